@@ -1,0 +1,63 @@
+/* What went wrong: a code for machines, errno where there was one, a sentence for people and
+ * models.
+ *
+ * The caller owns the object (`struct error err = ERROR_INIT;`); it never allocates and is never
+ * freed, so failing is one line and works out of memory too. Functions that can fail return 0, or
+ * -1 with ERR set; on success ERR is untouched. */
+#pragma once
+
+#include <stdbool.h>
+
+enum error_code {
+    ERROR_NONE = 0,
+
+    /* Protocol errors: the request itself is wrong; answered with a JSON-RPC error. */
+    ERROR_PARSE,
+    ERROR_INVALID_REQUEST,
+    ERROR_METHOD_NOT_FOUND,
+    ERROR_INVALID_PARAMS,
+    ERROR_MISSING_CAPABILITY,
+    ERROR_UNSUPPORTED_VERSION,
+    ERROR_INTERNAL,
+
+    /* Execution errors: the request was understood, the work could not be done; answered with a
+     * tool result that says so, because the caller can act on it. */
+    ERROR_INVALID_ARGUMENTS,
+    ERROR_UNAVAILABLE,
+    ERROR_BUSY,
+    ERROR_LIMIT,
+    ERROR_TIMEOUT,
+    ERROR_SYSTEM,
+
+    /* Start-up errors: what the operator wrote. */
+    ERROR_USAGE,
+    ERROR_CONFIG,
+};
+
+enum { ERROR_MESSAGE_BYTES = 512 };
+
+struct error {
+    enum error_code code;
+    int number; /* errno, or 0 */
+    char message[ERROR_MESSAGE_BYTES];
+};
+
+#define ERROR_INIT                                                                                 \
+    {                                                                                              \
+        .code = ERROR_NONE                                                                         \
+    }
+
+/* Sets ERR, which must not be set yet, and returns -1. The message is a fragment without capital
+ * and full stop that names the thing: "cannot bind unix:/run/x". */
+int error_set(struct error *err, enum error_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for a failed system call: "FORMAT: strerror(NUMBER)", code ERROR_SYSTEM. */
+int error_set_errno(struct error *err, int number, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "FORMAT: " before the message of ERR, which must be set. Returns -1. */
+int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* True for the family that becomes a JSON-RPC error rather than a tool result. */
+bool error_is_protocol(const struct error *err);

@@ -1,0 +1,86 @@
+#include "base/fd.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int fd_set_nonblocking(int fd, struct error *err)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return error_set_errno(err, errno, "fcntl");
+    return 0;
+}
+
+int fd_write_all(int fd, const char *data, size_t length, struct error *err)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, data, length);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return error_set_errno(err, errno, "write");
+        data += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_FREE char *data = NULL;
+    size_t capacity = 0;
+    size_t length = 0;
+
+    if (fd < 0) {
+        error_set_errno(err, errno, "cannot open %s", path);
+        return NULL;
+    }
+    for (;;) {
+        ssize_t count;
+
+        if (length + 1 >= capacity) {
+            capacity = capacity ? capacity * 2 : 4096;
+            data = memory_resize(data, capacity);
+        }
+        count = read(fd, data + length, capacity - length - 1);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            error_set_errno(err, errno, "cannot read %s", path);
+            return NULL;
+        }
+        if (count == 0)
+            break;
+        length += (size_t)count;
+        if (length > limit) {
+            error_set(err, ERROR_LIMIT, "%s is larger than %zu bytes", path, limit);
+            return NULL;
+        }
+    }
+    data[length] = '\0';
+    *ret_length = length;
+    return STEAL_PTR(data);
+}
+
+int fd_make_directories(const char *path, mode_t mode, struct error *err)
+{
+    AUTO_FREE char *partial = memory_copy_string(path);
+
+    for (char *slash = strchr(partial + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash)
+            *slash = '\0';
+        if (mkdir(partial, mode) < 0 && errno != EEXIST)
+            return error_set_errno(err, errno, "cannot make the directory %s", partial);
+        if (!slash)
+            return 0;
+        *slash = '/';
+    }
+}

@@ -1,0 +1,18 @@
+/* Descriptors: small operations on them that the C library makes long. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+int fd_set_nonblocking(int fd, struct error *err);
+
+/* Writes all LENGTH bytes to a blocking FD, going on after signals. */
+int fd_write_all(int fd, const char *data, size_t length, struct error *err);
+
+/* The whole file at PATH, NUL-terminated, at most LIMIT bytes; owned by the caller. */
+char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct error *err);
+
+/* Makes the directory PATH and its parents, those that are missing with MODE. */
+int fd_make_directories(const char *path, mode_t mode, struct error *err);

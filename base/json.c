@@ -1,0 +1,67 @@
+#include "base/json.h"
+
+#include "base/memory.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_string_repaired(const char *bytes, size_t length)
+{
+    AUTO_FREE char *repaired = NULL;
+
+    if (utf8_is_valid(bytes, length))
+        return json_stringn_nocheck(bytes, length);
+    repaired = utf8_repair(bytes, length, &length);
+    return json_stringn_nocheck(repaired, length);
+}
+
+json_t *json_string_format(const char *format, ...)
+{
+    AUTO_FREE char *text = NULL;
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return json_string("");
+    return json_string_repaired(text, (size_t)length);
+}
+
+const char *json_type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "object";
+    case JSON_ARRAY:
+        return "array";
+    case JSON_STRING:
+        return "string";
+    case JSON_INTEGER:
+        return "integer";
+    case JSON_REAL:
+        return "number";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "boolean";
+    case JSON_NULL:
+        return "null";
+    }
+    return "unknown";
+}
+
+char *json_text(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+    return text ? text : memory_copy_string("null");
+}
+
+const char *json_object_get_string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}

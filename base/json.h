@@ -1,0 +1,26 @@
+/* Helpers for jansson, in its own words: new, borrowed, steals. */
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+#define AUTO_JSON AUTO(json_decrefp)
+
+/* A string of LENGTH bytes that may be ill-formed UTF-8, repaired. New reference. */
+json_t *json_string_repaired(const char *bytes, size_t length);
+
+/* A string from printf; repaired where it is ill-formed. New reference. */
+json_t *json_string_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "object", "array", "string", "integer", "number", "boolean" or "null": JSON Schema's words. */
+const char *json_type_name(const json_t *value);
+
+/* The value in compact JSON on one line; newlines, U+2028 and U+2029 inside strings are escaped or
+ * harmless. Owned by the caller, never NULL. */
+char *json_text(const json_t *value);
+
+/* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
+const char *json_object_get_string(const json_t *object, const char *key);

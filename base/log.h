@@ -1,0 +1,21 @@
+/* One line on stderr, at the edge only: accepted, closed, refused, started, ended. A sentence, then
+ * key=value pairs; never program output, never secrets, never the client's code. Control
+ * characters in it are escaped. Under a systemd journal the line carries its priority. */
+#pragma once
+
+#include <stdbool.h>
+
+enum log_level {
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARNING,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+};
+
+/* Sets the least severe level that is written (default: warning). Call once, at start. */
+void log_open(enum log_level level);
+
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

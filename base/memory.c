@@ -1,0 +1,42 @@
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *check(void *memory)
+{
+    if (!memory) {
+        fputs("pyexecd: out of memory\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+void *memory_new(size_t count, size_t size)
+{
+    return check(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *memory_resize(void *memory, size_t size)
+{
+    return check(realloc(memory, size ? size : 1));
+}
+
+char *memory_copy_string(const char *string)
+{
+    return (char *)check(strdup(string));
+}
+
+char *memory_format(const char *format, ...)
+{
+    va_list arguments;
+    char *string = NULL;
+    int length;
+
+    va_start(arguments, format);
+    length = vasprintf(&string, format, arguments);
+    va_end(arguments);
+    return (char *)check(length < 0 ? NULL : string);
+}

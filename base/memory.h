@@ -1,0 +1,14 @@
+/* Allocation of our own small objects. Running out of memory for these ends the program with one
+ * line on stderr: whatever a client can make large goes through `struct buffer`, which has a limit
+ * and reports it as an error. */
+#pragma once
+
+#include <stddef.h>
+
+/* A zeroed object of TYPE; released with free(). */
+#define NEW(TYPE) ((TYPE *)memory_new(1, sizeof(TYPE)))
+
+void *memory_new(size_t count, size_t size);
+void *memory_resize(void *memory, size_t size);
+char *memory_copy_string(const char *string);
+char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

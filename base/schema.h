@@ -1,0 +1,35 @@
+/* JSON Schema, draft 2020-12, on jansson.
+ *
+ * A schema is compiled once: an unknown or unsupported keyword, a bad regular expression or a
+ * reference that leads nowhere is an error that names it, at compile time, never silence at
+ * validation time. References are local to the document; nothing is fetched. Validation reports
+ * every problem, not only the first, and is bounded in depth and in regular expression work. */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct schema;
+
+/* Compiles DOCUMENT, of which a reference is kept. NULL with ERROR_CONFIG and a message that holds
+ * the JSON Pointer (RFC 6901) of the place that is wrong. */
+struct schema *schema_new(json_t *document, struct error *err);
+void schema_free(struct schema *schema);
+
+enum schema_problem_place {
+    SCHEMA_AT_VALUE, /* the value at the pointer is wrong */
+    SCHEMA_AT_KEY,   /* the last member of the pointer should not be there */
+};
+
+/* Called once for each problem. POINTER is the JSON Pointer of the offending value in the instance,
+ * "" for the root (for a missing member: of the object that lacks it); MESSAGE is a fragment such
+ * as "must be number, not string" or "unknown key \"imagee\", did you mean \"image\"?". Both are
+ * borrowed until the call returns. */
+typedef void (*schema_problem_fn)(void *data, enum schema_problem_place place, const char *pointer,
+                                  const char *message);
+
+/* True when INSTANCE fits; otherwise REPORT (may be NULL) is called for each problem. */
+bool schema_validate(const struct schema *schema, const json_t *instance, schema_problem_fn report,
+                     void *data);

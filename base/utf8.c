@@ -1,0 +1,108 @@
+#include "base/utf8.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD */
+
+struct lead {
+    size_t bytes;        /* of the whole sequence; 0: cannot start one */
+    unsigned char least; /* range of the second byte (RFC 3629 section 4) */
+    unsigned char most;
+};
+
+static struct lead classify(unsigned char byte)
+{
+    if (byte < 0x80)
+        return (struct lead){1, 0, 0};
+    if (byte >= 0xC2 && byte <= 0xDF)
+        return (struct lead){2, 0x80, 0xBF};
+    if (byte == 0xE0)
+        return (struct lead){3, 0xA0, 0xBF};
+    if (byte == 0xED)
+        return (struct lead){3, 0x80, 0x9F};
+    if (byte >= 0xE1 && byte <= 0xEF)
+        return (struct lead){3, 0x80, 0xBF};
+    if (byte == 0xF0)
+        return (struct lead){4, 0x90, 0xBF};
+    if (byte >= 0xF1 && byte <= 0xF3)
+        return (struct lead){4, 0x80, 0xBF};
+    if (byte == 0xF4)
+        return (struct lead){4, 0x80, 0x8F};
+    return (struct lead){0, 0, 0};
+}
+
+size_t utf8_sequence(const char *text, size_t length, size_t *ret_skip)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    struct lead lead = classify(bytes[0]);
+    size_t good = 1;
+
+    while (good < lead.bytes && good < length) {
+        unsigned char least = good == 1 ? lead.least : 0x80;
+        unsigned char most = good == 1 ? lead.most : 0xBF;
+
+        if (bytes[good] < least || bytes[good] > most)
+            break;
+        good++;
+    }
+    if (lead.bytes > 0 && good == lead.bytes)
+        return good;
+    *ret_skip = good;
+    return 0;
+}
+
+bool utf8_is_valid(const char *text, size_t length)
+{
+    size_t skip;
+
+    for (size_t i = 0; i < length;) {
+        size_t bytes = utf8_sequence(text + i, length - i, &skip);
+
+        if (bytes == 0)
+            return false;
+        i += bytes;
+    }
+    return true;
+}
+
+char *utf8_repair(const char *text, size_t length, size_t *ret_length)
+{
+    char *repaired = memory_new(length + 1, 3);
+    size_t used = 0;
+
+    for (size_t i = 0; i < length;) {
+        size_t skip = 0;
+        size_t bytes = utf8_sequence(text + i, length - i, &skip);
+
+        if (bytes > 0) {
+            memcpy(repaired + used, text + i, bytes);
+            used += bytes;
+            i += bytes;
+        } else {
+            memcpy(repaired + used, REPLACEMENT, sizeof REPLACEMENT - 1);
+            used += sizeof REPLACEMENT - 1;
+            i += skip;
+        }
+    }
+    repaired[used] = '\0';
+    *ret_length = used;
+    return memory_resize(repaired, used + 1);
+}
+
+size_t utf8_boundary_before(const char *text, size_t length)
+{
+    size_t back = 0;
+    size_t skip;
+
+    while (back < 3 && back < length && ((unsigned char)text[length - 1 - back] & 0xC0) == 0x80)
+        back++;
+    if (back == length)
+        return length;
+    if (utf8_sequence(text + length - 1 - back, back + 1, &skip) > 0)
+        return length;
+    if (classify((unsigned char)text[length - 1 - back]).bytes > back + 1)
+        return length - 1 - back;
+    return length;
+}

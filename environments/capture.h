@@ -1,0 +1,32 @@
+/* What is kept of an output stream: its head and its tail up to a limit, counted beyond it, turned
+ * into valid UTF-8 at the end. The traceback is in the tail, what was asked for in the head. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct capture {
+    char *head; /* owned; grows up to three quarters of the limit */
+    size_t head_length;
+    size_t head_capacity;
+    char *tail; /* owned; a ring of the rest of the limit, made when the head is full */
+    size_t tail_start;
+    size_t tail_length;
+    size_t limit;
+    uint64_t total; /* bytes written in all */
+};
+
+void capture_init(struct capture *capture, size_t limit);
+void capture_deinit(struct capture *capture);
+void capture_append(struct capture *capture, const char *data, size_t length);
+bool capture_is_truncated(const struct capture *capture);
+
+/* The text: head, then where something is missing one line that says how much, then tail. Never
+ * split inside a character. New reference. */
+json_t *capture_text(const struct capture *capture);
+
+/* The newest line that is not blank, at most LIMIT bytes, control characters removed; NULL when
+ * there is none. Owned by the caller. */
+char *capture_last_line(const struct capture *capture, size_t limit);

@@ -1,0 +1,97 @@
+/* The queue: how many runs go at once, who is next, who is told "busy".
+ *
+ * A run goes through WAITING (for a place), PREPARING (its environment), RUNNING and STOPPING. It
+ * is the one object that outlives its owner: after run_cancel it is killed, reaped and freed here.
+ * Places are given to clients in turn, so one client's hundred calls do not delay another's one. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "environments/capture.h"
+#include "environments/environment.h"
+#include "environments/process/process.h"
+#include "environments/working_directory.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+struct executor;
+struct run;
+
+struct executor_settings {
+    struct ev_loop *loop;      /* borrowed */
+    struct process_host *host; /* borrowed */
+    unsigned concurrent_runs;
+    unsigned queued_runs;            /* waiting in all */
+    unsigned queued_runs_per_client; /* waiting for one client */
+};
+
+/* Who a run belongs to, for fairness; embedded in whatever stands for a connection. */
+struct executor_client {
+    struct list link;    /* in the executor, while it has waiting runs */
+    struct list waiting; /* of struct run */
+    unsigned waiting_count;
+};
+
+enum run_end {
+    RUN_ENDED, /* by itself; see the wait status */
+    RUN_TIMED_OUT,
+    RUN_DISK_LIMIT, /* the working directory grew beyond the limit */
+    RUN_FAILED,     /* the script never ran, or its end is not known: see the error */
+};
+
+struct run_report {
+    enum run_end end;
+    struct error error; /* set for RUN_FAILED */
+    struct process_end process;
+    const struct capture *streams; /* [PROCESS_STREAMS]; borrowed until `done` returns */
+    json_t *files;                 /* borrowed likewise */
+    const char *script;            /* path; borrowed likewise */
+    const char *working_directory; /* handle; borrowed likewise */
+    const char *python_version;    /* borrowed likewise; NULL when it is not known */
+    double wait_seconds;
+    double prepare_seconds;
+    double total_seconds;
+};
+
+/* What to run. Borrowed until executor_submit returns; CODE is copied. */
+struct run_request {
+    struct environment *environment; /* borrowed; outlives the run */
+    struct working_directory *directory;
+    struct executor_client *client;
+    const char *code;
+    size_t code_length;
+    double timeout; /* seconds, from the start of the process */
+
+    void *data; /* borrowed: the caller's own, for the callbacks */
+
+    /* Output as it comes; may be NULL. */
+    void (*output)(void *data, enum process_stream stream, const char *bytes, size_t length);
+
+    /* The end; called once, unless the run is cancelled. The run is gone when it returns. */
+    void (*done)(void *data, const struct run_report *report);
+};
+
+struct executor *executor_new(const struct executor_settings *settings);
+
+/* Cancels every run. `executor_is_idle` becomes true when all are reaped. */
+void executor_stop(struct executor *executor);
+bool executor_is_idle(const struct executor *executor);
+
+/* Frees an idle executor. */
+void executor_free(struct executor *executor);
+
+void executor_client_init(struct executor_client *client);
+
+/* Takes a run, or NULL with ERROR_BUSY when the queue is full. `done` never comes from inside. */
+struct run *executor_submit(struct executor *executor, const struct run_request *request,
+                            struct error *err);
+
+/* Forgets the owner at once (no callback comes any more) and kills what runs. */
+void run_cancel(struct run *run);
+
+/* "waiting", "preparing", "running" or "stopping". Static storage. */
+const char *run_state_name(const struct run *run);
+
+/* The newest output line so far; see capture_last_line. Owned by the caller, or NULL. */
+char *run_last_line(const struct run *run);

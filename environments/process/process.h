@@ -1,0 +1,118 @@
+/* One contained process tree: a program, everything it starts, two output streams and one end.
+ *
+ * A process is started through the runner, a small separate executable that builds the containment
+ * and stays as its init (pid 1 of the run's PID namespace, where the kernel gives one). Preparing a
+ * runner takes milliseconds, so the host keeps one prepared ahead of time; a process that finds it
+ * waiting starts at once, and cannot tell the difference.
+ *
+ * The end of the *program* ends the process: whatever else it started is killed, the pipes are
+ * drained for at most PROCESS_DRAIN_SECONDS, and `ended` is called when the tree is empty (rules
+ * L1 to L5). A process cannot be cancelled, only killed, because its end must be waited for. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/list.h"
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROCESS_DRAIN_SECONDS 0.2
+#define PROCESS_EMPTY_SECONDS 2.0 /* how long a killed tree may take to be gone */
+
+struct process_host;
+struct runner;
+
+struct process_limits {
+    uint64_t memory;    /* bytes, all processes together where a cgroup exists, else each */
+    unsigned processes; /* processes and threads */
+    uint64_t file_size; /* bytes a single file may grow to */
+};
+
+/* What to run. Everything is borrowed until process_start returns. */
+struct process_command {
+    const char *const *arguments;   /* NULL-terminated; [0] is an absolute path */
+    const char *const *environment; /* NULL-terminated NAME=VALUE */
+    const char *directory;          /* absolute: the current directory */
+    const char *overlay_source;     /* absolute file that appears at ... */
+    const char *overlay_target; /* ... this absolute path, for this process only; or both NULL */
+    struct process_limits limits;
+};
+
+enum process_stream {
+    PROCESS_STDOUT,
+    PROCESS_STDERR,
+    PROCESS_STREAMS,
+};
+
+/* How it ended. Times in seconds, memory in bytes. */
+struct process_end {
+    int wait_status;      /* of the program, as wait(2) has it; only if `reported` */
+    bool reported;        /* false: it was killed before it could be waited for */
+    bool killed;          /* process_kill came first */
+    bool out_of_memory;   /* a process was killed by the memory limit */
+    bool survivors;       /* containment failed: the tree was not empty in time */
+    char failure[256];    /* not empty: the program never ran, and this is why */
+    double cpu_seconds;   /* user and system, of the tree as far as it was waited for */
+    uint64_t peak_memory; /* peak resident set or, with a cgroup, of the whole tree */
+    double start_seconds; /* from process_start to the exec of the program */
+    double run_seconds;   /* from the exec to the end of the program */
+};
+
+struct process {
+    /* Inputs, set before process_start. */
+    void (*output)(struct process *process, enum process_stream stream, const char *data,
+                   size_t length);
+    void (*ended)(struct process *process, const struct process_end *end); /* last thing called */
+
+    /* Private. */
+    struct runner *runner; /* owned */
+};
+
+/* How strictly processes of this host are held, strongest first. */
+enum containment {
+    CONTAINMENT_PID_NAMESPACE, /* the tree cannot outlive its init, and sees nobody else */
+    CONTAINMENT_CGROUP,        /* the tree is killed by its cgroup */
+    CONTAINMENT_LANDLOCK,      /* a subreaper kills what it finds; signals cannot leave the tree */
+    CONTAINMENT_BEST_EFFORT,   /* a subreaper kills what it finds */
+};
+
+/* What the kernel gives here, for the result of a run and for `doctor`. */
+struct process_host_settings {
+    struct ev_loop *loop;           /* borrowed */
+    const char *runner_path;        /* absolute; copied */
+    bool allow_best_effort;         /* else processes are refused below CONTAINMENT_LANDLOCK */
+    enum containment weakest_tried; /* CONTAINMENT_PID_NAMESPACE, or weaker to test a fallback */
+};
+
+/* Makes the host, sweeps cgroup leaves that dead servers left, becomes child subreaper. Does not
+ * wait for anything. NULL with ERR set when the runner is missing. */
+struct process_host *process_host_new(const struct process_host_settings *settings,
+                                      struct error *err);
+
+/* Kills every process at once; `ended` of each still comes, from the loop. */
+void process_host_stop(struct process_host *host);
+
+/* True when no process and no prepared runner is left. */
+bool process_host_is_idle(const struct process_host *host);
+void process_host_free(struct process_host *host);
+
+enum containment process_host_containment(const struct process_host *host);
+const char *containment_name(enum containment containment);
+
+/* "cgroup v2", "cgroup v1" or "rlimits": what enforces limits. Static storage. */
+const char *process_host_limits_by(const struct process_host *host);
+
+/* What is missing and why, one string per feature; empty array when all is there. Borrowed. */
+const json_t *process_host_missing(const struct process_host *host);
+
+/* Starts COMMAND; 0: `ended` will come later, never from inside this call. -1: it will not, and ERR
+ * (ERROR_UNAVAILABLE: containment refused; ERROR_SYSTEM) says why. */
+int process_start(struct process_host *host, struct process *process,
+                  const struct process_command *command, struct error *err);
+
+/* SIGKILL for the whole tree, now. `ended` still comes. Harmless when it is called twice. */
+void process_kill(struct process *process);

@@ -1,0 +1,66 @@
+/* The directory a run sees as its current one. Files stay in it from call to call.
+ *
+ * Either one configured path, or one directory per caller under a root: named by an unguessable
+ * handle, kept for a while after its last use, then swept. Several runs may use one directory at a
+ * time; each runs its own script.py all the same: the first puts it there by atomic rename, later
+ * ones have theirs laid over it in their own mount namespace, or wait where there is none. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct workplace;         /* where working directories are */
+struct working_directory; /* one of them, counted by reference */
+
+struct workplace_settings {
+    struct ev_loop *loop;
+    const char *path;    /* every call works there; or NULL: */
+    const char *root;    /* ... directories are made under this one (0700, made when missing) */
+    double keep_seconds; /* after their last use */
+};
+
+struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
+void workplace_free(struct workplace *workplace);
+
+/* A directory for PRINCIPAL: the one called HANDLE, or a new one when HANDLE is NULL. In a
+ * workplace with a configured path it is always that one. NULL with ERROR_INVALID_ARGUMENTS for a
+ * handle that is unknown or somebody else's. New reference. */
+struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
+                                         const char *handle, struct error *err);
+struct working_directory *working_directory_ref(struct working_directory *directory);
+void working_directory_unref(struct working_directory *directory);
+
+const char *working_directory_path(const struct working_directory *directory);
+const char *working_directory_handle(const struct working_directory *directory);
+
+/* One run's use of a directory, embedded in the run. */
+struct directory_claim {
+    struct working_directory *directory; /* a reference; NULL: no claim */
+    char *script;                        /* path of this call's script.py; owned */
+    char *overlay;                       /* file to lay over it, or NULL; owned */
+    json_t *before;                      /* what was there when the run started; owned */
+    uint64_t bytes_before;
+    struct list link;
+};
+
+/* True when a new claim would have to wait for another to be released, because the directory is in
+ * use and CAN_OVERLAY is false. */
+bool working_directory_is_busy(const struct working_directory *directory, bool can_overlay);
+
+/* Writes CODE as this claim's script and notes what is in the directory. */
+int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
+                         const char *code, size_t length, struct error *err);
+
+/* Bytes by which the directory has grown since the claim was opened (0 when it shrank). Bounded
+ * work: counting stops at a fixed number of entries. */
+uint64_t directory_claim_growth(const struct directory_claim *claim);
+
+/* What was created or changed: array of {path, size, mimeType}, at most a fixed number. New. */
+json_t *directory_claim_changes(const struct directory_claim *claim);
+
+void directory_claim_close(struct directory_claim *claim);

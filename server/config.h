@@ -1,0 +1,41 @@
+/* The configuration: YAML, checked against schemas/config.json, every error with its place.
+ *
+ * YAML becomes a jansson tree and, beside it, the line and column of every value and key, found by
+ * JSON Pointer. Whatever finds a fault later (an interpreter that is not there) reports it at the
+ * same place, so all errors look alike: `file:line:col: path: what is wrong`. */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct config;
+
+/* Reads PATH; or, when PATH is NULL, makes the configuration that has only defaults. Never NULL:
+ * what is wrong is kept in it, see config_has_errors. */
+struct config *config_load(const char *path);
+
+/* The same from TEXT; NAME stands for the file in messages. */
+struct config *config_parse(const char *name, const char *text, size_t length);
+void config_free(struct config *config);
+
+/* The tree with every default filled in; borrowed. Valid only without errors. */
+const json_t *config_tree(const struct config *config);
+
+/* Adds an error at the value that POINTER (JSON Pointer, from printf) names. */
+void config_complain(struct config *config, const char *message, const char *pointer, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool config_has_errors(const struct config *config);
+
+/* One line per error, in the order of the file; owned by the caller. */
+char *config_error_text(const struct config *config);
+
+/* "FILE", or NULL when there was none. Borrowed. */
+const char *config_path(const struct config *config);
+
+/* Where the configuration is looked for when no path is given: $PYEXECD_CONFIG,
+ * ${XDG_CONFIG_HOME:-~/.config}/pyexecd/config.yaml, /etc/pyexecd/config.yaml. The first that
+ * exists, owned by the caller, or NULL. A path in $PYEXECD_CONFIG is returned unseen. */
+char *config_find(void);

@@ -1,0 +1,36 @@
+/* The tool `run_python`: arguments in, a run of a script, content out. */
+#pragma once
+
+#include "base/error.h"
+
+#include <ev.h>
+#include <jansson.h>
+
+struct catalog;
+struct executor;
+struct process_host;
+struct registry;
+struct workplace;
+
+/* What the tool works with. Everything is borrowed and outlives the registry. */
+struct run_python_settings {
+    struct ev_loop *loop;
+    struct catalog *catalog;
+    struct executor *executor;
+    struct process_host *host;
+    struct workplace *workplace;
+    const char *default_environment;
+    double timeout;     /* default, for the description */
+    double max_timeout; /* for the schema */
+};
+
+struct run_python;
+
+/* Registers the tool; release the returned object (NULL on failure) after the registry. */
+struct run_python *run_python_register(struct registry *registry,
+                                       const struct run_python_settings *settings,
+                                       struct error *err);
+void run_python_free(struct run_python *run_python);
+
+/* The input schema with this server's environments and limits in it. New reference. */
+json_t *run_python_input_schema(const struct run_python_settings *settings);

@@ -1,0 +1,49 @@
+/* Bytes in, bytes out: where the server listens, and the connections it has.
+ *
+ * stdio, unix and TCP sockets share one framing, a JSON message per line, and one implementation,
+ * `stream`. The transport knows nothing of JSON: it splits lines, keeps limits and time, and hands
+ * lines to the session that each connection embeds. */
+#pragma once
+
+#include "base/error.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mcp_server;
+struct transport;
+
+struct transport_limits {
+    size_t line_bytes;    /* longest message taken; a longer one is skipped and answered */
+    size_t unsent_bytes;  /* above it reading from that client stops */
+    double stall_seconds; /* a client that takes none of its output for so long is closed */
+    unsigned connections; /* in all */
+    unsigned per_peer;    /* per address or, on a unix socket, per uid */
+    double login_seconds; /* time for the first line on TCP */
+};
+
+extern const struct transport_limits transport_default_limits;
+
+struct transport_settings {
+    struct ev_loop *loop;         /* borrowed */
+    struct mcp_server *server;    /* borrowed */
+    const char *const *addresses; /* NULL-terminated; borrowed until transport_open returns */
+    const char *token;            /* of TCP clients; NULL: `auth: none` was written; copied */
+    bool tcp_allowed;             /* a token or `auth: none` was given */
+    struct transport_limits limits;
+
+    /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last
+     * connection is closed after transport_stop. Called from the loop, once. */
+    void (*finished)(void *data);
+    void *data;
+};
+
+/* Opens all addresses, or none: -1 and ERR names the address. NULL on failure. */
+struct transport *transport_open(const struct transport_settings *settings, struct error *err);
+
+/* Stops accepting and reading, cancels what runs, flushes, then calls `finished`. */
+void transport_stop(struct transport *transport);
+
+/* Closes everything at once and removes unix sockets. */
+void transport_free(struct transport *transport);
