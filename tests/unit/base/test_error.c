@@ -1,0 +1,103 @@
+#include "base/error.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_setting_returns_minus_one_and_keeps_code_and_message(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(error_set(&err, ERROR_BUSY, "%d runs are waiting", 7), -1);
+    assert_int_equal(err.code, ERROR_BUSY);
+    assert_int_equal(err.number, 0);
+    assert_string_equal(err.message, "7 runs are waiting");
+}
+
+static void test_errno_is_kept_and_spelled_out(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(error_set_errno(&err, ENOENT, "cannot open %s", "/x"), -1);
+    assert_int_equal(err.code, ERROR_SYSTEM);
+    assert_int_equal(err.number, ENOENT);
+    assert_string_equal(err.message, "cannot open /x: No such file or directory");
+}
+
+static void test_a_prefix_goes_before_the_message(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    error_set(&err, ERROR_CONFIG, "bad value");
+    assert_int_equal(error_prefix(&err, "line %d", 3), -1);
+    assert_int_equal(err.code, ERROR_CONFIG);
+    assert_string_equal(err.message, "line 3: bad value");
+}
+
+static void test_long_messages_are_cut_not_overrun(void **state)
+{
+    struct error err = ERROR_INIT;
+    char text[2 * ERROR_MESSAGE_BYTES];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    error_set_errno(&err, EIO, "%s", text);
+    assert_int_equal(strlen(err.message), ERROR_MESSAGE_BYTES - 1);
+    error_prefix(&err, "%s", text);
+    assert_int_equal(strlen(err.message), ERROR_MESSAGE_BYTES - 1);
+}
+
+static void test_only_the_first_family_is_answered_as_a_protocol_error(void **state)
+{
+    static const struct {
+        enum error_code code;
+        bool protocol;
+    } cases[] = {
+        {ERROR_PARSE, true},
+        {ERROR_INVALID_REQUEST, true},
+        {ERROR_METHOD_NOT_FOUND, true},
+        {ERROR_INVALID_PARAMS, true},
+        {ERROR_MISSING_CAPABILITY, true},
+        {ERROR_UNSUPPORTED_VERSION, true},
+        {ERROR_INTERNAL, true},
+        {ERROR_INVALID_ARGUMENTS, false},
+        {ERROR_UNAVAILABLE, false},
+        {ERROR_BUSY, false},
+        {ERROR_LIMIT, false},
+        {ERROR_TIMEOUT, false},
+        {ERROR_SYSTEM, false},
+        {ERROR_USAGE, false},
+        {ERROR_CONFIG, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err = {.code = cases[i].code};
+
+        assert_int_equal(error_is_protocol(&err), cases[i].protocol);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_setting_returns_minus_one_and_keeps_code_and_message),
+        cmocka_unit_test(test_errno_is_kept_and_spelled_out),
+        cmocka_unit_test(test_a_prefix_goes_before_the_message),
+        cmocka_unit_test(test_long_messages_are_cut_not_overrun),
+        cmocka_unit_test(test_only_the_first_family_is_answered_as_a_protocol_error),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
