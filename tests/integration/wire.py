@@ -1,0 +1,175 @@
+"""Checks every message a server sends against the JSON Schema of its protocol revision.
+
+The schemas lie beside the source tree, in ../shared/mcp-schema, and need the Python package
+`jsonschema`. Where either is missing `UNAVAILABLE` says so, nothing is checked, and the test that
+stands for this check is skipped with that reason.
+"""
+
+import json
+import os
+import pathlib
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SOURCE_ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT") or pathlib.Path(__file__).parents[2])
+FOLDER = SOURCE_ROOT.parent / "shared" / "mcp-schema"
+
+MODERN = "2026-07-28"
+NEWEST_LEGACY = "2025-11-25"
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+
+RESULTS = {
+    "initialize": "InitializeResult",
+    "server/discover": "DiscoverResult",
+    "ping": "EmptyResult",
+    "logging/setLevel": "EmptyResult",
+    "tools/list": "ListToolsResult",
+    "tools/call": "CallToolResult",
+}
+NOTIFICATIONS = {
+    "notifications/progress": "ProgressNotification",
+    "notifications/message": "LoggingMessageNotification",
+}
+UNSUPPORTED_VERSION = -32022
+
+
+def _why_unavailable():
+    if not FOLDER.is_dir():
+        return f"the protocol's schemas are not at {FOLDER}"
+    if jsonschema is None:
+        return "the Python package jsonschema is not installed"
+    return None
+
+
+UNAVAILABLE = _why_unavailable()
+
+
+class InvalidMessage(AssertionError):
+    """The server sent something that its revision does not allow."""
+
+
+class _Revision:
+    """The definitions of one revision."""
+
+    _loaded = {}
+
+    def __init__(self, name):
+        self.name = name
+        self.document = json.loads((FOLDER / f"{name}.json").read_text())
+        self.key = "$defs" if "$defs" in self.document else "definitions"
+        self.validators = {}
+
+    @classmethod
+    def load(cls, name):
+        if name not in cls._loaded:
+            cls._loaded[name] = cls(name)
+        return cls._loaded[name]
+
+    def first_defined(self, *names):
+        return next(name for name in names if name in self.document[self.key])
+
+    def check(self, definition, value, message):
+        if definition not in self.validators:
+            schema = {"$schema": self.document["$schema"], "$ref": f"#/{self.key}/{definition}",
+                      self.key: self.document[self.key]}
+            self.validators[definition] = jsonschema.validators.validator_for(schema)(schema)
+        problems = [f"{error.json_path}: {error.message[:300]}"
+                    for error in self.validators[definition].iter_errors(value)]
+        if problems:
+            raise InvalidMessage(f"not a {definition} of {self.name}: {problems}\n"
+                                 f"in {json.dumps(message)[:2000]}")
+
+
+def _claimed_revision(message):
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    claimed = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    return claimed if claimed == MODERN else None
+
+
+class Wire:
+    """What one connection has sent and received. `checked` counts the messages that passed."""
+
+    def __init__(self):
+        self.negotiated = None
+        self.requests = {}  # id as JSON text -> (method, revision or None)
+        self.tokens = {}  # progress token as JSON text -> revision or None
+        self.checked = 0
+
+    def sent(self, message):
+        """Notes a message of the client; anything goes, it may be wrong on purpose."""
+        for part in message if isinstance(message, list) else [message]:
+            if isinstance(part, dict) and isinstance(part.get("method"), str) and "id" in part:
+                self._note_request(part)
+
+    def _note_request(self, message):
+        revision = _claimed_revision(message)
+        self.requests[json.dumps(message["id"])] = (message["method"], revision)
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        if isinstance(meta, dict) and "progressToken" in meta:
+            self.tokens[json.dumps(meta["progressToken"])] = revision
+
+    def received(self, message):
+        """Checks a message of the server."""
+        if UNAVAILABLE:
+            return
+        if isinstance(message, list):
+            self._revision(None).check("JSONRPCBatchResponse", message, message)
+        for part in message if isinstance(message, list) else [message]:
+            if not isinstance(part, dict):
+                raise InvalidMessage(f"not an object: {part!r}")
+            self._received_one(part)
+            self.checked += 1
+
+    def _revision(self, claimed):
+        return _Revision.load(claimed or self.negotiated or NEWEST_LEGACY)
+
+    def _received_one(self, message):
+        if "method" in message:
+            self._received_notification(message)
+        elif "error" in message:
+            self._received_error(message)
+        else:
+            self._received_result(message)
+
+    def _received_notification(self, message):
+        if message["method"] not in NOTIFICATIONS or "id" in message:
+            raise InvalidMessage(f"this server has no reason to send {message!r}")
+        token = json.dumps(message.get("params", {}).get("progressToken"))
+        claimed = self.tokens.get(token) or (None if self.negotiated else MODERN)
+        self._revision(claimed).check(NOTIFICATIONS[message["method"]], message, message)
+
+    def _received_error(self, message):
+        _, claimed = self.requests.get(json.dumps(message.get("id")), (None, None))
+        if message["error"].get("code") == UNSUPPORTED_VERSION:
+            _Revision.load(MODERN).check("UnsupportedProtocolVersionError", message, message)
+            return
+        revision = self._revision(claimed)
+        envelope = dict(message)
+        if envelope.get("id", "") is None:
+            # No id could be read. JSON-RPC wants null then; the older schemas know ids only, the
+            # newer ones allow none at all.
+            del envelope["id"]
+            if revision.key == "definitions":
+                envelope["id"] = 0
+        revision.check(revision.first_defined("JSONRPCErrorResponse", "JSONRPCError"), envelope,
+                       message)
+
+    def _received_result(self, message):
+        key = json.dumps(message.get("id"))
+        if key not in self.requests:
+            raise InvalidMessage(f"an answer to nothing: {json.dumps(message)[:2000]}")
+        method, claimed = self.requests[key]
+        result = message.get("result")
+        if method == "initialize" and isinstance(result, dict):
+            self.negotiated = result.get("protocolVersion")
+        revision = self._revision(claimed)
+        revision.check(revision.first_defined("JSONRPCResultResponse", "JSONRPCResponse"), message,
+                       message)
+        if method not in RESULTS:
+            raise InvalidMessage(f"a result for {method}, which this server does not have")
+        revision.check(RESULTS[method], result, message)
