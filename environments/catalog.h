@@ -7,7 +7,9 @@
 
 struct catalog;
 
-struct catalog *catalog_new(struct ev_loop *loop);
+/* LOOP and HOST are borrowed; HOST starts what preparing an environment has to run, and may be NULL
+ * for a catalog that is only looked at. */
+struct catalog *catalog_new(struct ev_loop *loop, struct process_host *host);
 void catalog_free(struct catalog *catalog);
 
 /* Adds the environment NAME from DEFINITION, which has passed schemas/environment.*.json. SETTINGS

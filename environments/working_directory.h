@@ -14,13 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct directory_listing;
 struct workplace;         /* where working directories are */
 struct working_directory; /* one of them, counted by reference */
 
 struct workplace_settings {
     struct ev_loop *loop;
-    const char *path;    /* every call works there; or NULL: */
-    const char *root;    /* ... directories are made under this one (0700, made when missing) */
+    const char *path;    /* every call works there; or NULL: directories are made under ... */
+    const char *root;    /* ... this one (0700, made when missing), needed for private files too */
     double keep_seconds; /* after their last use */
 };
 
@@ -43,9 +44,7 @@ struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
     char *script;                        /* path of this call's script.py; owned */
     char *overlay;                       /* file to lay over it, or NULL; owned */
-    json_t *before;                      /* what was there when the run started; owned */
-    uint64_t bytes_before;
-    struct list link;
+    struct directory_listing *before;    /* what was there when the run started; owned */
 };
 
 /* True when a new claim would have to wait for another to be released, because the directory is in
@@ -60,7 +59,8 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
  * work: counting stops at a fixed number of entries. */
 uint64_t directory_claim_growth(const struct directory_claim *claim);
 
-/* What was created or changed: array of {path, size, mimeType}, at most a fixed number. New. */
-json_t *directory_claim_changes(const struct directory_claim *claim);
+/* What was created or changed: array of {path, size, mimeType}, at most a fixed number. New.
+ * *RET_GROWTH is what directory_claim_growth would answer. */
+json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *ret_growth);
 
 void directory_claim_close(struct directory_claim *claim);

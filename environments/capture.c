@@ -1,0 +1,262 @@
+#include "environments/capture.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SMALLEST_HEAD_BYTES = 4096,
+    GAP_BYTES = 64,                /* room for the line that says what is missing */
+    LAST_LINE_WINDOW_BYTES = 8192, /* how far back the newest line is looked for */
+};
+
+void capture_init(struct capture *capture, size_t limit)
+{
+    *capture = (struct capture){.limit = limit};
+}
+
+void capture_deinit(struct capture *capture)
+{
+    free(capture->head);
+    free(capture->tail);
+    capture_init(capture, capture->limit);
+}
+
+static size_t tail_limit(const struct capture *capture)
+{
+    return capture->limit / 4;
+}
+
+static size_t head_limit(const struct capture *capture)
+{
+    return capture->limit - tail_limit(capture);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void grow_head(struct capture *capture, size_t needed)
+{
+    size_t capacity = capture->head_capacity ? capture->head_capacity : SMALLEST_HEAD_BYTES;
+
+    while (capacity < needed)
+        capacity *= 2;
+    capture->head_capacity = smaller(capacity, head_limit(capture));
+    capture->head = memory_resize(capture->head, capture->head_capacity);
+}
+
+/* Returns how many of the bytes the head took. */
+static size_t append_to_head(struct capture *capture, const char *data, size_t length)
+{
+    size_t taken = smaller(length, head_limit(capture) - capture->head_length);
+
+    if (taken == 0)
+        return 0;
+    if (capture->head_length + taken > capture->head_capacity)
+        grow_head(capture, capture->head_length + taken);
+    memcpy(capture->head + capture->head_length, data, taken);
+    capture->head_length += taken;
+    return taken;
+}
+
+static void append_to_tail(struct capture *capture, const char *data, size_t length)
+{
+    size_t room = tail_limit(capture);
+    size_t position;
+    size_t first;
+
+    if (length == 0 || room == 0)
+        return;
+    if (!capture->tail)
+        capture->tail = memory_new(room, 1);
+    if (length > room) {
+        data += length - room;
+        length = room;
+    }
+    position = (capture->tail_start + capture->tail_length) % room;
+    first = smaller(length, room - position);
+    memcpy(capture->tail + position, data, first);
+    memcpy(capture->tail, data + first, length - first);
+    capture->tail_length += length;
+    if (capture->tail_length > room) {
+        capture->tail_start = (capture->tail_start + capture->tail_length - room) % room;
+        capture->tail_length = room;
+    }
+}
+
+void capture_append(struct capture *capture, const char *data, size_t length)
+{
+    size_t taken = append_to_head(capture, data, length);
+
+    append_to_tail(capture, data + taken, length - taken);
+    capture->total += length;
+}
+
+bool capture_is_truncated(const struct capture *capture)
+{
+    return capture->total > capture->limit;
+}
+
+/* Copies the tail in order, without its first SKIP bytes. */
+static void copy_tail(const struct capture *capture, size_t skip, char *target)
+{
+    size_t room = tail_limit(capture);
+    size_t length = capture->tail_length - skip;
+    size_t start;
+    size_t first;
+
+    if (length == 0)
+        return;
+    start = (capture->tail_start + skip) % room;
+    first = smaller(length, room - start);
+    memcpy(target, capture->tail + start, first);
+    memcpy(target + first, capture->tail, length - first);
+}
+
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* How many bytes at the start of the tail belong to a character whose beginning is gone. */
+static size_t cut_character_bytes(const struct capture *capture)
+{
+    size_t skip = 0;
+
+    while (skip < 3 && skip < capture->tail_length &&
+           is_continuation(capture->tail[(capture->tail_start + skip) % tail_limit(capture)]))
+        skip++;
+    return skip;
+}
+
+static json_t *whole_text(const struct capture *capture)
+{
+    size_t length = capture->head_length + capture->tail_length;
+    AUTO_FREE char *text = memory_new(length + 1, 1);
+
+    if (capture->head_length > 0)
+        memcpy(text, capture->head, capture->head_length);
+    copy_tail(capture, 0, text + capture->head_length);
+    return json_string_repaired(text, length);
+}
+
+static json_t *truncated_text(const struct capture *capture)
+{
+    size_t head = utf8_boundary_before(capture->head, capture->head_length);
+    size_t skip = cut_character_bytes(capture);
+    size_t tail = capture->tail_length - skip;
+    AUTO_FREE char *text = memory_new(head + GAP_BYTES + tail, 1);
+    bool at_line_start = head == 0 || capture->head[head - 1] == '\n';
+    size_t used = head;
+
+    if (head > 0)
+        memcpy(text, capture->head, head);
+    used += (size_t)snprintf(text + used, GAP_BYTES, "%s... [%" PRIu64 " bytes left out] ...\n",
+                             at_line_start ? "" : "\n", capture->total - head - tail);
+    copy_tail(capture, skip, text + used);
+    return json_string_repaired(text, used + tail);
+}
+
+json_t *capture_text(const struct capture *capture)
+{
+    return capture_is_truncated(capture) ? truncated_text(capture) : whole_text(capture);
+}
+
+/* The newest bytes, at most LAST_LINE_WINDOW_BYTES; returns how many. */
+static size_t copy_window(const struct capture *capture, char *window)
+{
+    size_t tail = smaller(capture->tail_length, LAST_LINE_WINDOW_BYTES);
+    size_t head = 0;
+
+    /* Without a gap the head goes on where the tail starts. */
+    if (!capture_is_truncated(capture) || capture->tail_length == 0)
+        head = smaller(capture->head_length, LAST_LINE_WINDOW_BYTES - tail);
+    if (head > 0)
+        memcpy(window, capture->head + capture->head_length - head, head);
+    copy_tail(capture, capture->tail_length - tail, window + head);
+    return head + tail;
+}
+
+/* Length of the ANSI control sequence or control character at the start of TEXT, 0 for none. */
+static size_t control_length(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t end = 2;
+
+    if (length >= 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0) /* U+0080 to U+009F */
+        return 2;
+    if (bytes[0] != 0x1B || length < 2 || bytes[1] != '[')
+        return bytes[0] < ' ' || bytes[0] == 0x7F;
+    while (end < length && bytes[end] >= 0x20 && bytes[end] < 0x40)
+        end++;
+    return smaller(end + 1, length);
+}
+
+/* Removes control characters in place; returns the new length without blanks at either end. */
+static size_t clean_line(char *line, size_t length)
+{
+    size_t used = 0;
+    size_t i = 0;
+
+    while (i < length) {
+        char byte = line[i] == '\t' ? ' ' : line[i];
+        size_t control = byte == ' ' ? 0 : control_length(line + i, length - i);
+
+        if (control == 0 && (used > 0 || byte != ' '))
+            line[used++] = byte;
+        i += control > 0 ? control : 1;
+    }
+    while (used > 0 && line[used - 1] == ' ')
+        used--;
+    return used;
+}
+
+static bool is_line_end(char byte)
+{
+    return byte == '\n' || byte == '\r'; /* a progress bar returns to the start of its line */
+}
+
+/* Repairs LINE and cuts it to LIMIT bytes. Owned by the caller; NULL when nothing fits. */
+static char *finish_line(const char *line, size_t length, size_t limit)
+{
+    char *text = utf8_repair(line, length, &length);
+
+    if (length > limit)
+        length = utf8_boundary_before(text, limit);
+    text[length] = '\0';
+    if (length > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *capture_last_line(const struct capture *capture, size_t limit)
+{
+    char window[LAST_LINE_WINDOW_BYTES];
+    size_t length = copy_window(capture, window);
+    size_t end = utf8_boundary_before(window, length); /* the rest may still come */
+    size_t begin = 0;
+
+    while (begin < 3 && begin < end && is_continuation(window[begin]))
+        begin++;
+    while (end > begin) {
+        size_t start = end;
+        size_t cleaned;
+
+        while (start > begin && !is_line_end(window[start - 1]))
+            start--;
+        cleaned = clean_line(window + start, end - start);
+        if (cleaned > 0)
+            return finish_line(window + start, cleaned, limit);
+        end = start > begin ? start - 1 : begin;
+    }
+    return NULL;
+}
