@@ -1,0 +1,25 @@
+/* The tool as the providers of language models want it for function calling, made from the one
+ * schema that MCP clients see. */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+
+struct provider;
+
+/* A function that a model may call. Everything is borrowed. */
+struct provider_function {
+    const char *name;
+    const char *title;
+    const char *description;
+    const json_t *input_schema; /* in the common subset: a flat object of strings and numbers */
+    const json_t *output_schema;
+    const json_t *annotations;
+};
+
+/* The provider called NAME, or NULL with ERROR_USAGE and the names there are. */
+const struct provider *provider_find(const char *name, struct error *err);
+
+/* FUNCTION in PROVIDER's form. New reference. */
+json_t *provider_declare(const struct provider *provider, const struct provider_function *function);
