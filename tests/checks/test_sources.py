@@ -1,0 +1,89 @@
+"""Rules of the house that a machine can see."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+import tree
+
+SHELL = re.compile(r'\b(system|popen|wordexp)\s*\(|"(/bin/)?(ba)?sh"|"-c"')
+UNBOUNDED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|alloca|gets)\s*\(")
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+# Written in pieces, so that this file does not find itself.
+MACHINE_PATHS = re.compile("(?<![A-Za-z0-9_.])/(" + "|".join(["wor" + "k", "far" + "m", "roo" + "t"]) + ")/")
+REGISTRIES = re.compile(
+    "|".join([
+        r"registry\." + r"npmjs", r"pypi\." + r"org", r"python" + r"hosted", r"deb\." + r"debian",
+        r"security\." + r"debian", r"proxy\." + r"golang", r"crates\." + r"io", r"repo1\." + r"maven",
+        "index" + "-url", '"resol' + 'ved":',
+    ])
+)
+PROMISES = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
+
+
+def program_sources():
+    return [path for path in tree.files(".c", ".h") if path.parts[0] in ("base", "environments", "server")]
+
+
+def without_comments(text):
+    keep_strings = lambda match: match.group() if match.group().startswith('"') else " "
+    return COMMENT_OR_STRING.sub(keep_strings, text)
+
+
+def without_comments_and_strings(text):
+    return COMMENT_OR_STRING.sub(" ", text)
+
+
+@pytest.mark.parametrize("path", program_sources(), ids=str)
+def test_starts_no_shell(path):
+    found = SHELL.search(without_comments(tree.text(path)))
+    assert not found, f"{path}: {found.group()}"
+
+
+@pytest.mark.parametrize("path", program_sources(), ids=str)
+def test_uses_no_unbounded_string_function(path):
+    found = UNBOUNDED.search(without_comments_and_strings(tree.text(path)))
+    assert not found, f"{path}: {found.group()}"
+
+
+def committed_text():
+    return [
+        path for path in tree.files()
+        if "corpus" not in path.parts and "regression" not in path.parts
+    ]
+
+
+@pytest.mark.parametrize("pattern", [MACHINE_PATHS, REGISTRIES, PROMISES],
+                         ids=["machine paths", "registry hosts", "promises to do it later"])
+def test_no_file_has(pattern):
+    found = [
+        f"{path}:{number}: {line.strip()[:120]}"
+        for path in committed_text()
+        for number, line in enumerate(tree.text(path).splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_every_file_is_small():
+    large = [str(path) for path in tree.files() if (tree.ROOT / path).stat().st_size > 512 * 1024]
+    assert not large
+
+
+def test_c_sources_are_formatted():
+    if not shutil.which("clang-format-14"):
+        pytest.skip("no clang-format-14")
+    names = [str(path) for path in tree.files(".c", ".h")]
+    checked = subprocess.run(["clang-format-14", "--dry-run", "-Werror", *names],
+                             cwd=tree.ROOT, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr + "\n./dev fmt mends it"
+
+
+def test_shell_scripts_pass_shellcheck():
+    if not shutil.which("shellcheck"):
+        pytest.skip("no shellcheck")
+    names = ["dev", ".ci/run", *(str(path) for path in tree.files(".sh"))]
+    checked = subprocess.run(["shellcheck", *names], cwd=tree.ROOT, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout

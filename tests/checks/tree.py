@@ -1,0 +1,34 @@
+"""The source tree: which files it has, for all checks."""
+
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def files(*suffixes):
+    """Files of the project (all, or those with these suffixes), relative to ROOT."""
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "--cached", "--others",
+         "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True,
+    )
+    if listed.returncode == 0:
+        names = listed.stdout.splitlines()
+    else:  # an unpacked archive
+        names = [
+            os.path.relpath(os.path.join(folder, name), ROOT)
+            for folder, folders, inside in os.walk(ROOT)
+            for name in inside
+            if not os.path.relpath(folder, ROOT).startswith(("build", ".deps", ".git"))
+        ]
+    paths = (pathlib.Path(name) for name in names)
+    return sorted(
+        path for path in paths
+        if (ROOT / path).is_file() and (not suffixes or path.suffix in suffixes)
+    )
+
+
+def text(path):
+    return (ROOT / path).read_text(encoding="utf-8", errors="replace")

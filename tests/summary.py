@@ -1,0 +1,79 @@
+"""Adds up the result files of one `./dev test` run; the last line is what counts.
+
+Reads from the folder given: *.json (meson's test log), *.xml (JUnit, from pytest and node),
+*.status (a stage that ended badly) and sanitizer.* (reports of the sanitizers).
+"""
+
+import json
+import pathlib
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def meson_results(path):
+    """Yields (test, outcome, reason) from meson's testlog.json."""
+    outcomes = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
+    for line in path.read_text().splitlines():
+        test = json.loads(line)
+        outcome = outcomes.get(test["result"], "failed")
+        reason = test["result"]
+        if outcome == "skipped":
+            reason = " ".join(test.get("stdout", "").split()[-20:]) or "no reason given"
+        yield test["name"], outcome, reason
+
+
+def junit_results(path):
+    """Yields (test, outcome, reason) from a JUnit file."""
+    for case in ElementTree.parse(path).iter("testcase"):
+        name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
+        outcome, reason = "passed", ""
+        for child in case:
+            if child.tag == "skipped" and outcome == "passed":
+                outcome, reason = "skipped", child.get("message") or "no reason given"
+            elif child.tag in ("failure", "error"):
+                lines = (child.get("message") or "").splitlines()
+                outcome, reason = "failed", lines[0] if lines else child.tag
+        yield name, outcome, reason
+
+
+def collect(folder):
+    """All (test, outcome, reason), each test named after the stage it ran in."""
+    results = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".json":
+            found = meson_results(path)
+        elif path.suffix == ".xml":
+            found = junit_results(path)
+        else:
+            continue
+        results += [(f"{path.stem}: {name}", outcome, reason) for name, outcome, reason in found]
+    for path in sorted(folder.glob("*.status")):
+        explained = any(
+            name.startswith(f"{path.stem}: ") and outcome == "failed"
+            for name, outcome, _ in results
+        )
+        if not explained:
+            results.append((path.stem, "failed", f"ended with status {path.read_text().strip()}"))
+    for path in sorted(folder.glob("sanitizer.*")):
+        text = path.read_text(errors="replace")
+        print(text)
+        results.append((path.name, "failed", "a sanitizer's report, above"))
+    return results
+
+
+def main():
+    results = collect(pathlib.Path(sys.argv[1]))
+    for outcome in ("skipped", "failed"):
+        for name, its_outcome, reason in results:
+            if its_outcome == outcome:
+                print(f"{outcome}: {name}: {reason}")
+    count = {
+        outcome: sum(result[1] == outcome for result in results)
+        for outcome in ("passed", "failed", "skipped")
+    }
+    print(", ".join(f"{number} {outcome}" for outcome, number in count.items()))
+    return count["failed"] > 0 or count["passed"] == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
