@@ -10,12 +10,9 @@
  * L1 to L5). A process cannot be cancelled, only killed, because its end must be waited for. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
-#include "base/list.h"
+#include "environments/process/host.h"
 
-#include <ev.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +20,7 @@
 #define PROCESS_DRAIN_SECONDS 0.2
 #define PROCESS_EMPTY_SECONDS 2.0 /* how long a killed tree may take to be gone */
 
-struct process_host;
-struct runner;
+struct tree;
 
 struct process_limits {
     uint64_t memory;    /* bytes, all processes together where a cgroup exists, else each */
@@ -50,12 +46,12 @@ enum process_stream {
 
 /* How it ended. Times in seconds, memory in bytes. */
 struct process_end {
-    int wait_status;      /* of the program, as wait(2) has it; only if `reported` */
-    bool reported;        /* false: it was killed before it could be waited for */
-    bool killed;          /* process_kill came first */
-    bool out_of_memory;   /* a process was killed by the memory limit */
-    bool survivors;       /* containment failed: the tree was not empty in time */
-    char failure[256];    /* not empty: the program never ran, and this is why */
+    int wait_status;                   /* of the program, as wait(2) has it; only if `reported` */
+    bool reported;                     /* false: it was killed before it could be waited for */
+    bool killed;                       /* process_kill came first */
+    bool out_of_memory;                /* a process was killed by the memory limit */
+    bool survivors;                    /* containment failed: the tree was not empty in time */
+    char failure[ERROR_MESSAGE_BYTES]; /* not empty: the program never ran, and this is why */
     double cpu_seconds;   /* user and system, of the tree as far as it was waited for */
     uint64_t peak_memory; /* peak resident set or, with a cgroup, of the whole tree */
     double start_seconds; /* from process_start to the exec of the program */
@@ -69,45 +65,8 @@ struct process {
     void (*ended)(struct process *process, const struct process_end *end); /* last thing called */
 
     /* Private. */
-    struct runner *runner; /* owned */
+    struct tree *tree; /* borrowed from the host */
 };
-
-/* How strictly processes of this host are held, strongest first. */
-enum containment {
-    CONTAINMENT_PID_NAMESPACE, /* the tree cannot outlive its init, and sees nobody else */
-    CONTAINMENT_CGROUP,        /* the tree is killed by its cgroup */
-    CONTAINMENT_LANDLOCK,      /* a subreaper kills what it finds; signals cannot leave the tree */
-    CONTAINMENT_BEST_EFFORT,   /* a subreaper kills what it finds */
-};
-
-/* What the kernel gives here, for the result of a run and for `doctor`. */
-struct process_host_settings {
-    struct ev_loop *loop;           /* borrowed */
-    const char *runner_path;        /* absolute; copied */
-    bool allow_best_effort;         /* else processes are refused below CONTAINMENT_LANDLOCK */
-    enum containment weakest_tried; /* CONTAINMENT_PID_NAMESPACE, or weaker to test a fallback */
-};
-
-/* Makes the host, sweeps cgroup leaves that dead servers left, becomes child subreaper. Does not
- * wait for anything. NULL with ERR set when the runner is missing. */
-struct process_host *process_host_new(const struct process_host_settings *settings,
-                                      struct error *err);
-
-/* Kills every process at once; `ended` of each still comes, from the loop. */
-void process_host_stop(struct process_host *host);
-
-/* True when no process and no prepared runner is left. */
-bool process_host_is_idle(const struct process_host *host);
-void process_host_free(struct process_host *host);
-
-enum containment process_host_containment(const struct process_host *host);
-const char *containment_name(enum containment containment);
-
-/* "cgroup v2", "cgroup v1" or "rlimits": what enforces limits. Static storage. */
-const char *process_host_limits_by(const struct process_host *host);
-
-/* What is missing and why, one string per feature; empty array when all is there. Borrowed. */
-const json_t *process_host_missing(const struct process_host *host);
 
 /* Starts COMMAND; 0: `ended` will come later, never from inside this call. -1: it will not, and ERR
  * (ERROR_UNAVAILABLE: containment refused; ERROR_SYSTEM) says why. */

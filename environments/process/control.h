@@ -1,0 +1,60 @@
+/* What server and runner say to each other over the control channel, a stream socket.
+ *
+ * The channel is the lifeline too: the server holds the only other end, so end-of-file means that
+ * the server is gone, or wants the tree gone, and the runner kills everything (rule L13). A message
+ * is a header and LENGTH bytes; both sides are built together, so structs travel as they are. */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+    CONTROL_FD = 3,                  /* in the runner */
+    CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
+};
+
+enum control_type {
+    CONTROL_RUN = 1,    /* to the runner: struct control_run, then NUL-terminated strings */
+    CONTROL_SUPERVISOR, /* from it: struct control_supervisor; carries the supervisor's pidfd */
+    CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
+    CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
+    CONTROL_NO_CGROUP,  /* the same, and it is the cgroups that cannot be entered */
+    CONTROL_FAILED,     /* the program could not be started; the text says why */
+    CONTROL_STARTED,    /* the program runs: struct control_started */
+    CONTROL_ENDED,      /* it has ended: struct control_ended */
+};
+
+struct control_header {
+    uint32_t type;
+    uint32_t length;
+};
+
+/* Followed by the arguments, the variables, the directory and, with an overlay, source and target.
+ */
+struct control_run {
+    uint32_t argument_count;
+    uint32_t variable_count;
+    uint32_t has_overlay;
+    uint32_t processes;  /* RLIMIT_NPROC; 0: a cgroup limits them */
+    uint64_t data_bytes; /* RLIMIT_DATA; 0: a cgroup limits memory */
+    uint64_t file_bytes; /* RLIMIT_FSIZE */
+};
+
+struct control_refused {
+    int32_t number; /* errno */
+};
+
+struct control_supervisor {
+    int32_t pid; /* as the server sees it */
+};
+
+struct control_started {
+    double time; /* CLOCK_MONOTONIC seconds */
+};
+
+struct control_ended {
+    double time;
+    double cpu_seconds;
+    uint64_t peak_bytes;
+    int32_t status; /* as wait(2) has it */
+    int32_t padding;
+};

@@ -1,0 +1,360 @@
+#include "environments/process/host.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "environments/process/control.h"
+#include "environments/process/landlock.h"
+#include "environments/process/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REFILL_SECONDS  0.001 /* behind the start that took the prepared runner */
+#define TIDY_SECONDS    0.01  /* a cgroup is busy for about so long */
+#define ORPHANS_SECONDS 5.0
+
+struct process_host {
+    struct process_host_settings settings;
+    enum containment containment;
+    bool refused;                /* nothing that is allowed is left */
+    struct cgroup_tree *cgroups; /* owned */
+    bool without_cgroups;        /* they turned out to be of no use */
+    json_t *missing;             /* owned */
+    int runner;                  /* owned: the executable */
+    struct list trees;           /* owned */
+    struct tree *spare;          /* one of them, prepared or being prepared; or NULL */
+    bool stopping;
+    pid_t lingering; /* a zombie that the last look for orphans has seen */
+    ev_timer refill;
+    ev_timer tidy;
+    ev_timer orphans;
+    ev_prepare finish;
+};
+
+static void note_missing(struct process_host *host, const char *what)
+{
+    size_t i;
+    json_t *known;
+
+    json_array_foreach(host->missing, i,
+                       known) if (strcmp(json_string_value(known), what) == 0) return;
+    json_array_append_new(host->missing, json_string(what));
+    if (host->settings.missing)
+        host->settings.missing(host->settings.data, what);
+}
+
+static bool is_refused(const struct process_host *host)
+{
+    return host->containment == CONTAINMENT_BEST_EFFORT && !host->settings.allow_best_effort;
+}
+
+static void note_missing_limits(struct process_host *host)
+{
+    if (host->without_cgroups || !cgroup_tree_limits_memory(host->cgroups))
+        note_missing(host, "memory limit of the whole tree: no writable cgroup with the memory "
+                           "controller; the limit holds for each process");
+    if (host->without_cgroups || !cgroup_tree_limits_processes(host->cgroups))
+        note_missing(host, geteuid() == 0
+                               ? "process limit: no writable cgroup with the pids controller, and "
+                                 "the resource limit does not hold for uid 0"
+                               : "process limit by cgroup: no writable cgroup with the pids "
+                                 "controller; the resource limit is used");
+}
+
+/* Lets a finished tree report and go, outside of every callback of its own. */
+static void on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct process_host *host = CONTAINER_OF(watcher, struct process_host, finish);
+
+    (void)events;
+    LIST_FOR_EACH_SAFE(&host->trees, link)
+    {
+        struct tree *tree = CONTAINER_OF(link, struct tree, link);
+
+        if (tree->state != TREE_OVER)
+            continue;
+        if (host->spare == tree)
+            host->spare = NULL;
+        list_remove(&tree->link);
+        if (tree->process) {
+            tree->process->tree = NULL;
+            tree->process->ended(tree->process, &tree->end);
+        }
+        tree_free(tree);
+        ev_timer_again(loop, &host->tidy);
+    }
+}
+
+static void on_refill(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct process_host *host = CONTAINER_OF(timer, struct process_host, refill);
+    struct error ignored = ERROR_INIT; /* the call that needs one will meet it again */
+
+    (void)loop;
+    (void)events;
+    if (!host->spare && !host->refused && !host->stopping)
+        host->spare = tree_new(host, &ignored);
+}
+
+static void schedule_refill(struct process_host *host)
+{
+    ev_timer_stop(host->settings.loop, &host->refill);
+    ev_timer_set(&host->refill, REFILL_SECONDS, 0.);
+    ev_timer_start(host->settings.loop, &host->refill);
+}
+
+static void on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct process_host *host = CONTAINER_OF(timer, struct process_host, tidy);
+
+    (void)events;
+    if (cgroup_tree_finish(host->cgroups))
+        ev_timer_stop(loop, timer);
+}
+
+/* Zombies that a dead supervisor left to us, their subreaper (rule L7). Children of ours are reaped
+ * by their pidfd at once; only what stays a zombie from one look to the next is nobody's. */
+static void on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct process_host *host = CONTAINER_OF(timer, struct process_host, orphans);
+    siginfo_t information;
+
+    (void)loop;
+    (void)events;
+    for (;;) {
+        information.si_pid = 0;
+        if (waitid(P_ALL, 0, &information, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            information.si_pid == 0)
+            break;
+        if (information.si_pid != host->lingering) {
+            host->lingering = information.si_pid;
+            return;
+        }
+        (void)waitpid(information.si_pid, NULL, WNOHANG);
+    }
+    host->lingering = 0;
+}
+
+struct process_host *process_host_new(const struct process_host_settings *settings,
+                                      struct error *err)
+{
+    struct process_host *host;
+    AUTO_CLOSE int runner = open(settings->runner_path, O_PATH | O_CLOEXEC);
+
+    if (runner < 0 || access(settings->runner_path, X_OK) < 0) {
+        error_set_errno(err, errno, "cannot use the runner %s", settings->runner_path);
+        return NULL;
+    }
+    host = NEW(struct process_host);
+    host->settings = *settings;
+    host->containment = settings->strongest;
+    host->refused = is_refused(host);
+    host->runner = STEAL_FD(runner);
+    host->missing = json_array();
+    host->cgroups = cgroup_tree_new();
+    list_init(&host->trees);
+    note_missing_limits(host);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ev_init(&host->refill, on_refill);
+    ev_timer_init(&host->tidy, on_tidy, 0., TIDY_SECONDS);
+    schedule_refill(host);
+    ev_timer_init(&host->orphans, on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
+    ev_timer_start(settings->loop, &host->orphans);
+    ev_prepare_init(&host->finish, on_finish);
+    ev_prepare_start(settings->loop, &host->finish);
+    return host;
+}
+
+void process_host_stop(struct process_host *host)
+{
+    host->stopping = true;
+    LIST_FOR_EACH(&host->trees, link)
+    tree_kill(CONTAINER_OF(link, struct tree, link));
+}
+
+bool process_host_is_idle(const struct process_host *host)
+{
+    return list_is_empty(&host->trees) && !ev_is_active(&host->tidy);
+}
+
+void process_host_free(struct process_host *host)
+{
+    if (!host)
+        return;
+    ev_timer_stop(host->settings.loop, &host->refill);
+    ev_timer_stop(host->settings.loop, &host->tidy);
+    ev_timer_stop(host->settings.loop, &host->orphans);
+    ev_prepare_stop(host->settings.loop, &host->finish);
+    cgroup_tree_free(host->cgroups);
+    json_decref(host->missing);
+    close(host->runner);
+    free(host);
+}
+
+enum containment process_host_containment(const struct process_host *host)
+{
+    return host->containment;
+}
+
+const char *process_host_limits_by(const struct process_host *host)
+{
+    const char *name = host->without_cgroups ? NULL : cgroup_tree_name(host->cgroups);
+
+    return name ? name : "rlimits";
+}
+
+const json_t *process_host_missing(const struct process_host *host)
+{
+    return host->missing;
+}
+
+struct ev_loop *host_loop(const struct process_host *host)
+{
+    return host->settings.loop;
+}
+
+int host_runner(const struct process_host *host)
+{
+    return host->runner;
+}
+
+struct cgroup_tree *host_cgroups(const struct process_host *host)
+{
+    return host->without_cgroups ? NULL : host->cgroups;
+}
+
+void host_add(struct process_host *host, struct tree *tree)
+{
+    list_append(&host->trees, &tree->link);
+}
+
+/* A setting that commonly forbids user namespaces, for the message; static storage. */
+static const char *namespace_hint(void)
+{
+    static const struct {
+        const char *path;
+        char forbids;
+        const char *hint;
+    } settings[] = {
+        {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
+         " (kernel.apparmor_restrict_unprivileged_userns=1)"},
+        {"/proc/sys/kernel/unprivileged_userns_clone", '0',
+         " (kernel.unprivileged_userns_clone=0)"},
+        {"/proc/sys/user/max_user_namespaces", '0', " (user.max_user_namespaces=0)"},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        AUTO_CLOSE int fd = open(settings[i].path, O_RDONLY | O_CLOEXEC);
+        char value[2] = "";
+
+        if (fd >= 0 && read(fd, value, sizeof value) > 0 && value[0] == settings[i].forbids &&
+            value[1] == '\n')
+            return settings[i].hint;
+    }
+    return "";
+}
+
+/* The next weaker containment that exists here. */
+static void weaken(struct process_host *host)
+{
+    host->containment++;
+    if (host->containment == CONTAINMENT_CGROUP &&
+        (host->without_cgroups || !cgroup_tree_can_kill(host->cgroups)))
+        host->containment++;
+    if (host->containment == CONTAINMENT_LANDLOCK && !landlock_can_scope_signals()) {
+        note_missing(host, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
+        host->containment++;
+    }
+    host->refused = is_refused(host);
+}
+
+/* Being out of memory or processes passes; anything else will be refused again. */
+static bool is_lasting(int number)
+{
+    return number != EAGAIN && number != ENOMEM && number != EMFILE && number != ENFILE;
+}
+
+bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups, int number,
+                const char *text)
+{
+    if (number == 0) {
+        note_missing(host, text);
+        return false;
+    }
+    if (!is_lasting(number) || tree->containment == CONTAINMENT_BEST_EFFORT)
+        return false;
+    if (cgroups && !host->without_cgroups) {
+        note_missing(host, text);
+        host->without_cgroups = true;
+        note_missing_limits(host);
+    } else if (!cgroups && tree->containment == host->containment) {
+        AUTO_FREE char *what = memory_format("%s%s", text, namespace_hint());
+
+        note_missing(host, what);
+        weaken(host);
+    }
+    return !host->refused;
+}
+
+void host_retry(struct process_host *host, struct tree *tree)
+{
+    struct error err = ERROR_INIT;
+    struct tree *other;
+
+    if (host->spare == tree)
+        host->spare = NULL;
+    if (!tree->process) {
+        schedule_refill(host);
+        return;
+    }
+    other = tree_new(host, &err);
+    if (other && tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
+        tree->process = NULL;
+    else if (other)
+        tree_kill(other);
+}
+
+struct tree *host_take(struct process_host *host, struct error *err)
+{
+    struct tree *tree = host->spare;
+
+    if (host->refused || host->stopping) {
+        host_refusal(host, err);
+        return NULL;
+    }
+    host->spare = NULL;
+    schedule_refill(host);
+    return tree && tree->state <= TREE_READY ? tree : tree_new(host, err);
+}
+
+bool host_is_refused(const struct process_host *host)
+{
+    return host->refused;
+}
+
+int host_refusal(const struct process_host *host, struct error *err)
+{
+    AUTO_FREE char *all = memory_copy_string("");
+    size_t i;
+    json_t *what;
+
+    if (host->stopping)
+        return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
+    json_array_foreach(host->missing, i, what)
+    {
+        char *longer = memory_format("%s%s%s", all, i ? "; " : "", json_string_value(what));
+
+        free(all);
+        all = longer;
+    }
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "this machine cannot contain a run, so none is started: %s. The operator can "
+                     "allow it with `containment: best-effort`",
+                     all);
+}

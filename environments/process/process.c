@@ -1,0 +1,69 @@
+#include "environments/process/process.h"
+
+#include "base/buffer.h"
+#include "environments/process/control.h"
+#include "environments/process/tree.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int append_strings(struct buffer *job, const char *const *strings, uint32_t *ret_count,
+                          struct error *err)
+{
+    uint32_t count = 0;
+
+    for (; strings[count]; count++)
+        if (buffer_append(job, strings[count], strlen(strings[count]) + 1, err) < 0)
+            return -1;
+    *ret_count = count;
+    return 0;
+}
+
+/* The CONTROL_RUN for COMMAND, without limits. */
+static int make_job(struct buffer *job, const struct process_command *command, struct error *err)
+{
+    const char *const last[] = {
+        command->directory,
+        command->overlay_source,
+        command->overlay_source ? command->overlay_target : NULL,
+        NULL,
+    };
+    struct control_header header = {.type = CONTROL_RUN};
+    struct control_run run = {.has_overlay = command->overlay_source != NULL};
+    uint32_t count;
+
+    if (buffer_append(job, (const char *)&header, sizeof header, err) < 0 ||
+        buffer_append(job, (const char *)&run, sizeof run, err) < 0 ||
+        append_strings(job, command->arguments, &run.argument_count, err) < 0 ||
+        append_strings(job, command->environment, &run.variable_count, err) < 0 ||
+        append_strings(job, last, &count, err) < 0)
+        return error_prefix(err, "arguments and environment variables together");
+    header.length = (uint32_t)(buffer_length(job) - sizeof header);
+    memcpy(buffer_bytes(job), &header, sizeof header);
+    memcpy(buffer_bytes(job) + sizeof header, &run, sizeof run);
+    return 0;
+}
+
+int process_start(struct process_host *host, struct process *process,
+                  const struct process_command *command, struct error *err)
+{
+    struct buffer job;
+    struct tree *tree;
+    int ret = -1;
+
+    assert(process->output && process->ended);
+    buffer_init(&job, CONTROL_LIMIT_BYTES);
+    if (make_job(&job, command, err) == 0 && (tree = host_take(host, err))) {
+        ret = tree_run(tree, process, &job, &command->limits, err);
+        if (ret < 0)
+            tree_kill(tree);
+    }
+    buffer_deinit(&job);
+    return ret;
+}
+
+void process_kill(struct process *process)
+{
+    if (process->tree)
+        tree_kill(process->tree);
+}

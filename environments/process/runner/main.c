@@ -1,0 +1,75 @@
+/* pyexecd-runner CONTAINMENT [CGROUP-DIRECTORY...]; see runner.h. Not for people: descriptor 3 is
+ * the control channel, 1 and 2 are the program's streams, 0 is /dev/null. */
+#include "environments/process/runner/runner.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void close_from(unsigned first)
+{
+    if (close_range(first, ~0U, 0) == 0)
+        return;
+    for (int fd = (int)first; fd < 65536; fd++)
+        close(fd);
+}
+
+/* What is inherited from the server could be anything:
+ * dispositions, mask, descriptors, session, umask, directory. */
+static void forget_the_server(void)
+{
+    sigset_t none;
+
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close_from(CONTROL_FD + 1);
+    fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); /* the program must never hold it */
+    setsid();
+    umask(077);
+    if (chdir("/") < 0)
+        refuse(CONTROL_REFUSED, "cannot enter /");
+}
+
+/* A fork whose child is the server's: it waits for the supervisor itself, by pidfd. */
+static pid_t fork_sibling(int *ret_pidfd)
+{
+    return (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL,
+                          NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct preparation preparation = {0};
+    struct control_supervisor supervisor;
+    struct stat status;
+    int pidfd = -1;
+
+    if (argc < 2 || fstat(CONTROL_FD, &status) < 0 || !S_ISSOCK(status.st_mode)) {
+        fputs("pyexecd-runner is started by pyexecd\n", stderr);
+        return 64;
+    }
+    preparation.containment = (enum containment)atoi(argv[1]);
+    preparation.cgroups = argv + 2;
+    prctl(PR_SET_NAME, "pyexecd-runner");
+    forget_the_server();
+    prepare_tree(&preparation);
+    supervisor.pid = fork_sibling(&pidfd);
+    if (supervisor.pid < 0)
+        refuse(CONTROL_REFUSED, "cannot fork the supervisor");
+    if (supervisor.pid == 0) {
+        prepare_supervisor(&preparation);
+        supervise(&preparation);
+    }
+    report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor, pidfd);
+    _exit(0);
+}

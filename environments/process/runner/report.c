@@ -1,0 +1,59 @@
+#include "environments/process/runner/runner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+void report(enum control_type type, const void *payload, size_t length, int fd)
+{
+    struct control_header header = {.type = type, .length = (uint32_t)length};
+    struct iovec parts[] = {
+        {.iov_base = &header, .iov_len = sizeof header},
+        {.iov_base = (void *)payload, .iov_len = length},
+    };
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary = {0};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = length > 0 ? 2 : 1};
+
+    if (fd >= 0) {
+        message.msg_control = &ancillary;
+        message.msg_controllen = sizeof ancillary.bytes;
+        *CMSG_FIRSTHDR(&message) = (struct cmsghdr){
+            .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
+        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof fd);
+    }
+    /* A server that is gone shows as end-of-file on the next read. */
+    while (sendmsg(CONTROL_FD, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
+void report_text(enum control_type type, const char *text)
+{
+    report(type, text, strlen(text), -1);
+}
+
+void refuse(enum control_type type, const char *text)
+{
+    struct {
+        struct control_refused head;
+        char text[256];
+    } message = {.head.number = errno};
+
+    snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
+    report(type, &message, sizeof message.head + strlen(message.text), -1);
+    _exit(1);
+}
+
+double monotonic_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}

@@ -1,0 +1,62 @@
+/* The runner: a small program without secrets that builds the containment of one process tree and
+ * stays as its supervisor.
+ *
+ *     server --clone, exec--> runner --prepares, clone(CLONE_PARENT)--> supervisor --fork-->
+ * program
+ *
+ * The runner enters cgroups and namespaces and ends; the supervisor, by then a child of the server
+ * and, where the kernel gives a PID namespace, its pid 1, waits for one CONTROL_RUN. It runs the
+ * program as pid 2, reports its end, and ends: the kernel, or the supervisor, kills the rest. Every
+ * failure ends here with a text for the server; nothing goes to stderr, which is the program's. */
+#pragma once
+
+#include "environments/process/containment.h"
+#include "environments/process/control.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct preparation {
+    enum containment containment;
+    char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
+    char missing[256]; /* what could not be had, though the containment stands */
+};
+
+/* Enters cgroups and namespaces; does not return when the containment cannot be had. */
+void prepare_tree(struct preparation *preparation);
+
+/* In the supervisor: its own /proc, and no way in for the program. */
+void prepare_supervisor(struct preparation *preparation);
+
+/* Waits for one CONTROL_RUN, runs it, reports. */
+_Noreturn void supervise(const struct preparation *preparation);
+
+/* One program to run; points into the message it was read from. */
+struct program {
+    struct control_run run;
+    char **arguments;
+    char **variables;
+    const char *directory;
+    const char *overlay_source; /* NULL: no overlay */
+    const char *overlay_target;
+};
+
+/* Splits the payload of a CONTROL_RUN. False when it is malformed. */
+bool program_parse(struct program *program, char *payload, size_t length);
+
+/* Forks the program. Its start is told by *RET_FD: end-of-file when it runs, else a text. */
+pid_t program_start(const struct program *program, const struct preparation *preparation,
+                    int *ret_fd);
+
+/* Sends a message to the server. FD, if not -1, travels beside it. */
+void report(enum control_type type, const void *payload, size_t length, int fd);
+void report_text(enum control_type type, const char *text);
+
+/* Reports "TEXT: strerror(errno)" as TYPE, CONTROL_REFUSED or CONTROL_NO_CGROUP, and ends. */
+_Noreturn void refuse(enum control_type type, const char *text);
+
+/* Sends signal NUMBER to every process below this one that can be found. */
+void signal_descendants(int number);
+
+double monotonic_seconds(void);

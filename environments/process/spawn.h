@@ -1,0 +1,17 @@
+/* Starting the runner executable: descriptors, a clone that costs no page table, an exec. */
+#pragma once
+
+#include "base/error.h"
+
+#include <sys/types.h>
+
+/* A started runner's ends, all close-on-exec; control, output and errors do not block. */
+struct spawned {
+    pid_t pid;
+    int pidfd;
+    int control;
+    int streams[2]; /* its standard output and standard error */
+};
+
+/* Executes the file open at EXECUTABLE with ARGUMENTS and no environment variables. */
+int spawn_runner(struct spawned *ret, int executable, char *const *arguments, struct error *err);

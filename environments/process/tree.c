@@ -1,0 +1,520 @@
+#include "environments/process/tree.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/process/control.h"
+#include "environments/process/spawn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define POLL_SECONDS 0.002
+
+enum {
+    READ_BYTES = 64 * 1024,
+    INCOMING_BYTES = 4 * 1024,
+};
+
+double tree_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void advance(struct tree *tree);
+
+static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
+{
+    ev_io_stop(host_loop(tree->host), watcher);
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void set_bound(struct tree *tree, double seconds)
+{
+    ev_timer_stop(host_loop(tree->host), &tree->bound);
+    ev_timer_set(&tree->bound, seconds, 0.);
+    ev_timer_start(host_loop(tree->host), &tree->bound);
+}
+
+static void set_state(struct tree *tree, enum tree_state state)
+{
+    assert(state > tree->state);
+    tree->state = state;
+    if (state == TREE_EMPTYING)
+        set_bound(tree, PROCESS_EMPTY_SECONDS);
+    if (state == TREE_DRAINING)
+        set_bound(tree, PROCESS_DRAIN_SECONDS);
+    if (state == TREE_OVER) {
+        ev_timer_stop(host_loop(tree->host), &tree->bound);
+        ev_timer_stop(host_loop(tree->host), &tree->polling);
+    }
+}
+
+/* The kernel kills a PID namespace with its pid 1 and a cgroup as a whole; where there is neither,
+ * the supervisor kills, told by the end of its lifeline. */
+static void kill_everything(struct tree *tree)
+{
+    if (tree->leaf)
+        cgroup_leaf_kill(tree->leaf);
+    if (tree->supervisor >= 0 && tree->containment == CONTAINMENT_PID_NAMESPACE)
+        syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
+    if (tree->control >= 0)
+        shutdown(tree->control, SHUT_WR);
+}
+
+/* The one way into the end: the program is over, was killed, or never came to be. */
+static void begin_end(struct tree *tree)
+{
+    if (tree->state >= TREE_EMPTYING)
+        return;
+    set_state(tree, TREE_EMPTYING);
+    kill_everything(tree);
+}
+
+void tree_kill(struct tree *tree)
+{
+    if (tree->state >= TREE_EMPTYING)
+        return;
+    tree->end.killed = true;
+    begin_end(tree);
+}
+
+static void fail(struct tree *tree, const char *text)
+{
+    snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
+    begin_end(tree);
+}
+
+static void send_job(struct tree *tree)
+{
+    size_t length = buffer_length(&tree->job);
+    ssize_t sent = send(tree->control, buffer_bytes(&tree->job), length, MSG_NOSIGNAL);
+
+    if (sent != (ssize_t)length) {
+        fail(tree, "cannot reach the runner");
+        return;
+    }
+    buffer_deinit(&tree->job);
+    set_state(tree, TREE_RUNNING);
+}
+
+static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
+    siginfo_t information;
+
+    (void)loop;
+    (void)events;
+    information.si_pid = 0;
+    if (waitid(P_PIDFD, (id_t)tree->supervisor, &information, WEXITED | WNOHANG) < 0 ||
+        information.si_pid == 0)
+        return;
+    close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
+    tree->supervisor_reaped = true;
+    /* Without a namespace the supervisor kills the tree itself and says how that went. */
+    if (tree->containment > CONTAINMENT_CGROUP &&
+        (information.si_code != CLD_EXITED || information.si_status != 0))
+        tree->end.survivors = true;
+    advance(tree);
+}
+
+static void on_runner(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct tree *tree = CONTAINER_OF(watcher, struct tree, runner_watcher);
+    siginfo_t information;
+
+    (void)loop;
+    (void)events;
+    information.si_pid = 0;
+    if (waitid(P_PIDFD, (id_t)tree->runner, &information, WEXITED | WNOHANG) < 0 ||
+        information.si_pid == 0)
+        return;
+    close_watched(tree, &tree->runner_watcher, &tree->runner);
+    advance(tree);
+}
+
+static void take_supervisor(struct tree *tree, int fd)
+{
+    if (fd < 0 || tree->supervisor >= 0) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    tree->supervisor = fd;
+    ev_io_init(&tree->supervisor_watcher, on_supervisor, fd, EV_READ);
+    ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
+    if (tree->state >= TREE_EMPTYING)
+        kill_everything(tree); /* it was not there when the end began */
+}
+
+static void on_ready(struct tree *tree, const char *missing)
+{
+    if (*missing)
+        host_adapt(tree->host, tree, false, 0, missing);
+    if (tree->state != TREE_PREPARING)
+        return;
+    if (buffer_length(&tree->job) > 0)
+        send_job(tree);
+    else
+        set_state(tree, TREE_READY);
+}
+
+static void on_refused(struct tree *tree, bool cgroups, int number, const char *text)
+{
+    struct error err = ERROR_INIT;
+
+    if (tree->state == TREE_PREPARING && host_adapt(tree->host, tree, cgroups, number, text))
+        host_retry(tree->host, tree);
+    else if (host_is_refused(tree->host) && host_refusal(tree->host, &err) < 0)
+        text = err.message;
+    fail(tree, text);
+}
+
+static void on_started(struct tree *tree, const struct control_started *started)
+{
+    tree->started = started->time;
+    tree->end.start_seconds = started->time - tree->submitted;
+}
+
+static void on_ended(struct tree *tree, const struct control_ended *ended)
+{
+    tree->end.reported = true;
+    tree->end.wait_status = ended->status;
+    tree->end.cpu_seconds = ended->cpu_seconds;
+    tree->end.peak_memory = ended->peak_bytes;
+    if (tree->started > 0)
+        tree->end.run_seconds = ended->time - tree->started;
+    begin_end(tree);
+}
+
+/* One message of the runner, which is trusted: the program cannot reach the control channel. */
+static void on_message(struct tree *tree, enum control_type type, const char *payload,
+                       size_t length)
+{
+    AUTO_FREE char *text = memory_format("%.*s", (int)length, payload);
+    struct control_refused refused;
+    struct control_started started;
+    struct control_ended ended;
+
+    if (type == CONTROL_READY)
+        on_ready(tree, text);
+    else if (type == CONTROL_FAILED)
+        fail(tree, text);
+    if ((type == CONTROL_REFUSED || type == CONTROL_NO_CGROUP) && length >= sizeof refused) {
+        AUTO_FREE char *reason =
+            memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
+
+        memcpy(&refused, payload, sizeof refused);
+        on_refused(tree, type == CONTROL_NO_CGROUP, refused.number, reason);
+    } else if (type == CONTROL_STARTED && length == sizeof started) {
+        memcpy(&started, payload, sizeof started);
+        on_started(tree, &started);
+    } else if (type == CONTROL_ENDED && length == sizeof ended) {
+        memcpy(&ended, payload, sizeof ended);
+        on_ended(tree, &ended);
+    }
+}
+
+static void handle_messages(struct tree *tree)
+{
+    struct control_header header;
+
+    while (buffer_length(&tree->incoming) >= sizeof header) {
+        memcpy(&header, buffer_bytes(&tree->incoming), sizeof header);
+        if (header.length > INCOMING_BYTES - sizeof header) {
+            fail(tree, "the runner sent nonsense");
+            buffer_consume(&tree->incoming, buffer_length(&tree->incoming));
+            return;
+        }
+        if (buffer_length(&tree->incoming) < sizeof header + header.length)
+            return;
+        on_message(tree, (enum control_type)header.type,
+                   buffer_bytes(&tree->incoming) + sizeof header, header.length);
+        buffer_consume(&tree->incoming, sizeof header + header.length);
+    }
+}
+
+static int received_fd(struct msghdr *message)
+{
+    struct cmsghdr *ancillary = CMSG_FIRSTHDR(message);
+    int fd = -1;
+
+    if (ancillary && ancillary->cmsg_level == SOL_SOCKET && ancillary->cmsg_type == SCM_RIGHTS &&
+        ancillary->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(ancillary), sizeof fd);
+    return fd;
+}
+
+/* Reads once. False at the end of the channel. */
+static bool read_control(struct tree *tree)
+{
+    char bytes[1024];
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    struct error err = ERROR_INIT;
+    ssize_t count = recvmsg(tree->control, &message, MSG_CMSG_CLOEXEC);
+    int fd;
+
+    if (count < 0)
+        return errno == EAGAIN || errno == EINTR;
+    fd = received_fd(&message);
+    if (fd >= 0)
+        take_supervisor(tree, fd);
+    if (count == 0)
+        return false;
+    if (buffer_append(&tree->incoming, bytes, (size_t)count, &err) < 0)
+        return false;
+    handle_messages(tree);
+    return true;
+}
+
+static void on_control(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct tree *tree = CONTAINER_OF(watcher, struct tree, control_watcher);
+
+    (void)loop;
+    (void)events;
+    if (!read_control(tree)) {
+        close_watched(tree, &tree->control_watcher, &tree->control);
+        begin_end(tree);
+    }
+    advance(tree);
+}
+
+static void on_stream(struct tree *tree, enum process_stream stream)
+{
+    char bytes[READ_BYTES];
+    ssize_t count = read(tree->streams[stream], bytes, sizeof bytes);
+
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (count <= 0)
+        close_watched(tree, &tree->stream_watchers[stream], &tree->streams[stream]);
+    else if (tree->process)
+        tree->process->output(tree->process, stream, bytes, (size_t)count);
+    advance(tree);
+}
+
+static void on_stdout(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDOUT]), PROCESS_STDOUT);
+}
+
+static void on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDERR]), PROCESS_STDERR);
+}
+
+/* A supervisor that exists was announced on the channel before the channel ended. */
+static bool is_empty(const struct tree *tree)
+{
+    if (tree->runner >= 0 || tree->supervisor >= 0)
+        return false;
+    if (!tree->supervisor_reaped && tree->control >= 0)
+        return false;
+    return tree->containment != CONTAINMENT_CGROUP || !tree->leaf ||
+           cgroup_leaf_is_empty(tree->leaf);
+}
+
+static bool streams_are_closed(const struct tree *tree)
+{
+    return tree->streams[PROCESS_STDOUT] < 0 && tree->streams[PROCESS_STDERR] < 0;
+}
+
+static void note_memory(struct tree *tree)
+{
+    uint64_t peak;
+
+    if (!tree->leaf)
+        return;
+    peak = cgroup_leaf_peak(tree->leaf);
+    tree->end.out_of_memory = cgroup_leaf_was_out_of_memory(tree->leaf);
+    if (peak > 0)
+        tree->end.peak_memory = peak;
+}
+
+static void advance(struct tree *tree)
+{
+    if (tree->state < TREE_EMPTYING && tree->supervisor_reaped)
+        begin_end(tree);
+    if (tree->state == TREE_EMPTYING) {
+        /* What the supervisor said last may still be in the channel. */
+        while (tree->supervisor_reaped && tree->control >= 0 && !tree->end.reported &&
+               read_control(tree) && errno != EAGAIN)
+            ;
+        if (is_empty(tree)) {
+            note_memory(tree);
+            set_state(tree, TREE_DRAINING);
+        } else if (tree->runner < 0 && tree->supervisor < 0 && !ev_is_active(&tree->polling)) {
+            ev_timer_again(host_loop(tree->host), &tree->polling);
+        }
+    }
+    if (tree->state == TREE_DRAINING && (!tree->process || streams_are_closed(tree)))
+        set_state(tree, TREE_OVER);
+}
+
+static void on_polling(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    advance(CONTAINER_OF(timer, struct tree, polling));
+}
+
+static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tree *tree = CONTAINER_OF(timer, struct tree, bound);
+
+    (void)loop;
+    (void)events;
+    if (tree->state == TREE_DRAINING) {
+        set_state(tree, TREE_OVER);
+        return;
+    }
+    tree->end.survivors = true;
+    log_debug("a process tree is not empty after %.0f s", PROCESS_EMPTY_SECONDS);
+    if (tree->supervisor >= 0)
+        syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
+    if (tree->runner >= 0)
+        syscall(SYS_pidfd_send_signal, tree->runner, SIGKILL, NULL, 0);
+    note_memory(tree);
+    set_state(tree, TREE_DRAINING);
+}
+
+static void watch(struct tree *tree, const struct spawned *spawned)
+{
+    struct ev_loop *loop = host_loop(tree->host);
+
+    tree->control = spawned->control;
+    tree->runner = spawned->pidfd;
+    tree->supervisor = -1;
+    ev_io_init(&tree->control_watcher, on_control, tree->control, EV_READ);
+    ev_io_start(loop, &tree->control_watcher);
+    ev_io_init(&tree->runner_watcher, on_runner, tree->runner, EV_READ);
+    ev_io_start(loop, &tree->runner_watcher);
+    ev_io_init(&tree->supervisor_watcher, on_supervisor, -1, EV_READ);
+    for (int i = 0; i < PROCESS_STREAMS; i++) {
+        tree->streams[i] = spawned->streams[i];
+        ev_io_init(&tree->stream_watchers[i], i == PROCESS_STDOUT ? on_stdout : on_stderr,
+                   tree->streams[i], EV_READ);
+    }
+    ev_init(&tree->bound, on_bound);
+    ev_timer_init(&tree->polling, on_polling, 0., POLL_SECONDS);
+}
+
+static int spawn(struct tree *tree, struct spawned *ret, struct error *err)
+{
+    struct cgroup_tree *cgroups = host_cgroups(tree->host);
+    AUTO_FREE char **arguments = NULL;
+    char level[8];
+    size_t count = 0;
+
+    if (cgroups) {
+        tree->leaf = cgroup_leaf_new(cgroups, err);
+        if (!tree->leaf)
+            return -1;
+        while (cgroup_leaf_directories(tree->leaf)[count])
+            count++;
+    }
+    arguments = memory_new(count + 3, sizeof *arguments);
+    snprintf(level, sizeof level, "%d", (int)tree->containment);
+    arguments[0] = (char *)"pyexecd-runner"; /* only read */
+    arguments[1] = level;
+    for (size_t i = 0; i < count; i++)
+        arguments[2 + i] = cgroup_leaf_directories(tree->leaf)[i];
+    return spawn_runner(ret, host_runner(tree->host), arguments, err);
+}
+
+struct tree *tree_new(struct process_host *host, struct error *err)
+{
+    struct tree *tree = NEW(struct tree);
+    struct spawned spawned;
+
+    tree->host = host;
+    tree->containment = process_host_containment(host);
+    if (spawn(tree, &spawned, err) < 0) {
+        cgroup_leaf_free(tree->leaf);
+        free(tree);
+        return NULL;
+    }
+    buffer_init(&tree->incoming, INCOMING_BYTES);
+    buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
+    watch(tree, &spawned);
+    host_add(host, tree);
+    return tree;
+}
+
+void tree_free(struct tree *tree)
+{
+    struct ev_loop *loop = host_loop(tree->host);
+
+    close_watched(tree, &tree->control_watcher, &tree->control);
+    close_watched(tree, &tree->runner_watcher, &tree->runner);
+    close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        close_watched(tree, &tree->stream_watchers[i], &tree->streams[i]);
+    ev_timer_stop(loop, &tree->bound);
+    ev_timer_stop(loop, &tree->polling);
+    cgroup_leaf_free(tree->leaf);
+    buffer_deinit(&tree->incoming);
+    buffer_deinit(&tree->job);
+    list_remove(&tree->link);
+    free(tree);
+}
+
+/* Which limits the program's own process must carry. */
+static void write_limits(struct tree *tree, struct buffer *job)
+{
+    struct cgroup_tree *cgroups = host_cgroups(tree->host);
+    char *place = buffer_bytes(job) + sizeof(struct control_header);
+    struct control_run run;
+
+    memcpy(&run, place, sizeof run);
+    run.file_bytes = tree->limits.file_size;
+    run.data_bytes = cgroups && cgroup_tree_limits_memory(cgroups) ? 0 : tree->limits.memory;
+    run.processes = cgroups && cgroup_tree_limits_processes(cgroups) ? 0 : tree->limits.processes;
+    memcpy(place, &run, sizeof run);
+}
+
+int tree_run(struct tree *tree, struct process *process, struct buffer *job,
+             const struct process_limits *limits, struct error *err)
+{
+    /* The supervisor is in the leaf as well. */
+    if (tree->leaf && cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err) < 0)
+        return -1;
+    tree->limits = *limits;
+    write_limits(tree, job);
+    tree->process = process;
+    process->tree = tree;
+    tree->job = *job;
+    *job = (struct buffer){.limit = job->limit};
+    tree->submitted = tree_now();
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);
+    if (tree->state == TREE_READY)
+        send_job(tree);
+    return 0;
+}

@@ -1,0 +1,85 @@
+/* One process tree as the server sees it: a runner that is being prepared, waits, runs a program,
+ * or is coming to its end. Private to this layer; others see `struct process`. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/list.h"
+#include "environments/process/cgroup.h"
+#include "environments/process/process.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum tree_state {
+    TREE_PREPARING, /* waiting for the runner to say ready */
+    TREE_READY,     /* waiting for a program */
+    TREE_RUNNING,   /* waiting for the end of the program */
+    TREE_EMPTYING,  /* everything is being killed; waiting until the tree is empty */
+    TREE_DRAINING,  /* waiting for the end of the streams */
+    TREE_OVER,      /* waiting for the loop to report and free it */
+};
+
+struct tree {
+    enum tree_state state;
+    struct process_host *host; /* borrowed */
+    struct list link;          /* in the host */
+    enum containment containment;
+    struct cgroup_leaf *leaf; /* owned; NULL: none */
+    struct process *process;  /* borrowed; NULL: nobody's yet, or nobody's any more */
+    struct buffer job;        /* the CONTROL_RUN that waits for readiness */
+    struct process_limits limits;
+    struct process_end end;
+    double submitted; /* CLOCK_MONOTONIC seconds */
+    double started;   /* likewise; 0: never */
+
+    struct buffer incoming; /* from the control channel */
+    int control;            /* owned; -1: closed */
+    int runner;             /* pidfd, owned; -1: reaped */
+    int supervisor;         /* pidfd, owned; -1: not known yet, or reaped */
+    bool supervisor_reaped;
+    int streams[PROCESS_STREAMS]; /* owned; -1: closed */
+    ev_io control_watcher;
+    ev_io runner_watcher;
+    ev_io supervisor_watcher;
+    ev_io stream_watchers[PROCESS_STREAMS];
+    ev_timer bound;   /* of the states that wait for something to end */
+    ev_timer polling; /* whether the cgroup is empty */
+};
+
+/* Starts a runner for HOST. NULL with ERR. */
+struct tree *tree_new(struct process_host *host, struct error *err);
+
+/* Frees a tree that is over. */
+void tree_free(struct tree *tree);
+
+/* Gives the tree, PREPARING or READY, its program: JOB (taken on success) is a CONTROL_RUN, into
+ * which those of LIMITS are written that no cgroup enforces. */
+int tree_run(struct tree *tree, struct process *process, struct buffer *job,
+             const struct process_limits *limits, struct error *err);
+
+void tree_kill(struct tree *tree);
+
+/* For the host: what a tree needs to know of it, and tells it. */
+struct ev_loop *host_loop(const struct process_host *host);
+int host_runner(const struct process_host *host);
+struct cgroup_tree *host_cgroups(const struct process_host *host);
+void host_add(struct process_host *host, struct tree *tree);
+
+/* TREE could not be prepared. True: the host has adapted and it is worth trying again. */
+bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups, int number,
+                const char *text);
+
+/* TREE's runner was refused and the host has adapted: its process, if any, goes to another tree. */
+void host_retry(struct process_host *host, struct tree *tree);
+
+/* A tree for a new process: the prepared one, else a new one. NULL with ERR. */
+struct tree *host_take(struct process_host *host, struct error *err);
+
+/* True when no containment is left that is allowed. */
+bool host_is_refused(const struct process_host *host);
+
+/* Sets ERR to why no process can be started, and returns -1. */
+int host_refusal(const struct process_host *host, struct error *err);
+
+double tree_now(void);

@@ -1,0 +1,572 @@
+/* Processes on a real loop with the real runner, at each level of containment that exists here. */
+#include "environments/process/process.h"
+
+#include "base/list.h"
+#include "base/memory.h"
+#include "environments/process/cgroup.h"
+#include "environments/process/landlock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEPT_BYTES = 4096 };
+
+struct fixture {
+    struct ev_loop *loop;
+    struct process_host *host;
+};
+
+struct execution {
+    struct process process;
+    struct process_end end;
+    bool ended;
+    double ended_at;
+    uint64_t bytes;
+    char output[KEPT_BYTES + 1];
+    size_t length;
+    ev_timer kill;
+    ev_timer bound;
+    struct ev_loop *loop;
+};
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void on_output(struct process *process, enum process_stream stream, const char *data,
+                      size_t length)
+{
+    struct execution *execution = CONTAINER_OF(process, struct execution, process);
+    size_t room = KEPT_BYTES - execution->length;
+
+    (void)stream;
+    execution->bytes += length;
+    if (length > room)
+        length = room;
+    memcpy(execution->output + execution->length, data, length);
+    execution->length += length;
+}
+
+static void on_ended(struct process *process, const struct process_end *end)
+{
+    struct execution *execution = CONTAINER_OF(process, struct execution, process);
+
+    assert_false(execution->ended);
+    execution->ended = true;
+    execution->ended_at = now();
+    execution->end = *end;
+    ev_break(execution->loop, EVBREAK_ALL);
+}
+
+static void on_kill(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    process_kill(&CONTAINER_OF(timer, struct execution, kill)->process);
+}
+
+static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)timer;
+    (void)events;
+    fail_msg("a process did not end within its bound");
+}
+
+static const struct process_limits limits = {
+    .memory = 256 << 20, .processes = 64, .file_size = 1 << 30};
+
+static int execution_start(struct fixture *fixture, struct execution *execution,
+                           const struct process_command *command, struct error *err)
+{
+    *execution = (struct execution){.process = {.output = on_output, .ended = on_ended},
+                                    .loop = fixture->loop};
+    return process_start(fixture->host, &execution->process, command, err);
+}
+
+static void execution_wait(struct fixture *fixture, struct execution *execution, double kill_after)
+{
+    ev_now_update(fixture->loop);
+    ev_timer_init(&execution->kill, on_kill, kill_after > 0 ? kill_after : 1e6, 0.);
+    ev_timer_start(fixture->loop, &execution->kill);
+    ev_timer_init(&execution->bound, on_bound, 20., 0.);
+    ev_timer_start(fixture->loop, &execution->bound);
+    while (!execution->ended)
+        ev_run(fixture->loop, 0);
+    ev_timer_stop(fixture->loop, &execution->kill);
+    ev_timer_stop(fixture->loop, &execution->bound);
+    execution->output[execution->length] = '\0';
+}
+
+static void execute(struct fixture *fixture, struct execution *execution, const char *script,
+                    double kill_after)
+{
+    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", script, NULL};
+    const char *const variables[] = {"PATH=/usr/bin:/bin", "MARK=yes", NULL};
+    struct error err = ERROR_INIT;
+
+    if (execution_start(fixture, execution,
+                        &(struct process_command){.arguments = arguments,
+                                                  .environment = variables,
+                                                  .directory = "/",
+                                                  .limits = limits},
+                        &err) < 0)
+        fail_msg("%s", err.message);
+    execution_wait(fixture, execution, kill_after);
+}
+
+static struct fixture *fixture_new(enum containment strongest)
+{
+    struct fixture *fixture = NEW(struct fixture);
+    struct process_host_settings settings = {
+        .runner_path = getenv("RUNNER"), .allow_best_effort = true, .strongest = strongest};
+    struct error err = ERROR_INIT;
+
+    fixture->loop = ev_loop_new(0);
+    settings.loop = fixture->loop;
+    fixture->host = process_host_new(&settings, &err);
+    if (!fixture->host)
+        fail_msg("%s", err.message);
+    return fixture;
+}
+
+static void let_loop_run(struct fixture *fixture, double seconds)
+{
+    double until = now() + seconds;
+
+    while (now() < until) {
+        ev_run(fixture->loop, EVRUN_NOWAIT);
+        usleep(1000);
+    }
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+    process_host_stop(fixture->host);
+    while (!process_host_is_idle(fixture->host))
+        let_loop_run(fixture, 0.005);
+    process_host_free(fixture->host);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child, no zombie */
+    assert_int_equal(errno, ECHILD);
+    ev_loop_destroy(fixture->loop);
+    free(fixture);
+}
+
+static void let_spare_prepare(struct fixture *fixture)
+{
+    let_loop_run(fixture, 0.2);
+}
+
+/* Processes on this machine with TOKEN among their arguments. */
+static int count_processes(const char *token)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    int count = 0;
+
+    while ((entry = readdir(proc))) {
+        char path[300];
+        char arguments[4096] = "";
+        ssize_t length;
+        int fd;
+
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        fd = open(path, O_RDONLY);
+        if (fd < 0)
+            continue;
+        length = read(fd, arguments, sizeof arguments - 1);
+        close(fd);
+        for (ssize_t i = 0; i < length; i++)
+            if (arguments[i] == '\0')
+                arguments[i] = ' ';
+        if (strstr(arguments, token))
+            count++;
+    }
+    closedir(proc);
+    return count;
+}
+
+static int count_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static void test_output_and_status_come_back(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution,
+            "import os; print(os.environ['MARK'], os.getpid(), flush=True); os._exit(7)", 0);
+    assert_true(execution.end.reported);
+    assert_int_equal(WEXITSTATUS(execution.end.wait_status), 7);
+    assert_string_equal(execution.end.failure, "");
+    assert_string_equal(execution.output,
+                        process_host_containment(fixture->host) == CONTAINMENT_PID_NAMESPACE
+                            ? "yes 2\n"
+                            : execution.output);
+    assert_true(execution.end.cpu_seconds > 0);
+    assert_true(execution.end.peak_memory > 1 << 20);
+    fixture_free(fixture);
+}
+
+static void test_signal_is_reported_as_it_is(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution, "import os; os.kill(os.getpid(), 11)", 0);
+    assert_true(execution.end.reported);
+    assert_true(WIFSIGNALED(execution.end.wait_status));
+    assert_int_equal(WTERMSIG(execution.end.wait_status), SIGSEGV);
+    assert_false(execution.end.killed);
+    fixture_free(fixture);
+}
+
+static void test_program_that_cannot_be_executed_says_why(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    const char *const arguments[] = {"/nonexistent/python9", NULL};
+    const char *const variables[] = {NULL};
+    struct execution execution;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(execution_start(fixture, &execution,
+                                     &(struct process_command){.arguments = arguments,
+                                                               .environment = variables,
+                                                               .directory = "/",
+                                                               .limits = limits},
+                                     &err),
+                     0);
+    execution_wait(fixture, &execution, 0);
+    assert_false(execution.end.reported);
+    assert_string_equal(execution.end.failure,
+                        "cannot execute /nonexistent/python9: No such file or directory");
+    fixture_free(fixture);
+}
+
+static void test_overlay_is_seen_by_its_process_only(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    char directory[] = "/tmp/test-overlay-XXXXXX";
+    char source[64], target[64], seen[16] = "";
+    const char *const arguments[] = {"/bin/cat", target, NULL};
+    const char *const variables[] = {NULL};
+    struct execution execution;
+    struct error err = ERROR_INIT;
+    FILE *file;
+
+    (void)state;
+    let_spare_prepare(fixture);
+    if (process_host_containment(fixture->host) != CONTAINMENT_PID_NAMESPACE) {
+        fixture_free(fixture);
+        skip();
+    }
+    assert_non_null(mkdtemp(directory));
+    snprintf(source, sizeof source, "%s/source", directory);
+    snprintf(target, sizeof target, "%s/target", directory);
+    file = fopen(source, "w");
+    fputs("mine", file);
+    fclose(file);
+    file = fopen(target, "w");
+    fputs("others", file);
+    fclose(file);
+    assert_int_equal(execution_start(fixture, &execution,
+                                     &(struct process_command){.arguments = arguments,
+                                                               .environment = variables,
+                                                               .directory = directory,
+                                                               .overlay_source = source,
+                                                               .overlay_target = target,
+                                                               .limits = limits},
+                                     &err),
+                     0);
+    execution_wait(fixture, &execution, 0);
+    assert_string_equal(execution.output, "mine");
+    file = fopen(target, "r");
+    assert_non_null(fgets(seen, sizeof seen, file));
+    fclose(file);
+    assert_string_equal(seen, "others");
+    unlink(source);
+    unlink(target);
+    rmdir(directory);
+    fixture_free(fixture);
+}
+
+static void test_memory_limit_ends_the_program(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution, "x = bytearray(600 << 20); print(len(x))", 0);
+    assert_int_equal(execution.end.reported && WIFEXITED(execution.end.wait_status) &&
+                         WEXITSTATUS(execution.end.wait_status) == 0,
+                     0);
+    if (strcmp(process_host_limits_by(fixture->host), "rlimits") != 0)
+        assert_true(execution.end.out_of_memory);
+    else
+        assert_non_null(strstr(execution.output, "MemoryError"));
+    fixture_free(fixture);
+}
+
+static void test_output_flood_is_counted_exactly(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution,
+            "import os\nb = b'x' * 65536\nfor i in range(1600):\n n = 0\n"
+            " while n < len(b): n += os.write(1 + i % 2, b[n:])",
+            0);
+    assert_int_equal(execution.bytes, 1600 * 65536);
+    fixture_free(fixture);
+}
+
+static void test_no_process_inherits_a_descriptor(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution,
+            "import os\nfound = []\nfor fd in range(1024):\n"
+            " try: os.fstat(fd); found.append(fd)\n except OSError: pass\nprint(found)",
+            0);
+    assert_string_equal(execution.output, "[0, 1, 2]\n");
+    fixture_free(fixture);
+}
+
+static void test_program_has_no_capabilities(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution,
+            "for line in open('/proc/self/status'):\n"
+            " if line[:6] in ('CapEff', 'CapPrm', 'NoNewP'): print(line.split()[1])",
+            0);
+    assert_string_equal(execution.output, "0000000000000000\n0000000000000000\n1\n");
+    fixture_free(fixture);
+}
+
+/* Scripts that want to outlive their run; each sleeps with the token as an argument. */
+static const struct hostile {
+    const char *name;
+    const char *script;
+    double kill_after;
+} hostile[] = {
+    {"daemon",
+     "import os\n"
+     "if os.fork() == 0:\n os.setsid()\n if os.fork() == 0:\n"
+     "  os.execv('/bin/sleep', ['sleep', '7771'])\n os._exit(0)\n"
+     "os.wait()\n",
+     0},
+    {"background child holds stdout",
+     "import os\nif os.fork() == 0: os.execv('/bin/sleep', ['sleep', '7771'])\nprint('done')", 0},
+    {"stopped children",
+     "import os, signal\nfor i in range(5):\n p = os.fork()\n"
+     " if p == 0: os.execv('/bin/sleep', ['sleep', '7771'])\n os.kill(p, signal.SIGSTOP)\n",
+     0},
+    {"ignores signals and hangs",
+     "import signal, os\nfor s in range(1, 32):\n try: signal.signal(s, signal.SIG_IGN)\n"
+     " except (OSError, ValueError): pass\n"
+     "os.execv('/bin/sleep', ['sleep', '7771'])",
+     0.2},
+    {"closes its descriptors and goes on",
+     "import os\nos.closerange(0, 64)\nos.execv('/bin/sleep', ['sleep', '7771'])", 0.2},
+    {"forks without end",
+     "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True:\n"
+     " try: os.fork()\n except OSError: pass",
+     0.3},
+};
+
+static void check_nothing_survives(enum containment strongest, size_t count)
+{
+    struct fixture *fixture = fixture_new(strongest);
+
+    let_spare_prepare(fixture);
+    for (size_t i = 0; i < count; i++) {
+        struct execution execution;
+        double began = now();
+
+        execute(fixture, &execution, hostile[i].script, hostile[i].kill_after);
+        if (execution.ended_at - began > hostile[i].kill_after + 1.5)
+            fail_msg("%s took %.2f s", hostile[i].name, execution.ended_at - began);
+        if (execution.end.survivors || count_processes("sleep 7771") > 0)
+            fail_msg("%s left something behind", hostile[i].name);
+        if (execution.end.killed != (hostile[i].kill_after > 0))
+            fail_msg("%s: killed is %d", hostile[i].name, execution.end.killed);
+    }
+    fixture_free(fixture);
+}
+
+static void test_nothing_survives_in_a_pid_namespace(void **state)
+{
+    (void)state;
+    check_nothing_survives(CONTAINMENT_PID_NAMESPACE, sizeof hostile / sizeof *hostile);
+}
+
+static void test_nothing_survives_in_a_cgroup(void **state)
+{
+    struct cgroup_tree *tree = cgroup_tree_new();
+    bool can_kill = cgroup_tree_can_kill(tree);
+
+    (void)state;
+    cgroup_tree_free(tree);
+    if (!can_kill)
+        skip();
+    check_nothing_survives(CONTAINMENT_CGROUP, sizeof hostile / sizeof *hostile);
+}
+
+static void test_nothing_survives_under_a_subreaper(void **state)
+{
+    (void)state;
+    if (!landlock_can_scope_signals())
+        skip();
+    check_nothing_survives(CONTAINMENT_LANDLOCK, sizeof hostile / sizeof *hostile - 1);
+}
+
+static void test_signals_cannot_leave_the_tree(void **state)
+{
+    static const enum containment levels[] = {CONTAINMENT_PID_NAMESPACE, CONTAINMENT_LANDLOCK};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture *fixture;
+        struct execution execution;
+
+        if (levels[i] == CONTAINMENT_LANDLOCK && !landlock_can_scope_signals())
+            continue;
+        fixture = fixture_new(levels[i]);
+        execute(fixture, &execution,
+                "import os, signal\nsignal.signal(15, signal.SIG_IGN)\n"
+                "for target in (-1, os.getppid()):\n"
+                " try: os.kill(target, 15); print('sent')\n"
+                " except OSError as e: print(e.strerror)",
+                0);
+        assert_true(execution.end.reported);
+        assert_int_equal(execution.end.wait_status, 0);
+        fixture_free(fixture);
+    }
+}
+
+static void test_weaker_containment_is_refused_unless_allowed(void **state)
+{
+    struct fixture *fixture = NEW(struct fixture);
+    struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
+                                             .strongest = CONTAINMENT_BEST_EFFORT};
+    const char *const arguments[] = {"/bin/true", NULL};
+    const char *const variables[] = {NULL};
+    struct execution execution;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    settings.loop = fixture->loop = ev_loop_new(0);
+    fixture->host = process_host_new(&settings, &err);
+    assert_non_null(fixture->host);
+    assert_int_equal(execution_start(fixture, &execution,
+                                     &(struct process_command){.arguments = arguments,
+                                                               .environment = variables,
+                                                               .directory = "/",
+                                                               .limits = limits},
+                                     &err),
+                     -1);
+    assert_int_equal(err.code, ERROR_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "best-effort"));
+    fixture_free(fixture);
+}
+
+static void test_host_that_stops_ends_what_runs(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    const char *const arguments[] = {"/bin/sleep", "7772", NULL};
+    const char *const variables[] = {NULL};
+    struct execution execution;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(execution_start(fixture, &execution,
+                                     &(struct process_command){.arguments = arguments,
+                                                               .environment = variables,
+                                                               .directory = "/",
+                                                               .limits = limits},
+                                     &err),
+                     0);
+    let_spare_prepare(fixture);
+    assert_int_equal(count_processes("sleep 7772"), 1);
+    fixture_free(fixture);
+    assert_true(execution.ended);
+    assert_true(execution.end.killed);
+    assert_int_equal(count_processes("sleep 7772"), 0);
+}
+
+static void test_many_runs_leave_no_descriptor_and_no_child(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+    int before;
+
+    (void)state;
+    execute(fixture, &execution, "pass", 0);
+    let_spare_prepare(fixture);
+    before = count_descriptors();
+    for (int i = 0; i < 30; i++)
+        execute(fixture, &execution, hostile[i % 2].script, 0);
+    let_spare_prepare(fixture);
+    assert_int_equal(count_descriptors(), before);
+    fixture_free(fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_output_and_status_come_back),
+        cmocka_unit_test(test_signal_is_reported_as_it_is),
+        cmocka_unit_test(test_program_that_cannot_be_executed_says_why),
+        cmocka_unit_test(test_overlay_is_seen_by_its_process_only),
+        cmocka_unit_test(test_memory_limit_ends_the_program),
+        cmocka_unit_test(test_output_flood_is_counted_exactly),
+        cmocka_unit_test(test_no_process_inherits_a_descriptor),
+        cmocka_unit_test(test_program_has_no_capabilities),
+        cmocka_unit_test(test_nothing_survives_in_a_pid_namespace),
+        cmocka_unit_test(test_nothing_survives_in_a_cgroup),
+        cmocka_unit_test(test_nothing_survives_under_a_subreaper),
+        cmocka_unit_test(test_signals_cannot_leave_the_tree),
+        cmocka_unit_test(test_weaker_containment_is_refused_unless_allowed),
+        cmocka_unit_test(test_host_that_stops_ends_what_runs),
+        cmocka_unit_test(test_many_runs_leave_no_descriptor_and_no_child),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
