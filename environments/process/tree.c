@@ -64,15 +64,18 @@ static void set_state(struct tree *tree, enum tree_state state)
 }
 
 /* The kernel kills a PID namespace with its pid 1 and a cgroup as a whole; where there is neither,
- * the supervisor kills, told by the end of its lifeline. */
+ * the supervisor kills, told by the end of its lifeline. A runner that has not announced its
+ * supervisor yet must live to do so, or nobody would wait for that. */
 static void kill_everything(struct tree *tree)
 {
-    if (tree->leaf)
-        cgroup_leaf_kill(tree->leaf);
-    if (tree->supervisor >= 0 && tree->containment == CONTAINMENT_PID_NAMESPACE)
-        syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
     if (tree->control >= 0)
         shutdown(tree->control, SHUT_WR);
+    if (tree->supervisor < 0)
+        return;
+    if (tree->leaf)
+        cgroup_leaf_kill(tree->leaf);
+    if (tree->containment == CONTAINMENT_PID_NAMESPACE)
+        syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
 }
 
 /* The one way into the end: the program is over, was killed, or never came to be. */
