@@ -160,6 +160,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host->cgroups = cgroup_tree_new();
     list_init(&host->trees);
     note_missing_limits(host);
+    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, the kernel would reap in our place */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     ev_init(&host->refill, on_refill);
     ev_timer_init(&host->tidy, on_tidy, 0., TIDY_SECONDS);

@@ -114,6 +114,16 @@ static void send_job(struct tree *tree)
     set_state(tree, TREE_RUNNING);
 }
 
+/* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
+ * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. */
+static bool reap(int pidfd, siginfo_t *ret)
+{
+    *ret = (siginfo_t){0};
+    if (waitid(P_PIDFD, (id_t)pidfd, ret, WEXITED | WNOHANG) < 0)
+        return errno == ECHILD;
+    return ret->si_pid != 0;
+}
+
 static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
@@ -121,9 +131,7 @@ static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 
     (void)loop;
     (void)events;
-    information.si_pid = 0;
-    if (waitid(P_PIDFD, (id_t)tree->supervisor, &information, WEXITED | WNOHANG) < 0 ||
-        information.si_pid == 0)
+    if (!reap(tree->supervisor, &information))
         return;
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
@@ -141,9 +149,7 @@ static void on_runner(struct ev_loop *loop, ev_io *watcher, int events)
 
     (void)loop;
     (void)events;
-    information.si_pid = 0;
-    if (waitid(P_PIDFD, (id_t)tree->runner, &information, WEXITED | WNOHANG) < 0 ||
-        information.si_pid == 0)
+    if (!reap(tree->runner, &information))
         return;
     close_watched(tree, &tree->runner_watcher, &tree->runner);
     advance(tree);
