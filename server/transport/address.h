@@ -1,0 +1,54 @@
+/* Where the server listens, as the operator writes it:
+ *
+ *     stdio                 standard input and output
+ *     unix:/absolute/path   a socket in the file system
+ *     tcp:HOST:PORT         HOST is a loopback literal (127.0.0.1, [::1]) or `localhost` for both
+ *                           families; port 0 lets the kernel choose
+ *     systemd               every socket that the service manager handed over */
+#pragma once
+
+#include "base/error.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum address_kind {
+    ADDRESS_STDIO,
+    ADDRESS_UNIX,
+    ADDRESS_TCP,
+    ADDRESS_SYSTEMD,
+};
+
+enum {
+    ADDRESS_ENDPOINTS = 2,    /* localhost: one per family */
+    ADDRESS_TEXT_BYTES = 128, /* "unix:", a full sun_path and more */
+};
+
+/* What bind(2) and accept(2) speak of. */
+struct endpoint {
+    union {
+        struct sockaddr any;
+        struct sockaddr_un local;
+        struct sockaddr_in ipv4;
+        struct sockaddr_in6 ipv6;
+    };
+    socklen_t length;
+};
+
+struct address {
+    enum address_kind kind;
+    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of ADDRESS_UNIX and ADDRESS_TCP */
+    unsigned endpoint_count;
+};
+
+/* Reads TEXT, or fails with ERROR_CONFIG and a sentence that says what can be written instead.
+ * Nothing is looked up or opened. */
+int address_parse(const char *text, struct address *ret, struct error *err);
+
+/* True for IPv4 and IPv6 addresses that only this machine can reach. */
+bool endpoint_is_loopback(const struct endpoint *endpoint);
+
+/* Writes ENDPOINT in the form that address_parse reads. */
+void endpoint_format(const struct endpoint *endpoint, char text[static ADDRESS_TEXT_BYTES]);
