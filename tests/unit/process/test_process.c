@@ -1,6 +1,7 @@
 /* Processes on a real loop with the real runner, at each level of containment that exists here. */
 #include "environments/process/process.h"
 
+#include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "environments/process/cgroup.h"
@@ -117,10 +118,30 @@ static void execution_wait(struct fixture *fixture, struct execution *execution,
     execution->output[execution->length] = '\0';
 }
 
+/* How long the processes of this test sleep: other tests run at the same time. */
+static const char *token(void)
+{
+    static char text[16];
+
+    snprintf(text, sizeof text, "%ld", 100000 + (long)getpid());
+    return text;
+}
+
+/* SCRIPT with this test's token where it says TOKEN; owned by the caller. */
+static char *with_token(const char *script)
+{
+    const char *at = strstr(script, "TOKEN");
+
+    if (!at)
+        return memory_copy_string(script);
+    return memory_format("%.*s%s%s", (int)(at - script), script, token(), at + strlen("TOKEN"));
+}
+
 static void execute(struct fixture *fixture, struct execution *execution, const char *script,
                     double kill_after)
 {
-    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", script, NULL};
+    AUTO_FREE char *named = with_token(script);
+    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", named, NULL};
     const char *const variables[] = {"PATH=/usr/bin:/bin", "MARK=yes", NULL};
     struct error err = ERROR_INIT;
 
@@ -176,8 +197,8 @@ static void let_spare_prepare(struct fixture *fixture)
     let_loop_run(fixture, 0.2);
 }
 
-/* Processes on this machine with TOKEN among their arguments. */
-static int count_processes(const char *token)
+/* Processes on this machine that sleep so long. */
+static int count_processes(void)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
@@ -198,7 +219,9 @@ static int count_processes(const char *token)
         for (ssize_t i = 0; i < length; i++)
             if (arguments[i] == '\0')
                 arguments[i] = ' ';
-        if (strstr(arguments, token))
+        if (strncmp(arguments, "sleep ", 6) == 0 && strstr(arguments, token()))
+            count++;
+        if (strncmp(arguments, "/bin/sleep ", 11) == 0 && strstr(arguments, token()))
             count++;
     }
     closedir(proc);
@@ -388,22 +411,22 @@ static const struct hostile {
     {"daemon",
      "import os\n"
      "if os.fork() == 0:\n os.setsid()\n if os.fork() == 0:\n"
-     "  os.execv('/bin/sleep', ['sleep', '7771'])\n os._exit(0)\n"
+     "  os.execv('/bin/sleep', ['sleep', 'TOKEN'])\n os._exit(0)\n"
      "os.wait()\n",
      0},
     {"background child holds stdout",
-     "import os\nif os.fork() == 0: os.execv('/bin/sleep', ['sleep', '7771'])\nprint('done')", 0},
+     "import os\nif os.fork() == 0: os.execv('/bin/sleep', ['sleep', 'TOKEN'])\nprint('done')", 0},
     {"stopped children",
      "import os, signal\nfor i in range(5):\n p = os.fork()\n"
-     " if p == 0: os.execv('/bin/sleep', ['sleep', '7771'])\n os.kill(p, signal.SIGSTOP)\n",
+     " if p == 0: os.execv('/bin/sleep', ['sleep', 'TOKEN'])\n os.kill(p, signal.SIGSTOP)\n",
      0},
     {"ignores signals and hangs",
      "import signal, os\nfor s in range(1, 32):\n try: signal.signal(s, signal.SIG_IGN)\n"
      " except (OSError, ValueError): pass\n"
-     "os.execv('/bin/sleep', ['sleep', '7771'])",
+     "os.execv('/bin/sleep', ['sleep', 'TOKEN'])",
      0.2},
     {"closes its descriptors and goes on",
-     "import os\nos.closerange(0, 64)\nos.execv('/bin/sleep', ['sleep', '7771'])", 0.2},
+     "import os\nos.closerange(0, 64)\nos.execv('/bin/sleep', ['sleep', 'TOKEN'])", 0.2},
     {"forks without end",
      "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True:\n"
      " try: os.fork()\n except OSError: pass",
@@ -422,7 +445,7 @@ static void check_nothing_survives(enum containment strongest, size_t count)
         execute(fixture, &execution, hostile[i].script, hostile[i].kill_after);
         if (execution.ended_at - began > hostile[i].kill_after + 1.5)
             fail_msg("%s took %.2f s", hostile[i].name, execution.ended_at - began);
-        if (execution.end.survivors || count_processes("sleep 7771") > 0)
+        if (execution.end.survivors || count_processes() > 0)
             fail_msg("%s left something behind", hostile[i].name);
         if (execution.end.killed != (hostile[i].kill_after > 0))
             fail_msg("%s: killed is %d", hostile[i].name, execution.end.killed);
@@ -509,7 +532,7 @@ static void test_weaker_containment_is_refused_unless_allowed(void **state)
 static void test_host_that_stops_ends_what_runs(void **state)
 {
     struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
-    const char *const arguments[] = {"/bin/sleep", "7772", NULL};
+    const char *const arguments[] = {"/bin/sleep", token(), NULL};
     const char *const variables[] = {NULL};
     struct execution execution;
     struct error err = ERROR_INIT;
@@ -523,11 +546,11 @@ static void test_host_that_stops_ends_what_runs(void **state)
                                      &err),
                      0);
     let_spare_prepare(fixture);
-    assert_int_equal(count_processes("sleep 7772"), 1);
+    assert_int_equal(count_processes(), 1);
     fixture_free(fixture);
     assert_true(execution.ended);
     assert_true(execution.end.killed);
-    assert_int_equal(count_processes("sleep 7772"), 0);
+    assert_int_equal(count_processes(), 0);
 }
 
 static void test_many_runs_leave_no_descriptor_and_no_child(void **state)
