@@ -62,9 +62,9 @@ char *buffer_reserve(struct buffer *buffer, size_t length, struct error *err)
         error_set(err, ERROR_LIMIT, "more than %zu bytes", buffer->limit);
         return NULL;
     }
-    if (buffer->end + length > buffer->capacity) {
+    if (!buffer->data || buffer->end + length > buffer->capacity) {
         compact(buffer);
-        if (buffer->end + length > buffer->capacity)
+        if (!buffer->data || buffer->end + length > buffer->capacity)
             grow(buffer, buffer->end + length);
     }
     return buffer->data + buffer->end;

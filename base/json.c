@@ -65,3 +65,21 @@ const char *json_object_get_string(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
 }
+
+char *json_pointer_append(const char *pointer, const char *name)
+{
+    size_t used = strlen(pointer);
+    char *longer = memory_new(used + 2 * strlen(name) + 2, 1);
+
+    memcpy(longer, pointer, used);
+    longer[used++] = '/';
+    for (; *name; name++) {
+        if (*name == '~' || *name == '/') {
+            longer[used++] = '~';
+            longer[used++] = *name == '~' ? '0' : '1';
+        } else {
+            longer[used++] = *name;
+        }
+    }
+    return longer;
+}

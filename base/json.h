@@ -24,3 +24,6 @@ char *json_text(const json_t *value);
 
 /* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
 const char *json_object_get_string(const json_t *object, const char *key);
+
+/* The JSON Pointer (RFC 6901) of the member NAME of what POINTER points to. Owned by the caller. */
+char *json_pointer_append(const char *pointer, const char *name);

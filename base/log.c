@@ -37,7 +37,8 @@ void log_open(enum log_level level)
     on_journal = stderr_is_journal();
 }
 
-static void write_line(enum log_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void write_line(enum log_level level,
+                                                             const char *format, va_list arguments)
 {
     char line[LINE_BYTES];
     int used;

@@ -1,6 +1,5 @@
 #include "base/memory.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +28,20 @@ char *memory_copy_string(const char *string)
     return (char *)check(strdup(string));
 }
 
+char *memory_format_list(const char *format, va_list arguments)
+{
+    char *string = NULL;
+
+    return (char *)check(vasprintf(&string, format, arguments) < 0 ? NULL : string);
+}
+
 char *memory_format(const char *format, ...)
 {
     va_list arguments;
-    char *string = NULL;
-    int length;
+    char *string;
 
     va_start(arguments, format);
-    length = vasprintf(&string, format, arguments);
+    string = memory_format_list(format, arguments);
     va_end(arguments);
-    return (char *)check(length < 0 ? NULL : string);
+    return string;
 }

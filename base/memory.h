@@ -3,6 +3,7 @@
  * and reports it as an error. */
 #pragma once
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* A zeroed object of TYPE; released with free(). */
@@ -12,3 +13,5 @@ void *memory_new(size_t count, size_t size);
 void *memory_resize(void *memory, size_t size);
 char *memory_copy_string(const char *string);
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *memory_format_list(const char *format, va_list arguments)
+    __attribute__((format(printf, 1, 0)));

@@ -1,0 +1,235 @@
+/* Where a "$ref" leads. Schemas with "$id" are resources with a URI of their own, which other
+ * references in the same document may use; "$anchor" names a place in one. Nothing is fetched. */
+#include "base/schema_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+/* The parts of a URI reference (RFC 3986, appendix B), each borrowed, with length. The fragment is
+ * looked at elsewhere. */
+struct uri {
+    int scheme;    /* bytes up to and with ":", or 0 */
+    int authority; /* bytes of "//host" behind it, or 0 */
+    int path;
+    int query; /* with "?" */
+};
+
+static struct uri uri_split(const char *text)
+{
+    struct uri uri = {0};
+    size_t word = strcspn(text, ":/?#");
+
+    if (word > 0 && text[word] == ':')
+        uri.scheme = (int)word + 1;
+    text += uri.scheme;
+    if (strncmp(text, "//", 2) == 0)
+        uri.authority = 2 + (int)strcspn(text + 2, "/?#");
+    text += uri.authority;
+    uri.path = (int)strcspn(text, "?#");
+    text += uri.path;
+    uri.query = *text == '?' ? (int)strcspn(text, "#") : 0;
+    return uri;
+}
+
+/* RFC 3986, 5.2.4, in place. */
+static void remove_dot_segments(char *path)
+{
+    char *output = path;
+    const char *input = path;
+
+    while (*input) {
+        size_t segment = 1 + strcspn(input + 1, "/");
+
+        if (strncmp(input, "/..", segment) == 0 && segment == 3) {
+            while (output > path && *--output != '/')
+                ;
+            if (!input[segment])
+                *output++ = '/';
+        } else if (strncmp(input, "/.", segment) == 0 && segment == 2) {
+            if (!input[segment])
+                *output++ = '/';
+        } else {
+            memmove(output, input, segment);
+            output += segment;
+        }
+        input += segment;
+    }
+    *output = '\0';
+}
+
+/* The path REFERENCE relative to the one of BASE. Owned by the caller. */
+static char *merge_paths(const char *base, struct uri parts, const char *reference, int length)
+{
+    const char *path = base + parts.scheme + parts.authority;
+    int folder = parts.path;
+
+    while (folder > 0 && path[folder - 1] != '/')
+        folder--;
+    if (length > 0 && *reference == '/')
+        folder = 0;
+    return memory_format("%.*s%s%.*s", folder, path,
+                         folder == 0 && parts.authority && *reference != '/' ? "/" : "", length,
+                         reference);
+}
+
+char *schema_uri_resolve(const char *base, const char *reference)
+{
+    struct uri from = uri_split(base);
+    struct uri to = uri_split(reference);
+    int whole = (int)strcspn(reference, "#");
+    AUTO_FREE char *path = NULL;
+
+    if (to.scheme)
+        return memory_format("%.*s", whole, reference);
+    if (to.authority)
+        return memory_format("%.*s%.*s", from.scheme, base, whole, reference);
+    if (whole == 0)
+        return memory_copy_string(base);
+    if (to.path == 0)
+        return memory_format("%.*s%.*s", from.scheme + from.authority + from.path, base, whole,
+                             reference);
+    path = merge_paths(base, from, reference, to.path);
+    if (*path == '/')
+        remove_dot_segments(path);
+    return memory_format("%.*s%s%.*s", from.scheme + from.authority, base, path, to.query,
+                         reference + to.path);
+}
+
+/* Nodes by pointer and by absolute URI; values are numbers of nodes. */
+struct directory {
+    json_t *by_pointer; /* owned */
+    json_t *by_uri;     /* owned */
+};
+
+static int enter(json_t *names, const char *name, size_t number)
+{
+    return json_object_set_new_nocheck(names, name, json_integer((json_int_t)number));
+}
+
+static int enter_anchor(struct directory *directory, const struct schema_node *node, size_t number)
+{
+    const char *anchor = json_object_get_string(node->source, "$anchor");
+    AUTO_FREE char *uri = anchor ? memory_format("%s#%s", node->base, anchor) : NULL;
+
+    return uri ? enter(directory->by_uri, uri, number) : 0;
+}
+
+static struct schema_node *lookup(const struct schema *schema, const json_t *names,
+                                  const char *name)
+{
+    const json_t *number = json_object_get(names, name);
+
+    return number ? schema->nodes[json_integer_value(number)] : NULL;
+}
+
+static int enter_all(const struct schema *schema, struct directory *directory, struct error *err)
+{
+    for (size_t i = 0; i < schema->node_count; i++) {
+        const struct schema_node *node = schema->nodes[i];
+        bool is_resource = node->resource == node->pointer;
+
+        if (is_resource && lookup(schema, directory->by_uri, node->base))
+            return error_set(err, ERROR_CONFIG, "%s/$id: \"%.200s\" is given twice", node->pointer,
+                             node->base);
+        if (enter(directory->by_pointer, node->pointer, i) < 0 ||
+            (is_resource && enter(directory->by_uri, node->base, i) < 0) ||
+            enter_anchor(directory, node, i) < 0)
+            return error_set(err, ERROR_CONFIG, "%s: cannot be entered", node->pointer);
+    }
+    return 0;
+}
+
+static int hexadecimal(char digit)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = digit ? strchr(digits, digit | 0x20) : NULL;
+
+    return found ? (int)(found - digits) : -1;
+}
+
+/* TEXT without its %HH, in place. */
+static void percent_decode(char *text)
+{
+    char *output = text;
+
+    for (; *text; text++) {
+        int high = *text == '%' ? hexadecimal(text[1]) : -1;
+        int low = high >= 0 ? hexadecimal(text[2]) : -1;
+
+        if (low >= 0 && high + low > 0) {
+            *output++ = (char)(high << 4 | low);
+            text += 2;
+        } else {
+            *output++ = *text;
+        }
+    }
+    *output = '\0';
+}
+
+/* The node in RESOURCE, whose URI is given, that the FRAGMENT ("#...") names, or NULL. */
+static struct schema_node *find_in_resource(const struct schema *schema,
+                                            const struct directory *directory,
+                                            struct schema_node *resource, const char *fragment)
+{
+    AUTO_FREE char *name = NULL;
+
+    if (fragment[0] == '\0' || fragment[1] == '\0')
+        return resource;
+    if (fragment[1] == '/') {
+        name = memory_format("%s%s", resource->pointer, fragment + 1);
+        return lookup(schema, directory->by_pointer, name);
+    }
+    name = memory_format("%s%s", resource->base, fragment);
+    return lookup(schema, directory->by_uri, name);
+}
+
+static int link_rule(const struct schema *schema, const struct directory *directory,
+                     struct schema_rule *rule, struct error *err)
+{
+    const char *reference = json_string_value(rule->value);
+    AUTO_FREE char *uri = schema_uri_resolve(rule->node->base, reference);
+    AUTO_FREE char *fragment = memory_copy_string(reference + strcspn(reference, "#"));
+    AUTO_FREE char *quoted = schema_quote(rule->value);
+    struct schema_node *resource = lookup(schema, directory->by_uri, uri);
+    struct schema_node *target = NULL;
+
+    if (!resource)
+        return error_set(err, ERROR_CONFIG, "%s/$ref: %s leads out of this document",
+                         rule->node->pointer, quoted);
+    percent_decode(fragment);
+    target = find_in_resource(schema, directory, resource, fragment);
+    if (!target)
+        return error_set(err, ERROR_CONFIG, "%s/$ref: %s leads to no schema in this document",
+                         rule->node->pointer, quoted);
+    rule->members[0].node = target;
+    return 0;
+}
+
+static int link_all(const struct schema *schema, const struct directory *directory,
+                    struct error *err)
+{
+    for (size_t i = 0; i < schema->node_count; i++) {
+        struct schema_node *node = schema->nodes[i];
+
+        for (size_t j = 0; j < node->rule_count; j++)
+            if (node->rules[j].keyword->shape == SCHEMA_SHAPE_REFERENCE &&
+                link_rule(schema, directory, &node->rules[j], err) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+int schema_link(struct schema *schema, struct error *err)
+{
+    AUTO_JSON json_t *by_pointer = json_object();
+    AUTO_JSON json_t *by_uri = json_object();
+    struct directory directory = {by_pointer, by_uri};
+
+    if (enter_all(schema, &directory, err) < 0)
+        return -1;
+    return link_all(schema, &directory, err);
+}

@@ -1,0 +1,49 @@
+#include "base/spelling.h"
+
+#include <string.h>
+
+enum { LONGEST_NAME = 64 }; /* nobody mistypes a longer name in two places only */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The number of characters to insert, delete, replace or swap with their neighbour. */
+static size_t distance(const char *from, const char *to)
+{
+    size_t rows[3][LONGEST_NAME + 1];
+    size_t from_length = strlen(from);
+    size_t to_length = strlen(to);
+
+    for (size_t j = 0; j <= to_length; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= from_length; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i - 1) % 3];
+        const size_t *two_above = rows[(i + 1) % 3];
+
+        row[0] = i;
+        for (size_t j = 1; j <= to_length; j++) {
+            row[j] =
+                least(least(above[j], row[j - 1]) + 1, above[j - 1] + (from[i - 1] != to[j - 1]));
+            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+                row[j] = least(row[j], two_above[j - 2] + 1);
+        }
+    }
+    return rows[from_length % 3][to_length];
+}
+
+void spelling_try(struct spelling *spelling, const char *candidate)
+{
+    size_t edits;
+
+    if (strnlen(spelling->wrong, LONGEST_NAME + 1) > LONGEST_NAME ||
+        strnlen(candidate, LONGEST_NAME + 1) > LONGEST_NAME)
+        return;
+    edits = distance(spelling->wrong, candidate);
+    if (edits >= spelling->distance || edits >= strlen(candidate))
+        return;
+    spelling->nearest = candidate;
+    spelling->distance = edits;
+}

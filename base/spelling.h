@@ -1,0 +1,22 @@
+/* "did you mean ...?": the nearest of a list of names. */
+#pragma once
+
+#include <stddef.h>
+
+/* What has been found so far: SPELLING_INIT, then spelling_try for each candidate. */
+struct spelling {
+    const char *wrong;   /* borrowed: what was written */
+    const char *nearest; /* borrowed: the best candidate, NULL when none is near */
+    size_t distance;     /* of the nearest; a farther one is not taken */
+};
+
+enum { SPELLING_DISTANCE = 2 };
+
+#define SPELLING_INIT(WRONG)                                                                       \
+    {                                                                                              \
+        .wrong = (WRONG), .distance = SPELLING_DISTANCE + 1                                        \
+    }
+
+/* Takes CANDIDATE as the nearest when it is at most two edits away (of which fewer than its length:
+ * "ab" is no spelling of "x") and nearer than what was found before. */
+void spelling_try(struct spelling *spelling, const char *candidate);
