@@ -3,8 +3,8 @@
  * A tool is written once, in the modern (stateless) form; the protocol layer translates for older
  * revisions. Registering one is a single call:
  *
- *     struct tool tool = {.name = "add", .description = "...", .input_schema = schema, .start =
- * add}; tool_register_function(registry, &tool, &err);
+ *     struct tool tool = {.name = "add", .description = "...", .input_schema = ..., .start = add};
+ *     tool_register_function(registry, &tool, &err);
  */
 #pragma once
 
@@ -17,6 +17,18 @@
 
 struct registry;
 struct tool_call;
+
+/* Severities of log messages, in syslog's order. */
+enum tool_log_level {
+    TOOL_LOG_EMERGENCY,
+    TOOL_LOG_ALERT,
+    TOOL_LOG_CRITICAL,
+    TOOL_LOG_ERROR,
+    TOOL_LOG_WARNING,
+    TOOL_LOG_NOTICE,
+    TOOL_LOG_INFO,
+    TOOL_LOG_DEBUG,
+};
 
 struct tool {
     const char *name;        /* 1 to 128 of A-Z a-z 0-9 _ . -; copied */
@@ -58,6 +70,10 @@ struct tool_call {
     /* PROGRESS rises strictly; TOTAL < 0: unknown; MESSAGE may be NULL. */
     void (*progress)(struct tool_call *call, double progress, double total, const char *message);
 
+    /* A log message for the client; DATA (taken) is any JSON. NULL: nobody listens. */
+    void (*log)(struct tool_call *call, enum tool_log_level level, const char *logger,
+                json_t *data);
+
     /* The end of a pending call. ERR is NULL, or the work could not be done at all. */
     void (*done)(struct tool_call *call, const struct error *err);
 
@@ -69,7 +85,7 @@ struct tool_call {
     void *state;             /* borrowed: the tool's own for this call */
 
     /* Private. */
-    json_t *normalised; /* owned: the arguments without explicit nulls */
+    json_t *normalised; /* owned: what `arguments` points to once the call has started */
 };
 
 /* Adds TOOL; a second one of the same name, a bad name or a schema that cannot be compiled is an
@@ -77,10 +93,12 @@ struct tool_call {
 int tool_register_function(struct registry *registry, const struct tool *tool, struct error *err);
 
 /* Finds the tool NAME, drops explicit nulls from the arguments and checks them, then starts it.
- * FAILED with ERROR_INVALID_PARAMS: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the
+ * FAILED with ERROR_UNKNOWN_TOOL: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the
  * message names every misfit; any other: the tool's own. */
 enum outcome tool_call_start(struct tool_call *call, struct registry *registry, const char *name,
                              struct error *err);
+
+/* Ends a pending CALL without an answer. */
 void tool_call_cancel(struct tool_call *call);
 void tool_call_deinit(struct tool_call *call);
 
@@ -93,12 +111,18 @@ void tool_call_fail(struct tool_call *call, const struct error *err);
 /* For tools: appends a text block to the content of CALL's result. */
 void tool_call_add_text(struct tool_call *call, const char *text, size_t length);
 
+/* For tools: tells the client of CALL something, if it listens at LEVEL. LOGGER names the part that
+ * speaks, NULL the tool; DATA (taken) is any JSON, a string as a rule. */
+void tool_call_log(struct tool_call *call, enum tool_log_level level, const char *logger,
+                   json_t *data);
+
 void tool_caller_init(struct tool_caller *caller, const char *principal);
 void tool_caller_deinit(struct tool_caller *caller);
 
 /* For tools: what TOOL keeps for CALLER, or NULL. */
 void *tool_caller_get(const struct tool_caller *caller, const struct tool *tool);
 
-/* For tools: keeps STATE (taken) for CALLER; RELEASE is called when the caller goes away. */
+/* For tools: keeps STATE (taken) for CALLER, which must not have one of TOOL's yet; RELEASE is
+ * called when the caller goes away. */
 void tool_caller_keep(struct tool_caller *caller, const struct tool *tool, void *state,
                       void (*release)(void *state));
