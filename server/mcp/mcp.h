@@ -29,9 +29,9 @@ struct mcp_server {
 struct mcp_peer {
     struct mcp_server *server;   /* borrowed */
     enum mcp_version negotiated; /* by `initialize`; MCP_VERSION_NONE before it */
-    int log_level;               /* least severe level sent to a legacy peer (syslog number) */
-    bool slow;                   /* does not read: drop progress and log messages */
-    struct tool_caller caller;   /* the tools' half */
+    int log_level;             /* least severe level sent to a legacy peer (enum tool_log_level) */
+    bool slow;                 /* does not read: progress and log messages are dropped */
+    struct tool_caller caller; /* the tools' half */
 };
 
 void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server, const char *principal);
@@ -59,14 +59,14 @@ struct mcp_request {
     /* Private. */
     enum mcp_version version;
     json_t *progress_token; /* borrowed from params; NULL: no progress wanted */
-    int log_level;          /* least severe level wanted; -1: none */
+    double progress;        /* the last that was told */
+    int log_level;          /* least severe level a modern request wants; -1: none */
     struct tool_call tool_call;
 };
 
 /* See outcome.h. Answers READY with *RET (new reference), PENDING, or FAILED with ERR. */
 enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct error *err);
+
+/* Ends a pending request without an answer. */
 void mcp_request_cancel(struct mcp_request *request);
 void mcp_request_deinit(struct mcp_request *request);
-
-/* A notification other than notifications/cancelled, which is JSON-RPC's part of the work. */
-void mcp_peer_notify(struct mcp_peer *peer, const char *method, json_t *params);

@@ -1,0 +1,80 @@
+#include "server/mcp/envelope.h"
+
+#include "server/mcp/logging.h"
+
+#include <string.h>
+
+#define KEY_VERSION      MCP_META_PREFIX "protocolVersion"
+#define KEY_CAPABILITIES MCP_META_PREFIX "clientCapabilities"
+#define KEY_CLIENT_INFO  MCP_META_PREFIX "clientInfo"
+#define KEY_LOG_LEVEL    MCP_META_PREFIX "logLevel"
+
+static json_t *meta(const json_t *params)
+{
+    return json_object_get(params, "_meta");
+}
+
+bool envelope_is_claimed(const json_t *params)
+{
+    return json_object_get(meta(params), KEY_VERSION) != NULL;
+}
+
+/* The revision that VALUE names. A NUL inside cannot be part of a name. */
+static enum mcp_version version_of(const json_t *value)
+{
+    const char *name = json_string_value(value);
+
+    if (!name || strlen(name) != json_string_length(value))
+        return MCP_VERSION_NONE;
+    return mcp_version_find(name);
+}
+
+bool envelope_is_modern(const json_t *params)
+{
+    return mcp_version_is_modern(version_of(json_object_get(meta(params), KEY_VERSION))) &&
+           json_is_object(json_object_get(meta(params), KEY_CAPABILITIES));
+}
+
+static int check_members(const json_t *envelope, struct error *err)
+{
+    const json_t *client = json_object_get(envelope, KEY_CLIENT_INFO);
+    const json_t *level = json_object_get(envelope, KEY_LOG_LEVEL);
+
+    if (!json_is_string(json_object_get(envelope, KEY_VERSION)))
+        return error_set(err, ERROR_INVALID_PARAMS, "_meta: " KEY_VERSION " must be a string");
+    if (!json_is_object(json_object_get(envelope, KEY_CAPABILITIES)))
+        return error_set(err, ERROR_INVALID_PARAMS,
+                         "_meta: " KEY_CAPABILITIES " must be there and be an object");
+    if (client && !json_is_object(client))
+        return error_set(err, ERROR_INVALID_PARAMS, "_meta: " KEY_CLIENT_INFO " must be an object");
+    if (level && logging_level_find(level) < 0)
+        return error_set(err, ERROR_INVALID_PARAMS,
+                         "_meta: " KEY_LOG_LEVEL " must be one of " LOGGING_LEVELS);
+    return 0;
+}
+
+int envelope_read(struct mcp_request *request, struct error *err)
+{
+    const json_t *envelope = meta(request->params);
+    json_t *version = json_object_get(envelope, KEY_VERSION);
+    const json_t *level = json_object_get(envelope, KEY_LOG_LEVEL);
+
+    if (check_members(envelope, err) < 0)
+        return -1;
+    if (!mcp_version_is_modern(version_of(version))) {
+        request->error_data =
+            json_pack("{s:o, s:O}", "supported", mcp_version_list(), "requested", version);
+        return error_set(err, ERROR_UNSUPPORTED_VERSION,
+                         "this server speaks 2026-07-28, and older ones after initialize");
+    }
+    request->version = version_of(version);
+    request->log_level = level ? logging_level_find(level) : -1;
+    return 0;
+}
+
+json_t *envelope_progress_token(const json_t *params)
+{
+    json_t *token = json_object_get(meta(params), "progressToken");
+
+    return json_is_string(token) || json_is_integer(token) ? token : NULL;
+}

@@ -1,0 +1,25 @@
+/* The envelope: what a request says about itself in `params._meta`. A modern request says all of
+ * it there, its protocol version first; an older one only where progress should go. */
+#pragma once
+
+#include "base/error.h"
+#include "server/mcp/mcp.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#define MCP_META_PREFIX      "io.modelcontextprotocol/"
+#define MCP_META_SERVER_INFO MCP_META_PREFIX "serverInfo"
+
+/* True when PARAMS claim to be a request that stands alone, rightly or not. */
+bool envelope_is_claimed(const json_t *params);
+
+/* True when PARAMS really are one of a revision that is served here. */
+bool envelope_is_modern(const json_t *params);
+
+/* Takes version and log level of a modern REQUEST from its envelope, or says what is wrong with
+ * it. For a version that is not served `error_data` is set too. */
+int envelope_read(struct mcp_request *request, struct error *err);
+
+/* The progress token in PARAMS; NULL when there is none or it is no string or integer. Borrowed. */
+json_t *envelope_progress_token(const json_t *params);

@@ -1,0 +1,69 @@
+#include "server/mcp/handshake.h"
+
+#include "base/json.h"
+#include "server/mcp/result.h"
+
+#include <string.h>
+
+static json_t *capabilities(void)
+{
+    return json_pack("{s:{}, s:{}}", "logging", "tools");
+}
+
+/* The version asked for, or the newest that has a handshake. */
+static enum mcp_version agree(const char *requested)
+{
+    enum mcp_version version = mcp_version_find(requested);
+
+    if (version == MCP_VERSION_NONE || mcp_version_is_modern(version))
+        return MCP_2025_11_25;
+    return version;
+}
+
+/* What a client leaves out is its own business; what it sends must have the right type. */
+static int check_initialize(const json_t *params, struct error *err)
+{
+    const json_t *capability = json_object_get(params, "capabilities");
+    const json_t *client = json_object_get(params, "clientInfo");
+
+    if (!json_is_string(json_object_get(params, "protocolVersion")))
+        return error_set(err, ERROR_INVALID_PARAMS,
+                         "protocolVersion must be there and be a string");
+    if (capability && !json_is_object(capability))
+        return error_set(err, ERROR_INVALID_PARAMS, "capabilities must be an object");
+    if (client && !json_is_object(client))
+        return error_set(err, ERROR_INVALID_PARAMS, "clientInfo must be an object");
+    return 0;
+}
+
+enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, struct error *err)
+{
+    const struct mcp_server *server = request->peer->server;
+
+    if (check_initialize(request->params, err) < 0)
+        return OUTCOME_FAILED;
+    request->version = agree(json_object_get_string(request->params, "protocolVersion"));
+    request->peer->negotiated = request->version;
+    *ret = json_pack("{s:s, s:o, s:o, s:s*}", "protocolVersion", mcp_version_name(request->version),
+                     "capabilities", capabilities(), "serverInfo",
+                     result_server_info(server, request->version), "instructions",
+                     server->instructions);
+    return OUTCOME_READY;
+}
+
+enum outcome handshake_discover(struct mcp_request *request, json_t **ret, struct error *err)
+{
+    (void)err;
+    *ret = json_pack("{s:o, s:o, s:s*}", "supportedVersions", mcp_version_list(), "capabilities",
+                     capabilities(), "instructions", request->peer->server->instructions);
+    result_finish_cacheable(request, *ret);
+    return OUTCOME_READY;
+}
+
+enum outcome handshake_ping(struct mcp_request *request, json_t **ret, struct error *err)
+{
+    (void)request;
+    (void)err;
+    *ret = json_object();
+    return OUTCOME_READY;
+}

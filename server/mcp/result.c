@@ -1,0 +1,115 @@
+#include "server/mcp/result.h"
+
+#include "base/json.h"
+#include "server/mcp/envelope.h"
+
+#include <string.h>
+
+enum { CACHE_MILLISECONDS = 300000 };
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
+
+void result_drop_newer(json_t *object, const struct result_member *members, size_t count,
+                       enum mcp_version version)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (version < members[i].first)
+            json_object_del(object, members[i].name);
+    }
+}
+
+json_t *result_server_info(const struct mcp_server *server, enum mcp_version version)
+{
+    static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18}};
+    json_t *info = json_pack("{s:s, s:s*, s:s}", "name", server->name, "title", server->title,
+                             "version", server->version);
+
+    result_drop_newer(info, MEMBERS, COUNT(MEMBERS), version);
+    return info;
+}
+
+/* A block as VERSION has it, or NULL when it is to be text. */
+static json_t *known_block(json_t *block, enum mcp_version version)
+{
+    static const struct result_member TYPES[] = {
+        {"text", MCP_2024_11_05},  {"image", MCP_2024_11_05},         {"resource", MCP_2024_11_05},
+        {"audio", MCP_2025_03_26}, {"resource_link", MCP_2025_06_18},
+    };
+    static const struct result_member MEMBERS[] = {{"_meta", MCP_2025_06_18},
+                                                   {"icons", MCP_2025_11_25}};
+    const char *type = json_object_get_string(block, "type");
+
+    for (size_t i = 0; i < COUNT(TYPES); i++) {
+        if (strcmp(TYPES[i].name, type) == 0 && version >= TYPES[i].first) {
+            json_t *known = json_copy(block);
+
+            result_drop_newer(known, MEMBERS, COUNT(MEMBERS), version);
+            return known;
+        }
+    }
+    return NULL;
+}
+
+static json_t *text_instead(const json_t *block)
+{
+    const char *type = json_object_get_string(block, "type");
+    const char *uri = json_object_get_string(block, "uri");
+    const char *mime_type = json_object_get_string(block, "mimeType");
+
+    return json_pack("{s:s, s:o}", "type", "text", "text",
+                     uri ? json_string(uri)
+                         : json_string_format("[%s%s%s, which this protocol revision cannot carry]",
+                                              type, mime_type ? " " : "",
+                                              mime_type ? mime_type : ""));
+}
+
+/* Block annotations are the same object in all revisions, but for one member. */
+static void drop_newer_annotations(json_t *block, enum mcp_version version)
+{
+    static const struct result_member MEMBERS[] = {{"lastModified", MCP_2025_06_18}};
+    json_t *annotations = json_object_get(block, "annotations");
+
+    if (!annotations || version >= MCP_2025_06_18)
+        return;
+    annotations = json_copy(annotations);
+    result_drop_newer(annotations, MEMBERS, COUNT(MEMBERS), version);
+    json_object_set_new(block, "annotations", annotations);
+}
+
+json_t *result_content(json_t *content, enum mcp_version version)
+{
+    json_t *translated = json_array();
+    json_t *block;
+    size_t i;
+
+    json_array_foreach(content, i, block)
+    {
+        json_t *known = known_block(block, version);
+
+        if (!known)
+            known = text_instead(block);
+        drop_newer_annotations(known, version);
+        json_array_append_new(translated, known);
+    }
+    return translated;
+}
+
+json_t *result_finish(const struct mcp_request *request, json_t *result)
+{
+    if (!mcp_version_is_modern(request->version))
+        return result;
+    json_object_set_new(result, "resultType", json_string("complete"));
+    json_object_set_new(result, "_meta",
+                        json_pack("{s:o}", MCP_META_SERVER_INFO,
+                                  result_server_info(request->peer->server, request->version)));
+    return result;
+}
+
+json_t *result_finish_cacheable(const struct mcp_request *request, json_t *result)
+{
+    if (mcp_version_is_modern(request->version)) {
+        json_object_set_new(result, "ttlMs", json_integer(CACHE_MILLISECONDS));
+        json_object_set_new(result, "cacheScope", json_string("public"));
+    }
+    return result_finish(request, result);
+}

@@ -1,0 +1,30 @@
+/* From the newest shape to that of the revision a request speaks. */
+#pragma once
+
+#include "server/mcp/mcp.h"
+#include "server/mcp/version.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* A member that came with a revision. */
+struct result_member {
+    const char *name;
+    enum mcp_version first;
+};
+
+/* Removes from OBJECT the members that VERSION does not know yet. */
+void result_drop_newer(json_t *object, const struct result_member *members, size_t count,
+                       enum mcp_version version);
+
+/* What this server calls itself at VERSION. New reference. */
+json_t *result_server_info(const struct mcp_server *server, enum mcp_version version);
+
+/* Content blocks at VERSION: what it does not know becomes text. New reference. */
+json_t *result_content(json_t *content, enum mcp_version version);
+
+/* Adds what every result of REQUEST's revision carries. Returns RESULT. */
+json_t *result_finish(const struct mcp_request *request, json_t *result);
+
+/* The same for a result that may be kept and shown to anyone for a while. */
+json_t *result_finish_cacheable(const struct mcp_request *request, json_t *result);
