@@ -20,12 +20,18 @@ struct sink {
     void (*send)(struct sink *sink, const char *text, size_t length, bool last, int code);
 };
 
+enum {
+    SESSION_CALLS = 256,                   /* most calls in flight */
+    SESSION_HELD_BYTES = 64 * 1024 * 1024, /* most bytes of messages that wait for an answer */
+};
+
 struct session {
     struct sink *sink; /* borrowed: the connection that this session is embedded in */
     struct mcp_peer peer;
     struct list calls;   /* of struct call: owned */
     struct list batches; /* of struct batch: owned */
     size_t call_count;
+    size_t held_bytes; /* of the messages that the calls in flight came in */
 };
 
 /* PRINCIPAL names who is on the other side, for what must be kept apart; copied. */

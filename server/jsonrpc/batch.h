@@ -1,0 +1,30 @@
+/* A batch (2025-03-26 only): messages that come in one array and are answered in one array. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    BATCH_MESSAGES = 64,            /* most messages in one batch */
+    BATCH_BYTES = 64 * 1024 * 1024, /* most bytes of answers kept for one */
+};
+
+struct batch {
+    struct list link;   /* in the session */
+    size_t open;        /* members that may still be answered */
+    struct buffer text; /* "[" and the answers so far, with commas */
+};
+
+/* A batch of SIZE messages. */
+struct batch *batch_new(size_t size);
+void batch_free(struct batch *batch);
+
+/* Adds ANSWER, the text of a response to ID. One that finds no room becomes an error. */
+void batch_add(struct batch *batch, const char *id, const char *answer);
+
+/* One member is done, answered or not. True when it was the last: `text` is then the whole answer,
+ * or empty where none is due. */
+bool batch_close_member(struct batch *batch);

@@ -1,0 +1,182 @@
+#include "server/jsonrpc/message.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What goes over the wire for an error code. Codes that are not listed are internal errors: what a
+ * tool could not do is a result, not an error, long before it gets here. */
+static const struct {
+    enum error_code code;
+    int number;
+    const char *name;
+} NUMBERS[] = {
+    {ERROR_INTERNAL, -32603, "Internal error"},
+    {ERROR_PARSE, -32700, "Parse error"},
+    {ERROR_INVALID_REQUEST, -32600, "Invalid Request"},
+    {ERROR_METHOD_NOT_FOUND, -32601, "Method not found"},
+    {ERROR_INVALID_PARAMS, -32602, "Invalid params"},
+    {ERROR_UNKNOWN_TOOL, -32602, "Unknown tool"},
+    {ERROR_INVALID_ARGUMENTS, -32602, "Invalid params"},
+    {ERROR_MISSING_CAPABILITY, -32021, "Missing required client capability"},
+    {ERROR_UNSUPPORTED_VERSION, -32022, "Unsupported protocol version"},
+    {ERROR_BUSY, -32603, "Busy"},
+};
+
+static size_t find_number(const struct error *err)
+{
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+        if (NUMBERS[i].code == err->code)
+            return i;
+    }
+    return 0;
+}
+
+int message_error_number(const struct error *err)
+{
+    return NUMBERS[find_number(err)].number;
+}
+
+/* Reading */
+
+static void explain(const json_error_t *failure, struct error *err)
+{
+    error_set(err, ERROR_PARSE, "%s at line %d column %d", failure->text, failure->line,
+              failure->column);
+}
+
+json_t *message_parse(char *text, size_t length, struct scan *scan, struct error *err)
+{
+    json_error_t failure;
+    json_t *value;
+
+    if (scan_text(scan, text, length, err) < 0)
+        return NULL;
+    value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL,
+                       &failure);
+    if (!value)
+        explain(&failure, err);
+    return value;
+}
+
+char *message_id_text(const json_t *value, const char *digits)
+{
+    char *text;
+
+    if (digits && json_is_real(value))
+        text = memory_copy_string(digits);
+    else if (json_is_integer(value) || json_is_string(value))
+        text = json_text(value);
+    else
+        return NULL;
+    if (strlen(text) <= MESSAGE_ID_BYTES)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool is_version_2(const json_t *value)
+{
+    const json_t *version = json_object_get(value, "jsonrpc");
+
+    return json_is_string(version) && strcmp(json_string_value(version), "2.0") == 0 &&
+           json_string_length(version) == 3;
+}
+
+static bool is_response(const json_t *value)
+{
+    bool has_result = json_object_get(value, "result") != NULL;
+    bool has_error = json_object_get(value, "error") != NULL;
+
+    return has_result != has_error && json_object_get(value, "id");
+}
+
+/* The name, unless it holds a NUL: C strings would take it for another one. */
+static const char *method_name(const json_t *method)
+{
+    const char *name = json_string_value(method);
+
+    return strlen(name) == json_string_length(method) ? name : NULL;
+}
+
+static int read_request(struct message *message, const json_t *value, struct error *err)
+{
+    message->kind = json_object_get(value, "id") ? MESSAGE_REQUEST : MESSAGE_NOTIFICATION;
+    message->method = method_name(json_object_get(value, "method"));
+    message->params = json_object_get(value, "params");
+    if (message->kind == MESSAGE_NOTIFICATION)
+        return 0;
+    if (!message->id)
+        return error_set(err, ERROR_INVALID_REQUEST,
+                         "id must be a string or an integer of at most %d bytes", MESSAGE_ID_BYTES);
+    if (message->params && !json_is_object(message->params))
+        return error_set(err, ERROR_INVALID_PARAMS, "params must be an object, not %s",
+                         json_type_name(message->params));
+    if (!message->method)
+        return error_set(err, ERROR_METHOD_NOT_FOUND, "the name contains a NUL");
+    return 0;
+}
+
+int message_read(struct message *message, json_t *value, const struct scan *scan, size_t element,
+                 struct error *err)
+{
+    const json_t *method = json_object_get(value, "method");
+
+    *message = (struct message){0};
+    if (!json_is_object(value))
+        return error_set(err, ERROR_INVALID_REQUEST, "a message must be an object, not %s",
+                         json_type_name(value));
+    /* Without a method the id, if any, is one of ours: it must not be echoed. */
+    if (method)
+        message->id =
+            message_id_text(json_object_get(value, "id"), scan_find(scan, element, SCAN_ID));
+    if (!is_version_2(value))
+        return error_set(err, ERROR_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
+    if (json_is_string(method))
+        return read_request(message, value, err);
+    if (method)
+        return error_set(err, ERROR_INVALID_REQUEST, "method must be a string, not %s",
+                         json_type_name(method));
+    if (!is_response(value))
+        return error_set(err, ERROR_INVALID_REQUEST,
+                         "neither a request (method) nor a response (id and result or error)");
+    message->kind = MESSAGE_RESPONSE;
+    return 0;
+}
+
+void message_deinit(struct message *message)
+{
+    free(message->id);
+    *message = (struct message){0};
+}
+
+/* Writing */
+
+char *message_result(const char *id, const json_t *result)
+{
+    AUTO_FREE char *text = json_text(result);
+
+    return memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", id, text);
+}
+
+char *message_error(const char *id, const struct error *err, json_t *data)
+{
+    size_t i = find_number(err);
+    AUTO_JSON json_t *error =
+        json_pack("{s:i, s:o, s:O*}", "code", NUMBERS[i].number, "message",
+                  json_string_format("%s: %s", NUMBERS[i].name, err->message), "data", data);
+    AUTO_FREE char *text = json_text(error);
+
+    return memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}", id ? id : "null", text);
+}
+
+char *message_notification(const char *method, json_t *params)
+{
+    AUTO_JSON json_t *message =
+        json_pack("{s:s, s:s, s:O}", "jsonrpc", "2.0", "method", method, "params", params);
+
+    return json_text(message);
+}

@@ -1,0 +1,50 @@
+/* JSON-RPC 2.0 messages: from text to what they are, and answers from their parts to text.
+ *
+ * An id is kept as the JSON text that is echoed, so that it comes back as it was sent, whatever its
+ * type and size. */
+#pragma once
+
+#include "base/error.h"
+#include "server/jsonrpc/scan.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum { MESSAGE_ID_BYTES = 1024 }; /* longest id, as JSON text */
+
+enum message_kind {
+    MESSAGE_REQUEST,
+    MESSAGE_NOTIFICATION,
+    MESSAGE_RESPONSE,
+};
+
+struct message {
+    enum message_kind kind;
+    char *id;           /* JSON text; owned; NULL: there is none, or none that can be echoed */
+    const char *method; /* borrowed; NULL for one that cannot exist, and in responses */
+    json_t *params;     /* borrowed; NULL when absent */
+};
+
+/* Parses LENGTH bytes of TEXT, which is changed in place; any JSON value. SCAN, zeroed, receives
+ * what the parser cannot see. New reference, or NULL with ERR (ERROR_PARSE,
+ * ERROR_INVALID_REQUEST). */
+json_t *message_parse(char *text, size_t length, struct scan *scan, struct error *err);
+
+/* Says what VALUE, message ELEMENT of its batch, is. On failure `id` is what the error answer
+ * carries. MESSAGE borrows from VALUE. */
+int message_read(struct message *message, json_t *value, const struct scan *scan, size_t element,
+                 struct error *err);
+void message_deinit(struct message *message);
+
+/* The JSON text of an id, or NULL when VALUE cannot be one. DIGITS stand for an integer that the
+ * parser could not take, or are NULL. Owned by the caller. */
+char *message_id_text(const json_t *value, const char *digits);
+
+/* The number that stands for the code of ERR on the wire. */
+int message_error_number(const struct error *err);
+
+/* Messages as compact JSON text without line breaks; owned by the caller. ID is JSON text, NULL
+ * for null. DATA may be NULL. */
+char *message_result(const char *id, const json_t *result);
+char *message_error(const char *id, const struct error *err, json_t *data);
+char *message_notification(const char *method, json_t *params);

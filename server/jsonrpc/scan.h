@@ -1,0 +1,46 @@
+/* One pass over a message before it is parsed.
+ *
+ * The parser builds a tree for whatever it is given and refuses numbers that do not fit its types.
+ * So limits are kept here, before anything is allocated, and integers beyond 64 bits and reals
+ * beyond a double are overwritten by +-1e308 and blanks, which says "very large" just as well.
+ * Where such an integer is an id, its digits are kept: an id is echoed digit by digit.
+ *
+ * The scan does not judge syntax. What it makes of malformed text does not matter, since the parser
+ * refuses that text afterwards. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+enum {
+    SCAN_DEPTH = 64,
+    SCAN_NODES = 100000,  /* values of any kind */
+    SCAN_MEMBERS = 10000, /* of one object */
+};
+
+enum scan_place {
+    SCAN_ID,         /* the member `id` of a message */
+    SCAN_REQUEST_ID, /* the member `requestId` of its `params` */
+};
+
+/* An overwritten integer that is an id. */
+struct scan_number {
+    size_t element; /* position of the message in a batch; 0 outside of one */
+    enum scan_place place;
+    char *digits; /* with a sign, if it had one; owned */
+};
+
+struct scan {
+    struct scan_number *numbers; /* owned */
+    size_t count;
+};
+
+/* Goes over LENGTH bytes of TEXT and changes them in place. ERROR_INVALID_REQUEST beyond a limit.
+ * SCAN must be zeroed. */
+int scan_text(struct scan *scan, char *text, size_t length, struct error *err);
+void scan_deinit(struct scan *scan);
+
+/* The digits that stood at PLACE of message ELEMENT; NULL when the parser sees the number itself.
+ * Borrowed. */
+const char *scan_find(const struct scan *scan, size_t element, enum scan_place place);
