@@ -1,0 +1,36 @@
+"""What `./dev deps` has installed for these tests, and how to run it."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEPS = ROOT / ".deps"
+PYEXECD = os.environ["PYEXECD"]
+
+
+def python(name):
+    """The interpreter of the virtual environment NAME."""
+    path = DEPS / name / "bin" / "python"
+    if not (DEPS / name / "installed").exists():
+        pytest.skip(f"no {path.relative_to(ROOT)}: ./dev deps installs it")
+    return str(path)
+
+
+def node_program(name):
+    """The command of an installed Node package."""
+    path = DEPS / "clients" / "node_modules" / ".bin" / name
+    if not (DEPS / "clients" / "installed").exists():
+        pytest.skip(f"no {path.relative_to(ROOT)}: ./dev deps installs it")
+    return str(path)
+
+
+def run(*command, home, timeout=60, **more):
+    """Runs COMMAND with an empty home of its own; what it printed and how it ended."""
+    path = f"{DEPS / 'node' / 'bin'}:{os.environ['PATH']}"
+    environment = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", **more}
+    return subprocess.run(command, env=environment, cwd=home, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=timeout)

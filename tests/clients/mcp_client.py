@@ -1,0 +1,58 @@
+"""The MCP Python SDK against the program named on the command line: 2.x and 1.x alike.
+
+Prints one line of JSON with what it saw; test_python.py starts it with the SDK's own interpreter.
+"""
+
+import asyncio
+import json
+import sys
+from importlib.metadata import version
+
+
+async def use_the_tool(session):
+    tools = await session.list_tools()
+    works = await session.call_tool("run_python", {"code": "print(6 * 7)"})
+    fails = await session.call_tool("run_python", {"code": "print(1 / 0)"})
+    return {
+        "tools": [tool.name for tool in tools.tools],
+        "works": works.model_dump(mode="json", by_alias=True),
+        "fails": fails.model_dump(mode="json", by_alias=True),
+    }
+
+
+async def with_session(command):
+    """The handshake by hand: `initialize`, as every version of the SDK has it."""
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    async with stdio_client(StdioServerParameters(command=command)) as streams:
+        async with ClientSession(*streams) as session:
+            answer = await session.initialize()
+            seen = await use_the_tool(session)
+            seen["server"] = answer.model_dump(mode="json", by_alias=True)["serverInfo"]["name"]
+            return seen
+
+
+async def with_client(command, mode):
+    """The client of 2.x, which negotiates the revision."""
+    from mcp import Client, StdioServerParameters
+
+    async with Client(StdioServerParameters(command=command), mode=mode) as client:
+        seen = await use_the_tool(client)
+        seen["revision"] = client.protocol_version
+        # A pinned revision needs no handshake, so nothing has named the server yet.
+        seen["server"] = client.server_info.name if client.server_info else None
+        return seen
+
+
+async def main():
+    command, mode = sys.argv[1:]
+    if mode == "session":
+        seen = await with_session(command)
+    else:
+        seen = await with_client(command, mode)
+    print(json.dumps({"sdk": version("mcp"), **seen}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
