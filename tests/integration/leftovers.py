@@ -1,0 +1,142 @@
+"""What a server and its runs have left on the machine, found from outside.
+
+Every run of a `Watched` server carries a mark in its environment variables and works in a folder
+with that mark in its name, so whatever it starts can be found in /proc: variables and command lines
+are inherited, whatever else a process does to hide.
+"""
+
+import contextlib
+import os
+import pathlib
+import secrets
+import shutil
+import tempfile
+import time
+
+from client import Server
+
+VARIABLE = "PYEXECD_TEST_MARK"
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+
+
+def sanitized():
+    """True when the program under test is built with AddressSanitizer."""
+    return b"__asan_init" in pathlib.Path(os.environ["PYEXECD"]).read_bytes()
+
+
+def until(condition, seconds):
+    """Waits until CONDITION() is true, at most SECONDS; its last value."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return value
+
+
+def _read(path):
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError:  # gone, or not ours
+        return b""
+
+
+def processes():
+    """All process ids."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def parent_and_state(pid):
+    """(parent, state) of a process, (None, None) when it is gone."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    return (int(fields[1]), fields[0].decode()) if fields else (None, None)
+
+
+def descendants(ancestor):
+    """The living descendants of a process, zombies too."""
+    children = {}
+    for pid in processes():
+        children.setdefault(parent_and_state(pid)[0], []).append(pid)
+    found, waiting = [], [ancestor]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def alive(pids):
+    """Those of PIDS that still run; a zombie does not."""
+    return [pid for pid in pids if parent_and_state(pid)[1] not in (None, "Z")]
+
+
+def zombies(parent):
+    return [pid for pid in processes() if parent_and_state(pid) == (parent, "Z")]
+
+
+def status_kib(pid, field):
+    """A line of /proc/PID/status that ends in kB: VmRSS, VmHWM."""
+    for line in _read(f"/proc/{pid}/status").decode().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1])
+    raise LookupError(f"no {field} for process {pid}")
+
+
+def reset_peak(pid):
+    """Makes VmHWM start again from now; False where that is not allowed."""
+    try:
+        pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def descriptors(pid):
+    """How many descriptors a process has, or None where that cannot be seen."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except PermissionError:  # the server is not dumpable: only root sees them
+        return None
+
+
+def cgroups(pid):
+    """The cgroups that the server PID has made."""
+    found = []
+    for folder, names, _ in os.walk(CGROUPS):
+        found += [os.path.join(folder, name) for name in names
+                  if name.startswith("pyexecd-") and f"-{pid}-" in name]
+    return found
+
+
+class Watched(Server):
+    """A server with a folder for everything it writes, whose processes can all be found."""
+
+    def __init__(self, *arguments, config=None, environment=None, **more):
+        self.mark = secrets.token_hex(8)
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix=f"pyexecd-{self.mark}-"))
+        config = dict(config or {})
+        system = {"type": "system", "environment": {VARIABLE: self.mark}}
+        config.setdefault("environments", {"system": system})
+        self.private = {name: str(self.home) for name in
+                        ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")}
+        super().__init__(*arguments, config=config,
+                         environment={**self.private, **(environment or {})}, **more)
+
+    def processes(self):
+        """Processes of this server's runs, wherever they have gone."""
+        variable = f"{VARIABLE}={self.mark}".encode()
+        return [pid for pid in processes()
+                if variable in _read(f"/proc/{pid}/environ")
+                or self.mark.encode() in _read(f"/proc/{pid}/cmdline")]
+
+    def files(self):
+        """Everything below its folder."""
+        return sorted(str(path.relative_to(self.home)) for path in self.home.rglob("*"))
+
+    def survivors(self, seconds):
+        """Processes of its runs that are still there after SECONDS."""
+        until(lambda: not self.processes(), seconds)
+        return {pid: _read(f"/proc/{pid}/cmdline") for pid in self.processes()}
+
+    def kill(self):
+        super().kill()
+        with contextlib.suppress(AttributeError):
+            shutil.rmtree(self.home, ignore_errors=True)

@@ -1,0 +1,100 @@
+"""Where the kernel gives less: what holds a run is weaker, the result says so, or it is refused."""
+
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+import pytest
+from leftovers import Watched
+
+LIMITED = pathlib.Path(__file__).with_name("limited.py")
+NAMESPACE = ["unshare", "--map-root-user"]
+
+DAEMON = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+print("left behind")
+"""
+
+
+def without(*denied):
+    """The command of a server that lacks what is DENIED."""
+    return [sys.executable, str(LIMITED), *denied, "--", os.environ["PYEXECD"]]
+
+
+def without_user_namespaces():
+    """The same by the kernel's own switch, which holds inside a user namespace."""
+    limits = "for kind in user pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces; done"
+    return [*NAMESPACE, "sh", "-c", f'{limits}; exec "$0"', os.environ["PYEXECD"]]
+
+
+needs_namespaces = pytest.mark.skipif(
+    subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode != 0,
+    reason="no user namespaces for this user",
+)
+needs_x86_64 = pytest.mark.skipif(platform.machine() != "x86_64",
+                                  reason="the system call filter knows x86-64 alone")
+
+
+def run_daemon(command, config=None):
+    """The answer to a script that leaves a daemon behind, which has to be gone."""
+    with Watched(command=command, config=config) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": DAEMON})
+        assert not server.survivors(0)
+        return result, server.stderr()
+
+
+@needs_x86_64
+def test_all_there_is_by_default():
+    result, _ = run_daemon(without())
+    assert result["structuredContent"]["containment"]["process_tree"] == "pid namespace"
+
+
+@needs_namespaces
+@needs_x86_64
+@pytest.mark.parametrize("command, weaker", [
+    (without_user_namespaces(), ["cgroup", "landlock"]),
+    (without("namespaces"), ["cgroup", "landlock"]),
+    (without("namespaces", "cgroups"), ["landlock"]),
+], ids=["switched off", "denied", "denied, no cgroups"])
+def test_weaker_containment_is_named(command, weaker):
+    result, stderr = run_daemon(command)
+    content = result["structuredContent"]
+    assert content["success"], content
+    assert content["stdout"] == "left behind\n"
+    assert content["containment"]["process_tree"] in weaker
+    assert content["containment"]["missing"]
+    assert content["containment"]["missing"][0].split(":")[0] in stderr
+
+
+@needs_namespaces
+@needs_x86_64
+def test_a_run_is_refused_where_nothing_holds_it():
+    with Watched(command=without("namespaces", "cgroups", "landlock")) as server:
+        server.initialize()
+        for _ in range(2):
+            result = server.call_tool("run_python", {"code": "print('never')"})
+            assert result["isError"]
+            text = result["content"][0]["text"]
+            assert "never" not in text
+            assert "best-effort" in text, "it says what the operator can do"
+        server.request("ping")
+
+
+@needs_namespaces
+@needs_x86_64
+def test_best_effort_runs_where_nothing_holds_it():
+    result, _ = run_daemon(without("namespaces", "cgroups", "landlock"),
+                           {"containment": "best-effort"})
+    content = result["structuredContent"]
+    assert content["stdout"] == "left behind\n"
+    assert content["containment"]["process_tree"] == "best effort"
+    assert content["containment"]["missing"]

@@ -1,0 +1,185 @@
+"""Nothing that a script starts outlives its call, however hard it tries."""
+
+import itertools
+import os
+import signal
+import time
+
+import leftovers
+import pytest
+from leftovers import Watched
+
+# How long after the end of a script, or its timeout, the answer may take.
+GRACE = 2.0 if leftovers.sanitized() else 0.5
+
+# These print the time as the last thing they do.
+ENDS = {
+    "daemon, forked twice": """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir("/")
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+print(time.time())
+""",
+    "background child that holds stdout": """
+import subprocess, time
+subprocess.Popen(["sleep", "1000"])
+print(time.time())
+""",
+    "closes its descriptors": """
+import os, time
+print(time.time(), flush=True)
+if os.fork() == 0:
+    os.closerange(0, 4096)
+    time.sleep(1000)
+os.closerange(0, 4096)
+os._exit(0)
+""",
+    "stops its children": """
+import os, signal, time
+for _ in range(3):
+    if os.fork() == 0:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(1000)
+time.sleep(0.02)
+print(time.time())
+""",
+}
+
+NEVER_ENDS = {
+    "ignores SIGTERM and forks": """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("forking", flush=True)
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+""",
+    "stops itself": """
+import os, signal
+print("stopping", flush=True)
+os.kill(os.getpid(), signal.SIGSTOP)
+""",
+}
+
+ALL = {**ENDS, **NEVER_ENDS}
+
+
+def cases(codes):
+    return pytest.mark.parametrize("code", codes.values(), ids=codes.keys())
+
+
+@pytest.fixture
+def server():
+    with Watched() as server:
+        server.initialize()
+        server.call_tool("run_python", {"code": "pass"})  # finds the interpreter
+        yield server
+
+
+@pytest.fixture
+def victim():
+    """A server that the test kills."""
+    server = Watched()
+    yield server
+    server.kill()
+
+
+def kill(server):
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait()
+
+
+@cases(ENDS)
+def test_answer_comes_with_the_end_of_the_script(server, code):
+    result = server.call_tool("run_python", {"code": code})["structuredContent"]
+    now = time.time()
+    assert result["success"], result
+    assert now - float(result["stdout"]) < GRACE
+    assert not server.survivors(0)
+
+
+@cases(NEVER_ENDS)
+def test_answer_comes_with_the_timeout(server, code):
+    before = time.monotonic()
+    result = server.call_tool("run_python", {"code": code, "timeout": 1})["structuredContent"]
+    assert 1 <= time.monotonic() - before < 1 + GRACE
+    assert result["timed_out"] and not result["success"]
+    assert result["stdout"].endswith("ing\n"), "what was printed before the end is kept"
+    assert not server.survivors(0)
+
+
+@cases(ALL)
+def test_nothing_survives_a_killed_server(victim, code):
+    victim.initialize()
+    stays = code.removesuffix("os._exit(0)\n") + "time.sleep(1000)"
+    victim.start_tool("run_python", {"code": stays})
+    assert leftovers.until(victim.processes, 20), "the script has started"
+    time.sleep(0.2)  # it is in the middle of what it does
+    below = leftovers.descendants(victim.process.pid)
+    kill(victim)
+    assert not victim.survivors(1)
+    leftovers.until(lambda: not leftovers.alive(below), 1)
+    assert not leftovers.alive(below), "supervisors and prepared runners too"
+
+
+def test_next_server_removes_the_cgroups_of_a_killed_one(victim, server):
+    victim.initialize()
+    victim.call_tool("run_python", {"code": "pass"})
+    pid = victim.process.pid
+    if not leftovers.cgroups(pid):
+        pytest.skip("no writable cgroup here")
+    kill(victim)
+    with Watched() as next_server:
+        next_server.initialize()
+        next_server.call_tool("run_python", {"code": "pass"})
+        assert not leftovers.cgroups(pid)
+
+
+def run_all(server, codes):
+    """Runs CODES, four at a time, which is as many as the server has places for."""
+    pending = []
+    for code in codes:
+        if len(pending) == 4:
+            yield server.wait(pending.pop(0))
+        timeout = 0.2 if code in NEVER_ENDS.values() else 20
+        arguments = {"code": code, "timeout": timeout}
+        pending.append(server.start_tool("run_python", arguments))
+    for request in pending:
+        yield server.wait(request)
+
+
+def measure(server):
+    """What a server that is idle again has."""
+    pid = server.process.pid
+    return {
+        "processes": server.survivors(2),
+        "zombies": leftovers.until(lambda: not leftovers.zombies(pid), 2) or leftovers.zombies(pid),
+        "cgroups": len(leftovers.cgroups(pid)),
+        "files": server.files(),
+        "descriptors": leftovers.descriptors(pid),
+        "memory": leftovers.status_kib(pid, "VmRSS"),
+    }
+
+
+def test_two_thousand_runs_leave_nothing(server):
+    count = 120 if leftovers.sanitized() else 2000
+    codes = itertools.cycle(ALL.values())
+    list(run_all(server, itertools.islice(codes, 60)))  # all there is to grow has grown
+    before = measure(server)
+    outcomes = [answer["result"]["structuredContent"]
+                for answer in run_all(server, itertools.islice(codes, count))]
+    after = measure(server)
+    assert len(outcomes) == count
+    assert all(outcome["success"] or outcome["timed_out"] for outcome in outcomes)
+    grown = after.pop("memory") - before.pop("memory")
+    assert after == before
+    if not leftovers.sanitized():  # its allocator keeps what is freed
+        assert grown < 1024
