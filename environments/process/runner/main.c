@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         fputs("pyexecd-runner is started by pyexecd\n", stderr);
         return 64;
     }
-    preparation.containment = (enum containment)atoi(argv[1]);
+    preparation.containment = (enum containment)strtol(argv[1], NULL, 10);
     preparation.cgroups = argv + 2;
     prctl(PR_SET_NAME, "pyexecd-runner");
     forget_the_server();
