@@ -20,8 +20,6 @@ struct run_python_settings {
     struct process_host *host;
     struct workplace *workplace;
     const char *default_environment;
-    double timeout;     /* default, for the description */
-    double max_timeout; /* for the schema */
 };
 
 struct run_python;
@@ -31,6 +29,3 @@ struct run_python *run_python_register(struct registry *registry,
                                        const struct run_python_settings *settings,
                                        struct error *err);
 void run_python_free(struct run_python *run_python);
-
-/* The input schema with this server's environments and limits in it. New reference. */
-json_t *run_python_input_schema(const struct run_python_settings *settings);

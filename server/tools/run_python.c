@@ -1,0 +1,274 @@
+/* One call is one `struct execution`: it is made when the call starts, holds the run and the
+ * progress timer, and is freed when the run ends or the call is cancelled, whichever comes first.
+ * What a caller keeps between its calls (its place in the queue, its working directory) is
+ * released with the caller. */
+#include "server/tools/run_python.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "environments/catalog.h"
+#include "environments/executor.h"
+#include "environments/working_directory.h"
+#include "server/tools/run_python_definition.h"
+#include "server/tools/run_result.h"
+#include "server/tools/tool.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define PROGRESS_SECONDS 1.0 /* between two looks at the output */
+#define SILENCE_SECONDS  4.5 /* the longest without a word; the next look is within 5 seconds */
+
+struct run_python {
+    struct run_python_settings settings;
+    char *default_environment; /* owned */
+};
+
+/* What is kept for one caller. */
+struct caller_state {
+    struct executor_client client;
+    struct working_directory *directory; /* owned reference; NULL before the first call */
+};
+
+struct execution {
+    struct tool_call *call;        /* borrowed: it cancels or outlives the execution */
+    struct run_python *run_python; /* borrowed */
+    struct run *run;               /* borrowed from the executor */
+    struct run_setting setting;
+
+    struct ev_timer timer; /* looks for something to tell; running when progress is wanted */
+    double started;
+    double told;     /* when the last progress was sent */
+    char *last_line; /* the output line that was told last, or NULL; owned */
+};
+
+/* Seconds that only rise, as progress must; ev_now() follows the wall clock. */
+static double monotonic_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void caller_state_free(void *data)
+{
+    struct caller_state *state = data;
+
+    working_directory_unref(state->directory);
+    free(state);
+}
+
+static struct caller_state *caller_state_of(struct tool_call *call)
+{
+    struct caller_state *state = tool_caller_get(call->caller, call->tool);
+
+    if (state)
+        return state;
+    state = NEW(struct caller_state);
+    executor_client_init(&state->client);
+    tool_caller_keep(call->caller, call->tool, state, caller_state_free);
+    return state;
+}
+
+static void execution_free(struct execution *execution)
+{
+    ev_timer_stop(execution->run_python->settings.loop, &execution->timer);
+    free(execution->last_line);
+    free(execution);
+}
+
+/* Tells the newest output line when it is a new one, and otherwise, after a silence, at least that
+ * the call is alive. */
+static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct execution *execution = CONTAINER_OF(timer, struct execution, timer);
+    AUTO_FREE char *line = run_last_line(execution->run);
+    bool is_new = line && (!execution->last_line || strcmp(line, execution->last_line) != 0);
+    double now = monotonic_seconds();
+
+    (void)loop;
+    (void)events;
+    if (!is_new && now - execution->told < SILENCE_SECONDS)
+        return;
+    execution->told = now;
+    execution->call->progress(execution->call, round((now - execution->started) * 1e3) / 1e3, -1,
+                              line ? line : run_state_name(execution->run));
+    free(execution->last_line);
+    execution->last_line = STEAL_PTR(line);
+}
+
+static void on_done(void *data, const struct run_report *report)
+{
+    struct execution *execution = data;
+    struct tool_call *call = execution->call;
+    json_t *structured = run_result_structured(report, &execution->setting);
+    AUTO_JSON json_t *text = run_result_text(structured);
+
+    execution_free(execution);
+    call->result.structured = structured;
+    call->result.is_error = !json_is_true(json_object_get(structured, "success"));
+    tool_call_add_text(call, json_string_value(text), json_string_length(text));
+    tool_call_finish(call);
+}
+
+/* The environment that CALL names, or the default one. The schema has checked the name. */
+static struct environment *choose_environment(const struct run_python *run_python,
+                                              const json_t *arguments, struct error *err)
+{
+    const char *name = json_object_get_string(arguments, "environment");
+    struct environment *environment;
+
+    if (!name)
+        name = run_python->default_environment;
+    environment = catalog_find(run_python->settings.catalog, name);
+    if (!environment)
+        error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\"", name);
+    return environment;
+}
+
+/* The schema knows the largest limit of all environments; this one's may be lower. */
+static int choose_timeout(const struct environment *environment, const json_t *arguments,
+                          double *ret, struct error *err)
+{
+    const json_t *wanted = json_object_get(arguments, "timeout");
+
+    if (!json_is_number(wanted)) {
+        *ret = environment->settings.timeout;
+        return 0;
+    }
+    if (json_number_value(wanted) > environment->settings.max_timeout)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "timeout is %g seconds, environment \"%s\" allows at most %g",
+                         json_number_value(wanted), environment->name,
+                         environment->settings.max_timeout);
+    *ret = json_number_value(wanted);
+    return 0;
+}
+
+/* The schema counts characters; the limit is in bytes. */
+static int check_code(const json_t *code, struct error *err)
+{
+    if (json_string_length(code) > RUN_PYTHON_CODE_BYTES)
+        return error_set(err, ERROR_INVALID_ARGUMENTS, "code is %zu bytes, the limit is %d",
+                         json_string_length(code), RUN_PYTHON_CODE_BYTES);
+    return 0;
+}
+
+/* The directory of an earlier result, or the one that is kept for the caller, made at its first
+ * call. New reference. */
+static struct working_directory *choose_directory(struct execution *execution,
+                                                  struct caller_state *state, struct error *err)
+{
+    struct workplace *workplace = execution->run_python->settings.workplace;
+    const char *principal = execution->call->caller->principal;
+    const char *handle = json_object_get_string(execution->call->arguments, "working_directory");
+
+    if (handle)
+        return workplace_open(workplace, principal, handle, err);
+    if (!state->directory)
+        state->directory = workplace_open(workplace, principal, NULL, err);
+    return state->directory ? working_directory_ref(state->directory) : NULL;
+}
+
+static int submit(struct execution *execution, struct error *err)
+{
+    const json_t *arguments = execution->call->arguments;
+    const json_t *code = json_object_get(arguments, "code");
+    struct caller_state *state = caller_state_of(execution->call);
+    struct working_directory *directory;
+    struct run_setting *setting = &execution->setting;
+
+    if (check_code(code, err) < 0)
+        return -1;
+    setting->environment = choose_environment(execution->run_python, arguments, err);
+    if (!setting->environment)
+        return -1;
+    if (choose_timeout(setting->environment, arguments, &setting->timeout, err) < 0)
+        return -1;
+    directory = choose_directory(execution, state, err);
+    if (!directory)
+        return -1;
+    execution->run = executor_submit(execution->run_python->settings.executor,
+                                     &(struct run_request){
+                                         .environment = setting->environment,
+                                         .directory = directory,
+                                         .client = &state->client,
+                                         .code = json_string_value(code),
+                                         .code_length = json_string_length(code),
+                                         .timeout = setting->timeout,
+                                         .data = execution,
+                                         .done = on_done,
+                                     },
+                                     err);
+    working_directory_unref(directory);
+    return execution->run ? 0 : -1;
+}
+
+static enum outcome start(struct tool_call *call, struct error *err)
+{
+    struct run_python *run_python = call->tool->data;
+    struct execution *execution = NEW(struct execution);
+
+    execution->call = call;
+    execution->run_python = run_python;
+    execution->setting.host = run_python->settings.host;
+    execution->started = monotonic_seconds();
+    execution->told = execution->started;
+    ev_timer_init(&execution->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
+    if (submit(execution, err) < 0) {
+        execution_free(execution);
+        return OUTCOME_FAILED;
+    }
+    call->state = execution;
+    if (call->wants_progress)
+        ev_timer_start(run_python->settings.loop, &execution->timer);
+    return OUTCOME_PENDING;
+}
+
+static void cancel(struct tool_call *call)
+{
+    struct execution *execution = call->state;
+
+    run_cancel(execution->run);
+    execution_free(execution);
+}
+
+struct run_python *run_python_register(struct registry *registry,
+                                       const struct run_python_settings *settings,
+                                       struct error *err)
+{
+    struct run_python *run_python = NEW(struct run_python);
+    AUTO_FREE char *description =
+        run_python_description(settings->catalog, settings->default_environment);
+    struct tool tool = {
+        .name = RUN_PYTHON_NAME,
+        .title = RUN_PYTHON_TITLE,
+        .description = description,
+        .input_schema = run_python_input_schema(settings->catalog, settings->default_environment),
+        .output_schema = run_python_output_schema(),
+        .annotations = run_python_annotations(),
+        .data = run_python,
+        .start = start,
+        .cancel = cancel,
+    };
+
+    run_python->settings = *settings;
+    run_python->default_environment = memory_copy_string(settings->default_environment);
+    if (tool_register_function(registry, &tool, err) < 0) {
+        run_python_free(run_python);
+        return NULL;
+    }
+    return run_python;
+}
+
+void run_python_free(struct run_python *run_python)
+{
+    if (!run_python)
+        return;
+    free(run_python->default_environment);
+    free(run_python);
+}

@@ -1,0 +1,24 @@
+/* `run_python` as a model sees it: name, description and schemas with this server's environments
+ * and limits in them. */
+#pragma once
+
+#include <jansson.h>
+
+struct catalog;
+
+#define RUN_PYTHON_NAME  "run_python"
+#define RUN_PYTHON_TITLE "Run Python"
+
+enum { RUN_PYTHON_CODE_BYTES = 1024 * 1024 };
+
+/* What the model should know to use the tool well. Owned by the caller. */
+char *run_python_description(const struct catalog *catalog, const char *default_environment);
+
+/* schemas/run_python.input.json with the names and limits filled in. New reference. */
+json_t *run_python_input_schema(const struct catalog *catalog, const char *default_environment);
+
+/* schemas/run_python.output.json. New reference. */
+json_t *run_python_output_schema(void);
+
+/* It may change and reach anything that the operator has not forbidden. New reference. */
+json_t *run_python_annotations(void);

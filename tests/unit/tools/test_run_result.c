@@ -1,0 +1,284 @@
+#include "server/tools/run_result.h"
+
+#include "base/json.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Wait statuses as wait(2) has them. */
+#define EXITED(CODE)   ((CODE) << 8)
+#define SIGNALED(NAME) (NAME)
+
+struct fixture {
+    struct process_host *host;
+    struct environment environment;
+    struct capture streams[PROCESS_STREAMS];
+    struct run_report report;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    struct error err = ERROR_INIT;
+
+    fixture->host = process_host_new(
+        &(struct process_host_settings){.loop = EV_DEFAULT, .runner_path = "/bin/true"}, &err);
+    assert_non_null(fixture->host);
+    fixture->environment.name = (char *)"here";
+    fixture->environment.settings.limits.memory = 512 << 20;
+    fixture->environment.settings.disk = 1 << 30;
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        capture_init(&fixture->streams[i], 1024);
+    fixture->report = (struct run_report){
+        .end = RUN_ENDED,
+        .process = {.reported = true, .peak_memory = 9000000},
+        .streams = fixture->streams,
+    };
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        capture_deinit(&fixture->streams[i]);
+    process_host_free(fixture->host);
+    free(fixture);
+    return 0;
+}
+
+static json_t *structured(struct fixture *fixture)
+{
+    return run_result_structured(&fixture->report,
+                                 &(struct run_setting){.environment = &fixture->environment,
+                                                       .host = fixture->host,
+                                                       .timeout = 5});
+}
+
+static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
+{
+    static const struct {
+        enum run_end end;
+        struct process_end process;
+        bool success;
+        const char *returncode;
+        const char *signal;
+        const char *error;
+    } cases[] = {
+        {RUN_ENDED, {.reported = true}, true, "0", NULL, NULL},
+        {RUN_ENDED, {.reported = true, .wait_status = EXITED(3)}, false, "3", NULL, NULL},
+        {RUN_ENDED,
+         {.reported = true, .wait_status = SIGNALED(SIGSEGV)},
+         false,
+         "-11",
+         "SIGSEGV",
+         "was killed by SIGSEGV"},
+        {RUN_ENDED, {.reported = false}, false, "-9", "SIGKILL", "was killed by SIGKILL"},
+        {RUN_ENDED,
+         {.reported = true, .wait_status = SIGNALED(SIGKILL), .out_of_memory = true},
+         false,
+         "-9",
+         "SIGKILL",
+         "was killed because it used more memory than the limit of 512 MiB"},
+        {RUN_ENDED, {.reported = true, .out_of_memory = true}, true, "0", NULL, NULL},
+        {RUN_TIMED_OUT,
+         {.reported = true, .wait_status = SIGNALED(SIGKILL)},
+         false,
+         "-9",
+         "SIGKILL",
+         "timed out after 5 seconds and was killed, with all that it had started"},
+        /* It ended by itself, at the last moment. */
+        {RUN_TIMED_OUT,
+         {.reported = true},
+         false,
+         "0",
+         NULL,
+         "timed out after 5 seconds and was killed, with all that it had started"},
+        {RUN_DISK_LIMIT,
+         {.reported = true, .wait_status = SIGNALED(SIGKILL)},
+         false,
+         "-9",
+         "SIGKILL",
+         "was killed because its files grew beyond the limit of 1 GiB"},
+        {RUN_ENDED,
+         {.reported = true, .survivors = true},
+         false,
+         "0",
+         NULL,
+         "left processes behind that cannot be ended: containment failed"},
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO_JSON json_t *result = NULL;
+        AUTO_FREE char *returncode = NULL;
+        const char *signal;
+        const char *error;
+
+        fixture->report.end = cases[i].end;
+        fixture->report.process = cases[i].process;
+        result = structured(fixture);
+        returncode = json_text(json_object_get(result, "returncode"));
+        signal = json_object_get_string(result, "signal");
+        error = json_object_get_string(result, "error");
+        assert_int_equal(json_is_true(json_object_get(result, "success")), cases[i].success);
+        assert_string_equal(returncode, cases[i].returncode);
+        assert_string_equal(signal ? signal : "", cases[i].signal ? cases[i].signal : "");
+        assert_string_equal(error ? error : "", cases[i].error ? cases[i].error : "");
+        assert_int_equal(json_is_true(json_object_get(result, "timed_out")),
+                         cases[i].end == RUN_TIMED_OUT);
+    }
+}
+
+static void test_a_script_that_never_ran_has_no_return_code(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_JSON json_t *result = NULL;
+    AUTO_JSON json_t *text = NULL;
+
+    fixture->report.end = RUN_FAILED;
+    error_set(&fixture->report.error, ERROR_UNAVAILABLE, "cannot execute /nowhere/python3");
+    result = structured(fixture);
+    assert_true(json_is_null(json_object_get(result, "returncode")));
+    assert_true(json_is_null(json_object_get(result, "signal")));
+    text = run_result_text(result);
+    assert_string_equal(json_string_value(text),
+                        "The run failed: cannot execute /nowhere/python3.\n");
+}
+
+static void test_cost_is_in_seconds_and_bytes(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_JSON json_t *result = NULL;
+    AUTO_FREE char *timings = NULL;
+    AUTO_FREE char *usage = NULL;
+
+    fixture->report.prepare_seconds = 0.0123456789;
+    fixture->report.wait_seconds = -1e-9; /* clocks */
+    fixture->report.process.run_seconds = 2;
+    fixture->report.process.cpu_seconds = 0.25;
+    result = structured(fixture);
+    timings = json_text(json_object_get(result, "timings"));
+    usage = json_text(json_object_get(result, "usage"));
+    assert_string_equal(timings, "{\"prepare\":0.012346,\"wait\":0.0,\"start\":0.0,\"run\":2.0}");
+    assert_string_equal(usage, "{\"cpu_seconds\":0.25,\"peak_memory_bytes\":9000000}");
+}
+
+static void test_what_was_really_written_is_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    char line[100];
+    AUTO_JSON json_t *result = NULL;
+
+    memset(line, 'x', sizeof line);
+    for (int i = 0; i < 50; i++)
+        capture_append(&fixture->streams[PROCESS_STDOUT], line, sizeof line);
+    capture_append(&fixture->streams[PROCESS_STDERR], "\xff", 1);
+    result = structured(fixture);
+    assert_true(json_is_true(json_object_get(result, "truncated")));
+    assert_int_equal(json_integer_value(json_object_get(result, "stdout_bytes")), 5000);
+    assert_int_equal(json_integer_value(json_object_get(result, "stderr_bytes")), 1);
+    assert_string_equal(json_object_get_string(result, "stderr"), "\xEF\xBF\xBD");
+}
+
+/* The text of a result that succeeded, with the members of CHANGES put over it. */
+static json_t *text_of(const char *changes)
+{
+    AUTO_JSON json_t *result = json_pack(
+        "{s:b, s:i, s:s, s:s, s:b, s:i, s:i, s:n, s:[]}", "success", 1, "returncode", 0, "stdout",
+        "", "stderr", "", "truncated", 0, "stdout_bytes", 0, "stderr_bytes", 0, "error", "files");
+    AUTO_JSON json_t *over = json_loads(changes, JSON_ALLOW_NUL, NULL);
+
+    assert_non_null(over);
+    json_object_update(result, over);
+    return run_result_text(result);
+}
+
+static void test_text_is_in_the_form_that_models_know(void **state)
+{
+    static const struct {
+        const char *changes;
+        const char *text;
+    } cases[] = {
+        {"{\"stdout\":\"hello\\n\"}", "exitcode: 0 (execution succeeded)\nCode output: hello\n"},
+        {"{\"success\":false,\"returncode\":1,\"stdout\":\"a\",\"stderr\":\"Traceback\\n\"}",
+         "exitcode: 1 (execution failed)\nCode output: a\nError output:\nTraceback\n"},
+        {"{\"stderr\":\"warning\"}",
+         "exitcode: 0 (execution succeeded)\nCode output: \nError output:\nwarning"},
+        {"{}",
+         "exitcode: 0 (execution succeeded)\nCode output: (none: the script printed nothing. The "
+         "value of a bare expression on the last line is not shown; if that was what you wanted to "
+         "see, print() it)"},
+        {"{\"success\":false,\"returncode\":7}",
+         "exitcode: 7 (execution failed)\nCode output: (none: the script printed nothing)"},
+        {"{\"success\":false,\"returncode\":-9,\"stdout\":\"1\\n2\\n\",\"error\":\"timed out\"}",
+         "The script timed out.\nexitcode: -9 (execution failed)\nCode output: 1\n2\n"},
+        {"{\"truncated\":true,\"stdout\":\"x\",\"stdout_bytes\":5000}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nOnly the beginning and the end of the "
+         "output are shown; it has 5000 bytes, the error output 0.\n"},
+        {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a.csv\",\"size\":1024},"
+         "{\"path\":\"d/b\",\"size\":1}]}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a.csv (1 "
+         "KiB), d/b (1 byte)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO_JSON json_t *text = text_of(cases[i].changes);
+
+        assert_string_equal(json_string_value(text), cases[i].text);
+    }
+}
+
+static void test_text_keeps_nul_characters(void **state)
+{
+    static const char expected[] = "exitcode: 0 (execution succeeded)\nCode output: a\0b";
+    AUTO_JSON json_t *text = text_of("{\"stdout\":\"a\\u0000b\"}");
+
+    (void)state;
+    assert_int_equal(json_string_length(text), sizeof expected - 1);
+    assert_memory_equal(json_string_value(text), expected, sizeof expected);
+}
+
+static void test_text_names_a_bounded_number_of_files(void **state)
+{
+    AUTO_JSON json_t *changes = json_pack("{s:s, s:[]}", "stdout", "x", "files");
+    AUTO_FREE char *written = NULL;
+    AUTO_JSON json_t *text = NULL;
+
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        json_array_append_new(
+            json_object_get(changes, "files"),
+            json_pack("{s:o, s:i}", "path", json_string_format("file-%d", i), "size", 1));
+    written = json_text(changes);
+    text = text_of(written);
+    assert_non_null(strstr(json_string_value(text), "file-19 (1 byte), ..."));
+    assert_null(strstr(json_string_value(text), "file-20"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_end_is_told_in_the_fields_made_for_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_script_that_never_ran_has_no_return_code, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_cost_is_in_seconds_and_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_was_really_written_is_counted, set_up, tear_down),
+        cmocka_unit_test(test_text_is_in_the_form_that_models_know),
+        cmocka_unit_test(test_text_keeps_nul_characters),
+        cmocka_unit_test(test_text_names_a_bounded_number_of_files),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
