@@ -100,6 +100,7 @@ char *schema_quote(const json_t *value)
     if (strlen(text) > QUOTED_BYTES) {
         size_t cut = utf8_boundary_before(text, QUOTED_BYTES);
 
+        text = memory_resize(text, cut + sizeof "...");
         memcpy(text + cut, "...", sizeof "...");
     }
     return text;

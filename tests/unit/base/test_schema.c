@@ -116,6 +116,20 @@ static void test_messages_say_what_must_be_and_what_is(void **state)
     }
 }
 
+static void test_long_values_are_cut(void **state)
+{
+    (void)state;
+    for (int length = 56; length < 70; length++) {
+        AUTO_FREE char *instance = memory_format("'%0*d'", length, 0);
+        AUTO_FREE char *problems = problems_of("{'pattern':'x'}", instance);
+        AUTO_FREE char *quoted =
+            length + 2 <= 60 ? memory_copy_string(instance) : memory_format("%.60s...", instance);
+        AUTO_FREE char *expected = memory_format(" must match 'x', which %s does not", quoted);
+
+        assert_string_equal(problems, expected);
+    }
+}
+
 static void test_every_problem_is_reported(void **state)
 {
     AUTO_FREE char *problems =
@@ -221,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages_say_what_must_be_and_what_is),
+        cmocka_unit_test(test_long_values_are_cut),
         cmocka_unit_test(test_every_problem_is_reported),
         cmocka_unit_test(test_of_several_forms_the_one_that_is_meant_is_explained),
         cmocka_unit_test(test_schemas_that_cannot_be_used_are_refused_by_name),
