@@ -32,17 +32,12 @@ int fd_write_all(int fd, const char *data, size_t length, struct error *err)
     return 0;
 }
 
-char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct error *err)
+char *fd_read_all(int fd, size_t limit, size_t *ret_length, struct error *err)
 {
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     AUTO_FREE char *data = NULL;
     size_t capacity = 0;
     size_t length = 0;
 
-    if (fd < 0) {
-        error_set_errno(err, errno, "cannot open %s", path);
-        return NULL;
-    }
     for (;;) {
         ssize_t count;
 
@@ -54,20 +49,35 @@ char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct er
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0) {
-            error_set_errno(err, errno, "cannot read %s", path);
+            error_set_errno(err, errno, "cannot be read");
             return NULL;
         }
         if (count == 0)
             break;
         length += (size_t)count;
         if (length > limit) {
-            error_set(err, ERROR_LIMIT, "%s is larger than %zu bytes", path, limit);
+            error_set(err, ERROR_LIMIT, "is larger than %zu bytes", limit);
             return NULL;
         }
     }
     data[length] = '\0';
     *ret_length = length;
     return STEAL_PTR(data);
+}
+
+char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    char *data;
+
+    if (fd < 0) {
+        error_set_errno(err, errno, "cannot open %s", path);
+        return NULL;
+    }
+    data = fd_read_all(fd, limit, ret_length, err);
+    if (!data)
+        error_prefix(err, "%s", path);
+    return data;
 }
 
 int fd_make_directories(const char *path, mode_t mode, struct error *err)
