@@ -13,26 +13,32 @@
 struct config;
 
 /* Reads PATH; or, when PATH is NULL, makes the configuration that has only defaults. Never NULL:
- * what is wrong is kept in it, see config_has_errors. */
+ * what is wrong is kept in it, see config_has_errors. A file that group or others may write is
+ * refused: whoever can write it decides what is executed. */
 struct config *config_load(const char *path);
+
+/* True when the file could not be opened at all; that is also an error of the configuration. */
+bool config_is_missing(const struct config *config);
 
 /* The same from TEXT; NAME stands for the file in messages. */
 struct config *config_parse(const char *name, const char *text, size_t length);
 void config_free(struct config *config);
 
-/* The tree with every default filled in; borrowed. Valid only without errors. */
+/* The tree with every default filled in, sizes as integers in bytes; borrowed. Valid only without
+ * errors. What an environment leaves out (timeout, max_timeout, limits) is the server's. */
 const json_t *config_tree(const struct config *config);
 
-/* Adds an error at the value that POINTER (JSON Pointer, from printf) names. */
+/* Adds an error at the value that POINTER (JSON Pointer, from printf) names, or where that is a
+ * default, at the nearest value around it that is in the file. */
 void config_complain(struct config *config, const char *message, const char *pointer, ...)
     __attribute__((format(printf, 3, 4)));
 
 bool config_has_errors(const struct config *config);
 
-/* One line per error, in the order of the file; owned by the caller. */
+/* One line per error, each with its newline, in the order of the file; owned by the caller. */
 char *config_error_text(const struct config *config);
 
-/* "FILE", or NULL when there was none. Borrowed. */
+/* The file, or NULL when there was none. Borrowed. */
 const char *config_path(const struct config *config);
 
 /* Where the configuration is looked for when no path is given: $PYEXECD_CONFIG,

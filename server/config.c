@@ -1,0 +1,362 @@
+#include "server/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/schema.h"
+#include "schemas/schemas.h"
+#include "server/config_checks.h"
+#include "server/config_values.h"
+#include "server/yaml_tree.h"
+
+enum { PROBLEMS_KEPT = 50 };
+
+struct problem {
+    struct yaml_position position; /* line 0: the file as a whole */
+    char *pointer;                 /* of the value that is wrong or unusable; owned */
+    char *message;                 /* owned */
+    size_t number;                 /* in the order of discovery */
+};
+
+struct config {
+    char *path; /* owned; NULL: there is no file */
+    bool missing;
+    struct yaml_tree tree;
+    struct problem problems[PROBLEMS_KEPT];
+    size_t problem_count;
+    bool has_more_problems; /* than are kept */
+};
+
+/* The nearest place around POINTER that is in the file. */
+static const struct yaml_place *find_place(const struct config *config, const char *pointer)
+{
+    AUTO_FREE char *around = memory_copy_string(pointer);
+
+    for (;;) {
+        const struct yaml_place *place = yaml_tree_find(&config->tree, around);
+        char *slash = strrchr(around, '/');
+
+        if (place || !slash)
+            return place;
+        *slash = '\0';
+    }
+}
+
+static void add_problem(struct config *config, struct yaml_position position, const char *pointer,
+                        const char *message)
+{
+    size_t number = config->problem_count;
+
+    if (number == PROBLEMS_KEPT) {
+        config->has_more_problems = true;
+        return;
+    }
+    config->problems[number] = (struct problem){
+        .position = position,
+        .pointer = memory_copy_string(pointer),
+        .message = memory_copy_string(message),
+        .number = number,
+    };
+    config->problem_count++;
+}
+
+static void add_problem_at(struct config *config, enum schema_problem_place where,
+                           const char *pointer, const char *message)
+{
+    const struct yaml_place *place = find_place(config, pointer);
+    struct yaml_position position = {0};
+
+    if (place)
+        position = where == SCHEMA_AT_KEY ? place->key : place->value;
+    add_problem(config, position, pointer, message);
+}
+
+void config_complain(struct config *config, const char *message, const char *pointer, ...)
+{
+    AUTO_FREE char *path = NULL;
+    va_list arguments;
+
+    va_start(arguments, pointer);
+    if (vasprintf(&path, pointer, arguments) < 0)
+        path = memory_copy_string("");
+    va_end(arguments);
+    add_problem_at(config, SCHEMA_AT_VALUE, path, message);
+}
+
+static void on_yaml_fault(void *data, struct yaml_position position, const char *pointer,
+                          const char *message)
+{
+    add_problem(data, position, pointer, message);
+}
+
+static void on_value_problem(void *data, enum schema_problem_place place, const char *pointer,
+                             const char *message)
+{
+    add_problem_at(data, place, pointer, message);
+}
+
+/* Problems that the schema finds are not told again where the value is known to be wrong. */
+struct validation {
+    struct config *config;
+    size_t known; /* problems found before */
+};
+
+/* True when POINTER is AROUND or something inside it. */
+static bool is_inside(const char *pointer, const char *around)
+{
+    size_t length = strlen(around);
+
+    return strncmp(pointer, around, length) == 0 && (!pointer[length] || pointer[length] == '/');
+}
+
+static void on_schema_problem(void *data, enum schema_problem_place place, const char *pointer,
+                              const char *message)
+{
+    const struct validation *validation = data;
+
+    for (size_t i = 0; i < validation->known; i++) {
+        if (is_inside(pointer, validation->config->problems[i].pointer))
+            return;
+    }
+    add_problem_at(validation->config, place, pointer, message);
+}
+
+/* The program's own schema: that it compiles is tested, so it cannot fail here. */
+static json_t *load_schema(struct schema **ret)
+{
+    json_t *document = json_loads(schemas_find("config"), 0, NULL);
+    struct error err = ERROR_INIT;
+
+    *ret = schema_new(document, &err);
+    if (!*ret) {
+        log_error("schemas/config.json: %s", err.message);
+        abort();
+    }
+    return document;
+}
+
+static void check_tree(struct config *config)
+{
+    struct validation validation = {.config = config};
+    struct schema *schema;
+    AUTO_JSON json_t *document = load_schema(&schema);
+
+    config_checks_kinds(config, config->tree.root);
+    config_values_settle(document, config->tree.root, on_value_problem, config);
+    validation.known = config->problem_count;
+    schema_validate(schema, config->tree.root, on_schema_problem, &validation);
+    schema_free(schema);
+    config_checks_relations(config, &config->tree, config->tree.root);
+}
+
+/* The descriptor of the file at PATH, or -1 with CONFIG's error. */
+static int open_file(struct config *config)
+{
+    AUTO_CLOSE int fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct error err = ERROR_INIT;
+    struct stat status;
+
+    if (fd < 0) {
+        config->missing = true;
+        error_set_errno(&err, errno, "cannot be opened");
+    } else if (fstat(fd, &status) < 0) {
+        error_set_errno(&err, errno, "cannot be examined");
+    } else if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH))) {
+        error_set(&err, ERROR_CONFIG,
+                  "group or others may write it (mode %04o), and it decides what is executed; "
+                  "chmod go-w %s",
+                  status.st_mode & 07777U, config->path);
+    }
+    if (err.code == ERROR_NONE)
+        return STEAL_FD(fd);
+    add_problem(config, (struct yaml_position){0}, "", err.message);
+    return -1;
+}
+
+static char *read_file(struct config *config, size_t *ret_length)
+{
+    AUTO_CLOSE int fd = open_file(config);
+    struct error err = ERROR_INIT;
+    char *text;
+
+    if (fd < 0)
+        return NULL;
+    text = fd_read_all(fd, YAML_TEXT_BYTES, ret_length, &err);
+    if (!text)
+        add_problem(config, (struct yaml_position){0}, "", err.message);
+    return text;
+}
+
+static void parse(struct config *config, const char *text, size_t length)
+{
+    yaml_tree_init(&config->tree, text, length, on_yaml_fault, config);
+    if (config->tree.root)
+        check_tree(config);
+}
+
+struct config *config_parse(const char *name, const char *text, size_t length)
+{
+    struct config *config = NEW(struct config);
+
+    config->path = memory_copy_string(name);
+    parse(config, text, length);
+    return config;
+}
+
+struct config *config_load(const char *path)
+{
+    struct config *config = NEW(struct config);
+    AUTO_FREE char *text = NULL;
+    size_t length;
+
+    if (!path) {
+        config->tree.root = json_object();
+        check_tree(config);
+        return config;
+    }
+    config->path = memory_copy_string(path);
+    text = read_file(config, &length);
+    if (text)
+        parse(config, text, length);
+    return config;
+}
+
+void config_free(struct config *config)
+{
+    if (!config)
+        return;
+    for (size_t i = 0; i < config->problem_count; i++) {
+        free(config->problems[i].pointer);
+        free(config->problems[i].message);
+    }
+    yaml_tree_deinit(&config->tree);
+    free(config->path);
+    free(config);
+}
+
+bool config_is_missing(const struct config *config)
+{
+    return config->missing;
+}
+
+const json_t *config_tree(const struct config *config)
+{
+    return config->tree.root;
+}
+
+bool config_has_errors(const struct config *config)
+{
+    return config->problem_count > 0;
+}
+
+const char *config_path(const struct config *config)
+{
+    return config->path;
+}
+
+static int compare_problems(const void *left, const void *right)
+{
+    const struct problem *a = left;
+    const struct problem *b = right;
+
+    if (a->position.line != b->position.line)
+        return a->position.line < b->position.line ? -1 : 1;
+    if (a->position.column != b->position.column)
+        return a->position.column < b->position.column ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+/* "/environments/a~1b/timeout" as people write it, "environments.a/b.timeout". Owned by the
+ * caller. */
+static char *dotted(const char *pointer)
+{
+    char *path = memory_copy_string(*pointer ? pointer + 1 : pointer);
+    char *end = path;
+
+    for (const char *at = path; *at; at++) {
+        if (*at == '~' && (at[1] == '0' || at[1] == '1'))
+            *end++ = *++at == '0' ? '~' : '/';
+        else
+            *end++ = *at == '/' ? '.' : *at;
+    }
+    *end = '\0';
+    return path;
+}
+
+static void print_problem(FILE *stream, const struct config *config, const struct problem *problem)
+{
+    AUTO_FREE char *path = dotted(problem->pointer);
+
+    if (config->path)
+        fprintf(stream, "%s:", config->path);
+    if (problem->position.line > 0)
+        fprintf(stream, "%zu:%zu:", problem->position.line, problem->position.column);
+    if (config->path)
+        fputc(' ', stream);
+    if (*path)
+        fprintf(stream, "%s: ", path);
+    fprintf(stream, "%s\n", problem->message);
+}
+
+char *config_error_text(const struct config *config)
+{
+    struct problem sorted[PROBLEMS_KEPT];
+    size_t length;
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, &length);
+
+    if (!stream)
+        return memory_copy_string("out of memory\n");
+    memcpy(sorted, config->problems, sizeof sorted);
+    qsort(sorted, config->problem_count, sizeof *sorted, compare_problems);
+    for (size_t i = 0; i < config->problem_count; i++)
+        print_problem(stream, config, &sorted[i]);
+    if (config->has_more_problems)
+        fputs("... and more errors\n", stream);
+    fclose(stream);
+    return text;
+}
+
+static char *existing(char *path)
+{
+    if (access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *find_in_home(void)
+{
+    const char *directory = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+
+    /* A relative path there is to be ignored (XDG Base Directory Specification). */
+    if (directory && *directory == '/')
+        return existing(memory_format("%s/pyexecd/config.yaml", directory));
+    if (home && *home == '/')
+        return existing(memory_format("%s/.config/pyexecd/config.yaml", home));
+    return NULL;
+}
+
+char *config_find(void)
+{
+    const char *named = getenv("PYEXECD_CONFIG");
+    char *path;
+
+    if (named && *named)
+        return memory_copy_string(named);
+    path = find_in_home();
+    return path ? path : existing(memory_copy_string("/etc/pyexecd/config.yaml"));
+}

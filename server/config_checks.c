@@ -1,0 +1,162 @@
+#include "server/config_checks.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+
+void config_checks_kinds(struct config *config, json_t *root)
+{
+    json_t *environments = json_object_get(root, "environments");
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach(environments, name, definition)
+    {
+        const char *kind = json_object_get_string(definition, "type");
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+        AUTO_FREE char *message = NULL;
+
+        if (!kind || strcmp(kind, "system") == 0)
+            continue;
+        message = memory_format("no kind of environment is called \"%.100s\"; this version knows: "
+                                "system",
+                                kind);
+        config_complain(config, message, "%s/type", pointer);
+        json_object_set_new(environments, name, json_pack("{s:s}", "type", "system"));
+    }
+}
+
+/* KEY of DEFINITION, or where it has none, the server's. Borrowed, or NULL. */
+static const json_t *inherited(const json_t *root, const json_t *definition, const char *key)
+{
+    const json_t *own = json_object_get(definition, key);
+
+    return own ? own : json_object_get(root, key);
+}
+
+/* DEFINITION, at POINTER, is the whole configuration or an environment: either may have written one
+ * of the two timeouts, both or none. */
+static void check_timeouts(struct config *config, const struct yaml_tree *tree, const json_t *root,
+                           const json_t *definition, const char *pointer)
+{
+    const json_t *timeout = inherited(root, definition, "timeout");
+    const json_t *most = inherited(root, definition, "max_timeout");
+    AUTO_FREE char *timeout_pointer = memory_format("%s/timeout", pointer);
+    AUTO_FREE char *most_pointer = memory_format("%s/max_timeout", pointer);
+    AUTO_FREE char *message = NULL;
+    const char *written = NULL;
+
+    if (yaml_tree_find(tree, timeout_pointer))
+        written = timeout_pointer;
+    else if (yaml_tree_find(tree, most_pointer))
+        written = most_pointer;
+    if (!written || !json_is_number(timeout) || !json_is_number(most) ||
+        json_number_value(timeout) <= json_number_value(most))
+        return;
+    message = memory_format("timeout (%g seconds) is more than max_timeout (%g)",
+                            json_number_value(timeout), json_number_value(most));
+    config_complain(config, message, "%s", written);
+}
+
+static void check_all_timeouts(struct config *config, const struct yaml_tree *tree,
+                               const json_t *root)
+{
+    const char *name;
+    json_t *definition;
+
+    check_timeouts(config, tree, root, root, "");
+    json_object_foreach(json_object_get(root, "environments"), name, definition)
+    {
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+
+        check_timeouts(config, tree, root, definition, pointer);
+    }
+}
+
+/* "a, b and 3 more" for messages. Owned by the caller. */
+static char *list_names(const json_t *environments)
+{
+    enum { NAMES_SHOWN = 8 };
+    char *list = memory_copy_string("");
+    size_t count = 0;
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach((json_t *)environments, name, definition)
+    {
+        AUTO_FREE char *before = list;
+
+        list = memory_format("%s%s%s", before, count ? ", " : "", name);
+        if (++count == NAMES_SHOWN)
+            break;
+    }
+    return list;
+}
+
+static const char *choose_environment(const json_t *environments)
+{
+    if (json_object_get(environments, "system"))
+        return "system";
+    if (json_object_size(environments) == 1)
+        return json_object_iter_key(json_object_iter((json_t *)environments));
+    return NULL;
+}
+
+static void complain_about_names(struct config *config, const json_t *environments,
+                                 const char *written)
+{
+    AUTO_FREE char *names = list_names(environments);
+    AUTO_FREE char *message = NULL;
+
+    if (written)
+        message =
+            memory_format("no environment is called \"%.100s\"; there are: %s", written, names);
+    else
+        message = memory_format("default_environment is needed: one of %s", names);
+    config_complain(config, message, "%s", written ? "/default_environment" : "/environments");
+}
+
+static void check_default_environment(struct config *config, json_t *root)
+{
+    const json_t *environments = json_object_get(root, "environments");
+    const json_t *written = json_object_get(root, "default_environment");
+    const char *name = written ? json_string_value(written) : choose_environment(environments);
+
+    if (json_object_size(environments) == 0 || (written && !name))
+        return;
+    if (!name || !json_object_get(environments, name))
+        complain_about_names(config, environments, name);
+    else
+        json_object_set_new(root, "default_environment", json_string(name));
+}
+
+/* Any user of this machine can reach a TCP port, so who may come in is said in so many words. */
+static void check_tcp(struct config *config, const json_t *root)
+{
+    const json_t *addresses = json_object_get(root, "listen");
+    bool has_token = json_object_get(root, "token_file");
+    bool is_open = json_object_get(root, "auth");
+    const json_t *address;
+    size_t i;
+
+    if (has_token && is_open)
+        config_complain(config, "contradicts token_file; give one of the two", "/auth");
+    if (has_token || is_open)
+        return;
+    json_array_foreach(addresses, i, address)
+    {
+        if (json_is_string(address) && strncmp(json_string_value(address), "tcp:", 4) == 0)
+            config_complain(config,
+                            "a TCP address needs token_file, or auth: none which lets every local "
+                            "user in",
+                            "/listen/%zu", i);
+    }
+}
+
+void config_checks_relations(struct config *config, const struct yaml_tree *tree, json_t *root)
+{
+    check_all_timeouts(config, tree, root);
+    check_default_environment(config, root);
+    check_tcp(config, root);
+}

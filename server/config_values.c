@@ -1,0 +1,262 @@
+#include "server/config_values.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/transport/address.h"
+#include "server/yaml_tree.h"
+
+struct walk {
+    const json_t *document; /* borrowed: what references are local to */
+    schema_problem_fn report;
+    void *data;
+};
+
+static json_t *settle(const struct walk *walk, const json_t *schema, json_t *value,
+                      const char *pointer);
+
+static json_t *refuse(struct error *err, const char *expected, const char *text)
+{
+    error_set(err, ERROR_CONFIG, "must be %s, not \"%.100s\"", expected, text);
+    return NULL;
+}
+
+static json_t *read_size(const char *text, struct error *err)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } units[] = {
+        {"", 1},
+        {"B", 1},
+        {"KB", 1000},
+        {"MB", 1000000},
+        {"GB", 1000000000},
+        {"TB", 1000000000000},
+        {"KiB", UINT64_C(1) << 10},
+        {"MiB", UINT64_C(1) << 20},
+        {"GiB", UINT64_C(1) << 30},
+        {"TiB", UINT64_C(1) << 40},
+    };
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits + (text[digits] == ' ');
+    json_int_t bytes;
+
+    for (size_t i = 0; digits > 0 && digits <= 15 && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].name) != 0)
+            continue;
+        if (__builtin_mul_overflow(strtoull(text, NULL, 10), units[i].bytes, &bytes))
+            break;
+        return json_integer(bytes);
+    }
+    return refuse(err, "a number of bytes or a size such as 512MiB, 1GB or 64KiB", text);
+}
+
+static json_t *read_address(const char *text, struct error *err)
+{
+    struct address address;
+
+    return address_parse(text, &address, err) < 0 ? NULL : json_string(text);
+}
+
+static json_t *read_absolute_path(const char *text, struct error *err)
+{
+    if (*text != '/')
+        return refuse(err, "an absolute path", text);
+    return json_string(text);
+}
+
+static json_t *read_working_directory(const char *text, struct error *err)
+{
+    if (strcmp(text, "temporary") == 0 || strcmp(text, "memory") == 0)
+        return json_string(text);
+    if (*text != '/')
+        return refuse(err, "temporary, memory or an absolute path", text);
+    if (text[strspn(text, "/")] == '\0')
+        return refuse(err, "a directory that runs may fill", text);
+    return json_string(text);
+}
+
+static json_t *read_variable_name(const char *text, struct error *err)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+
+    if (strncmp(text, "LD_", 3) == 0) {
+        error_set(err, ERROR_CONFIG, "%.100s would change how every program is loaded", text);
+        return NULL;
+    }
+    if (strspn(text, letters) == 0 || text[strspn(text, others)] != '\0')
+        return refuse(err, "a name of letters, digits and _ that begins with no digit", text);
+    return json_string(text);
+}
+
+static json_t *read_environment_name(const char *text, struct error *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    size_t length = strlen(text);
+
+    if (length == 0 || length > 64 || text[strspn(text, allowed)] != '\0')
+        return refuse(err, "a name of 1 to 64 letters, digits, dots, - and _", text);
+    return json_string(text);
+}
+
+/* What TEXT in FORMAT stands for, new; or NULL with ERR set. Unknown formats stand for nothing. */
+static json_t *read_format(const char *format, const char *text, struct error *err)
+{
+    static const struct {
+        const char *name;
+        json_t *(*read)(const char *text, struct error *err);
+    } formats[] = {
+        {"address", read_address},
+        {"byte-size", read_size},
+        {"absolute-path", read_absolute_path},
+        {"working-directory", read_working_directory},
+        {"variable-name", read_variable_name},
+        {"environment-name", read_environment_name},
+    };
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(format, formats[i].name) == 0)
+            return formats[i].read(text, err);
+    }
+    return json_string(text);
+}
+
+/* The schema that SCHEMA refers to, or NULL. References are "#/..." without escapes. Borrowed. */
+static const json_t *referred(const struct walk *walk, const json_t *schema)
+{
+    const char *reference = json_object_get_string(schema, "$ref");
+    const json_t *node = walk->document;
+
+    if (!reference)
+        return NULL;
+    for (const char *part = strchr(reference, '/'); part; part = strchr(part, '/')) {
+        AUTO_FREE char *key = strndup(part + 1, strcspn(part + 1, "/"));
+
+        node = json_object_get(node, key);
+        part++;
+    }
+    return node;
+}
+
+/* The keyword KEY of SCHEMA, or of the schema that it refers to. Borrowed, or NULL. */
+static const json_t *keyword(const struct walk *walk, const json_t *schema, const char *key)
+{
+    const json_t *found = NULL;
+
+    for (; schema && !found; schema = referred(walk, schema))
+        found = json_object_get(schema, key);
+    return found;
+}
+
+static void settle_member(const struct walk *walk, const json_t *schema, json_t *object,
+                          const char *key, const char *pointer)
+{
+    AUTO_FREE char *member = yaml_pointer(pointer, key);
+    json_t *value = json_object_get(object, key);
+    const json_t *fallback = keyword(walk, schema, "default");
+
+    if (!value && fallback) {
+        value = json_deep_copy(fallback);
+        json_object_set_new(object, key, value);
+    }
+    if (value)
+        json_object_set_new(object, key, settle(walk, schema, value, member));
+}
+
+static void check_names(const struct walk *walk, const char *format, const json_t *object,
+                        const char *pointer)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, key, value)
+    {
+        struct error err = ERROR_INIT;
+        AUTO_JSON json_t *name = read_format(format, key, &err);
+        AUTO_FREE char *member = yaml_pointer(pointer, key);
+
+        if (!name)
+            walk->report(walk->data, SCHEMA_AT_KEY, member, err.message);
+    }
+}
+
+static void settle_object(const struct walk *walk, const json_t *schema, json_t *object,
+                          const char *pointer)
+{
+    const json_t *properties = keyword(walk, schema, "properties");
+    const json_t *others = keyword(walk, schema, "additionalProperties");
+    const json_t *names = keyword(walk, schema, "propertyNames");
+    const char *key;
+    json_t *member;
+
+    if (json_object_get_string(names, "format"))
+        check_names(walk, json_object_get_string(names, "format"), object, pointer);
+    json_object_foreach((json_t *)properties, key, member)
+        settle_member(walk, member, object, key, pointer);
+    if (!json_is_object(others))
+        return;
+    json_object_foreach(object, key, member)
+    {
+        if (!json_object_get(properties, key))
+            settle_member(walk, others, object, key, pointer);
+    }
+}
+
+static void settle_array(const struct walk *walk, const json_t *schema, json_t *array,
+                         const char *pointer)
+{
+    const json_t *items = keyword(walk, schema, "items");
+    json_t *item;
+    size_t i;
+
+    json_array_foreach(array, i, item)
+    {
+        AUTO_FREE char *place = memory_format("%s/%zu", pointer, i);
+
+        if (items)
+            json_array_set_new(array, i, settle(walk, items, item, place));
+    }
+}
+
+static json_t *settle_string(const struct walk *walk, const json_t *schema, json_t *value,
+                             const char *pointer)
+{
+    const char *format = json_string_value(keyword(walk, schema, "format"));
+    struct error err = ERROR_INIT;
+    json_t *read;
+
+    if (!format)
+        return json_incref(value);
+    read = read_format(format, json_string_value(value), &err);
+    if (read)
+        return read;
+    walk->report(walk->data, SCHEMA_AT_VALUE, pointer, err.message);
+    return json_incref(value);
+}
+
+/* What VALUE becomes by SCHEMA: itself, changed or not, or another value. New reference. */
+static json_t *settle(const struct walk *walk, const json_t *schema, json_t *value,
+                      const char *pointer)
+{
+    if (json_is_string(value))
+        return settle_string(walk, schema, value, pointer);
+    if (json_is_array(value))
+        settle_array(walk, schema, value, pointer);
+    if (json_is_object(value))
+        settle_object(walk, schema, value, pointer);
+    return json_incref(value);
+}
+
+void config_values_settle(const json_t *schema, json_t *root, schema_problem_fn report, void *data)
+{
+    const struct walk walk = {.document = schema, .report = report, .data = data};
+
+    json_decref(settle(&walk, schema, root, ""));
+}
