@@ -1,0 +1,35 @@
+/* Emptying a directory that holds what scripts have left, a little at a time.
+ *
+ * Nothing in it is trusted: links are not followed, no path strings are built, and neither depth
+ * nor number of entries costs memory or descriptors. Instead of going down, a directory that holds
+ * others lifts them up beside itself, so everything ends at the first or second level. Whatever
+ * denies access is given u+rwx first. What still cannot be removed is left, for another attempt. */
+#pragma once
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+
+struct directory_removal {
+    int directory;                 /* borrowed: the one that is emptied */
+    DIR *entries;                  /* owned; a pass through it, or NULL between two passes */
+    DIR *inner;                    /* owned; the directory in it that is at hand, or NULL */
+    char inner_name[NAME_MAX + 1]; /* its name */
+    unsigned long long next_name;  /* for what is lifted */
+    bool found;                    /* the pass saw an entry */
+    bool progressed;               /* the pass removed or lifted one */
+};
+
+void directory_removal_init(struct directory_removal *removal, int directory);
+void directory_removal_deinit(struct directory_removal *removal);
+
+/* Does at most OPERATIONS small steps. True: there is more to do. False: the directory is empty, or
+ * what is left cannot be removed now. */
+bool directory_removal_step(struct directory_removal *removal, unsigned operations);
+
+/* Opens the directory NAME in PARENT, not through a link, giving its owner all rights where they
+ * are missing. -1 with errno set when it cannot be done. */
+int directory_open_forced(int parent, const char *name);
+
+/* Gives the owner of the open directory FD all rights; where that fails, what needs them will. */
+void directory_allow_owner(int fd);

@@ -1,0 +1,234 @@
+#include "environments/workplace.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char HEX_DIGITS[] = "0123456789abcdef";
+
+char *random_digits(unsigned digits)
+{
+    unsigned char bytes[64];
+    char *text = memory_new(digits + 1, 1);
+
+    assert(digits % 2 == 0 && digits / 2 <= sizeof bytes);
+    if (getrandom(bytes, digits / 2, 0) != (ssize_t)(digits / 2))
+        abort(); /* does not happen for so few bytes (getrandom(2)) */
+    for (unsigned i = 0; i < digits; i += 2) {
+        text[i] = HEX_DIGITS[bytes[i / 2] >> 4];
+        text[i + 1] = HEX_DIGITS[bytes[i / 2] & 15];
+    }
+    return text;
+}
+
+/* A file name for a principal's folder: letters, digits and -_ stand for themselves. */
+static char *folder_name(const char *principal)
+{
+    size_t prefix = strlen(PRINCIPAL_PREFIX);
+    char *name = memory_new(prefix + strlen(principal) * 3 + 1, 1);
+    size_t used = prefix;
+
+    memcpy(name, PRINCIPAL_PREFIX, prefix);
+    for (const char *byte = principal; *byte; byte++) {
+        if (isalnum((unsigned char)*byte) || *byte == '-' || *byte == '_') {
+            name[used++] = *byte;
+        } else {
+            name[used++] = '%';
+            name[used++] = HEX_DIGITS[(unsigned char)*byte >> 4];
+            name[used++] = HEX_DIGITS[(unsigned char)*byte & 15];
+        }
+    }
+    return name;
+}
+
+static bool is_handle(const char *text)
+{
+    return strlen(text) == HANDLE_DIGITS && strspn(text, HEX_DIGITS) == HANDLE_DIGITS;
+}
+
+static int check_root(const char *root, int fd, struct error *err)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) < 0)
+        return error_set_errno(err, errno, "cannot look at %s", root);
+    if (status.st_uid != geteuid())
+        return error_set(err, ERROR_UNAVAILABLE, "%s belongs to another user", root);
+    if (status.st_mode & (S_IRWXG | S_IRWXO))
+        return error_set(err, ERROR_UNAVAILABLE, "%s is open to other users; chmod 700 it", root);
+    return 0;
+}
+
+static int open_root(struct workplace *workplace, const char *root, struct error *err)
+{
+    if (fd_make_directories(root, S_IRWXU, err) < 0)
+        return -1;
+    workplace->root_fd = open(root, WORKPLACE_OPEN_FLAGS);
+    if (workplace->root_fd < 0)
+        return error_set_errno(err, errno, "cannot open the directory %s", root);
+    workplace->root = realpath(root, NULL);
+    if (!workplace->root)
+        return error_set_errno(err, errno, "cannot resolve %s", root);
+    return check_root(root, workplace->root_fd, err);
+}
+
+/* A new directory can be swept away before it is locked: then it is not at its place any more. */
+static int make_private_directory(struct workplace *workplace, struct error *err)
+{
+    AUTO_FREE char *digits = random_digits(16);
+
+    workplace->private_name = memory_format("%s%s", PRIVATE_PREFIX, digits);
+    for (int i = 0; i < WORKPLACE_CREATE_TRIES; i++) {
+        AUTO_CLOSE int fd = -1;
+        struct stat status;
+
+        if (mkdirat(workplace->root_fd, workplace->private_name, S_IRWXU) < 0 && errno != EEXIST)
+            break;
+        fd = openat(workplace->root_fd, workplace->private_name, WORKPLACE_OPEN_FLAGS);
+        if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+            continue;
+        if (fstatat(workplace->root_fd, workplace->private_name, &status, 0) < 0)
+            continue;
+        workplace->private_fd = STEAL_FD(fd);
+        return 0;
+    }
+    return error_set_errno(err, errno, "cannot make a directory in %s", workplace->root);
+}
+
+static int set_path(struct workplace *workplace, const char *path, struct error *err)
+{
+    if (fd_make_directories(path, S_IRWXU, err) < 0)
+        return -1;
+    workplace->path = realpath(path, NULL);
+    if (!workplace->path)
+        return error_set_errno(err, errno, "cannot resolve %s", path);
+    if (access(workplace->path, R_OK | W_OK | X_OK) < 0)
+        return error_set_errno(err, errno, "cannot work in %s", path);
+    return 0;
+}
+
+struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err)
+{
+    struct workplace *workplace = NEW(struct workplace);
+
+    workplace->loop = settings->loop;
+    workplace->keep_seconds = settings->keep_seconds;
+    workplace->root_fd = -1;
+    workplace->private_fd = -1;
+    list_init(&workplace->directories);
+    sweep_init(workplace);
+    if (open_root(workplace, settings->root, err) < 0 ||
+        make_private_directory(workplace, err) < 0 ||
+        (settings->path && set_path(workplace, settings->path, err) < 0)) {
+        workplace_free(workplace);
+        return NULL;
+    }
+    sweep_start(workplace);
+    return workplace;
+}
+
+void workplace_free(struct workplace *workplace)
+{
+    if (!workplace)
+        return;
+    assert(list_is_empty(&workplace->directories));
+    if (workplace->private_fd >= 0) {
+        (void)sweep_discard(workplace, workplace->root_fd, workplace->private_name);
+        close(workplace->private_fd);
+    }
+    sweep_stop(workplace);
+    if (workplace->root_fd >= 0)
+        close(workplace->root_fd);
+    free(workplace->private_name);
+    free(workplace->root);
+    free(workplace->path);
+    free(workplace);
+}
+
+static struct working_directory *find_directory(struct workplace *workplace, const char *folder,
+                                                const char *handle)
+{
+    LIST_FOR_EACH(&workplace->directories, link)
+    {
+        struct working_directory *directory = CONTAINER_OF(link, struct working_directory, link);
+
+        if (!working_directory_is_temporary(directory) ||
+            (strcmp(directory->folder, folder) == 0 && strcmp(directory->handle, handle) == 0))
+            return directory;
+    }
+    return NULL;
+}
+
+static struct working_directory *open_configured(struct workplace *workplace, struct error *err)
+{
+    struct working_directory *directory = find_directory(workplace, NULL, NULL);
+
+    if (directory)
+        return working_directory_ref(directory);
+    directory = working_directory_new_configured(workplace);
+    if (working_directory_restore(directory, err) == 0)
+        return directory;
+    working_directory_free(directory);
+    return NULL;
+}
+
+static struct working_directory *open_new(struct workplace *workplace, const char *principal,
+                                          struct error *err)
+{
+    struct working_directory *directory = working_directory_new_temporary(
+        workplace, folder_name(principal), random_digits(HANDLE_DIGITS));
+
+    if (working_directory_make(directory, err) == 0)
+        return directory;
+    working_directory_free(directory);
+    return NULL;
+}
+
+/* NULL when there is none, or it is on its way out. */
+static struct working_directory *open_earlier(struct workplace *workplace, const char *principal,
+                                              const char *handle)
+{
+    AUTO_FREE char *folder = folder_name(principal);
+    struct working_directory *directory = find_directory(workplace, folder, handle);
+
+    if (directory)
+        return working_directory_ref(directory);
+    directory =
+        working_directory_new_temporary(workplace, STEAL_PTR(folder), memory_copy_string(handle));
+    if (working_directory_attach(directory) == 0) {
+        working_directory_touch(directory);
+        return directory;
+    }
+    working_directory_free(directory);
+    return NULL;
+}
+
+struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
+                                         const char *handle, struct error *err)
+{
+    struct working_directory *directory = NULL;
+
+    if (workplace->path)
+        return open_configured(workplace, err);
+    if (!handle)
+        return open_new(workplace, principal, err);
+    if (is_handle(handle))
+        directory = open_earlier(workplace, principal, handle);
+    if (!directory)
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "there is no such working directory; they are kept for %g seconds after their "
+                  "last use, leave the argument out to get one",
+                  workplace->keep_seconds);
+    return directory;
+}
