@@ -27,6 +27,15 @@ struct environment_settings {
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
 };
 
+/* What an environment is made from; passed to the constructor of its kind. */
+struct environment_recipe {
+    const char *name;
+    const json_t *definition; /* has passed its schema; borrowed */
+    struct environment_settings settings;
+    struct ev_loop *loop;      /* borrowed */
+    struct process_host *host; /* borrowed; runs what preparing needs */
+};
+
 /* A caller waiting for a preparation; embedded in the run. */
 struct environment_waiter {
     struct list link;
@@ -54,11 +63,13 @@ struct environment {
     bool preparing;
 };
 
-/* The kind-independent half; for implementations. NAME is copied, SETTINGS moved in. */
+/* The kind-independent half; for implementations. The settings are moved out of RECIPE. */
 void environment_init(struct environment *environment, const struct environment_ops *ops,
-                      struct ev_loop *loop, const char *name,
-                      struct environment_settings *settings);
+                      struct environment_recipe *recipe);
 void environment_deinit(struct environment *environment);
+
+/* Frees what SETTINGS own. */
+void environment_settings_deinit(struct environment_settings *settings);
 
 /* READY: usable now. PENDING: WAITER->prepared will be called. */
 enum outcome environment_prepare(struct environment *environment, struct environment_waiter *waiter,

@@ -1,0 +1,170 @@
+#include "environments/catalog.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct catalog {
+    struct ev_loop *loop;              /* borrowed */
+    struct process_host *host;         /* borrowed */
+    struct environment **environments; /* owned, as are its elements */
+    size_t count;
+};
+
+static const struct {
+    const char *type;
+    struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
+                                  struct error *err);
+} kinds[] = {
+    {"system", system_environment_new},
+};
+
+struct catalog *catalog_new(struct ev_loop *loop, struct process_host *host)
+{
+    struct catalog *catalog = NEW(struct catalog);
+
+    catalog->loop = loop;
+    catalog->host = host;
+    return catalog;
+}
+
+void catalog_free(struct catalog *catalog)
+{
+    if (!catalog)
+        return;
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_free(catalog->environments[i]);
+    free(catalog->environments);
+    free(catalog);
+}
+
+struct environment *catalog_find(const struct catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (strcmp(catalog->environments[i]->name, name) == 0)
+            return catalog->environments[i];
+    return NULL;
+}
+
+json_t *catalog_names(const struct catalog *catalog)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < catalog->count; i++)
+        json_array_append_new(names, json_string(catalog->environments[i]->name));
+    return names;
+}
+
+/* NAME=VALUE for every member of VARIABLES, NULL-terminated. Owned by the caller. */
+static char **read_variables(const json_t *variables)
+{
+    char **strings = memory_new(json_object_size(variables) + 1, sizeof *strings);
+    const char *name;
+    json_t *value;
+    size_t count = 0;
+
+    json_object_foreach((json_t *)variables, name, value) strings[count++] =
+        memory_format("%s=%s", name, json_string_value(value));
+    return strings;
+}
+
+static double number_or(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static uint64_t amount_or(const json_t *limits, const char *key, uint64_t otherwise)
+{
+    const json_t *value = json_object_get(limits, key);
+
+    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : otherwise;
+}
+
+static void read_limits(struct environment_settings *settings, const json_t *limits)
+{
+    settings->limits.memory = amount_or(limits, "memory", settings->limits.memory);
+    settings->limits.processes =
+        (unsigned)amount_or(limits, "processes", settings->limits.processes);
+    settings->disk = amount_or(limits, "disk", settings->disk);
+    if (json_object_get(limits, "disk"))
+        settings->limits.file_size = settings->disk;
+    settings->output = (size_t)amount_or(limits, "output", settings->output);
+}
+
+/* A limit that is given alone moves the other value with it; both given must fit together. */
+static int read_timeouts(struct environment_settings *settings, const json_t *definition,
+                         const char **ret_key, struct error *err)
+{
+    const bool has_timeout = json_object_get(definition, "timeout") != NULL;
+    const bool has_most = json_object_get(definition, "max_timeout") != NULL;
+
+    settings->timeout = number_or(definition, "timeout", settings->timeout);
+    settings->max_timeout = number_or(definition, "max_timeout", settings->max_timeout);
+    if (settings->timeout <= settings->max_timeout)
+        return 0;
+    if (has_most && !has_timeout) {
+        settings->timeout = settings->max_timeout;
+        return 0;
+    }
+    *ret_key = "timeout";
+    return error_set(err, ERROR_CONFIG, "%g seconds is more than max_timeout, which is %g",
+                     settings->timeout, settings->max_timeout);
+}
+
+static int read_settings(struct environment_recipe *recipe, const char **ret_key, struct error *err)
+{
+    const json_t *definition = recipe->definition;
+
+    if (read_timeouts(&recipe->settings, definition, ret_key, err) < 0)
+        return -1;
+    read_limits(&recipe->settings, json_object_get(definition, "limits"));
+    recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
+    return 0;
+}
+
+static struct environment *create(struct environment_recipe *recipe, const char **ret_key,
+                                  struct error *err)
+{
+    const char *type = json_object_get_string(recipe->definition, "type");
+
+    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].type, type) == 0)
+            return kinds[i].create(recipe, ret_key, err);
+    *ret_key = "type";
+    error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"", type ? type : "");
+    return NULL;
+}
+
+int catalog_add(struct catalog *catalog, const char *name, const json_t *definition,
+                const struct environment_settings *defaults, const char **ret_key,
+                struct error *err)
+{
+    struct environment_recipe recipe = {
+        .name = name,
+        .definition = definition,
+        .settings = *defaults,
+        .loop = catalog->loop,
+        .host = catalog->host,
+    };
+    struct environment *environment;
+
+    *ret_key = NULL;
+    if (catalog_find(catalog, name))
+        return error_set(err, ERROR_CONFIG, "there is an environment \"%s\" already", name);
+    recipe.settings.variables = NULL;
+    if (read_settings(&recipe, ret_key, err) < 0)
+        return -1;
+    environment = create(&recipe, ret_key, err);
+    environment_settings_deinit(&recipe.settings);
+    if (!environment)
+        return -1;
+    catalog->environments =
+        memory_resize(catalog->environments, (catalog->count + 1) * sizeof *catalog->environments);
+    catalog->environments[catalog->count++] = environment;
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* Asking one executable whether it is a Python 3, and where: by running it, in the process layer,
+ * bounded in time and output. Nothing is left of one that hangs, nor of what a shim has started. */
+#pragma once
+
+#include "base/error.h"
+
+#include <ev.h>
+
+struct interpreter_question;
+struct process_host;
+
+/* Borrowed until `answered` returns. */
+struct interpreter_answer {
+    const char *executable; /* sys.executable; may be "" */
+    const char *version;    /* "3.11.2" */
+    const char *prefix;     /* sys.prefix */
+};
+
+struct interpreter_question_settings {
+    struct ev_loop *loop;      /* borrowed */
+    struct process_host *host; /* borrowed */
+    const char *path;          /* absolute; copied */
+    void *data;                /* borrowed: the asker's own */
+
+    /* Called once, unless forgotten. ANSWER is NULL when ERR says why there is none. The question
+     * is gone when it returns. */
+    void (*answered)(void *data, const struct interpreter_answer *answer, const struct error *err);
+};
+
+/* NULL with ERR when it cannot be started. `answered` never comes from inside. */
+struct interpreter_question *interpreter_ask(const struct interpreter_question_settings *settings,
+                                             struct error *err);
+
+/* `answered` does not come any more; the question ends by itself. */
+void interpreter_question_forget(struct interpreter_question *question);

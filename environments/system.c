@@ -1,0 +1,78 @@
+#include "environments/system.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/interpreter.h"
+
+#include <stdlib.h>
+
+struct system_environment {
+    struct environment environment;
+    struct interpreter interpreter;
+};
+
+static struct system_environment *system_of(struct environment *environment)
+{
+    return CONTAINER_OF(environment, struct system_environment, environment);
+}
+
+static const struct system_environment *const_system_of(const struct environment *environment)
+{
+    return CONTAINER_OF(environment, const struct system_environment, environment);
+}
+
+static enum outcome prepare(struct environment *environment, struct error *err)
+{
+    return interpreter_find(&system_of(environment)->interpreter, err);
+}
+
+static const char *executable(const struct environment *environment)
+{
+    return const_system_of(environment)->interpreter.executable;
+}
+
+static const char *python_version(const struct environment *environment)
+{
+    return const_system_of(environment)->interpreter.version;
+}
+
+static void on_found(struct interpreter *interpreter, const struct error *err)
+{
+    struct system_environment *system =
+        CONTAINER_OF(interpreter, struct system_environment, interpreter);
+
+    environment_prepared(&system->environment, err);
+}
+
+static void system_free(struct environment *environment)
+{
+    struct system_environment *system = system_of(environment);
+
+    interpreter_deinit(&system->interpreter);
+    environment_deinit(environment);
+    free(system);
+}
+
+static const struct environment_ops system_ops = {
+    .kind = "system",
+    .prepare = prepare,
+    .interpreter = executable,
+    .python_version = python_version,
+    .free = system_free,
+};
+
+struct environment *system_environment_new(struct environment_recipe *recipe, const char **ret_key,
+                                           struct error *err)
+{
+    const char *name = json_object_get_string(recipe->definition, "executable");
+    struct system_environment *system = NEW(struct system_environment);
+
+    environment_init(&system->environment, &system_ops, recipe);
+    interpreter_init(&system->interpreter, recipe->loop, recipe->host, name);
+    system->interpreter.done = on_found;
+    if (!name || interpreter_check(&system->interpreter, err) == 0)
+        return &system->environment;
+    *ret_key = "executable";
+    system_free(&system->environment);
+    return NULL;
+}
