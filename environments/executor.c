@@ -1,0 +1,234 @@
+#include "environments/executor.h"
+
+#include "base/memory.h"
+#include "environments/run.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct executor {
+    struct executor_settings settings;
+    struct list clients; /* of struct executor_client: those with waiting runs, next one first */
+    struct list going;   /* of struct run: those with a place */
+    unsigned going_count;
+    unsigned waiting_count;
+    unsigned long next_number;
+    bool stopping;
+    ev_timer dispatch; /* gives out places from the loop, so that no callback comes from submit */
+};
+
+struct ev_loop *executor_loop(const struct executor *executor)
+{
+    return executor->settings.loop;
+}
+
+struct process_host *executor_host(const struct executor *executor)
+{
+    return executor->settings.host;
+}
+
+static void schedule_dispatch(struct executor *executor)
+{
+    if (executor->waiting_count > 0 && !ev_is_active(&executor->dispatch))
+        ev_timer_start(executor->settings.loop, &executor->dispatch);
+}
+
+static unsigned free_places(const struct executor *executor)
+{
+    return executor->settings.concurrent_runs - executor->going_count;
+}
+
+static bool can_overlay(const struct executor *executor)
+{
+    return process_host_containment(executor->settings.host) == CONTAINMENT_PID_NAMESPACE;
+}
+
+/* Where scripts cannot be laid over each other, runs in one directory take turns. */
+static bool is_startable(const struct executor *executor, const struct run *run)
+{
+    if (can_overlay(executor))
+        return true;
+    LIST_FOR_EACH(&executor->going, link)
+    if (CONTAINER_OF(link, struct run, link)->directory == run->directory)
+        return false;
+    return true;
+}
+
+static void dequeue(struct executor *executor, struct run *run)
+{
+    struct executor_client *client = run->client;
+
+    list_remove(&run->link);
+    executor->waiting_count--;
+    if (--client->waiting_count == 0)
+        list_remove(&client->link);
+}
+
+/* Puts RUN in front of POSITION in its client's queue. */
+static void enqueue(struct executor *executor, struct run *run, struct list *position)
+{
+    struct executor_client *client = run->client;
+
+    list_append(position, &run->link);
+    executor->waiting_count++;
+    if (client->waiting_count++ == 0)
+        list_append(&executor->clients, &client->link);
+}
+
+static struct run *first_startable(const struct executor *executor,
+                                   const struct executor_client *client)
+{
+    LIST_FOR_EACH(&client->waiting, link)
+    {
+        struct run *run = CONTAINER_OF(link, struct run, link);
+
+        if (is_startable(executor, run))
+            return run;
+    }
+    return NULL;
+}
+
+/* The next run by turns of the clients, taken out of the queue; or NULL. */
+static struct run *take_next(struct executor *executor)
+{
+    LIST_FOR_EACH(&executor->clients, link)
+    {
+        struct executor_client *client = CONTAINER_OF(link, struct executor_client, link);
+        struct run *run = first_startable(executor, client);
+
+        if (!run)
+            continue;
+        dequeue(executor, run);
+        if (client->waiting_count > 0) { /* its next one after everybody else's */
+            list_remove(&client->link);
+            list_append(&executor->clients, &client->link);
+        }
+        return run;
+    }
+    return NULL;
+}
+
+static void on_dispatch(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct executor *executor = CONTAINER_OF(timer, struct executor, dispatch);
+    struct run *run;
+
+    (void)loop;
+    (void)events;
+    while (free_places(executor) > 0 && (run = take_next(executor))) {
+        list_append(&executor->going, &run->link);
+        executor->going_count++;
+        run_begin(run);
+    }
+}
+
+void executor_leave(struct executor *executor, struct run *run)
+{
+    if (run->state == RUN_WAITING) {
+        dequeue(executor, run);
+        return;
+    }
+    list_remove(&run->link);
+    executor->going_count--;
+    schedule_dispatch(executor);
+}
+
+void executor_requeue(struct executor *executor, struct run *run)
+{
+    list_remove(&run->link);
+    executor->going_count--;
+    enqueue(executor, run, run->client->waiting.next);
+    schedule_dispatch(executor);
+}
+
+struct executor *executor_new(const struct executor_settings *settings)
+{
+    struct executor *executor = NEW(struct executor);
+
+    assert(settings->concurrent_runs > 0);
+    executor->settings = *settings;
+    list_init(&executor->clients);
+    list_init(&executor->going);
+    ev_timer_init(&executor->dispatch, on_dispatch, 0., 0.);
+    return executor;
+}
+
+static void cancel_waiting(struct executor *executor)
+{
+    while (!list_is_empty(&executor->clients)) {
+        struct executor_client *client =
+            CONTAINER_OF(executor->clients.next, struct executor_client, link);
+
+        run_cancel(CONTAINER_OF(client->waiting.next, struct run, link));
+    }
+}
+
+void executor_stop(struct executor *executor)
+{
+    executor->stopping = true;
+    cancel_waiting(executor);
+    LIST_FOR_EACH_SAFE(&executor->going, link)
+    run_cancel(CONTAINER_OF(link, struct run, link));
+}
+
+bool executor_is_idle(const struct executor *executor)
+{
+    return executor->going_count == 0 && executor->waiting_count == 0;
+}
+
+void executor_free(struct executor *executor)
+{
+    if (!executor)
+        return;
+    assert(executor_is_idle(executor));
+    ev_timer_stop(executor->settings.loop, &executor->dispatch);
+    free(executor);
+}
+
+void executor_client_init(struct executor_client *client)
+{
+    *client = (struct executor_client){0};
+    list_init(&client->link);
+    list_init(&client->waiting);
+}
+
+static int fail_busy(const struct executor *executor, struct error *err)
+{
+    unsigned going = executor->settings.concurrent_runs; /* those that are about to be included */
+    unsigned waiting = executor->waiting_count - free_places(executor);
+
+    return error_set(err, ERROR_BUSY,
+                     "%u runs are going and %u are waiting; try again in a few seconds", going,
+                     waiting);
+}
+
+/* A run that gets a place at once does not wait, so the free places count beside the queue. */
+static int check_queue(const struct executor *executor, const struct executor_client *client,
+                       struct error *err)
+{
+    const struct executor_settings *settings = &executor->settings;
+    unsigned places = free_places(executor);
+
+    if (executor->stopping)
+        return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
+    if (executor->waiting_count >= settings->queued_runs + places)
+        return fail_busy(executor, err);
+    if (client->waiting_count >= settings->queued_runs_per_client + places)
+        return error_set(err, ERROR_BUSY,
+                         "%u of your runs are waiting already; try again when some have ended",
+                         client->waiting_count - places);
+    return 0;
+}
+
+struct run *executor_submit(struct executor *executor, const struct run_request *request,
+                            struct error *err)
+{
+    struct run *run;
+
+    if (check_queue(executor, request->client, err) < 0)
+        return NULL;
+    run = run_new(executor, request, executor->next_number++);
+    enqueue(executor, run, &request->client->waiting);
+    schedule_dispatch(executor);
+    return run;
+}

@@ -1,0 +1,330 @@
+#include "environments/run.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/run_variables.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define GROWTH_SECONDS 1.0 /* between two looks at the size of the working directory */
+
+enum { LAST_LINE_BYTES = 256 };
+
+static const char *const state_names[] = {
+    [RUN_WAITING] = "waiting",
+    [RUN_PREPARING] = "preparing",
+    [RUN_RUNNING] = "running",
+    [RUN_STOPPING] = "stopping",
+};
+
+static const char *const end_names[] = {
+    [RUN_ENDED] = "ended",
+    [RUN_TIMED_OUT] = "timed out",
+    [RUN_DISK_LIMIT] = "used too much disk",
+    [RUN_FAILED] = "failed",
+};
+
+/* Where a run may go from each state, as bits. */
+static const unsigned next_states[] = {
+    [RUN_WAITING] = 1 << RUN_PREPARING,
+    [RUN_PREPARING] = 1 << RUN_RUNNING | 1 << RUN_WAITING,
+    [RUN_RUNNING] = 1 << RUN_STOPPING,
+    [RUN_STOPPING] = 0,
+};
+
+static double monotonic_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static struct ev_loop *loop_of(const struct run *run)
+{
+    return executor_loop(run->executor);
+}
+
+static void stop_timers(struct run *run)
+{
+    ev_timer_stop(loop_of(run), &run->deadline);
+    ev_timer_stop(loop_of(run), &run->growth);
+}
+
+static void start_timers(struct run *run)
+{
+    ev_now_update(loop_of(run)); /* looking through the directory may have taken a while */
+    ev_timer_set(&run->deadline, run->request.timeout, 0.);
+    ev_timer_start(loop_of(run), &run->deadline);
+    ev_timer_start(loop_of(run), &run->growth);
+}
+
+static void set_state(struct run *run, enum run_state state)
+{
+    assert(next_states[run->state] & 1U << state);
+    log_debug("run %lu: %s -> %s", run->number, state_names[run->state], state_names[state]);
+    run->state = state;
+    if (state == RUN_PREPARING)
+        run->placed_at = monotonic_seconds();
+    if (state == RUN_RUNNING)
+        start_timers(run);
+    if (state == RUN_STOPPING)
+        stop_timers(run);
+}
+
+static bool is_cancelled(const struct run *run)
+{
+    return run->request.done == NULL;
+}
+
+/* The one way out: tells the owner, if there still is one, and frees the run. */
+static void finish(struct run *run, const struct process_end *end, json_t *files)
+{
+    double now = monotonic_seconds();
+    struct run_report report = {
+        .end = run->end,
+        .error = run->error,
+        .process = *end,
+        .streams = run->streams,
+        .files = files,
+        .script = run->claim.script,
+        .working_directory = working_directory_handle(run->directory),
+        .python_version = run->request.environment->ops->python_version(run->request.environment),
+        .wait_seconds = run->placed_at - run->submitted_at,
+        .prepare_seconds = (run->prepared_at > 0 ? run->prepared_at : now) - run->placed_at,
+        .total_seconds = now - run->submitted_at,
+    };
+
+    log_info("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu", run->number,
+             end_names[run->end], is_cancelled(run) ? " after it was cancelled" : "",
+             run->request.environment->name, report.total_seconds, end->cpu_seconds,
+             (size_t)run->streams[PROCESS_STDOUT].total,
+             (size_t)run->streams[PROCESS_STDERR].total);
+    executor_leave(run->executor, run);
+    if (!is_cancelled(run))
+        run->request.done(run->request.data, &report);
+    run_free(run);
+}
+
+/* The end of a run whose script never ran; run->error says why. */
+static void fail(struct run *run)
+{
+    const struct process_end end = {0};
+
+    run->end = RUN_FAILED;
+    finish(run, &end, NULL);
+}
+
+/* Output and end of the process */
+
+static void on_output(struct process *process, enum process_stream stream, const char *data,
+                      size_t length)
+{
+    struct run *run = CONTAINER_OF(process, struct run, process);
+
+    run->newest = stream;
+    capture_append(&run->streams[stream], data, length);
+    if (run->request.output)
+        run->request.output(run->request.data, stream, data, length);
+}
+
+static void stop(struct run *run, enum run_end end)
+{
+    run->end = end;
+    set_state(run, RUN_STOPPING);
+    process_kill(&run->process);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    stop(CONTAINER_OF(timer, struct run, deadline), RUN_TIMED_OUT);
+}
+
+static void on_growth(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct run *run = CONTAINER_OF(timer, struct run, growth);
+
+    (void)loop;
+    (void)events;
+    if (directory_claim_growth(&run->claim) > run->request.environment->settings.disk)
+        stop(run, RUN_DISK_LIMIT);
+}
+
+static void on_ended(struct process *process, const struct process_end *end)
+{
+    struct run *run = CONTAINER_OF(process, struct run, process);
+    uint64_t growth = 0;
+    json_t *files = directory_claim_changes(&run->claim, &growth);
+
+    stop_timers(run);
+    if (end->failure[0]) {
+        run->end = RUN_FAILED;
+        error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
+    } else if (run->end == RUN_ENDED && growth > run->request.environment->settings.disk) {
+        run->end = RUN_DISK_LIMIT;
+    }
+    if (end->survivors)
+        log_error("containment failed: processes of run %lu are still alive", run->number);
+    finish(run, end, files);
+    json_decref(files);
+}
+
+/* Start of the process */
+
+static bool can_overlay(const struct run *run)
+{
+    return process_host_containment(executor_host(run->executor)) == CONTAINMENT_PID_NAMESPACE;
+}
+
+static int open_claim(struct run *run)
+{
+    if (directory_claim_open(&run->claim, run->directory, run->code, run->request.code_length,
+                             &run->error) < 0)
+        return -1;
+    free(run->code);
+    run->code = NULL;
+    if (run->claim.overlay && !can_overlay(run))
+        return error_set(&run->error, ERROR_BUSY,
+                         "another server runs a script in the working directory; try again later");
+    return 0;
+}
+
+static int start_process(struct run *run)
+{
+    const struct environment *environment = run->request.environment;
+    const char *interpreter = environment->ops->interpreter(environment);
+    const char *directory = working_directory_path(run->directory);
+    char **variables = run_variables_new(interpreter, directory, environment->settings.variables);
+    const char *const arguments[] = {interpreter, run->claim.script, NULL};
+    const struct process_command command = {
+        .arguments = arguments,
+        .environment = (const char *const *)variables,
+        .directory = directory,
+        .overlay_source = run->claim.overlay,
+        .overlay_target = run->claim.overlay ? run->claim.script : NULL,
+        .limits = environment->settings.limits,
+    };
+    int ret = process_start(executor_host(run->executor), &run->process, &command, &run->error);
+
+    run_variables_free(variables);
+    return ret;
+}
+
+/* The environment is there. Another run may have taken the directory in the meantime: only now it
+ * is known for certain whether both can have it. */
+static void execute(struct run *run)
+{
+    run->prepared_at = monotonic_seconds();
+    if (working_directory_is_busy(run->directory, can_overlay(run))) {
+        set_state(run, RUN_WAITING);
+        executor_requeue(run->executor, run);
+        return;
+    }
+    if (open_claim(run) < 0 || start_process(run) < 0) {
+        fail(run);
+        return;
+    }
+    set_state(run, RUN_RUNNING);
+    log_info("run %lu started environment=%s timeout=%g", run->number,
+             run->request.environment->name, run->request.timeout);
+}
+
+static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+{
+    struct run *run = CONTAINER_OF(waiter, struct run, waiter);
+
+    if (!err) {
+        execute(run);
+        return;
+    }
+    run->error = *err;
+    fail(run);
+}
+
+void run_begin(struct run *run)
+{
+    set_state(run, RUN_PREPARING);
+    switch (environment_prepare(run->request.environment, &run->waiter, &run->error)) {
+    case OUTCOME_READY:
+        execute(run);
+        break;
+    case OUTCOME_FAILED:
+        fail(run);
+        break;
+    case OUTCOME_PENDING:
+        break;
+    }
+}
+
+struct run *run_new(struct executor *executor, const struct run_request *request,
+                    unsigned long number)
+{
+    struct run *run = NEW(struct run);
+    size_t limit = request->environment->settings.output;
+
+    run->number = number;
+    run->request = *request;
+    run->request.code = NULL;
+    run->request.directory = NULL;
+    run->request.client = NULL;
+    run->directory = working_directory_ref(request->directory);
+    run->code = memory_new(request->code_length + 1, 1);
+    memcpy(run->code, request->code, request->code_length);
+    run->executor = executor;
+    run->client = request->client;
+    run->waiter.prepared = on_prepared;
+    run->process.output = on_output;
+    run->process.ended = on_ended;
+    run->submitted_at = monotonic_seconds();
+    list_init(&run->link);
+    list_init(&run->waiter.link);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        capture_init(&run->streams[i], limit);
+    ev_timer_init(&run->deadline, on_deadline, 0., 0.);
+    ev_timer_init(&run->growth, on_growth, GROWTH_SECONDS, GROWTH_SECONDS);
+    return run;
+}
+
+void run_free(struct run *run)
+{
+    stop_timers(run);
+    directory_claim_close(&run->claim);
+    working_directory_unref(run->directory);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        capture_deinit(&run->streams[i]);
+    free(run->code);
+    free(run);
+}
+
+void run_cancel(struct run *run)
+{
+    run->request.done = NULL;
+    run->request.output = NULL;
+    if (run->state == RUN_WAITING || run->state == RUN_PREPARING) {
+        environment_forget_waiter(&run->waiter);
+        executor_leave(run->executor, run);
+        run_free(run);
+        return;
+    }
+    run->client = NULL;
+    if (run->state == RUN_RUNNING)
+        stop(run, RUN_ENDED);
+}
+
+const char *run_state_name(const struct run *run)
+{
+    return state_names[run->state];
+}
+
+char *run_last_line(const struct run *run)
+{
+    enum process_stream other = run->newest == PROCESS_STDOUT ? PROCESS_STDERR : PROCESS_STDOUT;
+    char *line = capture_last_line(&run->streams[run->newest], LAST_LINE_BYTES);
+
+    return line ? line : capture_last_line(&run->streams[other], LAST_LINE_BYTES);
+}

@@ -1,0 +1,67 @@
+/* One run, from the moment it has been accepted to its end; the inside of executor.h.
+ *
+ *     WAITING -> PREPARING -> RUNNING -> STOPPING
+ *
+ * It outlives its owner: run_cancel forgets the owner at once, and what runs is killed and waited
+ * for before the run is freed. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "environments/capture.h"
+#include "environments/environment.h"
+#include "environments/executor.h"
+#include "environments/process/process.h"
+#include "environments/working_directory.h"
+
+#include <ev.h>
+
+enum run_state {
+    RUN_WAITING,   /* for a place */
+    RUN_PREPARING, /* waits for its environment */
+    RUN_RUNNING,   /* waits for its process */
+    RUN_STOPPING,  /* waits for its process, which has been killed */
+};
+
+struct run {
+    unsigned long number;                /* for the log */
+    struct run_request request;          /* without what is only borrowed for a moment, instead: */
+    struct working_directory *directory; /* a reference */
+    char *code;                          /* owned; until it has been written */
+
+    struct executor *executor;      /* borrowed */
+    struct executor_client *client; /* borrowed; NULL once cancelled */
+    struct list link;               /* in the client's waiting runs, or among those that go */
+
+    enum run_state state;
+    struct environment_waiter waiter;
+    struct directory_claim claim;
+    struct process process;
+    struct capture streams[PROCESS_STREAMS];
+    enum process_stream newest; /* which one wrote last */
+    ev_timer deadline;
+    ev_timer growth;
+
+    enum run_end end;
+    struct error error;
+    double submitted_at; /* monotonic seconds */
+    double placed_at;
+    double prepared_at;
+};
+
+struct run *run_new(struct executor *executor, const struct run_request *request,
+                    unsigned long number);
+void run_free(struct run *run);
+
+/* Begins a waiting RUN, which has a place now. */
+void run_begin(struct run *run);
+
+/* What the executor does for its runs. */
+struct ev_loop *executor_loop(const struct executor *executor);
+struct process_host *executor_host(const struct executor *executor);
+
+/* RUN gives up its place, or its place in the queue, for good. */
+void executor_leave(struct executor *executor, struct run *run);
+
+/* RUN gives up its place and is the next of its client to get one. */
+void executor_requeue(struct executor *executor, struct run *run);

@@ -1,0 +1,52 @@
+#include "environments/run_variables.h"
+
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OURS = 5 };
+
+static size_t count_strings(char *const *strings)
+{
+    size_t count = 0;
+
+    while (strings && strings[count])
+        count++;
+    return count;
+}
+
+/* Adds VARIABLE (taken), or puts it in the place of one of the same name. */
+static void set(char **variables, char *variable)
+{
+    size_t name = strcspn(variable, "=") + 1;
+    size_t i = 0;
+
+    while (variables[i] && strncmp(variables[i], variable, name) != 0)
+        i++;
+    free(variables[i]);
+    variables[i] = variable;
+}
+
+char **run_variables_new(const char *interpreter, const char *directory, char *const *own)
+{
+    char **variables = memory_new(OURS + count_strings(own) + 1, sizeof *variables);
+    int bin = (int)(strrchr(interpreter, '/') - interpreter);
+
+    set(variables, memory_format("PATH=%.*s:/usr/local/bin:/usr/bin:/bin", bin, interpreter));
+    set(variables, memory_format("HOME=%s", directory));
+    set(variables, memory_copy_string("LANG=C.UTF-8"));
+    set(variables, memory_copy_string("TMPDIR=/tmp"));
+    set(variables, memory_copy_string("PYTHONDONTWRITEBYTECODE=1"));
+    for (size_t i = 0; own && own[i]; i++)
+        set(variables, memory_copy_string(own[i]));
+    return variables;
+}
+
+void run_variables_free(char **variables)
+{
+    for (size_t i = 0; variables && variables[i]; i++)
+        free(variables[i]);
+    free(variables);
+}

@@ -1,0 +1,319 @@
+#include "fixture.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "environments/capture.h"
+#include "environments/directory_removal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BOUND_SECONDS 60.0
+
+char *scratch_new(void)
+{
+    char *path = memory_copy_string("/tmp/pyexecd-test-XXXXXX");
+
+    assert_non_null(mkdtemp(path));
+    return path;
+}
+
+void scratch_free(char *scratch)
+{
+    int fd = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct directory_removal removal;
+
+    directory_removal_init(&removal, fd);
+    while (directory_removal_step(&removal, 1000))
+        ;
+    directory_removal_deinit(&removal);
+    close(fd);
+    assert_int_equal(rmdir(scratch), 0);
+    free(scratch);
+}
+
+void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+char *read_text(const char *path)
+{
+    struct error err = ERROR_INIT;
+    size_t length;
+
+    return fd_read_file(path, 1 << 20, &length, &err);
+}
+
+struct environment *fixture_environment(struct fixture *fixture, const char *name,
+                                        const char *definition)
+{
+    const struct environment_settings defaults = {
+        .timeout = 30,
+        .max_timeout = 60,
+        .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
+        .disk = 1 << 30,
+        .output = 1 << 20,
+    };
+    json_t *parsed = json_loads(definition, 0, NULL);
+    const char *key = NULL;
+    struct error err = ERROR_INIT;
+
+    assert_non_null(parsed);
+    if (catalog_add(fixture->catalog, name, parsed, &defaults, &key, &err) < 0)
+        fail_msg("%s: %s", key, err.message);
+    json_decref(parsed);
+    return catalog_find(fixture->catalog, name);
+}
+
+static void open_host(struct fixture *fixture, enum containment strongest)
+{
+    const struct process_host_settings settings = {
+        .loop = fixture->loop,
+        .runner_path = getenv("RUNNER"),
+        .allow_best_effort = true,
+        .strongest = strongest,
+    };
+    struct error err = ERROR_INIT;
+
+    fixture->host = process_host_new(&settings, &err);
+    if (!fixture->host)
+        fail_msg("%s", err.message);
+}
+
+static void open_workplace(struct fixture *fixture, const struct fixture_settings *settings)
+{
+    struct error err = ERROR_INIT;
+
+    fixture->workplace = workplace_new(
+        &(struct workplace_settings){
+            .loop = fixture->loop,
+            .path = settings->has_path ? fixture->path : NULL,
+            .root = fixture->root,
+            .keep_seconds = settings->keep_seconds > 0 ? settings->keep_seconds : 3600,
+        },
+        &err);
+    if (!fixture->workplace)
+        fail_msg("%s", err.message);
+}
+
+struct fixture *fixture_new(const struct fixture_settings *settings)
+{
+    struct fixture *fixture = NEW(struct fixture);
+    unsigned queued = settings->queued_runs ? settings->queued_runs : 64;
+
+    fixture->loop = ev_loop_new(0);
+    fixture->scratch = scratch_new();
+    fixture->root = memory_format("%s/root", fixture->scratch);
+    fixture->path = memory_format("%s/configured", fixture->scratch);
+    open_host(fixture, settings->strongest);
+    open_workplace(fixture, settings);
+    fixture->catalog = catalog_new(fixture->loop, fixture->host);
+    fixture_environment(fixture, "system",
+                        "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\"}");
+    fixture->executor = executor_new(&(struct executor_settings){
+        .loop = fixture->loop,
+        .host = fixture->host,
+        .concurrent_runs = settings->concurrent_runs ? settings->concurrent_runs : 4,
+        .queued_runs = queued,
+        .queued_runs_per_client =
+            settings->queued_runs_per_client ? settings->queued_runs_per_client : queued,
+    });
+    executor_client_init(&fixture->client);
+    return fixture;
+}
+
+static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)timer;
+    (void)events;
+    fail_msg("not done within %g seconds", BOUND_SECONDS);
+}
+
+/* Runs the loop until IS_DONE says so. */
+static void run_until(struct ev_loop *loop, bool (*is_done)(const void *data), const void *data)
+{
+    ev_timer bound;
+
+    ev_now_update(loop);
+    ev_timer_init(&bound, on_bound, BOUND_SECONDS, 0.);
+    ev_timer_start(loop, &bound);
+    while (!is_done(data))
+        ev_run(loop, EVRUN_ONCE);
+    ev_timer_stop(loop, &bound);
+}
+
+static bool is_idle(const void *data)
+{
+    const struct fixture *fixture = data;
+
+    return executor_is_idle(fixture->executor) && process_host_is_idle(fixture->host);
+}
+
+void fixture_free(struct fixture *fixture)
+{
+    executor_stop(fixture->executor);
+    process_host_stop(fixture->host);
+    run_until(fixture->loop, is_idle, fixture);
+    executor_free(fixture->executor);
+    process_host_free(fixture->host);
+    catalog_free(fixture->catalog);
+    workplace_free(fixture->workplace);
+    ev_loop_destroy(fixture->loop);
+    free(fixture->root);
+    free(fixture->path);
+    scratch_free(fixture->scratch);
+    free(fixture);
+}
+
+struct working_directory *fixture_directory(struct fixture *fixture)
+{
+    struct error err = ERROR_INIT;
+    struct working_directory *directory = workplace_open(fixture->workplace, "tester", NULL, &err);
+
+    if (!directory)
+        fail_msg("%s", err.message);
+    return directory;
+}
+
+static char *copy_capture(const struct capture *capture)
+{
+    json_t *text = capture_text(capture);
+    char *copy = memory_copy_string(json_string_value(text));
+
+    json_decref(text);
+    return copy;
+}
+
+static char *copy_or_null(const char *text)
+{
+    return text ? memory_copy_string(text) : NULL;
+}
+
+static void on_output(void *data, enum process_stream stream, const char *bytes, size_t length)
+{
+    struct call *call = data;
+
+    (void)stream;
+    (void)bytes;
+    (void)length;
+    call->outputs++;
+}
+
+static void on_done(void *data, const struct run_report *report)
+{
+    struct call *call = data;
+
+    assert_false(call->is_done);
+    call->is_done = true;
+    call->run = NULL;
+    call->end = report->end;
+    call->error = report->error;
+    call->process = report->process;
+    call->out = copy_capture(&report->streams[PROCESS_STDOUT]);
+    call->err = copy_capture(&report->streams[PROCESS_STDERR]);
+    call->files = json_incref(report->files);
+    call->script = copy_or_null(report->script);
+    call->working_directory = copy_or_null(report->working_directory);
+    call->python_version = copy_or_null(report->python_version);
+    call->total_seconds = report->total_seconds;
+}
+
+int call_submit_request(struct call *call, struct fixture *fixture, struct run_request *request,
+                        struct error *err)
+{
+    *call = (struct call){.fixture = fixture};
+    request->data = call;
+    request->output = on_output;
+    request->done = on_done;
+    if (!request->environment)
+        request->environment = catalog_find(fixture->catalog, "system");
+    if (!request->client)
+        request->client = &fixture->client;
+    if (request->timeout <= 0)
+        request->timeout = 30;
+    request->code_length = strlen(request->code);
+    call->run = executor_submit(fixture->executor, request, err);
+    return call->run ? 0 : -1;
+}
+
+void call_submit(struct call *call, struct fixture *fixture, struct working_directory *directory,
+                 const char *code)
+{
+    struct run_request request = {.directory = directory, .code = code};
+    struct error err = ERROR_INIT;
+
+    if (call_submit_request(call, fixture, &request, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+struct waited_calls {
+    struct call *calls;
+    size_t count;
+};
+
+static bool are_done(const void *data)
+{
+    const struct waited_calls *waited = data;
+
+    for (size_t i = 0; i < waited->count; i++)
+        if (!waited->calls[i].is_done)
+            return false;
+    return true;
+}
+
+void calls_wait(struct call *calls, size_t count)
+{
+    run_until(calls[0].fixture->loop, are_done, &(struct waited_calls){calls, count});
+}
+
+void calls_deinit(struct call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(calls[i].out);
+        free(calls[i].err);
+        free(calls[i].script);
+        free(calls[i].working_directory);
+        free(calls[i].python_version);
+        json_decref(calls[i].files);
+    }
+}
+
+void call_execute(struct call *call, struct fixture *fixture, struct working_directory *directory,
+                  const char *code)
+{
+    call_submit(call, fixture, directory, code);
+    calls_wait(call, 1);
+}
+
+static void on_break(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+void fixture_run_for(struct fixture *fixture, double seconds)
+{
+    ev_timer timer;
+
+    ev_now_update(fixture->loop);
+    ev_timer_init(&timer, on_break, seconds, 0.);
+    ev_timer_start(fixture->loop, &timer);
+    ev_run(fixture->loop, 0);
+    ev_timer_stop(fixture->loop, &timer);
+}

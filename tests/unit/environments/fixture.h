@@ -1,0 +1,94 @@
+/* What tests of runs need: a loop, a real process host, a workplace in a scratch directory, a
+ * catalog with the environment "system" and an executor; and calls that collect what came back. */
+#pragma once
+
+#include "environments/catalog.h"
+#include "environments/executor.h"
+#include "environments/process/process.h"
+#include "environments/working_directory.h"
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+struct fixture_settings {
+    enum containment strongest;
+    unsigned concurrent_runs; /* 0: 4 */
+    unsigned queued_runs;     /* 0: 64 */
+    unsigned queued_runs_per_client;
+    bool has_path; /* a configured working directory, `path` */
+    double keep_seconds;
+};
+
+struct fixture {
+    struct ev_loop *loop;
+    char *scratch; /* owned; removed with all that is in it */
+    char *root;    /* owned; of the workplace, in scratch */
+    char *path;    /* owned; the configured directory, in scratch */
+    struct process_host *host;
+    struct workplace *workplace;
+    struct catalog *catalog;
+    struct executor *executor;
+    struct executor_client client;
+};
+
+/* One submitted run and its end. */
+struct call {
+    struct fixture *fixture;
+    struct run *run;
+    bool is_done;
+    unsigned order; /* how many were done before */
+    enum run_end end;
+    struct error error;
+    struct process_end process;
+    char *out; /* owned */
+    char *err; /* owned */
+    json_t *files;
+    char *script;
+    char *working_directory;
+    char *python_version;
+    double total_seconds;
+    unsigned outputs; /* times that `output` was called */
+};
+
+struct fixture *fixture_new(const struct fixture_settings *settings);
+
+/* Waits until nothing is left of the runs, and frees everything. */
+void fixture_free(struct fixture *fixture);
+
+/* The environment "system" with other settings: DEFINITION is JSON text. */
+struct environment *fixture_environment(struct fixture *fixture, const char *name,
+                                        const char *definition);
+
+struct working_directory *fixture_directory(struct fixture *fixture);
+
+/* Submits CODE; fails the test when it is refused. */
+void call_submit(struct call *call, struct fixture *fixture, struct working_directory *directory,
+                 const char *code);
+
+/* The same with everything to choose; -1 with ERR when it is refused. */
+int call_submit_request(struct call *call, struct fixture *fixture, struct run_request *request,
+                        struct error *err);
+
+/* Runs the loop until all COUNT calls are done; fails the test after a minute. */
+void calls_wait(struct call *calls, size_t count);
+void calls_deinit(struct call *calls, size_t count);
+
+/* Submits, waits. */
+void call_execute(struct call *call, struct fixture *fixture, struct working_directory *directory,
+                  const char *code);
+
+/* Runs the loop for SECONDS. */
+void fixture_run_for(struct fixture *fixture, double seconds);
+
+/* A new directory under /tmp; owned by the caller. */
+char *scratch_new(void);
+
+/* Removes it with everything in it, and frees the path. */
+void scratch_free(char *scratch);
+
+/* A file in a scratch directory, made from printf. */
+void write_text(const char *path, const char *text);
+
+/* The text of the file, or NULL. Owned by the caller. */
+char *read_text(const char *path);
