@@ -4,8 +4,8 @@
 #     sh examples/client.sh build/pyexecd 'print(6 * 7)'
 #
 # Exit code 0 when the script succeeded. A message of the revision 2026-07-28 stands alone, so there
-# is no handshake; the server's input stays open until the answer is there, because its end would
-# run has one more second.
+# is no handshake. The server's input stays open until the answer is there: its end leaves a run one
+# more second.
 set -eu
 [ $# -eq 2 ] || { echo 'usage: client.sh PROGRAM CODE' >&2; exit 64; }
 
