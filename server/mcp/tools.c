@@ -192,8 +192,8 @@ static enum outcome start(struct mcp_request *request, const char *name, json_t 
 
 enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    const char *name;
-    json_t *arguments;
+    const char *name = NULL;
+    json_t *arguments = NULL;
 
     if (read_params(request->params, &name, &arguments, err) < 0)
         return OUTCOME_FAILED;

@@ -184,9 +184,10 @@ static char *call_line(const char *code)
         json_pack("{s:s, s:i, s:s, s:{s:s, s:{s:s}}}", "jsonrpc", "2.0", "id", 1, "method",
                   "tools/call", "params", "name", "run_python", "arguments", "code", code);
     char *text = json_dumps(call, JSON_COMPACT);
-    char *line = malloc(strlen(text) + 2);
+    char *line;
 
-    strcpy(stpcpy(line, text), "\n");
+    if (asprintf(&line, "%s\n", text) < 0)
+        fail("out of memory");
     free(text);
     json_decref(call);
     return line;
