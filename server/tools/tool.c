@@ -64,33 +64,29 @@ struct misfits {
     size_t unnamed;
 };
 
-/* The place as a model reads it: "files/0/name", and for a key the object that holds it. */
-static char *place_name(enum schema_problem_place place, const char *pointer)
+/* "timeout must be number, not string", "timeot: unknown key ...". Owned by the caller. */
+static char *describe(enum schema_problem_place place, const char *pointer, const char *message)
 {
-    char *name = memory_copy_string(*pointer == '/' ? pointer + 1 : pointer);
-    char *last = strrchr(name, '/');
-
-    if (place == SCHEMA_AT_KEY)
-        *(last ? last : name) = '\0';
-    return name;
+    if (*pointer == '\0')
+        return memory_format("the call %s", message);
+    return memory_format(place == SCHEMA_AT_KEY ? "%s: %s" : "%s %s", pointer + 1, message);
 }
 
 static void on_problem(void *data, enum schema_problem_place place, const char *pointer,
                        const char *message)
 {
     struct misfits *misfits = data;
-    AUTO_FREE char *name = place_name(place, pointer);
-    AUTO_FREE char *text =
-        memory_format("%s%s%s%s", misfits->length ? "; " : "", name, *name ? ": " : "", message);
+    AUTO_FREE char *misfit = describe(place, pointer, message);
+    AUTO_FREE char *text = memory_format("%s%s", misfits->length ? "; " : "", misfit);
     size_t room = sizeof misfits->text - misfits->length;
     size_t length = strlen(text);
 
-    if (length >= room && misfits->length) {
+    if (length > room && misfits->length) {
         misfits->unnamed++;
         return;
     }
-    if (length >= room)
-        length = utf8_boundary_before(text, room - 1);
+    if (length > room)
+        length = utf8_boundary_before(text, room);
     memcpy(misfits->text + misfits->length, text, length);
     misfits->length += length;
 }

@@ -1,0 +1,260 @@
+/* What a transcript cannot show: flags of the sink, limits, the end of a session. */
+#include "server/jsonrpc/session.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/tools/registry.h"
+#include "tests/fixture/tools.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A session with the fixture's tools, and what it has sent. */
+struct peer {
+    struct sink sink;
+    struct session session;
+    struct mcp_server server;
+    struct fixture fixture;
+    size_t sent;
+    size_t not_last;
+    char *text; /* the newest message */
+    bool last;
+    int code;
+};
+
+static void keep(struct sink *sink, const char *text, size_t length, bool last, int code)
+{
+    struct peer *peer = CONTAINER_OF(sink, struct peer, sink);
+
+    free(peer->text);
+    peer->text = strndup(text, length);
+    assert_int_equal(strlen(peer->text), length);
+    peer->last = last;
+    peer->code = code;
+    peer->sent++;
+    peer->not_last += !last;
+}
+
+static void receive(struct peer *peer, const char *text)
+{
+    AUTO_FREE char *copy = memory_copy_string(text);
+
+    session_receive(&peer->session, copy, strlen(copy));
+}
+
+static void open_peer(struct peer *peer, const char *version)
+{
+    AUTO_FREE char *initialize =
+        memory_format("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
+                      "\"params\":{\"protocolVersion\":\"%s\"}}",
+                      version);
+
+    *peer = (struct peer){.sink = {.send = keep}};
+    peer->server = (struct mcp_server){.name = "n", .version = "1", .registry = registry_new()};
+    fixture_init(&peer->fixture, peer->server.registry);
+    session_init(&peer->session, &peer->server, "somebody", &peer->sink);
+    receive(peer, initialize);
+    peer->sent = 0;
+}
+
+static void close_peer(struct peer *peer)
+{
+    session_deinit(&peer->session);
+    registry_free(peer->server.registry);
+    free(peer->text);
+}
+
+static void hold(struct peer *peer, int id, const char *padding)
+{
+    AUTO_FREE char *text = memory_format(
+        "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"hold\","
+        "\"_meta\":{\"progressToken\":%d,\"padding\":\"%s\"},\"arguments\":{\"name\":\"%d\"}}}",
+        id, id, padding, id);
+
+    receive(peer, text);
+}
+
+static void let_go(struct peer *peer, int held)
+{
+    AUTO_FREE char *text = memory_format(
+        "{\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"tools/call\",\"params\":{\"name\":"
+        "\"release\",\"arguments\":{\"name\":\"%d\"}}}",
+        held);
+
+    receive(peer, text);
+}
+
+static void an_answer_is_the_last_message_of_its_exchange(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    receive(&peer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+    assert_true(peer.last);
+    assert_int_equal(peer.code, 0);
+    close_peer(&peer);
+}
+
+static void an_error_carries_its_number(void **state)
+{
+    static const struct {
+        const char *text;
+        int number;
+    } CASES[] = {
+        {"{", -32700},
+        {"[]", -32600},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nothing\"}", -32601},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", -32602},
+    };
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        receive(&peer, CASES[i].text);
+        assert_int_equal(peer.code, CASES[i].number);
+        assert_true(peer.last);
+    }
+    close_peer(&peer);
+}
+
+static void a_notification_is_not_the_last_message(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    hold(&peer, 1, "");
+    let_go(&peer, 1);
+    assert_int_equal(peer.sent, 3);
+    assert_int_equal(peer.not_last, 1);
+    close_peer(&peer);
+}
+
+static void a_slow_client_gets_answers_but_no_progress(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    hold(&peer, 1, "");
+    session_set_slow(&peer.session, true);
+    let_go(&peer, 1);
+    assert_int_equal(peer.sent, 2);
+    session_set_slow(&peer.session, false);
+    hold(&peer, 1, "");
+    let_go(&peer, 1);
+    assert_int_equal(peer.sent, 2 + 3);
+    close_peer(&peer);
+}
+
+static void the_end_of_a_session_cancels_in_silence(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-03-26");
+    hold(&peer, 1, "");
+    receive(&peer, "[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"hold\",\"arguments\":{\"name\":\"a\"}}},"
+                   "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}]");
+    assert_false(list_is_empty(&peer.fixture.held));
+    session_deinit(&peer.session);
+    assert_true(list_is_empty(&peer.fixture.held));
+    assert_int_equal(peer.sent, 0);
+    session_init(&peer.session, &peer.server, "somebody", &peer.sink);
+    close_peer(&peer);
+}
+
+static void too_many_calls_are_refused_until_some_end(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    for (int i = 0; i < SESSION_CALLS; i++)
+        hold(&peer, i, "");
+    assert_int_equal(peer.sent, 0);
+    hold(&peer, SESSION_CALLS, "");
+    assert_int_equal(peer.code, -32603);
+    assert_non_null(strstr(peer.text, "Busy: 256 requests wait for their answers"));
+    receive(&peer, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                   "\"params\":{\"requestId\":7}}");
+    receive(&peer, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
+    assert_string_equal(peer.text, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}");
+    close_peer(&peer);
+}
+
+static void too_many_bytes_in_flight_are_refused(void **state)
+{
+    enum { PADDING = 8 * 1024 * 1024 };
+    AUTO_FREE char *padding = memory_new(PADDING + 1, 1);
+    struct peer peer;
+
+    (void)state;
+    memset(padding, 'a', PADDING);
+    open_peer(&peer, "2025-11-25");
+    for (int i = 0; i < SESSION_HELD_BYTES / PADDING - 1; i++)
+        hold(&peer, i, padding);
+    assert_int_equal(peer.sent, 0);
+    hold(&peer, 100, padding);
+    assert_int_equal(peer.sent, 1);
+    assert_non_null(strstr(peer.text, "Busy: requests of 67108864 bytes"));
+    let_go(&peer, 0);
+    hold(&peer, 100, padding);
+    assert_int_equal(peer.sent, 1 + 3);
+    close_peer(&peer);
+}
+
+static void a_line_that_was_skipped_is_answered(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    session_refuse_line(&peer.session, 4096);
+    assert_string_equal(peer.text,
+                        "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
+                        "\"Invalid Request: message is longer than 4096 bytes\"}}");
+    close_peer(&peer);
+}
+
+static void a_session_is_idle_when_nothing_is_owed(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    open_peer(&peer, "2025-03-26");
+    assert_true(session_is_idle(&peer.session));
+    receive(&peer, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"hold\",\"arguments\":{\"name\":\"7\"}}}]");
+    assert_false(session_is_idle(&peer.session));
+    let_go(&peer, 7);
+    assert_true(session_is_idle(&peer.session));
+    close_peer(&peer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_is_the_last_message_of_its_exchange),
+        cmocka_unit_test(an_error_carries_its_number),
+        cmocka_unit_test(a_notification_is_not_the_last_message),
+        cmocka_unit_test(a_slow_client_gets_answers_but_no_progress),
+        cmocka_unit_test(the_end_of_a_session_cancels_in_silence),
+        cmocka_unit_test(too_many_calls_are_refused_until_some_end),
+        cmocka_unit_test(too_many_bytes_in_flight_are_refused),
+        cmocka_unit_test(a_line_that_was_skipped_is_answered),
+        cmocka_unit_test(a_session_is_idle_when_nothing_is_owed),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

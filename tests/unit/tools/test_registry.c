@@ -1,0 +1,139 @@
+#include "server/tools/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static enum outcome start(struct tool_call *call, struct error *err)
+{
+    (void)call;
+    (void)err;
+    return OUTCOME_READY;
+}
+
+static int add_with_schemas(struct registry *registry, const char *name, json_t *input,
+                            json_t *output, struct error *err)
+{
+    struct tool tool = {.name = name,
+                        .description = "d",
+                        .input_schema = input,
+                        .output_schema = output,
+                        .annotations = json_object(),
+                        .start = start};
+
+    return tool_register_function(registry, &tool, err);
+}
+
+static int add(struct registry *registry, const char *name, struct error *err)
+{
+    return add_with_schemas(registry, name, json_pack("{s:s}", "type", "object"), NULL, err);
+}
+
+static void tools_are_found_by_name_in_the_order_they_came(void **state)
+{
+    static const char *const NAMES[] = {"z", "a", "run_python", "A.b-c_9"};
+    struct registry *registry = registry_new();
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(add(registry, NAMES[i], &err), 0);
+    assert_int_equal(registry_count(registry), 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(registry_at(registry, i)->name, NAMES[i]);
+        assert_ptr_equal(registry_find(registry, NAMES[i]), registry_at(registry, i));
+        assert_non_null(registry_input_schema(registry_at(registry, i)));
+    }
+    assert_null(registry_find(registry, "Z"));
+    registry_free(registry);
+}
+
+static void bad_names_are_refused(void **state)
+{
+    char longest[130];
+    const char *const names[] = {"", "a b", "a/b", "\xC3\xA4", "a\n", longest};
+    struct registry *registry = registry_new();
+    struct error fine = ERROR_INIT;
+
+    (void)state;
+    memset(longest, 'a', sizeof longest);
+    longest[129] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(add(registry, names[i], &err), -1);
+        assert_int_equal(err.code, ERROR_CONFIG);
+    }
+    assert_int_equal(add(registry, longest + 1, &fine), 0);
+    assert_int_equal(registry_count(registry), 1);
+    registry_free(registry);
+}
+
+static void a_second_tool_of_the_same_name_is_refused(void **state)
+{
+    struct registry *registry = registry_new();
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(add(registry, "a", &err), 0);
+    assert_int_equal(add(registry, "a", &err), -1);
+    assert_string_equal(err.message, "tool a: registered already");
+    registry_free(registry);
+}
+
+static void bad_schemas_are_refused_with_their_place(void **state)
+{
+    struct registry *registry = registry_new();
+    struct error missing = ERROR_INIT;
+    struct error array = ERROR_INIT;
+    struct error input = ERROR_INIT;
+    struct error output = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(add_with_schemas(registry, "a", NULL, NULL, &missing), -1);
+    assert_non_null(strstr(missing.message, "tool a: input schema: missing"));
+    assert_int_equal(
+        add_with_schemas(registry, "a", json_pack("{s:s}", "type", "array"), NULL, &array), -1);
+    assert_non_null(strstr(array.message, "must be \"object\""));
+    assert_int_equal(add_with_schemas(registry, "a",
+                                      json_pack("{s:s, s:s}", "type", "object", "required", "x"),
+                                      NULL, &input),
+                     -1);
+    assert_non_null(strstr(input.message, "tool a: input schema: "));
+    assert_int_equal(add_with_schemas(registry, "a", json_pack("{s:s}", "type", "object"),
+                                      json_pack("{s:s}", "type", "text"), &output),
+                     -1);
+    assert_non_null(strstr(output.message, "tool a: output schema: "));
+    assert_int_equal(registry_count(registry), 0);
+    registry_free(registry);
+}
+
+static void texts_that_are_not_utf8_are_refused(void **state)
+{
+    struct registry *registry = registry_new();
+    struct error err = ERROR_INIT;
+    struct tool tool = {.name = "a", .description = "\xff", .start = start};
+
+    (void)state;
+    tool.input_schema = json_pack("{s:s}", "type", "object");
+    assert_int_equal(tool_register_function(registry, &tool, &err), -1);
+    registry_free(registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tools_are_found_by_name_in_the_order_they_came),
+        cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(a_second_tool_of_the_same_name_is_refused),
+        cmocka_unit_test(bad_schemas_are_refused_with_their_place),
+        cmocka_unit_test(texts_that_are_not_utf8_are_refused),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
