@@ -46,7 +46,7 @@ static json_t *read_size(const char *text, struct error *err)
     const char *unit = text + digits + (text[digits] == ' ');
     json_int_t bytes;
 
-    for (size_t i = 0; digits > 0 && digits <= 15 && i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; digits > 0 && i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(unit, units[i].name) != 0)
             continue;
         if (__builtin_mul_overflow(strtoull(text, NULL, 10), units[i].bytes, &bytes))

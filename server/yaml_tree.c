@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,17 @@ static struct yaml_position position_of(yaml_mark_t mark)
 }
 
 static void complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
-                     const char *message)
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
+                     const char *format, ...)
 {
+    AUTO_FREE char *message = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    message = memory_format_list(format, arguments);
+    va_end(arguments);
     reader->report(reader->data, position_of(mark), pointer, message);
 }
 
@@ -56,19 +66,17 @@ static void complain_about_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem ? parser->problem : "cannot be read";
-    AUTO_FREE char *message = NULL;
 
-    if (parser->error == YAML_READER_ERROR) {
+    if (parser->error == YAML_READER_ERROR)
         reader->report(reader->data, position_of_byte(reader->text, parser->problem_offset), "",
                        problem);
-        return;
-    }
-    if (parser->context && parser->context_mark.line != parser->problem_mark.line)
-        message = memory_format("%s, %s that begins in line %zu", problem, parser->context,
-                                parser->context_mark.line + 1);
-    else if (parser->context)
-        message = memory_format("%s, %s", problem, parser->context);
-    complain(reader, parser->problem_mark, "", message ? message : problem);
+    else if (!parser->context)
+        complain(reader, parser->problem_mark, "", "%s", problem);
+    else if (parser->context_mark.line == parser->problem_mark.line)
+        complain(reader, parser->problem_mark, "", "%s, %s", problem, parser->context);
+    else
+        complain(reader, parser->problem_mark, "", "%s, %s that begins in line %zu", problem,
+                 parser->context, parser->context_mark.line + 1);
 }
 
 static bool next_event(struct reader *reader, yaml_event_t *ret)
@@ -184,12 +192,9 @@ static json_t *read_scalar(struct reader *reader, const yaml_event_t *event, con
 static void refuse_anchor(struct reader *reader, yaml_mark_t mark, const char *pointer,
                           const yaml_char_t *anchor)
 {
-    AUTO_FREE char *message = NULL;
-
-    if (!anchor)
-        return;
-    message = memory_format("anchor &%s: anchors and aliases are not read", (const char *)anchor);
-    complain(reader, mark, pointer, message);
+    if (anchor)
+        complain(reader, mark, pointer, "anchor &%s: anchors and aliases are not read",
+                 (const char *)anchor);
 }
 
 static void refuse_tag(struct reader *reader, yaml_mark_t mark, const char *pointer, bool tagged)
@@ -236,7 +241,7 @@ static const char *read_key(struct reader *reader, const yaml_event_t *event)
     if (event->type != YAML_SCALAR_EVENT)
         complain(reader, event->start_mark, "", "a key must be a single word or string");
     else if (event->data.scalar.length > YAML_KEY_BYTES)
-        complain(reader, event->start_mark, "", "the key is longer than 128 bytes");
+        complain(reader, event->start_mark, "", "the key is longer than %d bytes", YAML_KEY_BYTES);
     else if (memchr(event->data.scalar.value, '\0', event->data.scalar.length))
         complain(reader, event->start_mark, "", "the key contains a NUL character");
     else
@@ -248,18 +253,26 @@ static void complain_about_duplicate(struct reader *reader, const yaml_event_t *
                                      const char *pointer, const char *key)
 {
     const struct yaml_tree *tree = reader->tree;
-    AUTO_FREE char *message = NULL;
 
     for (size_t i = tree->place_count; i > 0; i--) {
         const struct yaml_place *place = &tree->places[i - 1];
 
         if (strcmp(place->pointer, pointer) != 0)
             continue;
-        message =
-            memory_format("key \"%s\" is given twice, first in line %zu", key, place->key.line);
-        complain(reader, event->start_mark, pointer, message);
+        complain(reader, event->start_mark, pointer, "key \"%s\" is given twice, first in line %zu",
+                 key, place->key.line);
         return;
     }
+}
+
+/* Reads the value that begins with EVENT for its faults alone. False: the text has ended. */
+static bool read_duplicate(struct reader *reader, const yaml_event_t *event, const char *pointer)
+{
+    size_t places = reader->tree->place_count;
+    AUTO_JSON json_t *value = read_value(reader, event, pointer);
+
+    remove_places(reader->tree, places);
+    return value;
 }
 
 /* Reads the value that belongs to the key of KEY_EVENT into OBJECT. False: the text has ended. */
@@ -269,7 +282,6 @@ static bool read_member(struct reader *reader, const yaml_event_t *key_event, co
     AUTO(yaml_event_delete) yaml_event_t event = {0};
     const char *key = read_key(reader, key_event);
     AUTO_FREE char *member = NULL;
-    size_t places = reader->tree->place_count;
     json_t *value;
 
     if (!key) /* if it is a collection, what follows is the rest of it */
@@ -278,16 +290,13 @@ static bool read_member(struct reader *reader, const yaml_event_t *key_event, co
         return false;
     member = yaml_pointer(pointer, key);
     refuse_scalar_properties(reader, key_event, member);
-    if (!json_object_get(object, key)) {
-        add_place(reader->tree, member, event.start_mark, key_event->start_mark);
-        value = read_value(reader, &event, member);
-        return value && json_object_set_new_nocheck(object, key, value) == 0;
+    if (json_object_get(object, key)) {
+        complain_about_duplicate(reader, key_event, member, key);
+        return read_duplicate(reader, &event, member);
     }
-    complain_about_duplicate(reader, key_event, member, key);
+    add_place(reader->tree, member, event.start_mark, key_event->start_mark);
     value = read_value(reader, &event, member);
-    remove_places(reader->tree, places);
-    json_decref(value);
-    return value != NULL;
+    return value && json_object_set_new_nocheck(object, key, value) == 0;
 }
 
 static json_t *read_mapping(struct reader *reader, const char *pointer)
@@ -308,10 +317,9 @@ static json_t *read_mapping(struct reader *reader, const char *pointer)
 
 static json_t *read_alias(struct reader *reader, const yaml_event_t *event, const char *pointer)
 {
-    AUTO_FREE char *message = memory_format("alias *%s: write the value out, aliases are not read",
-                                            (const char *)event->data.alias.anchor);
-
-    complain(reader, event->start_mark, pointer, message);
+    complain(reader, event->start_mark, pointer,
+             "alias *%s: write the value out, aliases are not read",
+             (const char *)event->data.alias.anchor);
     return json_null();
 }
 
@@ -350,11 +358,11 @@ static json_t *read_value(struct reader *reader, const yaml_event_t *event, cons
     json_t *value;
 
     if (++reader->values > YAML_VALUES) {
-        complain(reader, event->start_mark, "", "there are more than 10000 values");
+        complain(reader, event->start_mark, "", "there are more than %d values", YAML_VALUES);
         return NULL;
     }
     if (reader->depth == YAML_DEPTH) {
-        complain(reader, event->start_mark, "", "values are nested more than 32 deep");
+        complain(reader, event->start_mark, "", "values are nested more than %d deep", YAML_DEPTH);
         return NULL;
     }
     reader->depth++;
@@ -412,7 +420,8 @@ void yaml_tree_init(struct yaml_tree *tree, const char *text, size_t length, yam
 
     *tree = (struct yaml_tree){0};
     if (length > YAML_TEXT_BYTES) {
-        complain(&reader, (yaml_mark_t){0}, "", "the file is larger than 262144 bytes");
+        complain(&reader, (yaml_mark_t){0}, "", "the file is larger than %d bytes",
+                 YAML_TEXT_BYTES);
         return;
     }
     if (!yaml_parser_initialize(&reader.parser)) {

@@ -579,6 +579,58 @@ static void test_the_file_is_found_in_order(void **state)
     rmdir(directory);
 }
 
+/* A file of the source tree; owned by the caller. */
+static char *read_source(const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", getenv("SOURCE_ROOT"), name);
+    struct error err = ERROR_INIT;
+    size_t length;
+    char *text = fd_read_file(path, 1024 * 1024, &length, &err);
+
+    if (!text)
+        fail_msg("%s", err.message);
+    return text;
+}
+
+static void test_the_sample_is_right(void **state)
+{
+    AUTO_FREE char *sample = NULL;
+    AUTO_FREE char *errors = NULL;
+
+    (void)state;
+    if (!getenv("SOURCE_ROOT"))
+        skip();
+    sample = read_source("examples/config.yaml");
+    errors = errors_of(sample);
+    assert_string_equal(errors, "");
+}
+
+static void test_what_the_document_shows_is_right(void **state)
+{
+    static const char opening[] = "```yaml\n";
+    AUTO_FREE char *document = NULL;
+    size_t shown = 0;
+
+    (void)state;
+    if (!getenv("SOURCE_ROOT"))
+        skip();
+    document = read_source("docs/configuration.md");
+    for (char *block = document; (block = strstr(block, opening)); shown++) {
+        char *end = strstr(block, "```\n\n");
+        AUTO_FREE char *text = NULL;
+        AUTO_FREE char *errors = NULL;
+
+        assert_non_null(end);
+        block += strlen(opening);
+        text = strndup(block, (size_t)(end - block));
+        if (*text == '#') /* the line for editors alone: a file of comments is empty */
+            continue;
+        errors = errors_of(text);
+        assert_string_equal(errors, "");
+    }
+    assert_true(shown > 5);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -599,6 +651,8 @@ int main(void)
         cmocka_unit_test(test_a_missing_file_can_be_told_from_a_wrong_one),
         cmocka_unit_test(test_a_large_file_is_not_read),
         cmocka_unit_test(test_the_file_is_found_in_order),
+        cmocka_unit_test(test_the_sample_is_right),
+        cmocka_unit_test(test_what_the_document_shows_is_right),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

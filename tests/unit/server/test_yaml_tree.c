@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -175,6 +176,23 @@ static void test_every_value_and_key_can_be_found(void **state)
     yaml_tree_deinit(&tree);
 }
 
+static void test_of_a_duplicate_the_first_is_kept(void **state)
+{
+    static const char text[] = "a: 1\na: {b: 2}\nc: 3\n";
+    struct faults faults = {0};
+    struct yaml_tree tree;
+    AUTO_FREE char *json = NULL;
+
+    (void)state;
+    yaml_tree_init(&tree, text, strlen(text), on_fault, &faults);
+    json = json_text(tree.root);
+    assert_string_equal(json, "{\"a\":1,\"c\":3}");
+    assert_place(&tree, "/a", 1, 1, 1, 4);
+    assert_null(yaml_tree_find(&tree, "/a/b"));
+    yaml_tree_deinit(&tree);
+    free(faults.text);
+}
+
 /* PIECE again and again, COUNT times, then END. */
 static char *repeat(const char *piece, size_t count, const char *end)
 {
@@ -247,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_scalars_are_those_of_the_core_schema),
         cmocka_unit_test(test_faults_have_their_place),
         cmocka_unit_test(test_every_value_and_key_can_be_found),
+        cmocka_unit_test(test_of_a_duplicate_the_first_is_kept),
         cmocka_unit_test(test_what_is_too_much_is_refused_fast),
         cmocka_unit_test(test_what_is_just_not_too_much_is_read),
     };
