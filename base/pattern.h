@@ -1,9 +1,5 @@
 /* Regular expressions as JSON Schema wants them: ECMA-262 with the "u" flag, run by PCRE2.
- *
- * The expression is translated first, because the two dialects write different things the same way:
- * what only PCRE2 knows (\A, (?i), possessive repeats, ...) is refused, what means something else
- * there (".", "$", "\s", "\v", "[", "\p{Letter}") is rewritten. What is left different is listed in
- * docs/schema.md. */
+ * What is left different between the two is listed in docs/schema.md. */
 #pragma once
 
 #include "base/error.h"

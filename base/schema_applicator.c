@@ -4,7 +4,10 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 
-enum { DEPTH_LIMIT = 512 };
+enum {
+    DEPTH_LIMIT = 512,   /* of schemas evaluated in each other */
+    PARTS_PER_STEP = 16, /* marked in about the time of one step */
+};
 
 static size_t part_count(const json_t *value)
 {
@@ -18,6 +21,15 @@ static void merge(struct schema_place *place, const unsigned char *seen)
 
     for (size_t i = 0; i < count; i++)
         place->seen[i] |= seen[i];
+}
+
+/* Marks for the parts of PLACE, none set. Owned by the caller. */
+static unsigned char *marks_new(struct schema_run *run, const struct schema_place *place)
+{
+    size_t count = part_count(place->value);
+
+    (void)schema_spend(run, count / PARTS_PER_STEP); /* the evaluation that follows will see it */
+    return memory_new(count, 1);
 }
 
 static bool check_rules(struct schema_run *run, const struct schema_node *node,
@@ -40,12 +52,12 @@ static bool check_rules(struct schema_run *run, const struct schema_node *node,
 static bool check_rules_apart(struct schema_run *run, const struct schema_node *node,
                               struct schema_place *place)
 {
-    AUTO_FREE unsigned char *seen = memory_new(part_count(place->value), 1);
+    AUTO_FREE unsigned char *seen = marks_new(run, place);
     struct schema_place apart = *place;
     bool fits;
 
     apart.seen = seen;
-    fits = schema_spend(run, part_count(place->value)) && check_rules(run, node, &apart);
+    fits = check_rules(run, node, &apart);
     merge(place, seen);
     return fits;
 }
@@ -69,14 +81,13 @@ bool schema_evaluate(struct schema_run *run, const struct schema_node *node,
 
 bool schema_fits(struct schema_run *run, const struct schema_node *node, struct schema_place *place)
 {
-    AUTO_FREE unsigned char *seen = place->seen ? memory_new(part_count(place->value), 1) : NULL;
+    AUTO_FREE unsigned char *seen = place->seen ? marks_new(run, place) : NULL;
     struct schema_place apart = *place;
     bool fits;
 
     apart.seen = seen;
     run->silent++;
-    fits = schema_evaluate(run, node, &apart) &&
-           schema_spend(run, seen ? part_count(place->value) : 0);
+    fits = schema_evaluate(run, node, &apart);
     run->silent--;
     if (fits && seen)
         merge(place, seen);

@@ -11,7 +11,10 @@
 #include "base/schema_value.h"
 #include "base/spelling.h"
 
-enum { LISTED_VALUES = 20 };
+enum {
+    LISTED_VALUES = 20,
+    BYTES_PER_STEP = 64, /* of a string, counted in about the time of one step */
+};
 
 static bool is_type(const json_t *value, const char *type)
 {
@@ -217,6 +220,8 @@ static bool check_count(struct schema_run *run, const struct schema_rule *rule,
         count++;
     if (json_typeof(place->value) != count->type)
         return true;
+    if (!schema_spend(run, json_string_length(place->value) / BYTES_PER_STEP))
+        return false;
     got = (double)schema_value_count(place->value);
     if (count->wrong < 0 ? got >= bound : got <= bound)
         return true;

@@ -77,11 +77,12 @@ struct schema_rule {
 };
 
 struct schema_node {
-    const json_t *source; /* borrowed: of the document; an object or a boolean */
-    char *pointer;        /* owned: where SOURCE is in the document */
-    char *base; /* owned: absolute URI of the resource it belongs to, "" when it has none */
-    const char *resource;      /* borrowed: pointer of that resource's root */
-    struct schema_rule *rules; /* owned */
+    const json_t *source;               /* borrowed: of the document; an object or a boolean */
+    char *pointer;                      /* owned: where SOURCE is in the document */
+    const struct schema_node *resource; /* borrowed: the schema around it that has the URI */
+    char *identifier;                   /* owned: that URI, in the resource itself if it has one */
+    const char *base;                   /* borrowed: the same everywhere in it; "" without one */
+    struct schema_rule *rules;          /* owned */
     size_t rule_count;
     bool sees; /* has unevaluatedItems or unevaluatedProperties */
 };
@@ -103,11 +104,13 @@ struct schema_run {
     const char *given_up; /* why there is no answer; NULL while there will be one */
 };
 
-/* The tables of keywords, each ended by a name that is NULL. */
-extern const struct schema_keyword schema_identities[];
+/* The keywords by kind, each table ended by a name that is NULL; in the order in which the rules of
+ * a schema are checked. */
+enum { SCHEMA_KEYWORD_TABLES = 4 };
 extern const struct schema_keyword schema_assertions[];
 extern const struct schema_keyword schema_applicators[];
 extern const struct schema_keyword schema_part_keywords[];
+extern const struct schema_keyword *const schema_keyword_tables[SCHEMA_KEYWORD_TABLES];
 
 /* Borrowed; NULL when NAME is no keyword. */
 const struct schema_keyword *schema_keyword_find(const char *name);
@@ -118,6 +121,16 @@ const struct schema_rule *schema_rule_find(const struct schema_node *node, const
 /* The member called NAME, or NULL. Borrowed. */
 const struct schema_member *schema_rule_find_member(const struct schema_rule *rule,
                                                     const char *name);
+
+/* Orders members by name, for qsort and bsearch. */
+int schema_member_compare(const void *left, const void *right);
+
+/* Whether VALUE has SHAPE, and what to call that shape in "must be ...". */
+bool schema_shape_fits(enum schema_shape shape, const json_t *value);
+const char *schema_shape_name(enum schema_shape shape);
+
+/* Makes the nodes of SCHEMA from its document. */
+int schema_compile(struct schema *schema, struct error *err);
 
 /* Puts the nodes that SCHEMA's references lead to into their rules. */
 int schema_link(struct schema *schema, struct error *err);

@@ -95,15 +95,11 @@ bool schema_spend(struct schema_run *run, size_t steps)
 
 char *schema_quote(const json_t *value)
 {
-    char *text = json_text(value);
+    AUTO_FREE char *text = json_text(value);
 
-    if (strlen(text) > QUOTED_BYTES) {
-        size_t cut = utf8_boundary_before(text, QUOTED_BYTES);
-
-        text = memory_resize(text, cut + sizeof "...");
-        memcpy(text + cut, "...", sizeof "...");
-    }
-    return text;
+    if (strlen(text) <= QUOTED_BYTES)
+        return STEAL_PTR(text);
+    return memory_format("%.*s...", (int)utf8_boundary_before(text, QUOTED_BYTES), text);
 }
 
 char *schema_quote_name(const char *name)

@@ -130,7 +130,7 @@ static int enter_all(const struct schema *schema, struct directory *directory, s
 {
     for (size_t i = 0; i < schema->node_count; i++) {
         const struct schema_node *node = schema->nodes[i];
-        bool is_resource = node->resource == node->pointer;
+        bool is_resource = node->resource == node;
 
         if (is_resource && lookup(schema, directory->by_uri, node->base))
             return error_set(err, ERROR_CONFIG, "%s/$id: \"%.200s\" is given twice", node->pointer,

@@ -36,13 +36,15 @@ static size_t distance(const char *from, const char *to)
 
 void spelling_try(struct spelling *spelling, const char *candidate)
 {
+    size_t wrong = strnlen(spelling->wrong, LONGEST_NAME + 1);
+    size_t length = strnlen(candidate, LONGEST_NAME + 1);
     size_t edits;
 
-    if (strnlen(spelling->wrong, LONGEST_NAME + 1) > LONGEST_NAME ||
-        strnlen(candidate, LONGEST_NAME + 1) > LONGEST_NAME)
+    if (wrong > LONGEST_NAME || length > LONGEST_NAME || wrong > length + SPELLING_DISTANCE ||
+        length > wrong + SPELLING_DISTANCE)
         return;
     edits = distance(spelling->wrong, candidate);
-    if (edits >= spelling->distance || edits >= strlen(candidate))
+    if (edits >= spelling->distance || edits >= length)
         return;
     spelling->nearest = candidate;
     spelling->distance = edits;

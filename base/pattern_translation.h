@@ -1,0 +1,14 @@
+/* From the regular expressions of ECMA-262 (with its "u" flag) to those of PCRE2.
+ *
+ * The two write different things the same way. What only PCRE2 knows (\A, (?i), possessive repeats)
+ * is refused; what means something else there (".", "\s", "\v", "[" in a class, "\p{Letter}") is
+ * rewritten; the rest goes through as it is and is PCRE2's to judge. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stddef.h>
+
+/* Appends the translation of TEXT to OUTPUT; ERROR_CONFIG when it is not ECMA-262. */
+int pattern_translate(const char *text, size_t length, struct buffer *output, struct error *err);
