@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,24 +17,14 @@
 #include "schemas/schemas.h"
 #include "server/config_checks.h"
 #include "server/config_values.h"
+#include "server/problem_list.h"
 #include "server/yaml_tree.h"
-
-enum { PROBLEMS_KEPT = 50 };
-
-struct problem {
-    struct yaml_position position; /* line 0: the file as a whole */
-    char *pointer;                 /* of the value that is wrong or unusable; owned */
-    char *message;                 /* owned */
-    size_t number;                 /* in the order of discovery */
-};
 
 struct config {
     char *path; /* owned; NULL: there is no file */
     bool missing;
     struct yaml_tree tree;
-    struct problem problems[PROBLEMS_KEPT];
-    size_t problem_count;
-    bool has_more_problems; /* than are kept */
+    struct problem_list problems;
 };
 
 /* The nearest place around POINTER that is in the file. */
@@ -54,24 +42,6 @@ static const struct yaml_place *find_place(const struct config *config, const ch
     }
 }
 
-static void add_problem(struct config *config, struct yaml_position position, const char *pointer,
-                        const char *message)
-{
-    size_t number = config->problem_count;
-
-    if (number == PROBLEMS_KEPT) {
-        config->has_more_problems = true;
-        return;
-    }
-    config->problems[number] = (struct problem){
-        .position = position,
-        .pointer = memory_copy_string(pointer),
-        .message = memory_copy_string(message),
-        .number = number,
-    };
-    config->problem_count++;
-}
-
 static void add_problem_at(struct config *config, enum schema_problem_place where,
                            const char *pointer, const char *message)
 {
@@ -80,7 +50,7 @@ static void add_problem_at(struct config *config, enum schema_problem_place wher
 
     if (place)
         position = where == SCHEMA_AT_KEY ? place->key : place->value;
-    add_problem(config, position, pointer, message);
+    problem_list_add(&config->problems, position, pointer, message);
 }
 
 void config_complain(struct config *config, const char *message, const char *pointer, ...)
@@ -89,8 +59,7 @@ void config_complain(struct config *config, const char *message, const char *poi
     va_list arguments;
 
     va_start(arguments, pointer);
-    if (vasprintf(&path, pointer, arguments) < 0)
-        path = memory_copy_string("");
+    path = memory_format_list(pointer, arguments);
     va_end(arguments);
     add_problem_at(config, SCHEMA_AT_VALUE, path, message);
 }
@@ -98,7 +67,9 @@ void config_complain(struct config *config, const char *message, const char *poi
 static void on_yaml_fault(void *data, struct yaml_position position, const char *pointer,
                           const char *message)
 {
-    add_problem(data, position, pointer, message);
+    struct config *config = data;
+
+    problem_list_add(&config->problems, position, pointer, message);
 }
 
 static void on_value_problem(void *data, enum schema_problem_place place, const char *pointer,
@@ -113,24 +84,13 @@ struct validation {
     size_t known; /* problems found before */
 };
 
-/* True when POINTER is AROUND or something inside it. */
-static bool is_inside(const char *pointer, const char *around)
-{
-    size_t length = strlen(around);
-
-    return strncmp(pointer, around, length) == 0 && (!pointer[length] || pointer[length] == '/');
-}
-
 static void on_schema_problem(void *data, enum schema_problem_place place, const char *pointer,
                               const char *message)
 {
     const struct validation *validation = data;
 
-    for (size_t i = 0; i < validation->known; i++) {
-        if (is_inside(pointer, validation->config->problems[i].pointer))
-            return;
-    }
-    add_problem_at(validation->config, place, pointer, message);
+    if (!problem_list_covers(&validation->config->problems, validation->known, pointer))
+        add_problem_at(validation->config, place, pointer, message);
 }
 
 /* The program's own schema: that it compiles is tested, so it cannot fail here. */
@@ -155,7 +115,7 @@ static void check_tree(struct config *config)
 
     config_checks_kinds(config, config->tree.root);
     config_values_settle(document, config->tree.root, on_value_problem, config);
-    validation.known = config->problem_count;
+    validation.known = config->problems.count;
     schema_validate(schema, config->tree.root, on_schema_problem, &validation);
     schema_free(schema);
     config_checks_relations(config, &config->tree, config->tree.root);
@@ -181,7 +141,7 @@ static int open_file(struct config *config)
     }
     if (err.code == ERROR_NONE)
         return STEAL_FD(fd);
-    add_problem(config, (struct yaml_position){0}, "", err.message);
+    problem_list_add(&config->problems, (struct yaml_position){0}, "", err.message);
     return -1;
 }
 
@@ -195,7 +155,7 @@ static char *read_file(struct config *config, size_t *ret_length)
         return NULL;
     text = fd_read_all(fd, YAML_TEXT_BYTES, ret_length, &err);
     if (!text)
-        add_problem(config, (struct yaml_position){0}, "", err.message);
+        problem_list_add(&config->problems, (struct yaml_position){0}, "", err.message);
     return text;
 }
 
@@ -237,10 +197,7 @@ void config_free(struct config *config)
 {
     if (!config)
         return;
-    for (size_t i = 0; i < config->problem_count; i++) {
-        free(config->problems[i].pointer);
-        free(config->problems[i].message);
-    }
+    problem_list_deinit(&config->problems);
     yaml_tree_deinit(&config->tree);
     free(config->path);
     free(config);
@@ -258,7 +215,7 @@ const json_t *config_tree(const struct config *config)
 
 bool config_has_errors(const struct config *config)
 {
-    return config->problem_count > 0;
+    return config->problems.count > 0;
 }
 
 const char *config_path(const struct config *config)
@@ -266,67 +223,9 @@ const char *config_path(const struct config *config)
     return config->path;
 }
 
-static int compare_problems(const void *left, const void *right)
-{
-    const struct problem *a = left;
-    const struct problem *b = right;
-
-    if (a->position.line != b->position.line)
-        return a->position.line < b->position.line ? -1 : 1;
-    if (a->position.column != b->position.column)
-        return a->position.column < b->position.column ? -1 : 1;
-    return a->number < b->number ? -1 : 1;
-}
-
-/* "/environments/a~1b/timeout" as people write it, "environments.a/b.timeout". Owned by the
- * caller. */
-static char *dotted(const char *pointer)
-{
-    char *path = memory_copy_string(*pointer ? pointer + 1 : pointer);
-    char *end = path;
-
-    for (const char *at = path; *at; at++) {
-        if (*at == '~' && (at[1] == '0' || at[1] == '1'))
-            *end++ = *++at == '0' ? '~' : '/';
-        else
-            *end++ = *at == '/' ? '.' : *at;
-    }
-    *end = '\0';
-    return path;
-}
-
-static void print_problem(FILE *stream, const struct config *config, const struct problem *problem)
-{
-    AUTO_FREE char *path = dotted(problem->pointer);
-
-    if (config->path)
-        fprintf(stream, "%s:", config->path);
-    if (problem->position.line > 0)
-        fprintf(stream, "%zu:%zu:", problem->position.line, problem->position.column);
-    if (config->path)
-        fputc(' ', stream);
-    if (*path)
-        fprintf(stream, "%s: ", path);
-    fprintf(stream, "%s\n", problem->message);
-}
-
 char *config_error_text(const struct config *config)
 {
-    struct problem sorted[PROBLEMS_KEPT];
-    size_t length;
-    char *text = NULL;
-    FILE *stream = open_memstream(&text, &length);
-
-    if (!stream)
-        return memory_copy_string("out of memory\n");
-    memcpy(sorted, config->problems, sizeof sorted);
-    qsort(sorted, config->problem_count, sizeof *sorted, compare_problems);
-    for (size_t i = 0; i < config->problem_count; i++)
-        print_problem(stream, config, &sorted[i]);
-    if (config->has_more_problems)
-        fputs("... and more errors\n", stream);
-    fclose(stream);
-    return text;
+    return problem_list_text(&config->problems, config->path);
 }
 
 static char *existing(char *path)
