@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -83,6 +84,8 @@ static void begin_end(struct tree *tree)
 {
     if (tree->state >= TREE_EMPTYING)
         return;
+    if (tree->started > 0 && !tree->end.reported)
+        tree->end.run_seconds = tree_now() - tree->started;
     set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
 }
@@ -115,24 +118,43 @@ static void send_job(struct tree *tree)
 }
 
 /* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
- * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. */
-static bool reap(int pidfd, siginfo_t *ret)
+ * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. The
+ * system call tells what it has used, too, which the C library's function leaves out. */
+static bool reap(int pidfd, siginfo_t *ret, struct rusage *ret_usage)
 {
     *ret = (siginfo_t){0};
-    if (waitid(P_PIDFD, (id_t)pidfd, ret, WEXITED | WNOHANG) < 0)
+    *ret_usage = (struct rusage){0};
+    if (syscall(SYS_waitid, P_PIDFD, pidfd, ret, WEXITED | WNOHANG, ret_usage) < 0)
         return errno == ECHILD;
     return ret->si_pid != 0;
+}
+
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* What a program that was killed has used is known from the supervisor, whose child it was; what a
+ * program that ended has used is better known, by itself. */
+static void note_usage(struct tree *tree, const struct rusage *usage)
+{
+    if (tree->end.reported || tree->started <= 0)
+        return;
+    tree->end.cpu_seconds = seconds(usage->ru_utime) + seconds(usage->ru_stime);
+    tree->end.peak_memory = (uint64_t)usage->ru_maxrss * 1024;
 }
 
 static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
     siginfo_t information;
+    struct rusage usage;
 
     (void)loop;
     (void)events;
-    if (!reap(tree->supervisor, &information))
+    if (!reap(tree->supervisor, &information, &usage))
         return;
+    note_usage(tree, &usage);
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
     /* Without a namespace the supervisor kills the tree itself and says how that went. */
@@ -146,10 +168,11 @@ static void on_runner(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, runner_watcher);
     siginfo_t information;
+    struct rusage usage;
 
     (void)loop;
     (void)events;
-    if (!reap(tree->runner, &information))
+    if (!reap(tree->runner, &information, &usage))
         return;
     close_watched(tree, &tree->runner_watcher, &tree->runner);
     advance(tree);

@@ -273,6 +273,21 @@ static void test_signal_is_reported_as_it_is(void **state)
     fixture_free(fixture);
 }
 
+static void test_what_a_killed_program_has_used_is_known(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution, "while True: pass", 0.5);
+    assert_true(execution.end.killed);
+    assert_false(execution.end.reported);
+    assert_true(execution.end.run_seconds > 0.3 && execution.end.run_seconds < 5);
+    assert_true(execution.end.cpu_seconds > 0.05 && execution.end.cpu_seconds < 5);
+    assert_true(execution.end.peak_memory > 1 << 20);
+    fixture_free(fixture);
+}
+
 static void test_program_that_cannot_be_executed_says_why(void **state)
 {
     struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
@@ -575,6 +590,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_and_status_come_back),
         cmocka_unit_test(test_signal_is_reported_as_it_is),
+        cmocka_unit_test(test_what_a_killed_program_has_used_is_known),
         cmocka_unit_test(test_program_that_cannot_be_executed_says_why),
         cmocka_unit_test(test_overlay_is_seen_by_its_process_only),
         cmocka_unit_test(test_memory_limit_ends_the_program),
