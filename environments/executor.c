@@ -198,8 +198,9 @@ static int fail_busy(const struct executor *executor, struct error *err)
     unsigned waiting = executor->waiting_count - free_places(executor);
 
     return error_set(err, ERROR_BUSY,
-                     "%u runs are going and %u are waiting; try again in a few seconds", going,
-                     waiting);
+                     "the server is busy: %u runs are going and %u are waiting; try again in a few "
+                     "seconds",
+                     going, waiting);
 }
 
 /* A run that gets a place at once does not wait, so the free places count beside the queue. */
@@ -214,9 +215,11 @@ static int check_queue(const struct executor *executor, const struct executor_cl
     if (executor->waiting_count >= settings->queued_runs + places)
         return fail_busy(executor, err);
     if (client->waiting_count >= settings->queued_runs_per_client + places)
-        return error_set(err, ERROR_BUSY,
-                         "%u of your runs are waiting already; try again when some have ended",
-                         client->waiting_count - places);
+        return error_set(
+            err, ERROR_BUSY,
+            "the server is busy: %u of your runs are waiting already; try again when some "
+            "have ended",
+            client->waiting_count - places);
     return 0;
 }
 

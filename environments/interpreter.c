@@ -89,13 +89,6 @@ static int fail_not_found(const struct interpreter *interpreter, struct error *e
     return error_set(err, ERROR_UNAVAILABLE, "%s is not executable%s", interpreter->name, found);
 }
 
-int interpreter_check(const struct interpreter *interpreter, struct error *err)
-{
-    AUTO_FREE char *path = candidate(interpreter, 0);
-
-    return path ? 0 : fail_not_found(interpreter, err);
-}
-
 static int identify(const char *path, struct file_identity *ret)
 {
     struct stat status;

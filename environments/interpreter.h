@@ -55,6 +55,3 @@ void interpreter_deinit(struct interpreter *interpreter);
 
 /* READY: `executable` is usable, and unchanged since it was asked. See base/outcome.h. */
 enum outcome interpreter_find(struct interpreter *interpreter, struct error *err);
-
-/* Only looks whether there is a file to ask; runs nothing. */
-int interpreter_check(const struct interpreter *interpreter, struct error *err);

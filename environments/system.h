@@ -3,7 +3,7 @@
 
 #include "environments/environment.h"
 
-/* NULL when there is no such interpreter: ERR says why, *RET_KEY which key of the definition is to
- * blame. That there is none on PATH is told by each run instead: one may be installed later. */
+/* One of the table of kinds in catalog.c; this one never fails. Whether the interpreter is there is
+ * told by each run: it may be installed later, and the other environments can be used meanwhile. */
 struct environment *system_environment_new(struct environment_recipe *recipe, const char **ret_key,
                                            struct error *err);
