@@ -1,0 +1,58 @@
+#include "server/command.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/config.h"
+#include "server/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sysexits.h>
+
+static int exit_status(const struct error *err)
+{
+    if (err->number == EACCES || err->number == EPERM)
+        return EX_NOPERM;
+    switch (err->code) {
+    case ERROR_USAGE:
+    case ERROR_INVALID_ARGUMENTS:
+        return EX_USAGE;
+    case ERROR_CONFIG:
+        return EX_CONFIG;
+    case ERROR_UNAVAILABLE:
+    case ERROR_BUSY:
+        return EX_UNAVAILABLE;
+    default:
+        return 1;
+    }
+}
+
+int command_fail(const struct error *err)
+{
+    log_error("%s", err->message);
+    return exit_status(err);
+}
+
+int command_fail_config(const struct config *config)
+{
+    AUTO_FREE char *text = config_error_text(config);
+
+    fputs(text, stderr);
+    return EX_CONFIG;
+}
+
+struct config *command_load_config(const struct options *options, int *ret_status)
+{
+    AUTO_FREE char *path =
+        options->config_path ? memory_copy_string(options->config_path) : config_find();
+    struct config *config = config_load(path);
+
+    if (!config_has_errors(config))
+        return config;
+    *ret_status = command_fail_config(config);
+    if (config_is_missing(config))
+        *ret_status = EX_NOINPUT;
+    config_free(config);
+    return NULL;
+}

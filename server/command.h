@@ -1,0 +1,24 @@
+/* What the program can be asked to do, one file each. Every command returns the exit status of the
+ * program, after sysexits.h, and has told on stderr what went wrong. */
+#pragma once
+
+#include "base/error.h"
+
+struct config;
+struct options;
+
+int command_serve(const struct options *options);
+int command_run(const struct options *options);
+int command_doctor(const struct options *options);
+int command_schema(const struct options *options);
+int command_check_config(const struct options *options);
+
+/* For commands: the configuration that OPTIONS name or that is found; NULL after its errors have
+ * been told, with the exit status in *RET_STATUS. */
+struct config *command_load_config(const struct options *options, int *ret_status);
+
+/* For commands: tells ERR and returns the exit status that fits it. */
+int command_fail(const struct error *err);
+
+/* For commands: tells the errors of CONFIG, one a line, and returns the exit status for them. */
+int command_fail_config(const struct config *config);

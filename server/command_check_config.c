@@ -1,0 +1,96 @@
+/* `pyexecd --check-config`: every error of the configuration, also those that only show when it is
+ * used: an interpreter that is not there, a token that cannot be read. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "environments/catalog.h"
+#include "server/command.h"
+#include "server/config.h"
+#include "server/options.h"
+#include "server/service.h"
+#include "server/token_file.h"
+
+#include <stdio.h>
+#include <sysexits.h>
+
+/* One environment's preparation, waited for. */
+struct check {
+    struct environment_waiter waiter;
+    struct ev_loop *loop; /* borrowed */
+    struct error err;
+    enum outcome outcome; /* PENDING until `prepared` came */
+};
+
+static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+{
+    struct check *check = CONTAINER_OF(waiter, struct check, waiter);
+
+    check->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
+    if (err)
+        check->err = *err;
+    ev_break(check->loop, EVBREAK_ONE);
+}
+
+static void check_environment(struct service *service, struct config *config, const char *name)
+{
+    struct check check = {.waiter.prepared = on_prepared, .loop = service->loop};
+    struct environment *environment = catalog_find(service->catalog, name);
+
+    list_init(&check.waiter.link);
+    check.outcome = environment_prepare(environment, &check.waiter, &check.err);
+    while (check.outcome == OUTCOME_PENDING)
+        ev_run(service->loop, 0);
+    if (check.outcome == OUTCOME_FAILED)
+        config_complain(config, check.err.message, "/environments/%s/executable", name);
+}
+
+static void check_environments(struct service *service, struct config *config)
+{
+    AUTO_JSON json_t *names = catalog_names(service->catalog);
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(names, i, name) check_environment(service, config, json_string_value(name));
+}
+
+static void check_token(struct config *config)
+{
+    const char *path = json_object_get_string(config_tree(config), "token_file");
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *token = path ? token_file_read(path, &err) : NULL;
+
+    if (path && !token)
+        config_complain(config, err.message, "/token_file");
+}
+
+static int check(struct config *config)
+{
+    struct service service;
+    struct error err = ERROR_INIT;
+    int status;
+
+    check_token(config);
+    status = service_open(&service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err);
+    if (status == 0)
+        check_environments(&service, config);
+    service_stop(&service);
+    service_drain(&service);
+    service_close(&service);
+    if (config_has_errors(config))
+        return command_fail_config(config);
+    if (status < 0)
+        return command_fail(&err);
+    printf("%s: ok\n", config_path(config) ? config_path(config) : "no configuration file");
+    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+}
+
+int command_check_config(const struct options *options)
+{
+    int status;
+    struct config *config = command_load_config(options, &status);
+
+    if (!config)
+        return status;
+    status = check(config);
+    config_free(config);
+    return status;
+}

@@ -1,0 +1,229 @@
+/* `pyexecd doctor`: what is there, what is missing, what follows from it. What counts is shown by
+ * doing it: each environment runs a script of one line. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "environments/catalog.h"
+#include "environments/executor.h"
+#include "environments/process/host.h"
+#include "environments/working_directory.h"
+#include "server/command.h"
+#include "server/config.h"
+#include "server/options.h"
+#include "server/probe.h"
+#include "server/service.h"
+#include "server/state_directory.h"
+#include "server/tools/run_result.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sysexits.h>
+
+#define TRIAL_SECONDS 10.0
+
+static const char TRIAL_SCRIPT[] = "print('ok')\n";
+
+struct doctor {
+    struct service service;
+    struct executor_client client;
+    struct run_setting setting;
+    json_t *result; /* owned; of the last trial */
+    bool refused;   /* a run would be refused */
+};
+
+static void print_line(const char *mark, const char *name, const char *text)
+{
+    printf("  %-4s %-18s %s\n", mark, name, text);
+}
+
+static void print_kernel(void)
+{
+    struct utsname names;
+    size_t count;
+    const struct probe *probes = probe_list(&count);
+
+    if (uname(&names) == 0)
+        printf("kernel %s %s\n", names.sysname, names.release);
+    for (size_t i = 0; i < count; i++) {
+        char detail[PROBE_DETAIL_BYTES] = "";
+        bool there = probes[i].try(detail);
+        AUTO_FREE char *missing =
+            memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
+
+        print_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
+    }
+}
+
+static void on_done(void *data, const struct run_report *report)
+{
+    struct doctor *doctor = data;
+
+    doctor->result = run_result_structured(report, &doctor->setting);
+    ev_break(doctor->service.loop, EVBREAK_ALL);
+}
+
+/* Runs the trial script and waits for its end. */
+static int try_environment(struct doctor *doctor, struct environment *environment,
+                           struct error *err)
+{
+    struct working_directory *directory =
+        workplace_open(doctor->service.workplace, "command-line", NULL, err);
+    const struct run *run;
+
+    if (!directory)
+        return -1;
+    doctor->setting = (struct run_setting){
+        .environment = environment, .host = doctor->service.host, .timeout = TRIAL_SECONDS};
+    run = executor_submit(doctor->service.executor,
+                          &(struct run_request){
+                              .environment = environment,
+                              .directory = directory,
+                              .client = &doctor->client,
+                              .code = TRIAL_SCRIPT,
+                              .code_length = strlen(TRIAL_SCRIPT),
+                              .timeout = TRIAL_SECONDS,
+                              .data = doctor,
+                              .done = on_done,
+                          },
+                          err);
+    working_directory_unref(directory);
+    if (!run)
+        return -1;
+    ev_run(doctor->service.loop, 0);
+    return 0;
+}
+
+static double timing(const json_t *result, const char *key)
+{
+    return json_number_value(json_object_get(json_object_get(result, "timings"), key));
+}
+
+static void print_trial(struct doctor *doctor, struct environment *environment,
+                        const json_t *result)
+{
+    const char *error = json_object_get_string(result, "error");
+    const char *version = json_object_get_string(result, "python_version");
+    AUTO_FREE char *text = NULL;
+
+    if (json_is_true(json_object_get(result, "success"))) {
+        text = memory_format("%s, Python %s; started in %.1f ms, ended after %.1f ms",
+                             environment->ops->interpreter(environment),
+                             version ? version : "(unknown)", timing(result, "start") * 1e3,
+                             timing(result, "run") * 1e3);
+        print_line("yes", environment->name, text);
+        return;
+    }
+    text = memory_format("no script can be run: %s",
+                         error ? error : json_object_get_string(result, "stderr"));
+    print_line("no", environment->name, text);
+    doctor->refused = true;
+}
+
+static void print_environments(struct doctor *doctor)
+{
+    AUTO_JSON json_t *names = catalog_names(doctor->service.catalog);
+    const json_t *name;
+    size_t i;
+
+    printf("environments\n");
+    json_array_foreach(names, i, name)
+    {
+        struct environment *environment =
+            catalog_find(doctor->service.catalog, json_string_value(name));
+        struct error err = ERROR_INIT;
+        AUTO_JSON json_t *result = NULL;
+
+        if (try_environment(doctor, environment, &err) < 0)
+            result = json_pack("{s:s}", "error", err.message);
+        else
+            result = STEAL_PTR(doctor->result);
+        print_trial(doctor, environment, result);
+    }
+}
+
+static void print_containment(const struct doctor *doctor)
+{
+    const struct process_host *host = doctor->service.host;
+    const json_t *missing = process_host_missing(host);
+    const json_t *what;
+    size_t i;
+
+    printf("containment\n");
+    print_line("", "process tree", containment_name(process_host_containment(host)));
+    print_line("", "limits", process_host_limits_by(host));
+    json_array_foreach(missing, i, what) print_line("no", "missing", json_string_value(what));
+}
+
+static void print_limits(const struct doctor *doctor)
+{
+    const struct environment *environment =
+        catalog_find(doctor->service.catalog, doctor->service.default_environment);
+    const struct environment_settings *settings = &environment->settings;
+    AUTO_FREE char *memory = quantity_bytes(settings->limits.memory);
+    AUTO_FREE char *disk = quantity_bytes(settings->disk);
+    AUTO_FREE char *output = quantity_bytes(settings->output);
+    AUTO_FREE char *text = memory_format(
+        "%g seconds (at most %g), %s of memory, %u processes, %s of files, %s of each output",
+        settings->timeout, settings->max_timeout, memory, settings->limits.processes, disk, output);
+
+    print_line("", "limits of a run", text);
+}
+
+static void print_places(const struct config *config)
+{
+    const char *kind = json_object_get_string(config_tree(config), "working_directory");
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *state = strcmp(kind, "memory") == 0 ? state_directory_open_in_memory(&err)
+                                                        : state_directory_open(&err);
+
+    printf("places\n");
+    print_line("", "configuration", config_path(config) ? config_path(config) : "none: defaults");
+    print_line(state ? "" : "no", "state", state ? state : err.message);
+    print_line("", "work", kind);
+}
+
+static void print_service(struct doctor *doctor)
+{
+    executor_client_init(&doctor->client);
+    print_environments(doctor);
+    print_containment(doctor);
+    print_limits(doctor);
+}
+
+/* 0 when runs would be started, 1 when they would be refused, or the status of a failure. */
+static int diagnose(struct doctor *doctor, struct config *config)
+{
+    struct error err = ERROR_INIT;
+    int status = EX_OK;
+
+    printf("pyexecd " PYEXECD_VERSION "\n");
+    print_kernel();
+    print_places(config);
+    if (service_open(&doctor->service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err) < 0) {
+        fflush(stdout);
+        status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
+    } else {
+        print_service(doctor);
+    }
+    service_stop(&doctor->service);
+    service_drain(&doctor->service);
+    service_close(&doctor->service);
+    if (status != EX_OK)
+        return status;
+    return doctor->refused || fflush(stdout) == EOF;
+}
+
+int command_doctor(const struct options *options)
+{
+    struct doctor doctor = {0};
+    int status;
+    struct config *config = command_load_config(options, &status);
+
+    if (!config)
+        return status;
+    status = diagnose(&doctor, config);
+    config_free(config);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* `pyexecd schema`: the tool, for programs that call models themselves. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "environments/catalog.h"
+#include "server/command.h"
+#include "server/config.h"
+#include "server/options.h"
+#include "server/provider.h"
+#include "server/service.h"
+#include "server/tools/run_python_definition.h"
+
+#include <stdio.h>
+#include <sysexits.h>
+
+static json_t *declare(const struct provider *provider, const struct catalog *catalog,
+                       const char *environment)
+{
+    AUTO_FREE char *description = run_python_description(catalog, environment);
+    AUTO_JSON json_t *input_schema = run_python_input_schema(catalog, environment);
+    AUTO_JSON json_t *output_schema = run_python_output_schema();
+    AUTO_JSON json_t *annotations = run_python_annotations();
+
+    return provider_declare(provider, &(struct provider_function){
+                                          .name = RUN_PYTHON_NAME,
+                                          .title = RUN_PYTHON_TITLE,
+                                          .description = description,
+                                          .input_schema = input_schema,
+                                          .output_schema = output_schema,
+                                          .annotations = annotations,
+                                      });
+}
+
+static int print(const struct provider *provider, struct config *config)
+{
+    struct catalog *catalog = service_open_catalog(EV_DEFAULT, NULL, config);
+    AUTO_JSON json_t *declaration = NULL;
+
+    if (!config_has_errors(config))
+        declaration = declare(provider, catalog,
+                              json_object_get_string(config_tree(config), "default_environment"));
+    catalog_free(catalog);
+    if (!declaration)
+        return command_fail_config(config);
+    if (json_dumpf(declaration, stdout, JSON_INDENT(2)) < 0 || putchar('\n') == EOF ||
+        fflush(stdout) == EOF)
+        return EX_IOERR;
+    return EX_OK;
+}
+
+int command_schema(const struct options *options)
+{
+    struct error err = ERROR_INIT;
+    const struct provider *provider = provider_find(options->provider, &err);
+    struct config *config;
+    int status;
+
+    if (!provider)
+        return command_fail(&err);
+    config = command_load_config(options, &status);
+    if (!config)
+        return status;
+    status = print(provider, config);
+    config_free(config);
+    return status;
+}

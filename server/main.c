@@ -1,0 +1,63 @@
+/* The program: reads its command line, makes itself hard to look into, does what it was told. */
+#include "base/log.h"
+#include "server/command.h"
+#include "server/options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+/* What scripts of the same user could read or be sent by accident: nothing. */
+static void harden(void)
+{
+    const struct rlimit no_core = {0};
+
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_DUMPABLE, 0);
+    setrlimit(RLIMIT_CORE, &no_core);
+    umask(S_IRWXG | S_IRWXO);
+}
+
+static int print(const char *text)
+{
+    fputs(text, stdout);
+    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+}
+
+static int execute(const struct options *options)
+{
+    switch (options->command) {
+    case COMMAND_SERVE:
+        return command_serve(options);
+    case COMMAND_RUN:
+        return command_run(options);
+    case COMMAND_DOCTOR:
+        return command_doctor(options);
+    case COMMAND_SCHEMA:
+        return command_schema(options);
+    case COMMAND_CHECK_CONFIG:
+        return command_check_config(options);
+    case COMMAND_HELP:
+        return print(options_help());
+    case COMMAND_VERSION:
+        return print("pyexecd " PYEXECD_VERSION "\n");
+    }
+    return EX_SOFTWARE;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+
+    harden();
+    if (options_parse(&options, argc, argv, &err) < 0) {
+        fprintf(stderr, "pyexecd: %s\nTry pyexecd --help.\n", err.message);
+        return EX_USAGE;
+    }
+    log_open(options.log_level);
+    return execute(&options);
+}

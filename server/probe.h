@@ -1,0 +1,19 @@
+/* What the kernel gives, tried out one feature at a time; for `doctor`. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PROBE_DETAIL_BYTES = 192 };
+
+struct probe {
+    const char *name;
+    const char *without; /* what follows when it is missing */
+
+    /* Tries it. DETAIL (PROBE_DETAIL_BYTES) gets what was found: a version, or why it is missing;
+     * it may stay empty. */
+    bool (*try)(char *detail);
+};
+
+/* All probes, in the order in which they are worth reading. Static storage. */
+const struct probe *probe_list(size_t *ret_count);

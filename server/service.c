@@ -1,0 +1,237 @@
+#include "server/service.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/catalog.h"
+#include "environments/executor.h"
+#include "environments/process/process.h"
+#include "environments/working_directory.h"
+#include "server/config.h"
+#include "server/state_directory.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DRAIN_SECONDS 2.5 /* a killed tree is gone within PROCESS_EMPTY_SECONDS, or never */
+#define RUNNER        "pyexecd-runner"
+
+static double number(const json_t *tree, const char *key)
+{
+    return json_number_value(json_object_get(tree, key));
+}
+
+static struct environment_settings default_settings(const json_t *tree)
+{
+    const json_t *limits = json_object_get(tree, "limits");
+    uint64_t disk = (uint64_t)number(limits, "disk");
+
+    return (struct environment_settings){
+        .timeout = number(tree, "timeout"),
+        .max_timeout = number(tree, "max_timeout"),
+        .limits =
+            {
+                .memory = (uint64_t)number(limits, "memory"),
+                .processes = (unsigned)number(limits, "processes"),
+                .file_size = disk,
+            },
+        .disk = disk,
+        .output = (size_t)number(limits, "output"),
+    };
+}
+
+struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *host,
+                                     struct config *config)
+{
+    const json_t *tree = config_tree(config);
+    struct environment_settings defaults = default_settings(tree);
+    struct catalog *catalog = catalog_new(loop, host);
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach(json_object_get(tree, "environments"), name, definition)
+    {
+        const char *key = NULL;
+        struct error err = ERROR_INIT;
+
+        if (catalog_add(catalog, name, definition, &defaults, &key, &err) == 0)
+            continue;
+        /* Names are of letters that a JSON Pointer need not escape. */
+        config_complain(config, err.message, "/environments/%s%s%s", name, key ? "/" : "",
+                        key ? key : "");
+    }
+    return catalog;
+}
+
+/* The runner beside the program itself, as in a build directory, else where it is installed. Owned
+ * by the caller. */
+static char *find_runner(void)
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    char *slash;
+
+    if (length > 0) {
+        program[length] = '\0';
+        slash = strrchr(program, '/');
+        if (slash) {
+            AUTO_FREE char *beside = memory_format("%.*s/" RUNNER, (int)(slash - program), program);
+
+            if (access(beside, X_OK) == 0)
+                return STEAL_PTR(beside);
+        }
+    }
+    return memory_copy_string(PYEXECD_LIBEXECDIR "/" RUNNER);
+}
+
+/* Never silently: once for each thing, when it turns out. */
+static void on_missing(void *data, const char *what)
+{
+    (void)data;
+    log_warning("containment is weaker than it could be: %s", what);
+}
+
+static int open_host(struct service *service, const json_t *tree, struct error *err)
+{
+    AUTO_FREE char *runner = find_runner();
+    const char *containment = json_object_get_string(tree, "containment");
+
+    service->host = process_host_new(
+        &(struct process_host_settings){
+            .loop = service->loop,
+            .runner_path = runner,
+            .allow_best_effort = containment && strcmp(containment, "best-effort") == 0,
+            .strongest = CONTAINMENT_PID_NAMESPACE,
+            .missing = on_missing,
+        },
+        err);
+    return service->host ? 0 : -1;
+}
+
+static void open_executor(struct service *service, const json_t *tree)
+{
+    const json_t *limits = json_object_get(tree, "limits");
+    unsigned queued = (unsigned)number(limits, "queued_runs");
+
+    service->executor = executor_new(&(struct executor_settings){
+        .loop = service->loop,
+        .host = service->host,
+        .concurrent_runs = (unsigned)number(limits, "concurrent_runs"),
+        .queued_runs = queued,
+        .queued_runs_per_client = (queued + 1) / 2,
+    });
+}
+
+/* The root of the directories that are made for callers. What is dropped has its own root: nobody
+ * who keeps directories longer looks there. Owned by the caller. */
+static char *open_root(const char *kind, enum service_keeping keeping, struct error *err)
+{
+    AUTO_FREE char *state = strcmp(kind, "memory") == 0 ? state_directory_open_in_memory(err)
+                                                        : state_directory_open(err);
+
+    if (!state)
+        return NULL;
+    return memory_format("%s/%s", state, keeping == SERVICE_KEEP_DIRECTORIES ? "work" : "once");
+}
+
+static int open_workplace(struct service *service, const json_t *tree, enum service_keeping keeping,
+                          struct error *err)
+{
+    const char *kind = json_object_get_string(tree, "working_directory");
+    AUTO_FREE char *root = open_root(kind, keeping, err);
+
+    if (!root)
+        return -1;
+    service->workplace = workplace_new(
+        &(struct workplace_settings){
+            .loop = service->loop,
+            .path = *kind == '/' ? kind : NULL,
+            .root = root,
+            .keep_seconds = keeping == SERVICE_KEEP_DIRECTORIES ? number(tree, "keep_for") : 0,
+        },
+        err);
+    return service->workplace ? 0 : -1;
+}
+
+int service_open(struct service *service, struct ev_loop *loop, struct config *config,
+                 enum service_keeping keeping, struct error *err)
+{
+    const json_t *tree = config_tree(config);
+
+    *service = (struct service){
+        .loop = loop,
+        .default_environment = json_object_get_string(tree, "default_environment"),
+    };
+    if (open_host(service, tree, err) < 0 || open_workplace(service, tree, keeping, err) < 0)
+        return -1;
+    open_executor(service, tree);
+    service->catalog = service_open_catalog(loop, service->host, config);
+    if (config_has_errors(config))
+        return error_set(err, ERROR_CONFIG, "the configuration has errors");
+    return 0;
+}
+
+void service_stop(struct service *service)
+{
+    if (service->executor)
+        executor_stop(service->executor);
+    if (service->host)
+        process_host_stop(service->host);
+}
+
+static bool is_idle(const struct service *service)
+{
+    return (!service->executor || executor_is_idle(service->executor)) &&
+           (!service->host || process_host_is_idle(service->host));
+}
+
+struct draining {
+    const struct service *service;
+    struct ev_prepare prepare; /* looks, each time before the loop would wait */
+    struct ev_timer deadline;
+};
+
+static void on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events)
+{
+    const struct draining *draining = CONTAINER_OF(prepare, struct draining, prepare);
+
+    (void)events;
+    if (is_idle(draining->service))
+        ev_break(loop, EVBREAK_ALL);
+}
+
+static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+void service_drain(struct service *service)
+{
+    struct draining draining = {.service = service};
+
+    ev_prepare_init(&draining.prepare, on_prepare);
+    ev_prepare_start(service->loop, &draining.prepare);
+    ev_timer_init(&draining.deadline, on_deadline, DRAIN_SECONDS, 0);
+    ev_now_update(service->loop);
+    ev_timer_start(service->loop, &draining.deadline);
+    ev_run(service->loop, 0);
+    ev_timer_stop(service->loop, &draining.deadline);
+    ev_prepare_stop(service->loop, &draining.prepare);
+}
+
+/* The executor and the host can only be freed when nothing of theirs is left. */
+void service_close(struct service *service)
+{
+    if (!is_idle(service))
+        return;
+    executor_free(service->executor);
+    process_host_free(service->host);
+    catalog_free(service->catalog);
+    workplace_free(service->workplace);
+    *service = (struct service){0};
+}

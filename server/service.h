@@ -1,0 +1,47 @@
+/* What runs scripts, put together from one configuration: everything below the transports. */
+#pragma once
+
+#include "base/error.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+struct catalog;
+struct config;
+struct executor;
+struct process_host;
+struct workplace;
+
+struct service {
+    struct ev_loop *loop;            /* borrowed */
+    const char *default_environment; /* borrowed from the configuration */
+    struct catalog *catalog;         /* owned, as all below */
+    struct process_host *host;
+    struct executor *executor;
+    struct workplace *workplace;
+};
+
+/* How long working directories that were made for a caller are kept. */
+enum service_keeping {
+    SERVICE_KEEP_DIRECTORIES, /* as configured */
+    SERVICE_DROP_DIRECTORIES, /* no longer than they are used */
+};
+
+/* The environments of CONFIG; those that cannot be made are complained about in CONFIG. HOST may be
+ * NULL for a catalog that is only looked at. */
+struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *host,
+                                     struct config *config);
+
+/* Opens everything. -1 with ERR; CONFIG, which must have had no errors, may then have some. It is
+ * borrowed until service_close. */
+int service_open(struct service *service, struct ev_loop *loop, struct config *config,
+                 enum service_keeping keeping, struct error *err);
+
+/* Kills everything that runs, at once. */
+void service_stop(struct service *service);
+
+/* Runs the loop until nothing is left of what was stopped, a few seconds at most. */
+void service_drain(struct service *service);
+
+/* Releases everything. What is not drained dies with the program. Harmless after a failed open. */
+void service_close(struct service *service);

@@ -1,0 +1,97 @@
+#include "server/state_directory.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* systemd.exec(5): several directories are separated by colons. */
+static char *from_systemd(void)
+{
+    const char *directories = getenv("STATE_DIRECTORY");
+
+    if (!directories || *directories != '/')
+        return NULL;
+    return strndup(directories, strcspn(directories, ":"));
+}
+
+static char *from_home(void)
+{
+    const char *directory = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+
+    /* A relative path there is to be ignored (XDG Base Directory Specification). */
+    if (directory && *directory == '/')
+        return memory_format("%s/pyexecd", directory);
+    if (home && *home == '/')
+        return memory_format("%s/.local/state/pyexecd", home);
+    return NULL;
+}
+
+static char *from_tmp(void)
+{
+    return memory_format("/tmp/pyexecd-%u", geteuid());
+}
+
+/* What STATUS says of PATH. */
+static int check_directory(const char *path, const struct stat *status, struct error *err)
+{
+    if (!S_ISDIR(status->st_mode))
+        return error_set(err, ERROR_UNAVAILABLE, "%s is no directory", path);
+    if (status->st_uid != geteuid())
+        return error_set(err, ERROR_UNAVAILABLE, "%s belongs to uid %u", path, status->st_uid);
+    if (status->st_mode & (S_IWGRP | S_IWOTH))
+        return error_set(err, ERROR_UNAVAILABLE, "others may write in %s (mode %04o)", path,
+                         status->st_mode & 07777U);
+    if (access(path, R_OK | W_OK | X_OK) < 0)
+        return error_set_errno(err, errno, "cannot write in %s", path);
+    return 0;
+}
+
+typedef int (*look_fn)(const char *path, struct stat *status);
+
+static int open_directory(const char *path, look_fn look, struct error *err)
+{
+    struct stat status;
+
+    if (fd_make_directories(path, S_IRWXU, err) < 0)
+        return -1;
+    if (look(path, &status) < 0)
+        return error_set_errno(err, errno, "cannot examine %s", path);
+    return check_directory(path, &status, err);
+}
+
+char *state_directory_open(struct error *err)
+{
+    /* Anybody may put a link into /tmp; elsewhere links are the operator's (systemd makes one for
+     * a dynamic user). */
+    static const struct {
+        char *(*find)(void);
+        look_fn look;
+    } candidates[] = {
+        {from_systemd, stat},
+        {from_home, stat},
+        {from_tmp, lstat},
+    };
+
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        AUTO_FREE char *path = candidates[i].find();
+
+        *err = (struct error)ERROR_INIT;
+        if (path && open_directory(path, candidates[i].look, err) == 0)
+            return STEAL_PTR(path);
+    }
+    return NULL;
+}
+
+char *state_directory_open_in_memory(struct error *err)
+{
+    AUTO_FREE char *path = memory_format("/dev/shm/pyexecd-%u", geteuid());
+
+    return open_directory(path, lstat, err) < 0 ? NULL : STEAL_PTR(path);
+}

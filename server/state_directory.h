@@ -1,0 +1,12 @@
+/* Where the program keeps what outlives it: working directories, for a while. */
+#pragma once
+
+#include "base/error.h"
+
+/* The first that can be used of $STATE_DIRECTORY, ${XDG_STATE_HOME:-~/.local/state}/pyexecd and
+ * /tmp/pyexecd-UID; made when it is missing. It is ours and nobody else may write in it. Owned by
+ * the caller; NULL with ERR, which names the last one. */
+char *state_directory_open(struct error *err);
+
+/* /dev/shm/pyexecd-UID, for files that are in memory; likewise. */
+char *state_directory_open_in_memory(struct error *err);

@@ -1,0 +1,277 @@
+"""The program as people use it in a shell."""
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+
+def pyexecd(*arguments, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    if "input" in options:
+        del options["stdin"]
+    return subprocess.run([os.environ["PYEXECD"], *map(str, arguments)], capture_output=True,
+                          text=True, check=False, timeout=60, **options)
+
+
+@pytest.fixture
+def write_config(tmp_path):
+    """Writes a configuration (JSON is YAML, or the text itself) and returns its path."""
+    def write(config):
+        path = tmp_path / "config.yaml"
+        path.write_text(config if isinstance(config, str) else json.dumps(config))
+        path.chmod(0o600)
+        return path
+    return write
+
+
+# Asking about the program
+
+
+def test_version_is_one_line():
+    result = pyexecd("--version")
+    assert result.returncode == 0
+    assert re.fullmatch(r"pyexecd \d+\.\d+\.\d+\n", result.stdout)
+
+
+def test_help_names_every_command():
+    result = pyexecd("--help")
+    assert result.returncode == 0 and result.stderr == ""
+    assert len(result.stdout.splitlines()) <= 24
+    for word in ("run", "doctor", "schema", "--check-config", "--config", "--listen"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--bogus"], ["frobnicate"], ["run"], ["run", "a", "b"],
+                                       ["schema", "--for", "nobody"], ["--json"]])
+def test_a_wrong_command_line_is_64(arguments):
+    result = pyexecd(*arguments)
+    assert result.returncode == 64
+    assert result.stdout == ""
+    assert result.stderr.startswith("pyexecd: ")
+
+
+# run
+
+
+def test_run_passes_everything_on(tmp_path):
+    script = tmp_path / "hello.py"
+    script.write_text("import sys\nprint('out')\nprint('err', file=sys.stderr)\nsys.exit(7)\n")
+    result = pyexecd("run", script)
+    assert (result.returncode, result.stdout, result.stderr) == (7, "out\n", "err\n")
+
+
+def test_run_reads_standard_input():
+    result = pyexecd("run", "-", input="print(6 * 7)")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "42\n", "")
+
+
+def test_run_passes_bytes_on_unchanged():
+    result = subprocess.run([os.environ["PYEXECD"], "run", "-"], capture_output=True, check=True,
+                            input=b"import sys; sys.stdout.buffer.write(b'\\xff\\0\\n' * 1000000)")
+    assert result.stdout == b"\xff\0\n" * 1000000
+
+
+def test_run_prints_as_it_comes():
+    process = subprocess.Popen([os.environ["PYEXECD"], "run", "-"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    process.stdin.write(b"import time\nprint('now', flush=True)\ntime.sleep(60)")
+    process.stdin.close()
+    try:
+        assert process.stdout.readline() == b"now\n"
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 128 + signal.SIGINT
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("code, status, message", [
+    ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", 128 + 11, "was killed by SIGSEGV"),
+    ("import time; print('x', flush=True); time.sleep(60)", 124, "timed out after 0.5 seconds"),
+])
+def test_run_says_how_the_script_was_stopped(code, status, message):
+    result = pyexecd("run", "--timeout", "0.5", "-", input=code)
+    assert result.returncode == status
+    assert f"pyexecd: the script {message}" in result.stderr
+
+
+def test_run_prints_the_result_as_json():
+    result = pyexecd("run", "--json", "-", input="import sys; print(1); sys.exit(3)")
+    structured = json.loads(result.stdout)
+    assert result.returncode == 3
+    assert structured["stdout"] == "1\n" and structured["returncode"] == 3
+    assert structured["environment"] == "system"
+    assert result.stderr == ""
+
+
+def test_run_ends_when_nobody_reads_on():
+    shell = f"{os.environ['PYEXECD']} run - | head -n 1"
+    started = time.monotonic()
+    result = subprocess.run(["bash", "-c", f"{shell}; exit ${{PIPESTATUS[0]}}"],
+                            input="while True: print('again')", capture_output=True, text=True,
+                            check=False, timeout=30)
+    assert result.stdout == "again\n"
+    assert result.returncode == 128 + signal.SIGPIPE
+    assert time.monotonic() - started < 10
+
+
+def test_run_leaves_no_directory_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    result = pyexecd("run", "-", input="import os\nopen('left', 'w')\nprint(os.getcwd())")
+    assert result.stdout.startswith(str(tmp_path))
+    assert not os.path.exists(result.stdout.strip())
+    assert not list(tmp_path.rglob("left"))
+
+
+def test_run_works_in_the_configured_directory(tmp_path, write_config):
+    work = tmp_path / "work"
+    work.mkdir()
+    config = write_config({"working_directory": str(work)})
+    pyexecd("run", "--config", config, "-", input="open('left', 'w').write('x')")
+    assert (work / "left").read_text() == "x"
+
+
+def test_run_chooses_an_environment(write_config):
+    config = write_config({"environments": {
+        "a": {"type": "system", "environment": {"NAME": "A"}},
+        "b": {"type": "system", "environment": {"NAME": "B"}}}, "default_environment": "a"})
+    code = "import os; print(os.environ['NAME'])"
+    assert pyexecd("run", "-c", config, "-", input=code).stdout == "A\n"
+    assert pyexecd("run", "-c", config, "--env", "b", "-", input=code).stdout == "B\n"
+    result = pyexecd("run", "-c", config, "--env", "z", "-", input=code)
+    assert result.returncode == 64 and '"z"' in result.stderr
+
+
+def test_run_of_a_missing_file_is_66(tmp_path):
+    result = pyexecd("run", tmp_path / "nowhere.py")
+    assert result.returncode == 66
+    assert "nowhere.py" in result.stderr
+
+
+def test_run_in_a_missing_interpreter_is_69(write_config):
+    config = write_config({"environments": {"system": {"type": "system",
+                                                       "executable": "/nowhere/python3"}}})
+    result = pyexecd("run", "-c", config, "-", input="print(1)")
+    assert result.returncode == 69
+    assert "/nowhere/python3" in result.stderr
+
+
+# doctor
+
+
+def test_doctor_tells_what_is_there():
+    result = pyexecd("doctor")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for name in ("user namespaces", "PID namespace", "mounting /proc", "Landlock", "seccomp",
+                 "cgroup v2", "cgroup v1", "cgroup.kill", "pidfd", "openat2", "close_range"):
+        assert re.search(rf"^  (yes|no ) +{re.escape(name)}", result.stdout, re.MULTILINE), name
+    assert re.search(r"^  yes +system +/\S+, Python 3\.\d+", result.stdout, re.MULTILINE)
+    assert "process tree" in result.stdout and "limits" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 200
+
+
+def test_doctor_fails_where_a_run_would_be_refused(write_config):
+    config = write_config({"environments": {"system": {"type": "system",
+                                                       "executable": "/nowhere/python3"}}})
+    result = pyexecd("doctor", "-c", config)
+    assert result.returncode == 1
+    assert re.search(r"^  no +system +.*/nowhere/python3", result.stdout, re.MULTILINE)
+
+
+# --check-config
+
+
+def test_a_good_configuration_is_ok(write_config):
+    config = write_config({"timeout": 5})
+    result = pyexecd("--check-config", "--config", config)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{config}: ok\n", "")
+
+
+def test_every_error_has_its_place(write_config):
+    config = write_config("timeout: soon\nlimits:\n  memory: 1XB\nenviroments: {}\n")
+    result = pyexecd("--check-config", "--config", config)
+    assert result.returncode == 78
+    lines = result.stderr.splitlines()
+    assert len(lines) == 3
+    for place, line in zip((f"{config}:1:10: ", f"{config}:3:11: ", f"{config}:4:1: "), lines):
+        assert line.startswith(place), line
+    assert "environments" in lines[2]
+
+
+def test_an_interpreter_that_cannot_be_used_is_an_error_with_its_place(write_config):
+    config = write_config("environments:\n  system:\n    type: system\n"
+                          "    executable: /nowhere/python3\n")
+    result = pyexecd("--check-config", "--config", config)
+    assert result.returncode == 78
+    assert result.stderr.startswith(f"{config}:4:17: environments.system.executable: ")
+    assert "/nowhere/python3" in result.stderr
+
+
+def test_a_token_that_cannot_be_used_is_an_error_with_its_place(write_config, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("short")
+    token.chmod(0o600)
+    config = write_config(f"listen: [\"tcp:127.0.0.1:7\"]\ntoken_file: {token}\n")
+    result = pyexecd("--check-config", "--config", config)
+    assert result.returncode == 78
+    assert result.stderr.startswith(f"{config}:2:13: token_file: ")
+
+
+def test_a_missing_configuration_is_66(tmp_path):
+    result = pyexecd("--check-config", "--config", tmp_path / "nowhere.yaml")
+    assert result.returncode == 66
+    assert "nowhere.yaml" in result.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["run", "-"], ["doctor"], ["schema"]])
+def test_a_wrong_configuration_stops_every_command(write_config, command):
+    config = write_config("timeout: soon\n")
+    result = pyexecd(*command, "--config", config)
+    assert result.returncode == 78
+    assert f"{config}:1:10: " in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_configuration_is_found_by_its_variable(write_config, monkeypatch):
+    monkeypatch.setenv("PYEXECD_CONFIG", str(write_config("timeout: soon\n")))
+    assert pyexecd("--check-config").returncode == 78
+
+
+# Serving
+
+
+def test_listen_replaces_the_configured_addresses(write_config, tmp_path):
+    config = write_config({"listen": ["unix:/nowhere/at/all"]})
+    result = pyexecd("--config", config, "--listen", "stdio", input="")
+    assert result.returncode == 0, result.stderr
+
+
+def test_an_address_that_is_in_use_is_69(tmp_path, write_config):
+    socket = tmp_path / "socket"
+    config = write_config({"listen": [f"unix:{socket}"]})
+    first = subprocess.Popen([os.environ["PYEXECD"], "--config", config])
+    try:
+        while not socket.exists():
+            time.sleep(0.01)
+        assert stat.S_IMODE(socket.stat().st_mode) & 0o077 == 0
+        result = pyexecd("--config", config)
+        assert result.returncode == 69, result.stderr
+        assert str(socket) in result.stderr
+    finally:
+        first.terminate()
+        assert first.wait(10) == 0
+    assert not socket.exists()
+
+
+def test_tcp_without_a_token_is_refused():
+    result = pyexecd("--listen", "tcp:127.0.0.1:0")
+    assert result.returncode in (64, 78)
+    assert "token" in result.stderr

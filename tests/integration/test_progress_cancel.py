@@ -1,0 +1,239 @@
+"""A call that takes long: what its caller is told meanwhile, and how it can be stopped."""
+
+import os
+import time
+
+import pytest
+
+import client
+
+KILL_SECONDS = 0.1
+SLOW_SECONDS = 2.0  # for a machine that is busy or a program with sanitizers
+
+# Says where it is and then writes the time into a file until it is killed.
+HEARTBEAT = """
+import os, sys, time
+open("started", "w").close()
+print(os.getcwd(), flush=True)
+while True:
+    with open("beat.tmp", "w") as file:
+        file.write(repr(time.time()))
+    os.rename("beat.tmp", "beat")
+    time.sleep(0.002)
+"""
+
+
+def wait_for(path, timeout=20):
+    deadline = time.monotonic() + timeout
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.005)
+
+
+def last_beat(folder, patience=0.5):
+    """The time of the last beat, once no more are coming."""
+    beat = folder / "beat"
+    seen, since = None, time.monotonic()
+    while time.monotonic() - since < patience:
+        now = beat.read_text()
+        if now != seen:
+            seen, since = now, time.monotonic()
+        time.sleep(0.005)
+    return float(seen)
+
+
+@pytest.fixture(params=["stdio", "unix"])
+def server(request, tmp_path):
+    config = {"working_directory": str(tmp_path)}
+    with client.Server(transport=request.param, config=config) as server:
+        server.initialize()
+        yield server
+
+
+# Cancellation
+
+
+def test_cancelling_kills_at_once_and_no_answer_follows(server, tmp_path):
+    call = server.start_tool("run_python", {"code": HEARTBEAT})
+    wait_for(tmp_path / "beat")
+    cancelled = time.time()
+    server.cancel(call)
+    assert last_beat(tmp_path) - cancelled < KILL_SECONDS
+    server.assert_silent(0.3)
+    assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
+
+
+def test_cancelling_a_call_that_waits_forgets_it(tmp_path):
+    config = {"working_directory": str(tmp_path), "limits": {"concurrent_runs": 1}}
+    with client.Server(config=config) as server:
+        server.initialize()
+        first = server.start_tool("run_python", {"code": HEARTBEAT})
+        wait_for(tmp_path / "beat")
+        second = server.start_tool("run_python", {"code": "open('second', 'w')"})
+        server.request("ping") if server.revision != client.wire.MODERN else None
+        server.cancel(second)
+        server.cancel(first)
+        server.assert_silent(0.3)
+        assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
+    assert not (tmp_path / "second").exists()
+
+
+def test_cancelling_twice_or_the_unknown_does_nothing(server):
+    server.cancel("nothing")
+    call = server.start_tool("run_python", {"code": "import time; time.sleep(60)"})
+    server.cancel(call)
+    server.cancel(call)
+    server.assert_silent(0.3)
+
+
+def test_one_call_of_several_is_cancelled(server):
+    slow = server.start_tool("run_python", {"code": "import time; time.sleep(60)"})
+    quick = server.start_tool("run_python", {"code": "import time; time.sleep(0.5); print('ok')"})
+    server.cancel(slow)
+    answer = server.wait(quick)["result"]
+    assert answer["structuredContent"]["stdout"] == "ok\n"
+    server.assert_silent(0.3)
+
+
+def test_closing_the_connection_kills_its_runs(tmp_path):
+    config = {"working_directory": str(tmp_path)}
+    with client.Server(transport="unix", config=config) as server:
+        server.initialize()
+        other = server.connect()
+        other.initialize()
+        other.start_tool("run_python", {"code": HEARTBEAT})
+        wait_for(tmp_path / "beat")
+        closed = time.time()
+        other.close()
+        assert last_beat(tmp_path) - closed < KILL_SECONDS
+        assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
+
+
+def test_the_end_of_stdin_kills_everything_and_ends_the_server(tmp_path):
+    server = client.Server(config={"working_directory": str(tmp_path)})
+    try:
+        server.initialize()
+        server.start_tool("run_python", {"code": HEARTBEAT})
+        wait_for(tmp_path / "beat")
+        closed = time.time()
+        assert server.stop(timeout=2) == 0
+        assert last_beat(tmp_path) - closed < KILL_SECONDS
+    finally:
+        server.kill()
+
+
+@pytest.mark.parametrize("transport", ["stdio", "unix"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_kills_everything_and_ends_the_server(tmp_path, transport, name):
+    server = client.Server(transport=transport, config={"working_directory": str(tmp_path)})
+    try:
+        server.initialize()
+        server.start_tool("run_python", {"code": HEARTBEAT})
+        wait_for(tmp_path / "beat")
+        sent = time.time()
+        server.process.send_signal(getattr(client.signal, name))
+        assert server.wait_exit(timeout=5) == 0
+        assert last_beat(tmp_path) - sent < SLOW_SECONDS
+        if transport == "unix":
+            assert not os.path.exists(server.address), "the socket is removed"
+    finally:
+        server.kill()
+
+
+def test_kill_of_the_server_kills_its_runs(tmp_path):
+    server = client.Server(config={"working_directory": str(tmp_path)})
+    try:
+        server.initialize()
+        server.start_tool("run_python", {"code": HEARTBEAT})
+        wait_for(tmp_path / "beat")
+        killed = time.time()
+        server.process.kill()
+        server.wait_exit()
+        assert last_beat(tmp_path) - killed < 1
+    finally:
+        server.kill()
+
+
+# Progress
+
+
+def progress_of(code, transport="stdio", **arguments):
+    """The progress notifications of a call, and its result."""
+    with client.Server(transport=transport) as server:
+        server.initialize()
+        call = server.start_tool("run_python", {"code": code, **arguments}, progress_token="p")
+        result = server.wait(call)["result"]
+        server.assert_silent(0.2)
+        return server.progress("p"), result
+
+
+def test_new_lines_are_told_once_a_second():
+    code = ("import time\n"
+            "for i in range(35):\n"
+            "    print('step', i, flush=True)\n"
+            "    time.sleep(0.1)\n")
+    notes, result = progress_of(code)
+    assert result["isError"] is False
+    assert 2 <= len(notes) <= 4
+    assert all(note["message"].startswith("step ") for note in notes)
+    numbers = [int(note["message"].split()[1]) for note in notes]
+    assert numbers == sorted(set(numbers))
+    times = [note["progress"] for note in notes]
+    assert times == sorted(set(times))
+    assert all("total" not in note for note in notes)
+    assert all(later - earlier >= 0.9 for earlier, later in zip(times, times[1:]))
+
+
+def test_a_silent_run_is_told_to_be_alive_every_five_seconds():
+    notes, result = progress_of("import time; time.sleep(11)", timeout=20)
+    assert result["isError"] is False
+    times = [0] + [note["progress"] for note in notes] + [11]
+    assert all(later - earlier < 5.5 for earlier, later in zip(times, times[1:]))
+    assert len(notes) <= 3
+    assert {note["message"] for note in notes} == {"running"}
+
+
+def test_the_same_line_again_is_no_news():
+    notes, _ = progress_of("import time\nprint('once', flush=True)\ntime.sleep(4)")
+    assert [note["message"] for note in notes] == ["once"]
+
+
+def test_a_waiting_call_says_so():
+    with client.Server(config={"limits": {"concurrent_runs": 1}}) as server:
+        server.initialize()
+        first = server.start_tool("run_python", {"code": "import time; time.sleep(6)"})
+        second = server.start_tool("run_python", {"code": "print(1)"}, progress_token=7)
+        server.wait(first)
+        server.wait(second)
+        assert [note["message"] for note in server.progress(7)] == ["waiting"]
+
+
+def test_a_message_is_a_line_without_control_characters():
+    notes, _ = progress_of("import time\nprint('\\x1b[31mred\\x1b[0m\\0!', flush=True)\n"
+                           "time.sleep(1.5)")
+    (note,) = notes
+    assert all(character.isprintable() for character in note["message"])
+    assert "red" in note["message"]
+
+
+def test_without_a_token_nothing_is_told():
+    with client.Server() as server:
+        server.initialize()
+        server.call_tool("run_python", {"code": "import time\nprint(1, flush=True)\ntime.sleep(2.2)"})
+        assert server.notifications == []
+
+
+def test_none_comes_after_the_answer_of_a_cancelled_call():
+    with client.Server() as server:
+        server.initialize()
+        code = "import time\nfor i in range(100): print(i, flush=True); time.sleep(0.1)"
+        call = server.start_tool("run_python", {"code": code}, progress_token="p")
+        time.sleep(1.3)
+        server.cancel(call)
+        time.sleep(0.2)
+        while True:
+            try:
+                server.receive(0.2)
+            except TimeoutError:
+                break
+        server.assert_silent(1.5)

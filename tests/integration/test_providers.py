@@ -1,0 +1,160 @@
+"""`pyexecd schema`: each form keeps to what its provider takes, and means the same."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+import client
+
+jsonschema = pytest.importorskip("jsonschema")
+
+PROVIDERS = ["mcp", "openai", "openai-responses", "anthropic", "gemini"]
+CODE = {"code": "print(1)"}
+OPTIONAL = ["environment", "timeout", "working_directory"]
+
+
+def declaration(provider, config=None, tmp_path=None):
+    arguments = [os.environ["PYEXECD"], "schema", "--for", provider]
+    if config is not None:
+        path = tmp_path / "config.yaml"
+        path.write_text(json.dumps(config))
+        path.chmod(0o600)
+        arguments += ["--config", str(path)]
+    return json.loads(subprocess.run(arguments, check=True, capture_output=True).stdout)
+
+
+def function_of(provider):
+    """(name, description, schema of the arguments) wherever PROVIDER has them."""
+    tool = declaration(provider)
+    if provider == "mcp":
+        return tool["name"], tool["description"], tool["inputSchema"]
+    if provider == "openai":
+        tool = tool["function"]
+    if provider == "gemini":
+        (tool,) = tool["functionDeclarations"]
+        return tool["name"], tool["description"], tool["parametersJsonSchema"]
+    return tool["name"], tool["description"], tool.get("parameters") or tool["input_schema"]
+
+
+def nodes(schema):
+    """SCHEMA and every schema in it."""
+    yield schema
+    for child in schema.get("properties", {}).values():
+        yield from nodes(child)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_names_and_descriptions_are_within_every_limit(provider):
+    name, description, _ = function_of(provider)
+    assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name)
+    assert name == "run_python"
+    assert 100 < len(description) <= 1024
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_schemas_are_flat_objects_in_the_common_subset(provider):
+    _, _, schema = function_of(provider)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+    forbidden = {"$ref", "$defs", "anyOf", "oneOf", "allOf", "not", "if", "const",
+                 "patternProperties", "prefixItems", "uniqueItems", "dependentRequired",
+                 "dependentSchemas", "default"}
+    for node in nodes(schema):
+        assert not forbidden & set(node)
+    for name, node in schema["properties"].items():
+        assert node["description"], name
+        assert "properties" not in node, "flat"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_form_takes_the_same_calls(provider):
+    _, _, schema = function_of(provider)
+    strict = provider.startswith("openai")
+    nulls = dict.fromkeys(OPTIONAL) if strict else {}
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid({**nulls, **CODE})
+    assert validator.is_valid({**nulls, **CODE, "timeout": 5, "environment": "system",
+                               "working_directory": "x"})
+    assert validator.is_valid(CODE) is not strict
+    assert not validator.is_valid({**nulls, **CODE, "environment": "elsewhere"})
+    assert not validator.is_valid({**nulls, **CODE, "timeout": "5"})
+    assert not validator.is_valid({**nulls, **CODE, "libraries": []})
+    assert not validator.is_valid(nulls)
+
+
+def test_mcp_is_what_the_server_lists():
+    with client.Server() as server:
+        server.initialize()
+        (listed,) = server.list_tools()
+    printed = declaration("mcp")
+    for key in ("name", "description", "inputSchema", "outputSchema", "annotations"):
+        assert listed[key] == printed[key], key
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses"])
+def test_openai_strict_form(provider):
+    tool = declaration(provider)
+    assert tool["type"] == "function"
+    function = tool["function"] if provider == "openai" else tool
+    expected = {"name", "description", "strict", "parameters"}
+    assert set(function) == (expected if provider == "openai" else expected | {"type"})
+    assert function["strict"] is True
+    schema = function["parameters"]
+    assert "$schema" not in schema
+    assert set(schema["required"]) == set(schema["properties"])
+    for name in OPTIONAL:
+        node = schema["properties"][name]
+        assert node["type"][1] == "null", name
+        assert "enum" not in node or None in node["enum"], name
+    for node in nodes(schema):
+        assert not {"minLength", "maxLength"} & set(node)
+    assert len(json.dumps(schema)) < 120_000
+
+
+def test_anthropic_strict_form():
+    tool = declaration("anthropic")
+    assert set(tool) == {"name", "description", "strict", "input_schema"}
+    assert tool["strict"] is True
+    schema = tool["input_schema"]
+    assert schema["required"] == ["code"]
+    limits = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength",
+              "maxLength", "minItems", "maxItems", "multipleOf"}
+    for node in nodes(schema):
+        assert not limits & set(node)
+    assert "At most 600." in schema["properties"]["timeout"]["description"]
+    assert "At most 1048576 characters." in schema["properties"]["code"]["description"]
+
+
+def test_gemini_form():
+    tool = declaration("gemini")
+    assert set(tool) == {"functionDeclarations"}
+    (function,) = tool["functionDeclarations"]
+    assert set(function) == {"name", "description", "parametersJsonSchema"}
+    taken = {"type", "title", "description", "properties", "required", "additionalProperties",
+             "enum", "items", "minItems", "maxItems", "minimum", "maximum", "format"}
+    for node in nodes(function["parametersJsonSchema"]):
+        assert set(node) <= taken
+        assert isinstance(node["type"], str)
+        assert all(isinstance(choice, str) for choice in node.get("enum", []))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_configuration_is_in_it(provider, tmp_path):
+    config = {"max_timeout": 99, "environments": {"one": {"type": "system"},
+                                                  "two": {"type": "system"}},
+              "default_environment": "two"}
+    printed = json.dumps(declaration(provider, config, tmp_path))
+    assert '"one", "two"' in printed
+    assert "99" in printed and "600" not in printed
+    assert "Default: two" in printed
+
+
+def test_a_strict_callers_nulls_are_taken():
+    with client.Server() as server:
+        server.initialize()
+        result = server.call_tool("run_python", {**CODE, **dict.fromkeys(OPTIONAL)})
+    assert result["structuredContent"]["stdout"] == "1\n"
