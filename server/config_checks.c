@@ -45,18 +45,19 @@ static void check_timeouts(struct config *config, const struct yaml_tree *tree, 
     AUTO_FREE char *timeout_pointer = memory_format("%s/timeout", pointer);
     AUTO_FREE char *most_pointer = memory_format("%s/max_timeout", pointer);
     AUTO_FREE char *message = NULL;
-    const char *written = NULL;
 
-    if (yaml_tree_find(tree, timeout_pointer))
-        written = timeout_pointer;
-    else if (yaml_tree_find(tree, most_pointer))
-        written = most_pointer;
-    if (!written || !json_is_number(timeout) || !json_is_number(most) ||
+    if (!json_is_number(timeout) || !json_is_number(most) ||
         json_number_value(timeout) <= json_number_value(most))
         return;
-    message = memory_format("timeout (%g seconds) is more than max_timeout (%g)",
-                            json_number_value(timeout), json_number_value(most));
-    config_complain(config, message, "%s", written);
+    if (yaml_tree_find(tree, timeout_pointer)) {
+        message = memory_format("is %g seconds, more than max_timeout (%g)",
+                                json_number_value(timeout), json_number_value(most));
+        config_complain(config, message, "%s", timeout_pointer);
+    } else if (yaml_tree_find(tree, most_pointer)) {
+        message = memory_format("is %g seconds, less than timeout (%g)", json_number_value(most),
+                                json_number_value(timeout));
+        config_complain(config, message, "%s", most_pointer);
+    }
 }
 
 static void check_all_timeouts(struct config *config, const struct yaml_tree *tree,
