@@ -32,7 +32,7 @@ size_t buffer_length(const struct buffer *buffer)
 
 char *buffer_bytes(const struct buffer *buffer)
 {
-    return buffer->data + buffer->start;
+    return buffer->data ? buffer->data + buffer->start : NULL;
 }
 
 static void compact(struct buffer *buffer)
@@ -54,6 +54,15 @@ static void grow(struct buffer *buffer, size_t needed)
     buffer->capacity = capacity;
 }
 
+/* Room for LENGTH bytes more, and some to spare: who consumes little and appends little must not
+ * have everything moved each time. */
+static void make_room(struct buffer *buffer, size_t length)
+{
+    compact(buffer);
+    if (buffer->end + length >= buffer->capacity - buffer->capacity / 4)
+        grow(buffer, buffer->end + length + buffer->capacity / 4);
+}
+
 char *buffer_reserve(struct buffer *buffer, size_t length, struct error *err)
 {
     size_t unread = buffer_length(buffer);
@@ -62,11 +71,8 @@ char *buffer_reserve(struct buffer *buffer, size_t length, struct error *err)
         error_set(err, ERROR_LIMIT, "more than %zu bytes", buffer->limit);
         return NULL;
     }
-    if (!buffer->data || buffer->end + length > buffer->capacity) {
-        compact(buffer);
-        if (!buffer->data || buffer->end + length > buffer->capacity)
-            grow(buffer, buffer->end + length);
-    }
+    if (!buffer->data || buffer->end + length > buffer->capacity)
+        make_room(buffer, length);
     return buffer->data + buffer->end;
 }
 

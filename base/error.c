@@ -5,6 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
+/* What is too long is cut, between characters. */
+__attribute__((format(printf, 3, 0))) static void format_text(char *text, size_t size,
+                                                              const char *format, va_list arguments)
+{
+    int length = vsnprintf(text, size, format, arguments);
+
+    if (length >= (int)size)
+        text[utf8_boundary_before(text, size - 1)] = '\0';
+}
+
+/* Puts TEXT behind the message. */
+static void append(struct error *err, const char *text)
+{
+    size_t used = strlen(err->message);
+    size_t room = sizeof err->message - 1 - used;
+    size_t length = strlen(text);
+
+    if (length > room)
+        length = utf8_boundary_before(text, room);
+    memcpy(err->message + used, text, length);
+    err->message[used + length] = '\0';
+}
+
 int error_set(struct error *err, enum error_code code, const char *format, ...)
 {
     va_list arguments;
@@ -13,7 +38,7 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
     err->code = code;
     err->number = 0;
     va_start(arguments, format);
-    vsnprintf(err->message, sizeof err->message, format, arguments);
+    format_text(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
     return -1;
 }
@@ -21,35 +46,32 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 int error_set_errno(struct error *err, int number, const char *format, ...)
 {
     va_list arguments;
-    size_t used;
 
     assert(err->code == ERROR_NONE);
     err->code = ERROR_SYSTEM;
     err->number = number;
     va_start(arguments, format);
-    vsnprintf(err->message, sizeof err->message, format, arguments);
+    format_text(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
-    used = strlen(err->message);
-    snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(number));
+    append(err, ": ");
+    append(err, strerror(number));
     return -1;
 }
 
 int error_prefix(struct error *err, const char *format, ...)
 {
-    char prefix[ERROR_MESSAGE_BYTES / 2];
-    char message[ERROR_MESSAGE_BYTES];
+    struct error before = *err;
+    char prefix[ERROR_MESSAGE_BYTES / 2]; /* the other half is for what went wrong */
     va_list arguments;
-    size_t used;
 
     assert(err->code != ERROR_NONE);
     va_start(arguments, format);
-    vsnprintf(prefix, sizeof prefix, format, arguments);
+    format_text(prefix, sizeof prefix, format, arguments);
     va_end(arguments);
-    memcpy(message, err->message, sizeof message);
-    snprintf(err->message, sizeof err->message, "%s: ", prefix);
-    used = strlen(err->message);
-    snprintf(err->message + used, sizeof err->message - used, "%.*s",
-             (int)(sizeof err->message - used - 1), message);
+    err->message[0] = '\0';
+    append(err, prefix);
+    append(err, ": ");
+    append(err, before.message);
     return -1;
 }
 

@@ -80,15 +80,28 @@ char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct er
     return data;
 }
 
+static int make_directory(const char *path, mode_t mode, struct error *err)
+{
+    struct stat status;
+
+    if (mkdir(path, mode) == 0)
+        return 0;
+    if (errno == EEXIST && stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
+        errno = ENOTDIR;
+    if (errno == EEXIST)
+        return 0;
+    return error_set_errno(err, errno, "cannot make the directory %s", path);
+}
+
 int fd_make_directories(const char *path, mode_t mode, struct error *err)
 {
     AUTO_FREE char *partial = memory_copy_string(path);
 
-    for (char *slash = strchr(partial + 1, '/');; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(partial + (*partial == '/'), '/');; slash = strchr(slash + 1, '/')) {
         if (slash)
             *slash = '\0';
-        if (mkdir(partial, mode) < 0 && errno != EEXIST)
-            return error_set_errno(err, errno, "cannot make the directory %s", partial);
+        if (make_directory(partial, mode, err) < 0)
+            return -1;
         if (!slash)
             return 0;
         *slash = '/';

@@ -1,6 +1,6 @@
 /* One line on stderr, at the edge only: accepted, closed, refused, started, ended. A sentence, then
  * key=value pairs; never program output, never secrets, never the client's code. Control
- * characters in it are escaped. Under a systemd journal the line carries its priority. */
+ * characters in it are replaced. Under a systemd journal the line carries its priority. */
 #pragma once
 
 #include <stdbool.h>

@@ -93,16 +93,19 @@ char *utf8_repair(const char *text, size_t length, size_t *ret_length)
 
 size_t utf8_boundary_before(const char *text, size_t length)
 {
-    size_t back = 0;
-    size_t skip;
+    size_t back = 0; /* continuation bytes at the end */
+    size_t skip = 0;
+    const char *lead;
 
     while (back < 3 && back < length && ((unsigned char)text[length - 1 - back] & 0xC0) == 0x80)
         back++;
     if (back == length)
         return length;
-    if (utf8_sequence(text + length - 1 - back, back + 1, &skip) > 0)
+    lead = text + length - 1 - back;
+    if (utf8_sequence(lead, back + 1, &skip) > 0)
         return length;
-    if (classify((unsigned char)text[length - 1 - back]).bytes > back + 1)
+    /* Ill-formed to the very end, and too short for what it begins: the rest may still come. */
+    if (skip == back + 1 && classify((unsigned char)*lead).bytes > back + 1)
         return length - 1 - back;
     return length;
 }
