@@ -1,62 +1,17 @@
 #include "fixture.h"
 
-#include "base/cleanup.h"
-#include "base/fd.h"
 #include "base/memory.h"
 #include "environments/capture.h"
-#include "environments/directory_removal.h"
+#include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BOUND_SECONDS 60.0
-
-char *scratch_new(void)
-{
-    char *path = memory_copy_string("/tmp/pyexecd-test-XXXXXX");
-
-    assert_non_null(mkdtemp(path));
-    return path;
-}
-
-void scratch_free(char *scratch)
-{
-    int fd = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct directory_removal removal;
-
-    directory_removal_init(&removal, fd);
-    while (directory_removal_step(&removal, 1000))
-        ;
-    directory_removal_deinit(&removal);
-    close(fd);
-    assert_int_equal(rmdir(scratch), 0);
-    free(scratch);
-}
-
-void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-char *read_text(const char *path)
-{
-    struct error err = ERROR_INIT;
-    size_t length;
-
-    return fd_read_file(path, 1 << 20, &length, &err);
-}
 
 struct environment *fixture_environment(struct fixture *fixture, const char *name,
                                         const char *definition)

@@ -80,15 +80,3 @@ void call_execute(struct call *call, struct fixture *fixture, struct working_dir
 
 /* Runs the loop for SECONDS. */
 void fixture_run_for(struct fixture *fixture, double seconds);
-
-/* A new directory under /tmp; owned by the caller. */
-char *scratch_new(void);
-
-/* Removes it with everything in it, and frees the path. */
-void scratch_free(char *scratch);
-
-/* A file in a scratch directory, made from printf. */
-void write_text(const char *path, const char *text);
-
-/* The text of the file, or NULL. Owned by the caller. */
-char *read_text(const char *path);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "fixture.h"
+#include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
