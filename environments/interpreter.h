@@ -36,7 +36,7 @@ struct interpreter {
     /* What was found; NULL before. */
     char *executable; /* owned; absolute */
     char *version;    /* owned; "3.11.2" */
-    char *prefix;     /* owned; sys.prefix */
+    char *prefix;     /* owned; sys.prefix, without site: where the library is */
 
     /* Private. */
     char *candidate;                       /* owned; what was found by name: perhaps a shim */

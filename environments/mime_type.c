@@ -87,19 +87,22 @@ static const struct mime_type {
     {".zst", "application/zstd"},
 };
 
-static bool ends_with(const char *path, const char *suffix)
+static bool ends_with(const char *name, const char *suffix)
 {
-    size_t path_length = strlen(path);
+    size_t name_length = strlen(name);
     size_t suffix_length = strlen(suffix);
 
-    return path_length > suffix_length &&
-           strcasecmp(path + path_length - suffix_length, suffix) == 0;
+    return name_length > suffix_length &&
+           strcasecmp(name + name_length - suffix_length, suffix) == 0;
 }
 
 const char *mime_type_of_path(const char *path)
 {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
     for (size_t i = 0; i < sizeof mime_types / sizeof *mime_types; i++)
-        if (ends_with(path, mime_types[i].suffix))
+        if (ends_with(name, mime_types[i].suffix))
             return mime_types[i].name;
     return "application/octet-stream";
 }

@@ -1,0 +1,168 @@
+#include "environments/catalog.h"
+
+#include "base/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct environment_settings defaults = {
+    .timeout = 30,
+    .max_timeout = 600,
+    .limits = {.memory = 512, .processes = 64, .file_size = 1000},
+    .disk = 1000,
+    .output = 100,
+};
+
+/* Only looked at: neither loop nor host is used. */
+static int setup(void **state)
+{
+    *state = catalog_new(NULL, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    catalog_free(*state);
+    return 0;
+}
+
+static int add(struct catalog *catalog, const char *name, const char *text, const char **ret_key,
+               struct error *err)
+{
+    AUTO_JSON json_t *definition = json_loads(text, 0, NULL);
+
+    assert_non_null(definition);
+    return catalog_add(catalog, name, definition, &defaults, ret_key, err);
+}
+
+static const struct environment_settings *settings_of(struct catalog *catalog, const char *text)
+{
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    if (add(catalog, "x", text, &key, &err) < 0)
+        fail_msg("%s", err.message);
+    return &catalog_find(catalog, "x")->settings;
+}
+
+static void test_what_a_definition_leaves_out_is_the_servers(void **state)
+{
+    const struct environment_settings *settings = settings_of(*state, "{\"type\": \"system\"}");
+
+    assert_float_equal(settings->timeout, 30, 0);
+    assert_float_equal(settings->max_timeout, 600, 0);
+    assert_memory_equal(&settings->limits, &defaults.limits, sizeof settings->limits);
+    assert_int_equal(settings->disk, 1000);
+    assert_int_equal(settings->output, 100);
+    assert_null(settings->variables[0]);
+}
+
+static void test_a_definition_has_its_own_limits_and_variables(void **state)
+{
+    const struct environment_settings *settings = settings_of(
+        *state, "{\"type\": \"system\", \"timeout\": 5, \"max_timeout\": 7.5,"
+                " \"limits\": {\"memory\": 1, \"processes\": 2, \"disk\": 3, \"output\": 4},"
+                " \"environment\": {\"TZ\": \"UTC\", \"EMPTY\": \"\"}}");
+
+    assert_float_equal(settings->timeout, 5, 0);
+    assert_float_equal(settings->max_timeout, 7.5, 0);
+    assert_int_equal(settings->limits.memory, 1);
+    assert_int_equal(settings->limits.processes, 2);
+    assert_int_equal(settings->limits.file_size, 3);
+    assert_int_equal(settings->disk, 3);
+    assert_int_equal(settings->output, 4);
+    assert_string_equal(settings->variables[0], "TZ=UTC");
+    assert_string_equal(settings->variables[1], "EMPTY=");
+    assert_null(settings->variables[2]);
+}
+
+static void test_a_lower_maximum_lowers_the_timeout(void **state)
+{
+    const struct environment_settings *settings =
+        settings_of(*state, "{\"type\": \"system\", \"max_timeout\": 10}");
+
+    assert_float_equal(settings->timeout, 10, 0);
+}
+
+static const struct {
+    const char *definition;
+    const char *key; /* to blame */
+    const char *message;
+} faults[] = {
+    {"{\"type\": \"system\", \"timeout\": 700}", "timeout",
+     "700 seconds is more than max_timeout, which is 600"},
+    {"{\"type\": \"system\", \"timeout\": 9, \"max_timeout\": 8}", "timeout",
+     "9 seconds is more than max_timeout, which is 8"},
+    {"{\"type\": \"venv\"}", "type", "there is no environment type \"venv\""},
+    {"{\"type\": \"system\", \"executable\": \"/nowhere/python3\"}", "executable",
+     "there is no Python interpreter at /nowhere/python3: No such file or directory"},
+    {"{\"type\": \"system\", \"executable\": \"/etc/passwd\"}", "executable",
+     "/etc/passwd is not executable"},
+    {"{\"type\": \"system\", \"executable\": \"/usr\"}", "executable",
+     "/usr is a directory, not a Python interpreter"},
+};
+
+static void test_faults_name_the_key_to_blame(void **state)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct error err = ERROR_INIT;
+        const char *key = NULL;
+
+        assert_int_equal(add(*state, "x", faults[i].definition, &key, &err), -1);
+        assert_string_equal(key, faults[i].key);
+        assert_memory_equal(err.message, faults[i].message, strlen(faults[i].message));
+        assert_null(catalog_find(*state, "x"));
+    }
+}
+
+static void test_a_missing_interpreter_error_lists_those_there_are(void **state)
+{
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    setenv("PATH", "/nowhere:/usr/bin:relative", 1);
+    add(*state, "x", "{\"type\": \"system\", \"executable\": \"/nowhere/python3\"}", &key, &err);
+    assert_non_null(strstr(err.message, "; found: /usr/bin/python3"));
+}
+
+static void test_names_are_kept_in_order_and_once(void **state)
+{
+    AUTO_JSON json_t *names = NULL;
+    AUTO_FREE char *text = NULL;
+    struct error err = ERROR_INIT;
+    const char *key = NULL;
+
+    assert_int_equal(add(*state, "z", "{\"type\": \"system\"}", &key, &err), 0);
+    assert_int_equal(add(*state, "a", "{\"type\": \"system\"}", &key, &err), 0);
+    assert_int_equal(add(*state, "z", "{\"type\": \"system\"}", &key, &err), -1);
+    names = catalog_names(*state);
+    text = json_text(names);
+    assert_string_equal(text, "[\"z\",\"a\"]");
+    assert_string_equal(catalog_find(*state, "a")->name, "a");
+    assert_string_equal(catalog_find(*state, "a")->ops->kind, "system");
+    assert_null(catalog_find(*state, "b"));
+}
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_a_definition_leaves_out_is_the_servers),
+        TEST(test_a_definition_has_its_own_limits_and_variables),
+        TEST(test_a_lower_maximum_lowers_the_timeout),
+        TEST(test_faults_name_the_key_to_blame),
+        TEST(test_a_missing_interpreter_error_lists_those_there_are),
+        TEST(test_names_are_kept_in_order_and_once),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

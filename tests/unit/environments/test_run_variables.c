@@ -1,0 +1,56 @@
+#include "environments/run_variables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void test_variables_are_built_from_nothing(void **state)
+{
+    char **variables;
+
+    (void)state;
+    setenv("SECRET", "of the server", 1);
+    setenv("PYTHONUNBUFFERED", "1", 1);
+    variables = run_variables_new("/opt/python/bin/python3", "/work/here", NULL);
+    assert_string_equal(variables[0], "PATH=/opt/python/bin:/usr/local/bin:/usr/bin:/bin");
+    assert_string_equal(variables[1], "HOME=/work/here");
+    assert_string_equal(variables[2], "LANG=C.UTF-8");
+    assert_string_equal(variables[3], "TMPDIR=/tmp");
+    assert_string_equal(variables[4], "PYTHONDONTWRITEBYTECODE=1");
+    assert_null(variables[5]);
+    run_variables_free(variables);
+}
+
+static void test_the_operators_are_added_and_win(void **state)
+{
+    char tz[] = "TZ=UTC";
+    char home[] = "HOME=/root";
+    char homes[] = "HOMES=1";
+    char empty[] = "LANG=";
+    char *own[] = {tz, home, homes, empty, NULL};
+    char **variables = run_variables_new("/usr/bin/python3", "/work", own);
+
+    (void)state;
+    assert_string_equal(variables[1], "HOME=/root");
+    assert_string_equal(variables[2], "LANG=");
+    assert_string_equal(variables[5], "TZ=UTC");
+    assert_string_equal(variables[6], "HOMES=1");
+    assert_null(variables[7]);
+    run_variables_free(variables);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_variables_are_built_from_nothing),
+        cmocka_unit_test(test_the_operators_are_added_and_win),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
