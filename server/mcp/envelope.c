@@ -2,8 +2,6 @@
 
 #include "server/mcp/logging.h"
 
-#include <string.h>
-
 #define KEY_VERSION      MCP_META_PREFIX "protocolVersion"
 #define KEY_CAPABILITIES MCP_META_PREFIX "clientCapabilities"
 #define KEY_CLIENT_INFO  MCP_META_PREFIX "clientInfo"
@@ -19,19 +17,9 @@ bool envelope_is_claimed(const json_t *params)
     return json_object_get(meta(params), KEY_VERSION) != NULL;
 }
 
-/* The revision that VALUE names. A NUL inside cannot be part of a name. */
-static enum mcp_version version_of(const json_t *value)
-{
-    const char *name = json_string_value(value);
-
-    if (!name || strlen(name) != json_string_length(value))
-        return MCP_VERSION_NONE;
-    return mcp_version_find(name);
-}
-
 bool envelope_is_modern(const json_t *params)
 {
-    return mcp_version_is_modern(version_of(json_object_get(meta(params), KEY_VERSION))) &&
+    return mcp_version_is_modern(mcp_version_of(json_object_get(meta(params), KEY_VERSION))) &&
            json_is_object(json_object_get(meta(params), KEY_CAPABILITIES));
 }
 
@@ -61,13 +49,13 @@ int envelope_read(struct mcp_request *request, struct error *err)
 
     if (check_members(envelope, err) < 0)
         return -1;
-    if (!mcp_version_is_modern(version_of(version))) {
+    if (!mcp_version_is_modern(mcp_version_of(version))) {
         request->error_data =
             json_pack("{s:o, s:O}", "supported", mcp_version_list(), "requested", version);
         return error_set(err, ERROR_UNSUPPORTED_VERSION,
                          "this server speaks 2026-07-28, and older ones after initialize");
     }
-    request->version = version_of(version);
+    request->version = mcp_version_of(version);
     request->log_level = level ? logging_level_find(level) : -1;
     return 0;
 }

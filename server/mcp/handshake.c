@@ -1,9 +1,6 @@
 #include "server/mcp/handshake.h"
 
-#include "base/json.h"
 #include "server/mcp/result.h"
-
-#include <string.h>
 
 static json_t *capabilities(void)
 {
@@ -11,9 +8,9 @@ static json_t *capabilities(void)
 }
 
 /* The version asked for, or the newest that has a handshake. */
-static enum mcp_version agree(const char *requested)
+static enum mcp_version agree(const json_t *requested)
 {
-    enum mcp_version version = mcp_version_find(requested);
+    enum mcp_version version = mcp_version_of(requested);
 
     if (version == MCP_VERSION_NONE || mcp_version_is_modern(version))
         return MCP_2025_11_25;
@@ -42,7 +39,7 @@ enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, str
 
     if (check_initialize(request->params, err) < 0)
         return OUTCOME_FAILED;
-    request->version = agree(json_object_get_string(request->params, "protocolVersion"));
+    request->version = agree(json_object_get(request->params, "protocolVersion"));
     request->peer->negotiated = request->version;
     *ret = json_pack("{s:s, s:o, s:o, s:s*}", "protocolVersion", mcp_version_name(request->version),
                      "capabilities", capabilities(), "serverInfo",

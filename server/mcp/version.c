@@ -18,6 +18,16 @@ enum mcp_version mcp_version_find(const char *name)
     return MCP_VERSION_NONE;
 }
 
+/* A NUL inside is part of no name. */
+enum mcp_version mcp_version_of(const json_t *value)
+{
+    const char *name = json_string_value(value);
+
+    if (!name || strlen(name) != json_string_length(value))
+        return MCP_VERSION_NONE;
+    return mcp_version_find(name);
+}
+
 const char *mcp_version_name(enum mcp_version version)
 {
     assert(version > MCP_VERSION_NONE && version < MCP_VERSIONS);

@@ -90,6 +90,15 @@ def _claimed_revision(message):
     return claimed if claimed == MODERN else None
 
 
+def _without_null_id(message, revision):
+    """MESSAGE as the schemas can describe it. Where no id could be read JSON-RPC wants null; the
+    older schemas always want an id, the newer ones allow to leave it out."""
+    if not isinstance(message, dict) or message.get("id", "") is not None:
+        return message
+    without = {key: value for key, value in message.items() if key != "id"}
+    return without if "$defs" in revision.document else {**without, "id": 0}
+
+
 class Wire:
     """What one connection has sent and received. `checked` counts the messages that passed."""
 
@@ -115,15 +124,23 @@ class Wire:
 
     def received(self, message):
         """Checks a message of the server."""
+        self._note_handshake(message)
         if UNAVAILABLE:
             return
         if isinstance(message, list):
-            self._revision(None).check("JSONRPCBatchResponse", message, message)
+            revision = self._revision(None)
+            parts = [_without_null_id(part, revision) for part in message]
+            revision.check("JSONRPCBatchResponse", parts, message)
         for part in message if isinstance(message, list) else [message]:
             if not isinstance(part, dict):
                 raise InvalidMessage(f"not an object: {part!r}")
             self._received_one(part)
             self.checked += 1
+
+    def _note_handshake(self, message):
+        result = message.get("result") if isinstance(message, dict) else None
+        if isinstance(result, dict) and "protocolVersion" in result:
+            self.negotiated = result["protocolVersion"]
 
     def _revision(self, claimed):
         return _Revision.load(claimed or self.negotiated or NEWEST_LEGACY)
@@ -149,15 +166,8 @@ class Wire:
             _Revision.load(MODERN).check("UnsupportedProtocolVersionError", message, message)
             return
         revision = self._revision(claimed)
-        envelope = dict(message)
-        if envelope.get("id", "") is None:
-            # No id could be read. JSON-RPC wants null then; the older schemas know ids only, the
-            # newer ones allow none at all.
-            del envelope["id"]
-            if revision.key == "definitions":
-                envelope["id"] = 0
-        revision.check(revision.first_defined("JSONRPCErrorResponse", "JSONRPCError"), envelope,
-                       message)
+        revision.check(revision.first_defined("JSONRPCErrorResponse", "JSONRPCError"),
+                       _without_null_id(message, revision), message)
 
     def _received_result(self, message):
         key = json.dumps(message.get("id"))
@@ -165,9 +175,7 @@ class Wire:
             raise InvalidMessage(f"an answer to nothing: {json.dumps(message)[:2000]}")
         method, claimed = self.requests[key]
         result = message.get("result")
-        if method == "initialize" and isinstance(result, dict):
-            self.negotiated = result.get("protocolVersion")
-        revision = self._revision(claimed)
+        revision = self._revision(None if method == "initialize" else claimed)
         revision.check(revision.first_defined("JSONRPCResultResponse", "JSONRPCResponse"), message,
                        message)
         if method not in RESULTS:

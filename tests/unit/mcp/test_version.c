@@ -23,6 +23,22 @@ static void names_that_are_no_version_are_not_found(void **state)
         assert_int_equal(mcp_version_find(NAMES[i]), MCP_VERSION_NONE);
 }
 
+static void only_a_string_that_is_all_name_is_a_version(void **state)
+{
+    json_t *name = json_string("2025-06-18");
+    json_t *longer = json_stringn("2025-06-18\0", 11);
+    json_t *number = json_integer(2025);
+
+    (void)state;
+    assert_int_equal(mcp_version_of(name), MCP_2025_06_18);
+    assert_int_equal(mcp_version_of(longer), MCP_VERSION_NONE);
+    assert_int_equal(mcp_version_of(number), MCP_VERSION_NONE);
+    assert_int_equal(mcp_version_of(NULL), MCP_VERSION_NONE);
+    json_decref(name);
+    json_decref(longer);
+    json_decref(number);
+}
+
 static void only_the_newest_version_is_modern(void **state)
 {
     (void)state;
@@ -48,6 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_version_is_found_by_its_name),
         cmocka_unit_test(names_that_are_no_version_are_not_found),
+        cmocka_unit_test(only_a_string_that_is_all_name_is_a_version),
         cmocka_unit_test(only_the_newest_version_is_modern),
         cmocka_unit_test(the_list_has_all_versions_newest_first),
     };

@@ -1,0 +1,100 @@
+"""Every transcript, at each of its revisions, over each transport, against each server it is for.
+
+The servers are the program ($PYEXECD) and the fixture: the same server with tools that do anything
+on demand ($FIXTURE, or where the build leaves it beside the program).
+"""
+
+import os
+import pathlib
+
+import pytest
+import transcript
+import wire
+from client import Server
+
+PROGRAM = os.environ.get("PYEXECD")
+FIXTURE = os.environ.get("FIXTURE") or PROGRAM and str(
+    pathlib.Path(PROGRAM).parent / "tests" / "fixture" / "fixture")
+
+SERVERS = {
+    "pyexecd": (PROGRAM, ["stdio", "unix", "tcp"]),
+    "fixture": (FIXTURE, ["stdio"]),
+}
+
+
+def _runs():
+    documents = transcript.load_all()
+    for server, (path, transports) in SERVERS.items():
+        if not path or not os.path.exists(path):
+            yield pytest.param(None, None, None, None, id=server,
+                               marks=pytest.mark.skip(f"{server} is not built here"))
+            continue
+        for document in documents:
+            for transport in transports if document.server in ("any", server) else []:
+                for revision in document.revisions:
+                    for case in document.cases_at(revision):
+                        name = f"{document.name}-{revision}-{server}-{transport}-{case.name}"
+                        yield pytest.param(server, transport, revision, case, id=name)
+
+
+class Pool:
+    """Servers that stay between cases; one that a case has spoilt is replaced."""
+
+    def __init__(self):
+        self.servers = {}
+
+    def connection(self, name, transport, revision):
+        """A connection that has done the handshake of REVISION."""
+        server = self.servers.get((name, transport))
+        if server and transport == "stdio" and server.wire.negotiated and \
+                revision in (transcript.NONE, wire.MODERN):
+            self.drop(name, transport)
+            server = None
+        if not server:
+            server = Server(transport=transport, command=[SERVERS[name][0]])
+            self.servers[name, transport] = server
+        connection = server if transport == "stdio" else server.connect()
+        if revision not in (transcript.NONE, wire.MODERN):
+            connection.initialize(revision)
+        return connection
+
+    def drop(self, name, transport):
+        server = self.servers.pop((name, transport), None)
+        if server:
+            with server:
+                pass
+
+
+@pytest.fixture(scope="module")
+def pool():
+    pool = Pool()
+    yield pool
+    for name, transport in list(pool.servers):
+        pool.drop(name, transport)
+
+
+@pytest.mark.parametrize("name, transport, revision, case", _runs())
+def test_case(pool, name, transport, revision, case):
+    connection = pool.connection(name, transport, revision)
+    try:
+        transcript.run(case, connection, revision)
+    except BaseException:
+        if transport == "stdio":
+            pool.servers.pop((name, transport)).kill()
+        raise
+    finally:
+        if transport != "stdio":
+            connection.close()
+
+
+def test_messages_are_checked_against_the_schemas():
+    if wire.UNAVAILABLE:
+        pytest.skip(wire.UNAVAILABLE)
+    checked = wire.Wire()
+    checked.sent({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    checked.received({"jsonrpc": "2.0", "id": 1, "result": {}})
+    with pytest.raises(wire.InvalidMessage):
+        checked.received({"jsonrpc": "2.0", "id": 1.5, "result": {}})
+    with pytest.raises(wire.InvalidMessage):
+        checked.received({"jsonrpc": "2.0", "id": 1, "result": []})
+    assert checked.checked == 1
