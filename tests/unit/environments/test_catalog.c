@@ -101,12 +101,6 @@ static const struct {
     {"{\"type\": \"system\", \"timeout\": 9, \"max_timeout\": 8}", "timeout",
      "9 seconds is more than max_timeout, which is 8"},
     {"{\"type\": \"venv\"}", "type", "there is no environment type \"venv\""},
-    {"{\"type\": \"system\", \"executable\": \"/nowhere/python3\"}", "executable",
-     "there is no Python interpreter at /nowhere/python3: No such file or directory"},
-    {"{\"type\": \"system\", \"executable\": \"/etc/passwd\"}", "executable",
-     "/etc/passwd is not executable"},
-    {"{\"type\": \"system\", \"executable\": \"/usr\"}", "executable",
-     "/usr is a directory, not a Python interpreter"},
 };
 
 static void test_faults_name_the_key_to_blame(void **state)
@@ -117,19 +111,15 @@ static void test_faults_name_the_key_to_blame(void **state)
 
         assert_int_equal(add(*state, "x", faults[i].definition, &key, &err), -1);
         assert_string_equal(key, faults[i].key);
-        assert_memory_equal(err.message, faults[i].message, strlen(faults[i].message));
+        assert_string_equal(err.message, faults[i].message);
         assert_null(catalog_find(*state, "x"));
     }
 }
 
-static void test_a_missing_interpreter_error_lists_those_there_are(void **state)
+/* It may be installed later, and the other environments can be used meanwhile. */
+static void test_an_interpreter_need_not_be_there_yet(void **state)
 {
-    struct error err = ERROR_INIT;
-    const char *key;
-
-    setenv("PATH", "/nowhere:/usr/bin:relative", 1);
-    add(*state, "x", "{\"type\": \"system\", \"executable\": \"/nowhere/python3\"}", &key, &err);
-    assert_non_null(strstr(err.message, "; found: /usr/bin/python3"));
+    settings_of(*state, "{\"type\": \"system\", \"executable\": \"/nowhere/python3\"}");
 }
 
 static void test_names_are_kept_in_order_and_once(void **state)
@@ -159,7 +149,7 @@ int main(void)
         TEST(test_a_definition_has_its_own_limits_and_variables),
         TEST(test_a_lower_maximum_lowers_the_timeout),
         TEST(test_faults_name_the_key_to_blame),
-        TEST(test_a_missing_interpreter_error_lists_those_there_are),
+        TEST(test_an_interpreter_need_not_be_there_yet),
         TEST(test_names_are_kept_in_order_and_once),
     };
 

@@ -274,6 +274,34 @@ static void test_nothing_on_path_fails_at_once(void **state)
     assert_string_equal(search->err.message, "there is no python3 on PATH (/nowhere)");
 }
 
+static const struct {
+    const char *name;
+    const char *message;
+} missing[] = {
+    {"/nowhere/python3",
+     "there is no Python interpreter at /nowhere/python3: No such file or directory"},
+    {"/etc/passwd", "/etc/passwd is not executable"},
+    {"/usr", "/usr is a directory, not a Python interpreter"},
+    {"python9", "there is no python9 on PATH (/nowhere:/usr/bin:relative)"},
+};
+
+static void test_what_is_not_there_is_told_with_what_is(void **state)
+{
+    struct search *search = *state;
+
+    setenv("PATH", "/nowhere:/usr/bin:relative", 1);
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        AUTO_FREE char *expected = memory_format("%s; found: " REAL, missing[i].message);
+
+        begin(search, missing[i].name);
+        assert_int_equal(find(search), OUTCOME_FAILED);
+        assert_memory_equal(search->err.message, expected, strlen(expected));
+        interpreter_deinit(&search->interpreter);
+    }
+    setenv("PATH", "/usr/bin:/bin", 1);
+    begin(search, REAL);
+}
+
 static void test_one_that_hangs_is_given_up_with_all_it_started(void **state)
 {
     struct search *search = *state;
@@ -316,6 +344,7 @@ int main(void)
         TEST(test_the_next_one_on_path_is_taken_when_the_first_fails),
         TEST(test_when_all_fail_the_first_ones_reason_is_told),
         TEST(test_nothing_on_path_fails_at_once),
+        TEST(test_what_is_not_there_is_told_with_what_is),
         TEST(test_one_that_hangs_is_given_up_with_all_it_started),
         TEST(test_one_that_is_forgotten_is_not_told),
     };

@@ -16,9 +16,9 @@ static void test_variables_are_built_from_nothing(void **state)
     (void)state;
     setenv("SECRET", "of the server", 1);
     setenv("PYTHONUNBUFFERED", "1", 1);
-    variables = run_variables_new("/opt/python/bin/python3", "/work/here", NULL);
+    variables = run_variables_new("/opt/python/bin/python3", "/home/tester/here", NULL);
     assert_string_equal(variables[0], "PATH=/opt/python/bin:/usr/local/bin:/usr/bin:/bin");
-    assert_string_equal(variables[1], "HOME=/work/here");
+    assert_string_equal(variables[1], "HOME=/home/tester/here");
     assert_string_equal(variables[2], "LANG=C.UTF-8");
     assert_string_equal(variables[3], "TMPDIR=/tmp");
     assert_string_equal(variables[4], "PYTHONDONTWRITEBYTECODE=1");
@@ -33,7 +33,7 @@ static void test_the_operators_are_added_and_win(void **state)
     char homes[] = "HOMES=1";
     char empty[] = "LANG=";
     char *own[] = {tz, home, homes, empty, NULL};
-    char **variables = run_variables_new("/usr/bin/python3", "/work", own);
+    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", own);
 
     (void)state;
     assert_string_equal(variables[1], "HOME=/root");
