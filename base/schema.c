@@ -41,7 +41,8 @@ struct schema *schema_new(json_t *document, struct error *err)
     struct schema *schema = NEW(struct schema);
 
     schema->document = json_incref(document);
-    if (schema_compile(schema, err) == 0 && schema_link(schema, err) == 0)
+    if (schema_compile(schema, err) == 0 && schema_link(schema, err) == 0 &&
+        schema_check_loops(schema, err) == 0)
         return schema;
     schema_free(schema);
     return NULL;

@@ -4,10 +4,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 
-enum {
-    DEPTH_LIMIT = 512,   /* of schemas evaluated in each other */
-    PARTS_PER_STEP = 16, /* marked in about the time of one step */
-};
+enum { PARTS_PER_STEP = 16 }; /* marked in about the time of one step */
 
 static size_t part_count(const json_t *value)
 {
@@ -71,7 +68,7 @@ bool schema_evaluate(struct schema_run *run, const struct schema_node *node,
         return false;
     if (json_is_false(node->source))
         return schema_problem_at_key(run, place, "is not allowed");
-    if (run->depth == DEPTH_LIMIT)
+    if (run->depth == SCHEMA_DEPTH_LIMIT)
         return schema_give_up(run, "is nested too deeply to check");
     run->depth++;
     fits = node->sees ? check_rules_apart(run, node, place) : check_rules(run, node, place);

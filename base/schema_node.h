@@ -76,6 +76,8 @@ struct schema_rule {
     size_t member_count;
 };
 
+enum schema_walk { SCHEMA_WALK_AHEAD, SCHEMA_WALK_ON_PATH, SCHEMA_WALK_BEHIND };
+
 struct schema_node {
     const json_t *source;               /* borrowed: of the document; an object or a boolean */
     char *pointer;                      /* owned: where SOURCE is in the document */
@@ -84,7 +86,8 @@ struct schema_node {
     const char *base;                   /* borrowed: the same everywhere in it; "" without one */
     struct schema_rule *rules;          /* owned */
     size_t rule_count;
-    bool sees; /* has unevaluatedItems or unevaluatedProperties */
+    enum schema_walk walk; /* of schema_check_loops: whether it has been here */
+    bool sees;             /* has unevaluatedItems or unevaluatedProperties */
 };
 
 struct schema {
@@ -92,6 +95,8 @@ struct schema {
     struct schema_node **nodes; /* owned, and so are the nodes; the root is the first */
     size_t node_count;
 };
+
+enum { SCHEMA_DEPTH_LIMIT = 512 }; /* of schemas evaluated in each other */
 
 /* One validation. */
 struct schema_run {
@@ -134,6 +139,9 @@ int schema_compile(struct schema *schema, struct error *err);
 
 /* Puts the nodes that SCHEMA's references lead to into their rules. */
 int schema_link(struct schema *schema, struct error *err);
+
+/* Refuses schemas that apply themselves to the same value over and over. */
+int schema_check_loops(struct schema *schema, struct error *err);
 
 /* REFERENCE resolved against the absolute URI BASE (RFC 3986, 5.2). Owned by the caller. */
 char *schema_uri_resolve(const char *base, const char *reference);

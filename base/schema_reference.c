@@ -61,42 +61,68 @@ static void remove_dot_segments(char *path)
     *output = '\0';
 }
 
-/* The path REFERENCE relative to the one of BASE. Owned by the caller. */
-static char *merge_paths(const char *base, struct uri parts, const char *reference, int length)
+/* The path of REFERENCE, which has one but no authority, relative to the one of BASE. Owned by the
+ * caller. */
+static char *merge_paths(const char *base, const char *reference)
 {
-    const char *path = base + parts.scheme + parts.authority;
-    int folder = parts.path;
+    struct uri from = uri_split(base);
+    const char *path = base + from.scheme + from.authority;
+    int folder = from.path;
 
     while (folder > 0 && path[folder - 1] != '/')
         folder--;
-    if (length > 0 && *reference == '/')
+    if (*reference == '/')
         folder = 0;
     return memory_format("%.*s%s%.*s", folder, path,
-                         folder == 0 && parts.authority && *reference != '/' ? "/" : "", length,
-                         reference);
+                         folder == 0 && from.authority && *reference != '/' ? "/" : "",
+                         uri_split(reference).path, reference);
+}
+
+/* The parts of REFERENCE resolved against BASE (RFC 3986, 5.2.2), each owned by the caller. */
+static char *resolve_authority(const char *base, const char *reference)
+{
+    struct uri from = uri_split(base);
+    struct uri to = uri_split(reference);
+
+    if (to.scheme)
+        return memory_format("%.*s", to.scheme + to.authority, reference);
+    if (to.authority)
+        return memory_format("%.*s%.*s", from.scheme, base, to.authority, reference);
+    return memory_format("%.*s", from.scheme + from.authority, base);
+}
+
+static char *resolve_path(const char *base, const char *reference)
+{
+    struct uri from = uri_split(base);
+    struct uri to = uri_split(reference);
+
+    if (to.scheme || to.authority)
+        return memory_format("%.*s", to.path, reference + to.scheme + to.authority);
+    if (to.path == 0)
+        return memory_format("%.*s", from.path, base + from.scheme + from.authority);
+    return merge_paths(base, reference);
+}
+
+static char *resolve_query(const char *base, const char *reference)
+{
+    struct uri from = uri_split(base);
+    struct uri to = uri_split(reference);
+    int before = to.scheme + to.authority + to.path;
+
+    if (before > 0 || to.query)
+        return memory_format("%.*s", to.query, reference + before);
+    return memory_format("%.*s", from.query, base + from.scheme + from.authority + from.path);
 }
 
 char *schema_uri_resolve(const char *base, const char *reference)
 {
-    struct uri from = uri_split(base);
-    struct uri to = uri_split(reference);
-    int whole = (int)strcspn(reference, "#");
-    AUTO_FREE char *path = NULL;
+    AUTO_FREE char *authority = resolve_authority(base, reference);
+    AUTO_FREE char *path = resolve_path(base, reference);
+    AUTO_FREE char *query = resolve_query(base, reference);
 
-    if (to.scheme)
-        return memory_format("%.*s", whole, reference);
-    if (to.authority)
-        return memory_format("%.*s%.*s", from.scheme, base, whole, reference);
-    if (whole == 0)
-        return memory_copy_string(base);
-    if (to.path == 0)
-        return memory_format("%.*s%.*s", from.scheme + from.authority + from.path, base, whole,
-                             reference);
-    path = merge_paths(base, from, reference, to.path);
     if (*path == '/')
         remove_dot_segments(path);
-    return memory_format("%.*s%s%.*s", from.scheme + from.authority, base, path, to.query,
-                         reference + to.path);
+    return memory_format("%s%s%s", authority, path, query);
 }
 
 /* Nodes by pointer and by absolute URI; values are numbers of nodes. */
@@ -104,19 +130,6 @@ struct directory {
     json_t *by_pointer; /* owned */
     json_t *by_uri;     /* owned */
 };
-
-static int enter(json_t *names, const char *name, size_t number)
-{
-    return json_object_set_new_nocheck(names, name, json_integer((json_int_t)number));
-}
-
-static int enter_anchor(struct directory *directory, const struct schema_node *node, size_t number)
-{
-    const char *anchor = json_object_get_string(node->source, "$anchor");
-    AUTO_FREE char *uri = anchor ? memory_format("%s#%s", node->base, anchor) : NULL;
-
-    return uri ? enter(directory->by_uri, uri, number) : 0;
-}
 
 static struct schema_node *lookup(const struct schema *schema, const json_t *names,
                                   const char *name)
@@ -126,20 +139,39 @@ static struct schema_node *lookup(const struct schema *schema, const json_t *nam
     return number ? schema->nodes[json_integer_value(number)] : NULL;
 }
 
+/* Enters schema NUMBER under URI; -1 when another has it. */
+static int enter_uri(const struct schema *schema, struct directory *directory, const char *uri,
+                     size_t number)
+{
+    if (lookup(schema, directory->by_uri, uri))
+        return -1;
+    return json_object_set_new_nocheck(directory->by_uri, uri, json_integer((json_int_t)number));
+}
+
+static int enter(const struct schema *schema, struct directory *directory, size_t number,
+                 struct error *err)
+{
+    const struct schema_node *node = schema->nodes[number];
+    const char *anchor = json_object_get_string(node->source, "$anchor");
+    AUTO_FREE char *uri = anchor ? memory_format("%s#%s", node->base, anchor) : NULL;
+
+    if (json_object_set_new_nocheck(directory->by_pointer, node->pointer,
+                                    json_integer((json_int_t)number)) < 0)
+        return error_set(err, ERROR_CONFIG, "%s: out of memory", node->pointer);
+    if (node->resource == node && enter_uri(schema, directory, node->base, number) < 0)
+        return error_set(err, ERROR_CONFIG, "%s/$id: \"%.200s\" is given twice", node->pointer,
+                         node->base);
+    if (anchor && enter_uri(schema, directory, uri, number) < 0)
+        return error_set(err, ERROR_CONFIG, "%s/$anchor: \"%.200s\" is given twice", node->pointer,
+                         anchor);
+    return 0;
+}
+
 static int enter_all(const struct schema *schema, struct directory *directory, struct error *err)
 {
-    for (size_t i = 0; i < schema->node_count; i++) {
-        const struct schema_node *node = schema->nodes[i];
-        bool is_resource = node->resource == node;
-
-        if (is_resource && lookup(schema, directory->by_uri, node->base))
-            return error_set(err, ERROR_CONFIG, "%s/$id: \"%.200s\" is given twice", node->pointer,
-                             node->base);
-        if (enter(directory->by_pointer, node->pointer, i) < 0 ||
-            (is_resource && enter(directory->by_uri, node->base, i) < 0) ||
-            enter_anchor(directory, node, i) < 0)
-            return error_set(err, ERROR_CONFIG, "%s: cannot be entered", node->pointer);
-    }
+    for (size_t i = 0; i < schema->node_count; i++)
+        if (enter(schema, directory, i, err) < 0)
+            return -1;
     return 0;
 }
 

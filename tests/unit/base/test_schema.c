@@ -205,6 +205,16 @@ static void test_schemas_that_cannot_be_used_are_refused_by_name(void **state)
          "/patternProperties/a~1(: missing closing parenthesis"},
         {"{'$ref':'#/$defs/a'}", "/$ref: '#/$defs/a' leads to no schema in this document"},
         {"{'$ref':'http://a/b'}", "/$ref: 'http://a/b' leads out of this document"},
+        {"{'properties':{'a':{'$ref':'#/properties/a'}}}",
+         "/properties/a: refers to itself without end"},
+        {"{'anyOf':[{'type':'string'},{'not':{'$ref':'#'}}]}", ": refers to itself without end"},
+        {"{'$id':'a#b'}", "/$id: must be a URI without fragment, not 'a#b'"},
+        {"{'$anchor':'1'}", "/$anchor: must be a plain name, not '1'"},
+        {"{'$defs':{'a':{'$id':'x'},'b':{'$id':'x'}}}", "/$defs/b/$id: 'x' is given twice"},
+        {"{'$defs':{'a':{'$anchor':'x'},'b':{'$anchor':'x'}}}",
+         "/$defs/b/$anchor: 'x' is given twice"},
+        {"{'$ref':'#/default','default':{}}",
+         "/$ref: '#/default' leads to no schema in this document"},
         {"{'$schema':'http://json-schema.org/draft-07/schema#'}",
          "/$schema: must be 'https://json-schema.org/draft/2020-12/schema', the only dialect "
          "supported, not 'http://json-schema.org/draft-07/schema#'"},
@@ -223,6 +233,144 @@ static void test_schemas_that_cannot_be_used_are_refused_by_name(void **state)
     }
 }
 
+static void test_references_lead_to_resources_anchors_and_pointers(void **state)
+{
+    static const char schema[] =
+        "{'$id':'https://example.org/a/b','items':{'anyOf':["
+        "{'$ref':'#text'},{'$ref':'/c#/$defs/x~1y%25'},{'$ref':'d?q'},{'$ref':'urn:e'}]},"
+        "'$defs':{'t':{'$anchor':'text','const':'anchor'},"
+        "'c':{'$id':'../c','$defs':{'x/y%':{'const':'pointer'}}},"
+        "'d':{'$id':'https://example.org/a/x/../d?q','const':'query'},"
+        "'e':{'$id':'urn:e','$ref':'#f','$defs':{'f':{'$anchor':'f','const':'urn'}}}}}";
+    AUTO_FREE char *problems = problems_of(schema, "['anchor','pointer','query','urn','none']");
+
+    (void)state;
+    assert_string_equal(problems, "/4 must be 'anchor', 'pointer', 'query' or 'urn'");
+}
+
+static void test_unevaluated_parts_are_those_nobody_has_looked_at(void **state)
+{
+    static const struct {
+        const char *schema;
+        const char *instance;
+        const char *problems;
+    } cases[] = {
+        {"{'$ref':'#/$defs/a','unevaluatedProperties':false,"
+         "'$defs':{'a':{'properties':{'name':{}}}}}",
+         "{'name':1,'nme':2}", "/nme! unknown key 'nme'"},
+        {"{'anyOf':[{'properties':{'a':{'const':1}}},{'properties':{'b':{'const':2}}}],"
+         "'unevaluatedProperties':{'type':'null'}}",
+         "{'a':1,'b':3,'c':null}", "/b must be null, not integer"},
+        {"{'allOf':[{'properties':{'a':{}}},{'unevaluatedProperties':false}]}", "{'a':1}",
+         "/a! unknown key 'a'"},
+        {"{'not':{'properties':{'a':{'const':2}}},'unevaluatedProperties':false}", "{'a':1}",
+         "/a! unknown key 'a'"},
+        {"{'prefixItems':[{}],'contains':{'type':'null'},'unevaluatedItems':false}", "[1,null,2,3]",
+         "/2 is not allowed\n/3 is not allowed"},
+        {"{'if':{'prefixItems':[{'const':1}]},'else':{'items':{}},'unevaluatedItems':false}",
+         "[1,2]", "/1 is not allowed"},
+        {"{'if':{'prefixItems':[{'const':1}]},'else':{'items':{}},'unevaluatedItems':false}",
+         "[2,2]", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO_FREE char *problems = problems_of(cases[i].schema, cases[i].instance);
+
+        assert_string_equal(problems, cases[i].problems);
+    }
+}
+
+static void test_no_more_than_a_hundred_problems_are_reported(void **state)
+{
+    AUTO_FREE char *items = memory_new(1000, 2);
+    AUTO_FREE char *instance = NULL;
+    AUTO_FREE char *problems = NULL;
+    size_t lines = 1;
+
+    (void)state;
+    for (size_t i = 0; i < 999; i++)
+        memcpy(items + 2 * i, "1,", 3);
+    instance = memory_format("[%s1]", items);
+    problems = problems_of("{'items':{'type':'string'}}", instance);
+    for (char *c = problems; *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 100);
+}
+
+/* An array of arrays, DEPTH of them in each other, each twice in the one around it. */
+static json_t *deep_instance(size_t depth)
+{
+    json_t *value = json_array();
+
+    for (size_t i = 1; i < depth; i++) {
+        json_t *outer = json_array();
+
+        json_array_append(outer, value);
+        json_array_append_new(outer, value);
+        value = outer;
+    }
+    return value;
+}
+
+static void assert_given_up(const char *schema_text, json_t *instance /* taken */,
+                            const char *reason)
+{
+    struct error err = ERROR_INIT;
+    struct schema *schema = compile(schema_text, &err);
+    AUTO_FREE char *lines = memory_copy_string("");
+
+    assert_non_null(schema);
+    assert_false(schema_validate(schema, instance, collect, &lines));
+    assert_string_equal(lines, reason);
+    assert_false(schema_validate(schema, instance, NULL, NULL));
+    schema_free(schema);
+    json_decref(instance);
+}
+
+static void test_what_takes_too_long_is_given_up(void **state)
+{
+    static const char too_long[] = " takes too long to check";
+    json_t *numbers = json_array();
+    char *text = memory_new(100001, 1);
+
+    (void)state;
+    for (int i = 0; i < 5000; i++)
+        json_array_append_new(numbers, json_integer(i));
+    memset(text, 'a', 100000);
+    assert_given_up("{'items':{'$ref':'#'}}", deep_instance(50), too_long);
+    assert_given_up("{'not':{'items':{'$ref':'#'}}}", deep_instance(51), too_long);
+    assert_given_up("{'uniqueItems':true}", numbers, too_long);
+    assert_given_up("{'pattern':'^(a|a)*b'}", json_string(text), too_long);
+    assert_given_up("{'not':{'pattern':'^(a+)+[bd]'}}", json_string(text), too_long);
+    assert_given_up("{'propertyNames':{'pattern':'a*a*a*[bd]'}}", json_pack("{s: i}", text, 1),
+                    too_long);
+    assert_given_up("{'patternProperties':{'a*a*a*[bd]':{}},'additionalProperties':false}",
+                    json_pack("{s: i}", text, 1), too_long);
+    free(text);
+}
+
+static void test_what_is_too_deep_is_given_up(void **state)
+{
+    (void)state;
+    assert_given_up("{'items':{'$ref':'#'}}", deep_instance(1000),
+                    " is nested too deeply to check");
+}
+
+static void test_the_document_is_kept(void **state)
+{
+    json_t *document = parse("{'const':'a'}");
+    AUTO_JSON json_t *instance = json_string("a");
+    struct error err = ERROR_INIT;
+    struct schema *schema = schema_new(document, &err);
+
+    (void)state;
+    json_decref(document);
+    assert_true(schema_validate(schema, instance, NULL, NULL));
+    schema_free(schema);
+    schema_free(NULL);
+}
+
 static void test_keywords_of_extensions_are_annotations(void **state)
 {
     AUTO_FREE char *problems = problems_of("{'x-mcp-header':{'anything':1}}", "1");
@@ -239,6 +387,12 @@ int main(void)
         cmocka_unit_test(test_every_problem_is_reported),
         cmocka_unit_test(test_of_several_forms_the_one_that_is_meant_is_explained),
         cmocka_unit_test(test_schemas_that_cannot_be_used_are_refused_by_name),
+        cmocka_unit_test(test_references_lead_to_resources_anchors_and_pointers),
+        cmocka_unit_test(test_unevaluated_parts_are_those_nobody_has_looked_at),
+        cmocka_unit_test(test_no_more_than_a_hundred_problems_are_reported),
+        cmocka_unit_test(test_what_takes_too_long_is_given_up),
+        cmocka_unit_test(test_what_is_too_deep_is_given_up),
+        cmocka_unit_test(test_the_document_is_kept),
         cmocka_unit_test(test_keywords_of_extensions_are_annotations),
     };
 
