@@ -1,5 +1,6 @@
 #include "environments/run.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/run_variables.h"
@@ -7,7 +8,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define GROWTH_SECONDS 1.0 /* between two looks at the size of the working directory */
 
@@ -35,14 +35,6 @@ static const unsigned next_states[] = {
     [RUN_STOPPING] = 0,
 };
 
-static double monotonic_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static struct ev_loop *loop_of(const struct run *run)
 {
     return executor_loop(run->executor);
@@ -68,7 +60,7 @@ static void set_state(struct run *run, enum run_state state)
     log_debug("run %lu: %s -> %s", run->number, state_names[run->state], state_names[state]);
     run->state = state;
     if (state == RUN_PREPARING)
-        run->placed_at = monotonic_seconds();
+        run->placed_at = clock_seconds();
     if (state == RUN_RUNNING)
         start_timers(run);
     if (state == RUN_STOPPING)
@@ -83,7 +75,7 @@ static bool is_cancelled(const struct run *run)
 /* The one way out: tells the owner, if there still is one, and frees the run. */
 static void finish(struct run *run, const struct process_end *end, json_t *files)
 {
-    double now = monotonic_seconds();
+    double now = clock_seconds();
     struct run_report report = {
         .end = run->end,
         .error = run->error,
@@ -219,7 +211,7 @@ static int start_process(struct run *run)
  * is known for certain whether both can have it. */
 static void execute(struct run *run)
 {
-    run->prepared_at = monotonic_seconds();
+    run->prepared_at = clock_seconds();
     if (working_directory_is_busy(run->directory, can_overlay(run))) {
         set_state(run, RUN_WAITING);
         executor_requeue(run->executor, run);
@@ -280,7 +272,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->waiter.prepared = on_prepared;
     run->process.output = on_output;
     run->process.ended = on_ended;
-    run->submitted_at = monotonic_seconds();
+    run->submitted_at = clock_seconds();
     list_init(&run->link);
     list_init(&run->waiter.link);
     for (int i = 0; i < PROCESS_STREAMS; i++)

@@ -1,6 +1,7 @@
 #include "environments/process/tree.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/process/control.h"
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define POLL_SECONDS 0.002
@@ -24,14 +24,6 @@ enum {
     READ_BYTES = 64 * 1024,
     INCOMING_BYTES = 4 * 1024,
 };
-
-double tree_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void advance(struct tree *tree);
 
@@ -85,7 +77,7 @@ static void begin_end(struct tree *tree)
     if (tree->state >= TREE_EMPTYING)
         return;
     if (tree->started > 0 && !tree->end.reported)
-        tree->end.run_seconds = tree_now() - tree->started;
+        tree->end.run_seconds = clock_seconds() - tree->started;
     set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
 }
@@ -543,7 +535,7 @@ int tree_run(struct tree *tree, struct process *process, struct buffer *job,
     process->tree = tree;
     tree->job = *job;
     *job = (struct buffer){.limit = job->limit};
-    tree->submitted = tree_now();
+    tree->submitted = clock_seconds();
     for (int i = 0; i < PROCESS_STREAMS; i++)
         ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);
     if (tree->state == TREE_READY)

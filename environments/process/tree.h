@@ -81,5 +81,3 @@ bool host_is_refused(const struct process_host *host);
 
 /* Sets ERR to why no process can be started, and returns -1. */
 int host_refusal(const struct process_host *host, struct error *err);
-
-double tree_now(void);

@@ -4,9 +4,9 @@
  * released with the caller. */
 #include "server/tools/run_python.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/quantity.h"
 #include "environments/catalog.h"
 #include "environments/executor.h"
 #include "environments/working_directory.h"
@@ -14,10 +14,8 @@
 #include "server/tools/run_result.h"
 #include "server/tools/tool.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #define PROGRESS_SECONDS 1.0 /* between two looks at the output */
 #define SILENCE_SECONDS  4.5 /* the longest without a word; the next look is within 5 seconds */
@@ -44,15 +42,6 @@ struct execution {
     double told;     /* when the last progress was sent */
     char *last_line; /* the output line that was told last, or NULL; owned */
 };
-
-/* Seconds that only rise, as progress must; ev_now() follows the wall clock. */
-static double monotonic_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void caller_state_free(void *data)
 {
@@ -88,7 +77,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
     struct execution *execution = CONTAINER_OF(timer, struct execution, timer);
     AUTO_FREE char *line = run_last_line(execution->run);
     bool is_new = line && (!execution->last_line || strcmp(line, execution->last_line) != 0);
-    double now = monotonic_seconds();
+    double now = clock_seconds();
 
     (void)loop;
     (void)events;
@@ -216,7 +205,7 @@ static enum outcome start(struct tool_call *call, struct error *err)
     execution->call = call;
     execution->run_python = run_python;
     execution->setting.host = run_python->settings.host;
-    execution->started = monotonic_seconds();
+    execution->started = clock_seconds();
     execution->told = execution->started;
     ev_timer_init(&execution->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
     if (submit(execution, err) < 0) {
