@@ -2,6 +2,7 @@
  * doing it: each environment runs a script of one line. */
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/catalog.h"
@@ -23,6 +24,8 @@
 
 #define TRIAL_SECONDS 10.0
 
+enum { NAME_COLUMNS = 19 };
+
 static const char TRIAL_SCRIPT[] = "print('ok')\n";
 
 struct doctor {
@@ -35,7 +38,7 @@ struct doctor {
 
 static void print_line(const char *mark, const char *name, const char *text)
 {
-    printf("  %-4s %-18s %s\n", mark, name, text);
+    printf("  %-4s %-*s%s\n", mark, *text ? NAME_COLUMNS : 0, name, text);
 }
 
 static void print_kernel(void)
@@ -198,6 +201,7 @@ static int diagnose(struct doctor *doctor, struct config *config)
     struct error err = ERROR_INIT;
     int status = EX_OK;
 
+    log_open(LOG_LEVEL_ERROR); /* what is missing is printed */
     printf("pyexecd " PYEXECD_VERSION "\n");
     print_kernel();
     print_places(config);

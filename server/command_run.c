@@ -91,7 +91,8 @@ static int conclude(const struct run_report *report, const json_t *structured)
 
 static int print_json(const json_t *structured)
 {
-    if (json_dumpf(structured, stdout, JSON_INDENT(2)) < 0 || putchar('\n') == EOF)
+    if (json_dumpf(structured, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
+        putchar('\n') == EOF)
         return -1;
     return fflush(stdout) == EOF ? -1 : 0;
 }

@@ -131,7 +131,7 @@ static const struct choice {
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
     {"json", 'j', no_argument, FOR(COMMAND_RUN), set_json},
-    {"listen", 'l', required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_CHECK_CONFIG), add_address},
+    {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
     {"version", 'V', no_argument, FOR_ALL, set_version},

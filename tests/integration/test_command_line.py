@@ -4,11 +4,14 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import time
 
 import pytest
+
+import client
 
 
 def pyexecd(*arguments, **options):
@@ -255,23 +258,36 @@ def test_listen_replaces_the_configured_addresses(write_config, tmp_path):
 
 
 def test_an_address_that_is_in_use_is_69(tmp_path, write_config):
-    socket = tmp_path / "socket"
-    config = write_config({"listen": [f"unix:{socket}"]})
+    address = tmp_path / "socket"
+    config = write_config({"listen": [f"unix:{address}"]})
     first = subprocess.Popen([os.environ["PYEXECD"], "--config", config])
     try:
-        while not socket.exists():
+        while not address.exists():
             time.sleep(0.01)
-        assert stat.S_IMODE(socket.stat().st_mode) & 0o077 == 0
+        assert stat.S_IMODE(address.stat().st_mode) & 0o077 == 0
         result = pyexecd("--config", config)
         assert result.returncode == 69, result.stderr
-        assert str(socket) in result.stderr
+        assert str(address) in result.stderr
     finally:
         first.terminate()
         assert first.wait(10) == 0
-    assert not socket.exists()
+    assert not address.exists()
 
 
 def test_tcp_without_a_token_is_refused():
     result = pyexecd("--listen", "tcp:127.0.0.1:0")
     assert result.returncode in (64, 78)
     assert "token" in result.stderr
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_the_service_manager_is_told(tmp_path, monkeypatch, abstract):
+    name = f"@pyexecd-test-{os.getpid()}" if abstract else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind("\0" + name[1:] if abstract else name)
+        manager.settimeout(20)
+        monkeypatch.setenv("NOTIFY_SOCKET", name)
+        with client.Server() as server:
+            assert manager.recv(4096) == b"READY=1"
+            server.initialize()
+        assert manager.recv(4096) == b"STOPPING=1"
