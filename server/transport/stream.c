@@ -1,0 +1,363 @@
+#include "server/transport/stream.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROBE_SECONDS 0.1 /* between looks for a client that went away without a word */
+#define HURRY_SECONDS 0.5 /* for output to be taken when the server ends */
+
+/* Descriptors */
+
+static ssize_t socket_read(int fd, void *data, size_t size)
+{
+    return recv(fd, data, size, MSG_DONTWAIT);
+}
+
+static ssize_t socket_write(int fd, struct iovec *parts, int count)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
+
+    return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t file_write(int fd, struct iovec *parts, int count)
+{
+    return writev(fd, parts, count);
+}
+
+static const struct stream_io socket_io = {socket_read, socket_write};
+static const struct stream_io file_io = {read, file_write};
+
+static const struct stream_io *io_for(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) ? &socket_io : &file_io;
+}
+
+static bool is_temporary(int number)
+{
+    return number == EAGAIN || number == EWOULDBLOCK || number == EINTR;
+}
+
+/* States */
+
+static const char *const state_names[] = {
+    [STREAM_SERVING] = "serving",
+    [STREAM_FINISHING] = "finishing",
+    [STREAM_FLUSHING] = "flushing",
+    [STREAM_CLOSED] = "closed",
+};
+
+static void set_state(struct stream *stream, enum stream_state state)
+{
+    enum stream_state before = stream->state;
+
+    stream->state = state;
+    log_debug("connection %s -> %s number=%u", state_names[before], state_names[state],
+              stream->settings.number);
+    if (before == STREAM_SERVING)
+        stream->settings.leaving(stream);
+}
+
+static bool is_congested(const struct stream *stream)
+{
+    return buffer_length(&stream->unsent) >= stream->settings.limits->unsent_bytes;
+}
+
+static void watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wanted)
+{
+    if (wanted)
+        ev_io_start(loop, watcher);
+    else
+        ev_io_stop(loop, watcher);
+}
+
+/* Makes the watchers, and what the session knows, fit what the stream waits for. */
+static void rearm(struct stream *stream)
+{
+    struct ev_loop *loop = stream->settings.loop;
+    bool has_unsent = buffer_length(&stream->unsent) > 0;
+    bool congested = is_congested(stream);
+
+    watch_io(loop, &stream->readable,
+             stream->state == STREAM_SERVING && !congested && !stream->reader.ended);
+    watch_io(loop, &stream->writable, has_unsent);
+    if (!has_unsent)
+        ev_timer_stop(loop, &stream->stall);
+    else if (!ev_is_active(&stream->stall))
+        ev_timer_again(loop, &stream->stall);
+    if (stream->state < STREAM_FLUSHING)
+        session_set_slow(&stream->session, congested);
+}
+
+static void stop_watchers(struct stream *stream)
+{
+    struct ev_loop *loop = stream->settings.loop;
+
+    ev_io_stop(loop, &stream->readable);
+    ev_io_stop(loop, &stream->writable);
+    ev_timer_stop(loop, &stream->stall);
+    ev_timer_stop(loop, &stream->probe);
+    ev_timer_stop(loop, &stream->deadline);
+}
+
+static void close_because(struct stream *stream, const char *reason)
+{
+    if (stream->state == STREAM_CLOSED)
+        return;
+    stop_watchers(stream);
+    log_info("connection closed number=%u reason=\"%s\"", stream->settings.number, reason);
+    set_state(stream, STREAM_CLOSED);
+}
+
+static void set_deadline(struct stream *stream, double seconds)
+{
+    ev_timer_stop(stream->settings.loop, &stream->deadline);
+    if (seconds <= 0)
+        return;
+    ev_timer_set(&stream->deadline, seconds, 0);
+    ev_timer_start(stream->settings.loop, &stream->deadline);
+}
+
+/* Calls that still run are cancelled. SECONDS: for the client to take its output; 0: while it takes
+ * any. */
+static void begin_flushing(struct stream *stream, double seconds)
+{
+    session_deinit(&stream->session);
+    ev_timer_stop(stream->settings.loop, &stream->probe);
+    set_deadline(stream, seconds);
+    set_state(stream, STREAM_FLUSHING);
+    rearm(stream);
+}
+
+/* True when nobody can receive any more, as opposed to a client that has only ended its input. A
+ * TCP client that closed its socket looks like the latter until something is sent to it. */
+static bool has_vanished(const struct stream *stream)
+{
+    struct pollfd out = {.fd = stream->settings.out};
+
+    return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
+}
+
+static void begin_finishing(struct stream *stream)
+{
+    if (has_vanished(stream)) {
+        close_because(stream, "nobody is there");
+        return;
+    }
+    ev_timer_again(stream->settings.loop, &stream->probe);
+    set_deadline(stream, stream->settings.grace_seconds);
+    set_state(stream, STREAM_FINISHING);
+}
+
+/* Out */
+
+/* Bytes written, 0 when the client takes none now or is gone. */
+static size_t write_parts(struct stream *stream, struct iovec *parts, int count)
+{
+    ssize_t written = stream->output->write(stream->settings.out, parts, count);
+
+    if (written >= 0)
+        return (size_t)written;
+    if (!is_temporary(errno))
+        close_because(stream, "nobody is there");
+    return 0;
+}
+
+/* Keeps what is left of PARTS behind the first WRITTEN bytes. */
+static int keep_rest(struct stream *stream, const struct iovec *parts, int count, size_t written)
+{
+    struct error err = ERROR_INIT;
+
+    for (int i = 0; i < count; i++) {
+        size_t done = written < parts[i].iov_len ? written : parts[i].iov_len;
+
+        written -= done;
+        if (buffer_append(&stream->unsent, (const char *)parts[i].iov_base + done,
+                          parts[i].iov_len - done, &err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void on_send(struct sink *sink, const char *text, size_t length, bool last, int code)
+{
+    struct stream *stream = CONTAINER_OF(sink, struct stream, sink);
+    struct iovec parts[] = {{(char *)text, length}, {(char *)"\n", 1}};
+    size_t written = 0;
+
+    (void)last;
+    (void)code;
+    if (stream->state == STREAM_CLOSED)
+        return;
+    if (buffer_length(&stream->unsent) == 0)
+        written = write_parts(stream, parts, 2);
+    if (stream->state == STREAM_CLOSED)
+        return;
+    if (keep_rest(stream, parts, 2, written) < 0)
+        close_because(stream, "too much output not taken");
+    else
+        rearm(stream);
+}
+
+/* In */
+
+/* Until there is no more, or the client has to take its answers first. */
+static void serve_lines(struct stream *stream)
+{
+    size_t length = 0;
+    char *line = NULL;
+
+    while (stream->state == STREAM_SERVING && !is_congested(stream)) {
+        switch (line_reader_next(&stream->reader, &line, &length)) {
+        case LINE_COMPLETE:
+            session_receive(&stream->session, line, length);
+            break;
+        case LINE_TOO_LONG:
+            session_refuse_line(&stream->session, stream->reader.limit);
+            break;
+        case LINE_NONE:
+            if (stream->reader.ended)
+                begin_finishing(stream);
+            return;
+        }
+    }
+}
+
+static void advance(struct stream *stream)
+{
+    serve_lines(stream);
+    if (stream->state != STREAM_CLOSED)
+        rearm(stream);
+}
+
+static void on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
+{
+    struct stream *stream = CONTAINER_OF(watcher, struct stream, readable);
+    char *room = line_reader_reserve(&stream->reader);
+    ssize_t length = stream->input->read(stream->settings.in, room, LINE_READER_ROOM);
+
+    (void)loop;
+    (void)events;
+    if (length < 0) {
+        if (!is_temporary(errno))
+            close_because(stream, "nobody is there");
+        return;
+    }
+    if (length == 0)
+        line_reader_end(&stream->reader);
+    else
+        line_reader_commit(&stream->reader, (size_t)length);
+    advance(stream);
+}
+
+static void on_writable(struct ev_loop *loop, struct ev_io *watcher, int events)
+{
+    struct stream *stream = CONTAINER_OF(watcher, struct stream, writable);
+    struct iovec part = {buffer_bytes(&stream->unsent), buffer_length(&stream->unsent)};
+    size_t written = write_parts(stream, &part, 1);
+
+    (void)events;
+    if (written == 0)
+        return;
+    buffer_consume(&stream->unsent, written);
+    ev_timer_again(loop, &stream->stall);
+    advance(stream);
+}
+
+/* Time */
+
+static void on_stall(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct stream *stream = CONTAINER_OF(timer, struct stream, stall);
+
+    (void)loop;
+    (void)events;
+    close_because(stream, "it takes no output");
+}
+
+static void on_probe(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct stream *stream = CONTAINER_OF(timer, struct stream, probe);
+
+    (void)loop;
+    (void)events;
+    if (has_vanished(stream))
+        close_because(stream, "nobody is there");
+}
+
+static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct stream *stream = CONTAINER_OF(timer, struct stream, deadline);
+
+    (void)loop;
+    (void)events;
+    if (stream->state == STREAM_FINISHING)
+        begin_flushing(stream, HURRY_SECONDS);
+    else
+        close_because(stream, "output not taken in time");
+}
+
+/* The stream itself */
+
+void stream_init(struct stream *stream, const struct stream_settings *settings)
+{
+    *stream = (struct stream){
+        .sink.send = on_send,
+        .settings = *settings,
+        .input = io_for(settings->in),
+        .output = io_for(settings->out),
+    };
+    stream->settings.principal = NULL;
+    line_reader_init(&stream->reader, settings->limits->line_bytes);
+    buffer_init(&stream->unsent, settings->limits->unsent_bytes + STREAM_OVERRUN_BYTES);
+    ev_io_init(&stream->readable, on_readable, settings->in, EV_READ);
+    ev_io_init(&stream->writable, on_writable, settings->out, EV_WRITE);
+    ev_timer_init(&stream->stall, on_stall, 0, settings->limits->stall_seconds);
+    ev_timer_init(&stream->probe, on_probe, 0, PROBE_SECONDS);
+    ev_timer_init(&stream->deadline, on_deadline, 0, 0);
+    session_init(&stream->session, settings->server, settings->principal, &stream->sink);
+    rearm(stream);
+}
+
+void stream_deinit(struct stream *stream)
+{
+    stop_watchers(stream);
+    session_deinit(&stream->session);
+    line_reader_deinit(&stream->reader);
+    buffer_deinit(&stream->unsent);
+    close(stream->settings.in);
+    if (stream->settings.out != stream->settings.in)
+        close(stream->settings.out);
+}
+
+void stream_receive(struct stream *stream, const char *bytes, size_t length)
+{
+    memcpy(line_reader_reserve(&stream->reader), bytes, length);
+    line_reader_commit(&stream->reader, length);
+    advance(stream);
+}
+
+void stream_stop(struct stream *stream)
+{
+    if (stream->state < STREAM_FLUSHING)
+        begin_flushing(stream, HURRY_SECONDS);
+    else if (stream->state == STREAM_FLUSHING)
+        set_deadline(stream, HURRY_SECONDS);
+}
+
+bool stream_settle(struct stream *stream)
+{
+    if (stream->state == STREAM_FINISHING && session_is_idle(&stream->session))
+        begin_flushing(stream, stream->settings.grace_seconds > 0 ? HURRY_SECONDS : 0);
+    if (stream->state == STREAM_FLUSHING && buffer_length(&stream->unsent) == 0)
+        close_because(stream, "done");
+    return stream->state == STREAM_CLOSED;
+}
