@@ -1,0 +1,277 @@
+#include "server/transport/connections.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STDIO_GRACE_SECONDS                                                                        \
+    1.0 /* so that `printf ... | pyexecd` shows the answer of a quick call */
+
+static const char no_room[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
+                              "\"message\":\"Too many connections; try again later\"}}\n";
+
+/* One connection */
+
+static struct connection *connection_new(struct connections *owner, int fd, const struct peer *peer)
+{
+    struct connection *connection = NEW(struct connection);
+
+    connection->owner = owner;
+    connection->fd = fd;
+    connection->peer = *peer;
+    connection->number = ++owner->last_number;
+    owner->count++;
+    list_append(&owner->active, &connection->link);
+    return connection;
+}
+
+static bool is_serving(const struct connection *connection)
+{
+    return connection->fd < 0;
+}
+
+static void connection_free(struct connection *connection)
+{
+    list_remove(&connection->link);
+    connection->owner->count--;
+    if (connection == connection->owner->stdio)
+        connection->owner->stdio = NULL;
+    if (is_serving(connection)) {
+        stream_deinit(&connection->stream);
+    } else {
+        login_deinit(&connection->login);
+        close(connection->fd);
+    }
+    free(connection);
+}
+
+static void leave(struct connection *connection)
+{
+    list_remove(&connection->link);
+    list_append(&connection->owner->leaving, &connection->link);
+}
+
+static void on_leaving(struct stream *stream)
+{
+    leave(CONTAINER_OF(stream, struct connection, stream));
+}
+
+/* Hands the descriptors to the stream. */
+static void serve(struct connection *connection, int out, double grace_seconds)
+{
+    struct connections *owner = connection->owner;
+    char principal[PEER_TEXT_BYTES];
+
+    peer_format_principal(&connection->peer, principal);
+    log_info("connection accepted number=%u principal=%s", connection->number, principal);
+    stream_init(&connection->stream, &(struct stream_settings){
+                                         .loop = owner->loop,
+                                         .server = owner->server,
+                                         .limits = &owner->limits,
+                                         .principal = principal,
+                                         .number = connection->number,
+                                         .in = STEAL_FD(connection->fd),
+                                         .out = out,
+                                         .grace_seconds = grace_seconds,
+                                         .leaving = on_leaving,
+                                     });
+}
+
+/* Room */
+
+/* Connections of PEER that have shown whatever they had to. */
+static unsigned count_peer(const struct connections *connections, const struct peer *peer)
+{
+    const struct list *lists[] = {&connections->active, &connections->leaving};
+    unsigned count = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        LIST_FOR_EACH(lists[i], link)
+        {
+            const struct connection *connection = CONTAINER_OF(link, struct connection, link);
+
+            count += !connection->waiting && peer_equals(&connection->peer, peer);
+        }
+    }
+    return count;
+}
+
+static bool has_room(struct connections *connections, unsigned count, unsigned limit)
+{
+    bool was_full = connections->full;
+
+    connections->full = count >= limit;
+    if (connections->full && !was_full)
+        log_warning("too many connections: clients are refused limit=%u", limit);
+    return !connections->full;
+}
+
+static void turn_away(int fd)
+{
+    (void)send(fd, no_room, strlen(no_room), MSG_DONTWAIT | MSG_NOSIGNAL);
+    close(fd);
+}
+
+static void evict_oldest_waiting(struct connections *connections)
+{
+    struct connection *oldest = NULL;
+    unsigned waiting = 0;
+
+    LIST_FOR_EACH(&connections->active, link)
+    {
+        struct connection *connection = CONTAINER_OF(link, struct connection, link);
+
+        if (!connection->waiting)
+            continue;
+        waiting++;
+        if (!oldest)
+            oldest = connection;
+    }
+    if (waiting >= CONNECTIONS_WAITING)
+        connection_free(oldest);
+}
+
+/* The way in */
+
+static void on_login_done(struct login *login, bool accepted)
+{
+    struct connection *connection = CONTAINER_OF(login, struct connection, login);
+    struct connections *owner = connection->owner;
+    bool waited = connection->waiting;
+
+    if (accepted && waited &&
+        !has_room(owner, count_peer(owner, &connection->peer), owner->limits.per_peer)) {
+        (void)send(connection->fd, no_room, strlen(no_room), MSG_DONTWAIT | MSG_NOSIGNAL);
+        accepted = false;
+    }
+    if (!accepted) {
+        leave(connection);
+        return;
+    }
+    connection->waiting = false;
+    serve(connection, connection->fd, 0);
+    stream_receive(&connection->stream, buffer_bytes(&login->received),
+                   buffer_length(&login->received));
+    login_deinit(login);
+}
+
+static void begin_login(struct connection *connection)
+{
+    struct connections *owner = connection->owner;
+
+    connection->login = (struct login){
+        .loop = owner->loop,
+        .token = owner->token,
+        .failures = &owner->failures,
+        .seconds = owner->limits.login_seconds,
+        .fd = connection->fd,
+        .done = on_login_done,
+    };
+    login_start(&connection->login);
+}
+
+void connections_admit(struct connections *connections, int fd, const struct peer *peer)
+{
+    bool has_login = peer->family != AF_UNIX;
+    bool waiting = has_login && connections->token;
+    struct connection *connection;
+
+    if (waiting)
+        evict_oldest_waiting(connections);
+    if (!has_room(connections, connections->count, connections->limits.connections) ||
+        (!waiting &&
+         !has_room(connections, count_peer(connections, peer), connections->limits.per_peer))) {
+        turn_away(fd);
+        return;
+    }
+    connection = connection_new(connections, fd, peer);
+    connection->waiting = waiting;
+    if (has_login)
+        begin_login(connection);
+    else
+        serve(connection, fd, 0);
+}
+
+void connections_add_stdio(struct connections *connections, int in, int out)
+{
+    struct peer self = {.family = AF_UNIX, .number = geteuid()};
+
+    connections->stdio = connection_new(connections, in, &self);
+    serve(connections->stdio, out, STDIO_GRACE_SECONDS);
+}
+
+/* The way out */
+
+static bool is_over(struct connection *connection)
+{
+    return !is_serving(connection) || stream_settle(&connection->stream);
+}
+
+/* A connection is never freed in its own callbacks, but here. */
+static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+{
+    struct connections *connections = CONTAINER_OF(watcher, struct connections, settle);
+    unsigned before = connections->count;
+
+    (void)loop;
+    (void)events;
+    LIST_FOR_EACH_SAFE(&connections->leaving, link)
+    {
+        struct connection *connection = CONTAINER_OF(link, struct connection, link);
+
+        if (is_over(connection))
+            connection_free(connection);
+    }
+    if (connections->count < before || connections->stopping)
+        connections->closed(connections);
+}
+
+void connections_init(struct connections *connections)
+{
+    list_init(&connections->active);
+    list_init(&connections->leaving);
+    ev_prepare_init(&connections->settle, on_settle);
+    ev_set_priority(&connections->settle, EV_MINPRI); /* behind everything that may end a call */
+    ev_prepare_start(connections->loop, &connections->settle);
+}
+
+static void free_all(struct list *list)
+{
+    LIST_FOR_EACH_SAFE(list, link)
+    {
+        connection_free(CONTAINER_OF(link, struct connection, link));
+    }
+}
+
+void connections_deinit(struct connections *connections)
+{
+    ev_prepare_stop(connections->loop, &connections->settle);
+    free_all(&connections->active);
+    free_all(&connections->leaving);
+}
+
+static void stop_all(struct list *list)
+{
+    LIST_FOR_EACH_SAFE(list, link)
+    {
+        struct connection *connection = CONTAINER_OF(link, struct connection, link);
+
+        if (is_serving(connection)) {
+            stream_stop(&connection->stream);
+        } else {
+            login_deinit(&connection->login);
+            leave(connection);
+        }
+    }
+}
+
+void connections_stop(struct connections *connections)
+{
+    connections->stopping = true;
+    stop_all(&connections->leaving);
+    stop_all(&connections->active);
+}

@@ -1,0 +1,66 @@
+/* The connections of one server: how many there may be, and when each is freed.
+ *
+ * A client of a socket that asks for a token is WAITING until it has shown it. Waiting ones have a
+ * small number of places of their own, and a new one takes the place of the oldest: whoever fills
+ * them all keeps nobody with the token out. All others count for the limit per peer. */
+#pragma once
+
+#include "base/list.h"
+#include "server/transport/login.h"
+#include "server/transport/peer.h"
+#include "server/transport/stream.h"
+#include "server/transport/transport.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+enum { CONNECTIONS_WAITING = 64 };
+
+struct connections;
+
+struct connection {
+    struct list link;          /* in `active` or `leaving` */
+    struct connections *owner; /* borrowed */
+    struct peer peer;
+    unsigned number;      /* for the log */
+    int fd;               /* owned until the stream takes it; then -1 */
+    bool waiting;         /* for the token */
+    struct login login;   /* until the stream begins */
+    struct stream stream; /* once `fd` is taken */
+};
+
+struct connections {
+    /* Inputs, set before connections_init. */
+    struct ev_loop *loop;      /* borrowed */
+    struct mcp_server *server; /* borrowed */
+    struct transport_limits limits;
+    const struct token *token; /* borrowed; of TCP clients; NULL: they need none */
+
+    /* Connections are gone, or were none at connections_stop. Called from the loop; may come more
+     * often than it has to. */
+    void (*closed)(struct connections *connections);
+
+    unsigned count;           /* those that are left */
+    struct connection *stdio; /* borrowed: the one among them that has no socket, or NULL */
+
+    /* Private. */
+    struct list active;  /* of struct connection: owned; oldest first */
+    struct list leaving; /* of struct connection: owned; to be settled before the loop sleeps */
+    unsigned last_number;
+    bool stopping;
+    bool full; /* the last client was refused for want of room: said once in the log */
+    struct login_failures failures;
+    struct ev_prepare settle;
+};
+
+void connections_init(struct connections *connections);
+void connections_deinit(struct connections *connections);
+
+/* Takes a new client in, or tells it that there is no room. FD is taken, and non-blocking. */
+void connections_admit(struct connections *connections, int fd, const struct peer *peer);
+
+/* Serves IN and OUT, which are taken, for the user who started the server. Once. */
+void connections_add_stdio(struct connections *connections, int in, int out);
+
+/* Ends all of them: what runs is cancelled, what is unsent may still be taken for a moment. */
+void connections_stop(struct connections *connections);

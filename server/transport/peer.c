@@ -1,0 +1,50 @@
+#include "server/transport/peer.h"
+
+#include "server/transport/address.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int identify_user(int fd, struct peer *ret, struct error *err)
+{
+    struct ucred credentials;
+    socklen_t length = sizeof(credentials);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0)
+        return error_set_errno(err, errno, "cannot tell who connects");
+    if (credentials.uid != geteuid() && credentials.uid != 0)
+        return error_set(err, ERROR_UNAVAILABLE, "user %u may not connect", credentials.uid);
+    *ret = (struct peer){.family = AF_UNIX, .number = credentials.uid};
+    return 0;
+}
+
+int peer_identify(int fd, struct peer *ret, struct error *err)
+{
+    struct endpoint endpoint = {.length = sizeof(endpoint.local)};
+
+    if (getpeername(fd, &endpoint.any, &endpoint.length) < 0)
+        return error_set_errno(err, errno, "cannot tell who connects");
+    if (endpoint.any.sa_family == AF_UNIX)
+        return identify_user(fd, ret, err);
+    if (!endpoint_is_loopback(&endpoint))
+        return error_set(err, ERROR_UNAVAILABLE, "clients on other machines may not connect");
+    *ret = (struct peer){
+        .family = endpoint.any.sa_family,
+        .number = endpoint.any.sa_family == AF_INET ? endpoint.ipv4.sin_addr.s_addr : 0,
+    };
+    return 0;
+}
+
+bool peer_equals(const struct peer *peer, const struct peer *other)
+{
+    return peer->family == other->family && peer->number == other->number;
+}
+
+void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES])
+{
+    if (peer->family == AF_UNIX)
+        snprintf(text, PEER_TEXT_BYTES, "uid:%u", peer->number);
+    else
+        snprintf(text, PEER_TEXT_BYTES, "tcp");
+}

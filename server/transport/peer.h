@@ -1,0 +1,24 @@
+/* Who is on the other side of a socket. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum { PEER_TEXT_BYTES = 32 };
+
+struct peer {
+    sa_family_t family;
+    uint32_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: 0, there is but one loopback */
+};
+
+/* The peer of the connected socket FD. Fails for a unix socket whose other end belongs to another
+ * user than ours or root, and for TCP from another machine. */
+int peer_identify(int fd, struct peer *ret, struct error *err);
+
+bool peer_equals(const struct peer *peer, const struct peer *other);
+
+/* The name under which things are kept apart: "uid:1000", or "tcp". */
+void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES]);

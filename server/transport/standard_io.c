@@ -1,0 +1,116 @@
+#include "server/transport/standard_io.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    FIRST_FD = 10, /* out of the way of 0, 1 and 2 */
+    PATH_BYTES = 32,
+};
+
+/* True where reading and writing do not wait, or can be told not to each time. */
+static bool is_ready_made(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) < 0 || S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode);
+}
+
+/* The file behind FD as an open file of our own, non-blocking; or -1. */
+static int open_again(int fd, int access)
+{
+    char path[PATH_BYTES];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+}
+
+static int change_flags(struct standard_io_shared *shared, int fd, struct error *err)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0)
+        return error_set_errno(err, errno, "fcntl");
+    if (flags & O_NONBLOCK)
+        return 0;
+    shared->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    shared->flags = flags;
+    if (shared->fd < 0)
+        return error_set_errno(err, errno, "dup");
+    return fd_set_nonblocking(fd, err);
+}
+
+/* A descriptor for what FD stands for that never makes us wait; ACCESS is what it must allow. */
+static int take(struct standard_io_shared *shared, int fd, int access, struct error *err)
+{
+    AUTO_CLOSE int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    AUTO_CLOSE int again = -1;
+    int mode;
+
+    if (high < 0)
+        return error_set_errno(err, errno, "standard %s", fd == STDIN_FILENO ? "input" : "output");
+    mode = fcntl(high, F_GETFL) & O_ACCMODE;
+    if (mode != O_RDWR && mode != access)
+        return error_set(err, ERROR_USAGE, "standard %s cannot be %s",
+                         fd == STDIN_FILENO ? "input" : "output",
+                         fd == STDIN_FILENO ? "read" : "written");
+    if (is_ready_made(high))
+        return STEAL_FD(high);
+    again = open_again(high, access);
+    if (again >= 0)
+        return fcntl(again, F_DUPFD_CLOEXEC, FIRST_FD);
+    if (change_flags(shared, high, err) < 0)
+        return -1;
+    return STEAL_FD(high);
+}
+
+/* From now on a stray printf goes to stderr, and a stray read finds nothing. */
+static int take_away(struct error *err)
+{
+    AUTO_CLOSE int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (nothing < 0)
+        return error_set_errno(err, errno, "cannot open /dev/null");
+    if (dup2(nothing, STDIN_FILENO) < 0)
+        return error_set_errno(err, errno, "dup");
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && dup2(nothing, STDOUT_FILENO) < 0)
+        return error_set_errno(err, errno, "dup");
+    return 0;
+}
+
+int standard_io_open(struct standard_io *io, int *ret_in, int *ret_out, struct error *err)
+{
+    AUTO_CLOSE int in = -1;
+    AUTO_CLOSE int out = -1;
+
+    *io = (struct standard_io)STANDARD_IO_INIT;
+    in = take(&io->shared[0], STDIN_FILENO, O_RDONLY, err);
+    if (in >= 0)
+        out = take(&io->shared[1], STDOUT_FILENO, O_WRONLY, err);
+    if (in < 0 || out < 0 || take_away(err) < 0) {
+        standard_io_close(io);
+        return -1;
+    }
+    *ret_in = STEAL_FD(in);
+    *ret_out = STEAL_FD(out);
+    return 0;
+}
+
+void standard_io_close(struct standard_io *io)
+{
+    for (int i = 0; i < STANDARD_IO_SHARED; i++) {
+        struct standard_io_shared *shared = &io->shared[i];
+
+        if (shared->fd < 0)
+            continue;
+        (void)fcntl(shared->fd, F_SETFL, shared->flags);
+        close(shared->fd);
+        shared->fd = -1;
+    }
+}
