@@ -34,12 +34,14 @@ struct transport_settings {
     struct transport_limits limits;
 
     /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last
-     * connection is closed after transport_stop. Called from the loop, once. */
+     * connection is closed after transport_stop. Called from the loop, once; the transport must not
+     * be freed in it. */
     void (*finished)(void *data);
     void *data;
 };
 
-/* Opens all addresses, or none: -1 and ERR names the address. NULL on failure. */
+/* Opens all addresses, or none: NULL, and ERR names the address. Then tells a service manager that
+ * the server is ready. */
 struct transport *transport_open(const struct transport_settings *settings, struct error *err);
 
 /* Stops accepting and reading, cancels what runs, flushes, then calls `finished`. */

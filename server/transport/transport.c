@@ -1,0 +1,278 @@
+#include "server/transport/transport.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/transport/activation.h"
+#include "server/transport/address.h"
+#include "server/transport/connections.h"
+#include "server/transport/listener.h"
+#include "server/transport/notify.h"
+#include "server/transport/standard_io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct transport {
+    struct connections connections;
+    struct list listeners; /* of struct listener: owned */
+    struct standard_io stdio;
+    struct token token;
+    struct notify notify;
+    bool tcp_allowed;
+    bool has_stdio;
+    bool stopping;
+    bool is_over; /* `finished` was called */
+    void (*finished)(void *data);
+    void *data;
+};
+
+const struct transport_limits transport_default_limits = {
+    .line_bytes = 4 * 1024 * 1024,
+    .unsent_bytes = 8 * 1024 * 1024,
+    .stall_seconds = 30,
+    .connections = 256,
+    .per_peer = 32,
+    .login_seconds = 10,
+};
+
+/* Opening */
+
+static void add_listener(struct transport *transport, int fd, const struct endpoint *endpoint,
+                         const struct socket_file *file)
+{
+    struct listener *listener = listener_new(&transport->connections, fd, file);
+    char text[ADDRESS_TEXT_BYTES];
+
+    list_append(&transport->listeners, &listener->link);
+    endpoint_format(endpoint, text);
+    log_info("listening address=%s", text);
+}
+
+static int open_unix(struct transport *transport, const struct address *address, struct error *err)
+{
+    struct socket_file file;
+    int fd = socket_open_unix(&address->endpoints[0], &file, err);
+
+    if (fd < 0)
+        return -1;
+    add_listener(transport, fd, &address->endpoints[0], &file);
+    return 0;
+}
+
+static int check_tcp_allowed(const struct transport *transport, struct error *err)
+{
+    if (transport->tcp_allowed)
+        return 0;
+    return error_set(err, ERROR_CONFIG,
+                     "every user of this machine could connect: name a `token_file`, or write "
+                     "`auth: none`");
+}
+
+static in_port_t *port_of(struct endpoint *endpoint)
+{
+    return endpoint->any.sa_family == AF_INET ? &endpoint->ipv4.sin_port
+                                              : &endpoint->ipv6.sin6_port;
+}
+
+/* Opens ENDPOINT, and writes back what the kernel chose. */
+static int open_endpoint(struct transport *transport, struct endpoint *endpoint, struct error *err)
+{
+    static const struct socket_file no_file = {0};
+    int fd = socket_open_tcp(endpoint, err);
+
+    if (fd < 0)
+        return -1;
+    if (socket_get_endpoint(fd, endpoint, err) < 0) {
+        close(fd);
+        return -1;
+    }
+    add_listener(transport, fd, endpoint, &no_file);
+    return 0;
+}
+
+static bool is_missing(const struct error *err)
+{
+    return err->number == EAFNOSUPPORT || err->number == EADDRNOTAVAIL;
+}
+
+/* Of two endpoints, IPv4 and IPv6, one may be missing. They get the same port. */
+static int open_tcp(struct transport *transport, const struct address *address, struct error *err)
+{
+    in_port_t port = 0;
+    unsigned opened = 0;
+
+    if (check_tcp_allowed(transport, err) < 0)
+        return -1;
+    for (unsigned i = 0; i < address->endpoint_count; i++) {
+        struct endpoint endpoint = address->endpoints[i];
+        bool is_last_hope = opened == 0 && i + 1 == address->endpoint_count;
+        struct error missing = ERROR_INIT;
+
+        if (port)
+            *port_of(&endpoint) = port;
+        if (open_endpoint(transport, &endpoint, &missing) < 0) {
+            if (is_last_hope || !is_missing(&missing)) {
+                *err = missing;
+                return -1;
+            }
+            continue;
+        }
+        port = *port_of(&endpoint);
+        opened++;
+    }
+    return 0;
+}
+
+static int check_handed_over(const struct transport *transport, const struct endpoint *endpoint,
+                             struct error *err)
+{
+    return endpoint->any.sa_family == AF_UNIX ? 0 : check_tcp_allowed(transport, err);
+}
+
+static int open_systemd(struct transport *transport, const struct address *address,
+                        struct error *err)
+{
+    static const struct socket_file no_file = {0};
+    int fds[ACTIVATION_SOCKETS];
+    int count = activation_take(fds, err);
+    int status = count < 0 ? -1 : 0;
+
+    (void)address;
+    if (count == 0)
+        return error_set(err, ERROR_CONFIG, "no sockets were handed over (LISTEN_FDS)");
+    for (int i = 0; i < count; i++) {
+        struct endpoint endpoint;
+
+        if (status == 0 && socket_get_endpoint(fds[i], &endpoint, err) == 0 &&
+            check_handed_over(transport, &endpoint, err) == 0) {
+            add_listener(transport, fds[i], &endpoint, &no_file);
+            continue;
+        }
+        status = -1;
+        close(fds[i]);
+    }
+    return status;
+}
+
+/* Standard input and output are taken last: that cannot be undone. */
+static int open_stdio(struct transport *transport, struct error *err)
+{
+    int in;
+    int out;
+
+    if (!transport->has_stdio)
+        return 0;
+    if (standard_io_open(&transport->stdio, &in, &out, err) < 0)
+        return error_prefix(err, "cannot serve stdio");
+    connections_add_stdio(&transport->connections, in, out);
+    return 0;
+}
+
+static int note_stdio(struct transport *transport, const struct address *address, struct error *err)
+{
+    (void)address;
+    if (transport->has_stdio)
+        return error_set(err, ERROR_CONFIG, "it is named twice");
+    transport->has_stdio = true;
+    return 0;
+}
+
+static int (*const openers[])(struct transport *transport, const struct address *address,
+                              struct error *err) = {
+    [ADDRESS_STDIO] = note_stdio,
+    [ADDRESS_UNIX] = open_unix,
+    [ADDRESS_TCP] = open_tcp,
+    [ADDRESS_SYSTEMD] = open_systemd,
+};
+
+static int open_addresses(struct transport *transport, const char *const *texts, struct error *err)
+{
+    for (; *texts; texts++) {
+        struct address address;
+
+        if (address_parse(*texts, &address, err) < 0 ||
+            openers[address.kind](transport, &address, err) < 0)
+            return error_prefix(err, "cannot serve %s", *texts);
+    }
+    return open_stdio(transport, err);
+}
+
+/* The end */
+
+static void on_closed(struct connections *connections)
+{
+    struct transport *transport = CONTAINER_OF(connections, struct transport, connections);
+    bool is_last = transport->stopping && connections->count == 0;
+    bool stdio_is_gone = transport->has_stdio && !connections->stdio;
+
+    if (transport->is_over || (!is_last && !stdio_is_gone))
+        return;
+    transport->is_over = true;
+    notify_send(&transport->notify, "STOPPING=1");
+    transport->finished(transport->data);
+}
+
+static void close_listeners(struct transport *transport)
+{
+    LIST_FOR_EACH_SAFE(&transport->listeners, link)
+    {
+        listener_free(CONTAINER_OF(link, struct listener, link));
+    }
+}
+
+/* The transport itself */
+
+static int set_token(struct transport *transport, const char *token, struct error *err)
+{
+    if (!token)
+        return 0;
+    transport->connections.token = &transport->token;
+    return token_init(&transport->token, token, err);
+}
+
+struct transport *transport_open(const struct transport_settings *settings, struct error *err)
+{
+    struct transport *transport = NEW(struct transport);
+
+    transport->stdio = (struct standard_io)STANDARD_IO_INIT;
+    transport->tcp_allowed = settings->tcp_allowed;
+    transport->finished = settings->finished;
+    transport->data = settings->data;
+    list_init(&transport->listeners);
+    transport->connections = (struct connections){
+        .loop = settings->loop,
+        .server = settings->server,
+        .limits = settings->limits,
+        .closed = on_closed,
+    };
+    connections_init(&transport->connections);
+    notify_init(&transport->notify, settings->loop);
+    if (set_token(transport, settings->token, err) < 0 ||
+        open_addresses(transport, settings->addresses, err) < 0) {
+        transport_free(transport);
+        return NULL;
+    }
+    notify_send(&transport->notify, "READY=1");
+    return transport;
+}
+
+void transport_stop(struct transport *transport)
+{
+    notify_send(&transport->notify, "STOPPING=1");
+    transport->stopping = true;
+    close_listeners(transport);
+    connections_stop(&transport->connections);
+}
+
+void transport_free(struct transport *transport)
+{
+    if (!transport)
+        return;
+    close_listeners(transport);
+    connections_deinit(&transport->connections);
+    standard_io_close(&transport->stdio);
+    notify_deinit(&transport->notify);
+    token_deinit(&transport->token);
+    free(transport);
+}
