@@ -1,0 +1,148 @@
+/* Input: a digit for the revision that was negotiated (0: none), then lines, as a session receives
+ * them. Whatever they are, each message that comes back is JSON on one line, and an id in it is
+ * null or one that was sent; at the end nothing is left over. */
+#undef NDEBUG
+#include <assert.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "server/jsonrpc/scan.h"
+#include "server/jsonrpc/session.h"
+#include "server/tools/registry.h"
+#include "tests/fixture/tools.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct peer {
+    struct sink sink;
+    struct session session;
+    const char *input; /* everything that is sent */
+    size_t input_length;
+    json_t *ids; /* of the messages in it that a plain parser can read */
+};
+
+/* DIGITS stand for an id that no parser reads: they must stand in the input, too. */
+static bool was_sent(const struct peer *peer, const json_t *id, const char *digits)
+{
+    json_t *sent;
+    size_t i;
+
+    if (digits)
+        return memmem(peer->input, peer->input_length, digits, strlen(digits));
+    json_array_foreach(peer->ids, i, sent)
+    {
+        if (json_equal(sent, id))
+            return true;
+    }
+    return false;
+}
+
+static void check_message(const struct peer *peer, const json_t *message, const char *digits)
+{
+    const json_t *id = json_object_get(message, "id");
+
+    assert(json_is_object(message));
+    if (json_object_get(message, "method"))
+        assert(!id);
+    else
+        assert(id && (json_is_null(id) || was_sent(peer, id, digits)));
+}
+
+static void check(struct sink *sink, const char *text, size_t length, bool last, int code)
+{
+    const struct peer *peer = CONTAINER_OF(sink, struct peer, sink);
+    AUTO_FREE char *copy = memory_format("%.*s", (int)length, text);
+    AUTO(scan_deinit) struct scan scan = {0};
+    AUTO_JSON json_t *message = NULL;
+    struct error err = ERROR_INIT;
+    json_t *member;
+    size_t i;
+
+    assert(strlen(copy) == length && !strpbrk(copy, "\n\r"));
+    assert(scan_text(&scan, copy, length, &err) == 0);
+    message = json_loadb(copy, length, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
+    assert(message);
+    assert(last == !json_object_get(message, "method"));
+    if (json_is_object(message))
+        check_message(peer, message, scan_find(&scan, 0, SCAN_ID));
+    json_array_foreach(message, i, member)
+    {
+        assert(code == 0 && !json_object_get(member, "method"));
+        check_message(peer, member, scan_find(&scan, i, SCAN_ID));
+    }
+}
+
+static void note_ids(struct peer *peer, const json_t *message)
+{
+    json_t *member;
+    size_t i;
+
+    json_array_append(peer->ids, json_object_get(message, "id"));
+    json_array_foreach(message, i, member)
+    {
+        json_array_append(peer->ids, json_object_get(member, "id"));
+    }
+}
+
+/* A copy of TEXT that is just as long, so that a read beyond it is seen. */
+static char *copy_of(const char *text, size_t length)
+{
+    return memcpy(memory_new(length, 1), text, length);
+}
+
+static void send_line(struct peer *peer, const char *text, size_t length)
+{
+    AUTO_FREE char *readable = copy_of(text, length);
+    AUTO_FREE char *copy = copy_of(text, length);
+    AUTO(scan_deinit) struct scan scan = {0};
+    AUTO_JSON json_t *message = NULL;
+    struct error err = ERROR_INIT;
+
+    if (scan_text(&scan, readable, length, &err) == 0)
+        message = json_loadb(readable, length, JSON_ALLOW_NUL, NULL);
+    note_ids(peer, message);
+    session_receive(&peer->session, copy, length);
+}
+
+static void send_lines(struct peer *peer)
+{
+    const char *line = peer->input;
+    const char *end = peer->input + peer->input_length;
+
+    while (line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t length = (size_t)((newline ? newline : end) - line);
+
+        if (length > 0)
+            send_line(peer, line, length);
+        line += length + 1;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mcp_server server = {.name = "n", .version = "1", .registry = registry_new()};
+    struct peer peer = {.sink = {.send = check}, .ids = json_array()};
+    struct fixture fixture;
+
+    fixture_init(&fixture, server.registry);
+    session_init(&peer.session, &server, "fuzzer", &peer.sink);
+    if (size > 0 && data[0] > '0' && data[0] < '0' + MCP_2026_07_28)
+        peer.session.peer.negotiated = (enum mcp_version)(data[0] - '0');
+    if (size > 0) {
+        peer.input = (const char *)data + 1;
+        peer.input_length = size - 1;
+        send_lines(&peer);
+    }
+    session_deinit(&peer.session);
+    assert(session_is_idle(&peer.session) && peer.session.call_count == 0);
+    assert(peer.session.held_bytes == 0 && list_is_empty(&fixture.held));
+    json_decref(peer.ids);
+    registry_free(server.registry);
+    return 0;
+}
