@@ -32,8 +32,7 @@ static void report(struct schema_run *run, const struct schema_place *place,
     AUTO_FREE char *pointer = pointer_to(place);
 
     run->problems++;
-    if (run->report && run->problems <= PROBLEM_LIMIT)
-        run->report(run->data, kind, pointer, message);
+    run->report(run->data, kind, pointer, message);
 }
 
 bool schema_listens(const struct schema_run *run)

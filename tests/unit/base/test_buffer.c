@@ -72,12 +72,14 @@ static void test_what_is_consumed_makes_room_below_the_limit(void **state)
 
     (void)state;
     buffer_init(&buffer, 1000);
-    for (int i = 0; i < 10000; i++) {
-        assert_int_equal(buffer_append(&buffer, TEXT, TEXT_LENGTH, &err), 0);
-        if (buffer_length(&buffer) > 900)
-            buffer_consume(&buffer, TEXT_LENGTH);
+    for (int i = 0, first = 0; i < 10000; i++) {
+        assert_int_equal(buffer_append(&buffer, (char *)&i, sizeof i, &err), 0);
+        if (buffer_length(&buffer) < 900)
+            continue;
+        assert_memory_equal(buffer_bytes(&buffer), &first, sizeof first);
+        buffer_consume(&buffer, sizeof first);
+        first++;
     }
-    assert_memory_equal(buffer_bytes(&buffer), TEXT, TEXT_LENGTH);
     assert_true(buffer.capacity <= 4096);
     buffer_deinit(&buffer);
 }

@@ -25,7 +25,7 @@ static void test_the_nearest_of_the_candidates_is_found(void **state)
     (void)state;
     assert_string_equal(nearest("imagee", names), "image");
     assert_string_equal(nearest("imagess", names), "images");
-    assert_string_equal(nearest("tiemout", names), "timeout");
+    assert_string_equal(nearest("tiemuot", names), "timeout");
     assert_string_equal(nearest("imeout", names), "timeout");
     assert_string_equal(nearest("pip-package", names), "pip_packages");
 }
