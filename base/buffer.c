@@ -39,6 +39,7 @@ static void compact(struct buffer *buffer)
 {
     if (buffer->start == 0)
         return;
+    assert(buffer->data);
     memmove(buffer->data, buffer->data + buffer->start, buffer_length(buffer));
     buffer->end -= buffer->start;
     buffer->start = 0;

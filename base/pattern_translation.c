@@ -1,5 +1,6 @@
 #include "base/pattern_translation.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -101,12 +102,10 @@ static long read_hexadecimal(const char *at, const char *end, size_t digits)
     if ((size_t)(end - at) < digits)
         return -1;
     for (size_t i = 0; i < digits; i++) {
-        static const char alphabet[] = "0123456789abcdef";
-        const char *digit = at[i] ? strchr(alphabet, at[i] | 0x20) : NULL;
-
-        if (!digit)
+        if (!isxdigit((unsigned char)at[i]))
             return -1;
-        value = 16 * value + (digit - alphabet);
+        value =
+            16 * value + (isdigit((unsigned char)at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
     }
     return value;
 }

@@ -39,7 +39,7 @@ static bool check_rules(struct schema_run *run, const struct schema_node *node,
 
         if (rule->keyword->check && !rule->keyword->check(run, rule, place))
             fits = false;
-        if (run->given_up || (!fits && schema_is_done(run)))
+        if (run->given_up || (!fits && !schema_listens(run)))
             return false;
     }
     return fits;
@@ -105,7 +105,7 @@ static bool check_all(struct schema_run *run, const struct schema_rule *rule,
     for (size_t i = 0; i < rule->member_count; i++) {
         if (!schema_evaluate(run, rule->members[i].node, place))
             fits = false;
-        if (!fits && schema_is_done(run))
+        if (!fits && !schema_listens(run))
             return false;
     }
     return fits;
@@ -182,7 +182,7 @@ static bool check_dependent_schemas(struct schema_run *run, const struct schema_
             continue;
         if (!schema_evaluate(run, rule->members[i].node, place))
             fits = false;
-        if (!fits && schema_is_done(run))
+        if (!fits && !schema_listens(run))
             return false;
     }
     return fits;

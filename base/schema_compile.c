@@ -166,10 +166,11 @@ static int check_keywords(struct compiler *compiler, const struct schema_node *n
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)node->source, name,
-                        value) if (strncmp(name, "x-", 2) != 0 &&
-                                   !schema_keyword_find(name)) return refuse_keyword(compiler, node,
-                                                                                     name);
+    json_object_foreach((json_t *)node->source, name, value)
+    {
+        if (strncmp(name, "x-", 2) != 0 && !schema_keyword_find(name))
+            return refuse_keyword(compiler, node, name);
+    }
     return 0;
 }
 

@@ -3,13 +3,16 @@
  * which. */
 #include "base/schema_node.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
-enum { REFERENCE_HOPS = 8 };
+enum { REFERENCE_HOPS = 8, TITLE_BYTES = 80 };
 
 /* NODE, or what it refers to when that is where its rules are. */
 static const struct schema_node *look_through(const struct schema_node *node)
@@ -196,14 +199,25 @@ static char *describe_types(const json_t *types)
     return text;
 }
 
+static size_t cut_length(const char *title)
+{
+    size_t length = strnlen(title, TITLE_BYTES + 1);
+
+    return length > TITLE_BYTES ? utf8_boundary_before(title, TITLE_BYTES) : length;
+}
+
 char *schema_describe(const struct schema_node *node)
 {
-    const char *title = json_object_get_string(node->source, "title");
-    const struct schema_node *target = look_through(node);
-    const json_t *required = rule_value(target, "required");
+    const char *title;
+    const struct schema_node *target;
+    const json_t *required;
 
+    assert(node);
+    title = json_object_get_string(node->source, "title");
+    target = look_through(node);
+    required = rule_value(target, "required");
     if (title)
-        return memory_format("%.80s", title);
+        return memory_format("%.*s", (int)cut_length(title), title);
     if (rule_value(target, "const"))
         return schema_quote(rule_value(target, "const"));
     if (rule_value(target, "enum"))

@@ -71,8 +71,7 @@ struct schema_rule {
     const struct schema_node *node; /* borrowed: the schema it stands in */
     const json_t *value;            /* borrowed: of the document */
     struct pattern *pattern;        /* owned; of "pattern" */
-    struct schema_member
-        *members; /* owned; the schemas in it, by name sorted where they have one */
+    struct schema_member *members;  /* owned; the schemas in it, sorted by name if they have one */
     size_t member_count;
 };
 
@@ -165,11 +164,9 @@ bool schema_matches(struct schema_run *run, const struct pattern *pattern, const
 /* No answer can be had; REASON is static. Returns false. */
 bool schema_give_up(struct schema_run *run, const char *reason);
 
-/* Whether a problem reported now would be heard; its message need not be made if not. */
+/* Whether a problem reported now would be heard. If not, its message need not be made, and behind
+ * one problem others need not be looked for. */
 bool schema_listens(const struct schema_run *run);
-
-/* Whether to look no further after a problem. */
-bool schema_is_done(const struct schema_run *run);
 
 /* Reports a problem and returns false. */
 bool schema_problem(struct schema_run *run, const struct schema_place *place, const char *format,

@@ -35,7 +35,7 @@ static bool check_prefix(struct schema_run *run, const struct schema_rule *rule,
     for (size_t i = 0; i < rule->member_count && i < json_array_size(place->value); i++) {
         if (!check_item(run, rule->members[i].node, place, i))
             fits = false;
-        if (!fits && schema_is_done(run))
+        if (!fits && !schema_listens(run))
             return false;
     }
     return fits;
@@ -55,7 +55,7 @@ static bool check_items(struct schema_run *run, const struct schema_rule *rule,
     for (size_t i = first; i < count; i++) {
         if (!check_item(run, rule->members[0].node, place, i))
             fits = false;
-        if (!fits && schema_is_done(run))
+        if (!fits && !schema_listens(run))
             return false;
     }
     return fits;
@@ -145,7 +145,7 @@ static bool check_members(struct walk *walk, bool (*check)(const struct walk *))
     json_object_foreach((json_t *)walk->place->value, walk->key, value)
     {
         fits = check(walk) && fits;
-        if (!schema_spend(walk->run, 1) || (!fits && schema_is_done(walk->run)))
+        if (!schema_spend(walk->run, 1) || (!fits && !schema_listens(walk->run)))
             return false;
         walk->index++;
     }
@@ -283,7 +283,7 @@ static bool check_unevaluated_items(struct schema_run *run, const struct schema_
     for (size_t i = 0; i < json_array_size(place->value); i++) {
         if (!place->seen[i] && !check_item(run, rule->members[0].node, place, i))
             fits = false;
-        if (!fits && schema_is_done(run))
+        if (!fits && !schema_listens(run))
             return false;
     }
     return fits;

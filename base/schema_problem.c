@@ -40,11 +40,6 @@ bool schema_listens(const struct schema_run *run)
     return run->silent == 0 && !run->given_up && run->problems < PROBLEM_LIMIT;
 }
 
-bool schema_is_done(const struct schema_run *run)
-{
-    return !schema_listens(run);
-}
-
 bool schema_problem(struct schema_run *run, const struct schema_place *place, const char *format,
                     ...)
 {

@@ -2,6 +2,7 @@
  * references in the same document may use; "$anchor" names a place in one. Nothing is fetched. */
 #include "base/schema_node.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,29 +176,19 @@ static int enter_all(const struct schema *schema, struct directory *directory, s
     return 0;
 }
 
-static int hexadecimal(char digit)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = digit ? strchr(digits, digit | 0x20) : NULL;
-
-    return found ? (int)(found - digits) : -1;
-}
-
 /* TEXT without its %HH, in place. */
 static void percent_decode(char *text)
 {
     char *output = text;
 
     for (; *text; text++) {
-        int high = *text == '%' ? hexadecimal(text[1]) : -1;
-        int low = high >= 0 ? hexadecimal(text[2]) : -1;
+        char digits[3] = "";
+        long byte = 0;
 
-        if (low >= 0 && high + low > 0) {
-            *output++ = (char)(high << 4 | low);
-            text += 2;
-        } else {
-            *output++ = *text;
-        }
+        if (*text == '%' && isxdigit((unsigned char)text[1]) && isxdigit((unsigned char)text[2]))
+            byte = strtol(memcpy(digits, text + 1, 2), NULL, 16);
+        *output++ = byte ? (char)byte : *text;
+        text += byte ? 2 : 0;
     }
     *output = '\0';
 }

@@ -1,5 +1,6 @@
 #include "base/schema_value.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -90,6 +91,7 @@ bool schema_value_is_multiple(const json_t *value, const json_t *divisor)
 
     for (; shift < 0 && unit <= UINT64_MAX; shift++)
         unit *= 10;
+    assert(unit > 0);
     if (shift < 0)
         return rest == 0;
     rest %= unit;
