@@ -86,8 +86,7 @@ static void rearm(struct stream *stream)
     bool has_unsent = buffer_length(&stream->unsent) > 0;
     bool congested = is_congested(stream);
 
-    watch_io(loop, &stream->readable,
-             stream->state == STREAM_SERVING && !congested && !stream->reader.ended);
+    watch_io(loop, &stream->readable, stream->state == STREAM_SERVING && !congested);
     watch_io(loop, &stream->writable, has_unsent);
     if (!has_unsent)
         ev_timer_stop(loop, &stream->stall);
