@@ -1,0 +1,400 @@
+#include "server/transport/login.h"
+
+#include "base/list.h"
+#include "base/memory.h"
+#include "tests/unit/transport/turning.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LOGIN_SECONDS 0.3
+
+static const char unauthorized[] =
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Unauthorized\"}}\n";
+
+struct fixture {
+    struct ev_loop *loop;
+    struct token token;
+    struct login_failures failures;
+    struct login login;
+    int client;
+    unsigned dones;
+    bool accepted;
+    char rest[64]; /* what was read behind the line */
+};
+
+static void on_done(struct login *login, bool accepted)
+{
+    struct fixture *fixture = CONTAINER_OF(login, struct fixture, login);
+    size_t length = buffer_length(&login->received);
+
+    fixture->dones++;
+    fixture->accepted = accepted;
+    if (accepted) {
+        assert_true(length < sizeof(fixture->rest));
+        memcpy(fixture->rest, buffer_bytes(&login->received), length);
+        fixture->rest[length] = '\0';
+    }
+    login_deinit(login);
+    close(login->fd);
+    login->fd = -1;
+}
+
+static void start(struct fixture *fixture, const struct token *token)
+{
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    fixture->client = ends[1];
+    fixture->dones = 0;
+    fixture->login = (struct login){
+        .loop = fixture->loop,
+        .token = token,
+        .failures = &fixture->failures,
+        .seconds = LOGIN_SECONDS,
+        .fd = ends[0],
+        .done = on_done,
+    };
+    login_start(&fixture->login);
+}
+
+static struct fixture *fixture_new(void)
+{
+    struct fixture *fixture = NEW(struct fixture);
+    struct error err = ERROR_INIT;
+
+    fixture->loop = ev_loop_new(EVFLAG_AUTO);
+    assert_int_equal(token_init(&fixture->token, "secret", &err), 0);
+    return fixture;
+}
+
+static struct fixture *start_with_token(void)
+{
+    struct fixture *fixture = fixture_new();
+
+    start(fixture, &fixture->token);
+    return fixture;
+}
+
+static struct fixture *start_without_token(void)
+{
+    struct fixture *fixture = fixture_new();
+
+    start(fixture, NULL);
+    return fixture;
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+    login_deinit(&fixture->login);
+    if (fixture->login.fd >= 0)
+        close(fixture->login.fd);
+    if (fixture->client >= 0)
+        close(fixture->client);
+    ev_loop_destroy(fixture->loop);
+    free(fixture);
+}
+
+static void say(struct fixture *fixture, const char *bytes)
+{
+    assert_int_equal(write(fixture->client, bytes, strlen(bytes)), strlen(bytes));
+}
+
+static void check_accepted(struct fixture *fixture, const char *rest)
+{
+    TURN_UNTIL(fixture->loop, fixture->dones > 0);
+    assert_true(fixture->accepted);
+    assert_string_equal(fixture->rest, rest);
+}
+
+/* Refused with ANSWER, and gone when the client goes. */
+static void check_refused(struct fixture *fixture, const char *answer)
+{
+    char text[512];
+
+    turn_until_closed(fixture->loop, fixture->client, text, sizeof(text));
+    assert_string_equal(text, answer);
+    close(fixture->client);
+    fixture->client = -1;
+    TURN_UNTIL(fixture->loop, fixture->dones > 0);
+    assert_false(fixture->accepted);
+}
+
+/* With a token */
+
+static void test_the_token_lets_in(void **state)
+{
+    static const char *const lines[] = {
+        "Authorization: Bearer secret\n",   "Authorization: Bearer secret\r\n",
+        "authorization:bearer secret\n",    "AUTHORIZATION:  BEARER   secret \t\r\n",
+        "Authorization:\tBearer secret \n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct fixture *fixture = start_with_token();
+
+        print_message("%s", lines[i]);
+        say(fixture, lines[i]);
+        check_accepted(fixture, "");
+        fixture_free(fixture);
+    }
+}
+
+static void test_what_follows_the_line_is_kept(void **state)
+{
+    struct fixture *fixture = start_with_token();
+
+    (void)state;
+    say(fixture, "Authorization: Bearer secret\n{\"a\":1}\n{\"b\"");
+    check_accepted(fixture, "{\"a\":1}\n{\"b\"");
+    fixture_free(fixture);
+}
+
+static void test_every_split_of_the_line(void **state)
+{
+    static const char line[] = "Authorization: Bearer secret\n";
+
+    (void)state;
+    for (size_t split = 1; split < sizeof(line) - 1; split++) {
+        struct fixture *fixture = start_with_token();
+        char first[sizeof(line)] = "";
+
+        memcpy(first, line, split);
+        say(fixture, first);
+        turn_once(fixture->loop);
+        say(fixture, line + split);
+        check_accepted(fixture, "");
+        fixture_free(fixture);
+    }
+}
+
+static void test_anything_else_is_unauthorized(void **state)
+{
+    static const char *const lines[] = {
+        "Authorization: Bearer secre\n",
+        "Authorization: Bearer secret2\n",
+        "Authorization: Bearer Secret\n",
+        "Authorization: Bearer sec ret\n",
+        "Authorization: Bearer \n",
+        "Authorization: Bearer\n",
+        "Authorization: Bearersecret\n",
+        "Authorization: Basic secret\n",
+        "Authorization secret\n",
+        "Bearer secret\n",
+        "secret\n",
+        "\n",
+        "\nAuthorization: Bearer secret\n",
+        " Authorization: Bearer secret\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct fixture *fixture = start_with_token();
+
+        print_message("%s", lines[i]);
+        say(fixture, lines[i]);
+        check_refused(fixture, unauthorized);
+        fixture_free(fixture);
+    }
+}
+
+static void test_a_line_without_end_is_unauthorized(void **state)
+{
+    struct fixture *fixture = start_with_token();
+    char line[LOGIN_LINE_BYTES + 1] = "";
+
+    (void)state;
+    memset(line, '{', LOGIN_LINE_BYTES);
+    say(fixture, line);
+    check_refused(fixture, unauthorized);
+    fixture_free(fixture);
+}
+
+static void test_the_longest_token_fits_into_the_line(void **state)
+{
+    struct fixture *fixture = fixture_new();
+    char text[TOKEN_BYTES + 1] = "";
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    memset(text, 't', TOKEN_BYTES);
+    assert_int_equal(token_init(&fixture->token, text, &err), 0);
+    start(fixture, &fixture->token);
+    say(fixture, "Authorization: Bearer ");
+    say(fixture, text);
+    say(fixture, "\r\n{}");
+    check_accepted(fixture, "{}");
+    fixture_free(fixture);
+}
+
+static void test_silence_is_closed_after_a_while(void **state)
+{
+    struct fixture *fixture = start_with_token();
+    ev_tstamp begin = ev_time();
+
+    (void)state;
+    say(fixture, "Authorization: Bear");
+    TURN_UNTIL(fixture->loop, fixture->dones > 0);
+    assert_false(fixture->accepted);
+    assert_true(ev_time() - begin >= LOGIN_SECONDS);
+    fixture_free(fixture);
+}
+
+static void test_a_client_that_leaves_is_forgotten(void **state)
+{
+    struct fixture *fixture = start_with_token();
+
+    (void)state;
+    say(fixture, "Authorization: Bear");
+    shutdown(fixture->client, SHUT_WR);
+    TURN_UNTIL(fixture->loop, fixture->dones > 0);
+    assert_false(fixture->accepted);
+    fixture_free(fixture);
+}
+
+/* How long it takes until a bad token is answered. */
+static double time_refusal(struct fixture *fixture)
+{
+    ev_tstamp begin = ev_time();
+
+    start(fixture, &fixture->token);
+    say(fixture, "Authorization: Bearer wrong\n");
+    check_refused(fixture, unauthorized);
+    return ev_time() - begin;
+}
+
+static void test_repeated_failures_are_answered_late(void **state)
+{
+    struct fixture *fixture = fixture_new();
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        (void)time_refusal(fixture);
+    assert_true(time_refusal(fixture) >= 0.2);
+    assert_true(time_refusal(fixture) >= 0.2);
+    fixture->failures.since -= 61; /* a minute later */
+    assert_true(time_refusal(fixture) < 0.2);
+    fixture_free(fixture);
+}
+
+static void test_a_refused_client_is_not_listened_to_for_ever(void **state)
+{
+    struct fixture *fixture = start_with_token();
+    ev_tstamp begin = ev_time();
+
+    (void)state;
+    say(fixture, "hello\n");
+    while (fixture->dones == 0) {
+        (void)send(fixture->client, "Authorization: Bearer secret\n", 29,
+                   MSG_DONTWAIT | MSG_NOSIGNAL);
+        turn_once(fixture->loop);
+    }
+    assert_false(fixture->accepted);
+    assert_true(ev_time() - begin < 5);
+    fixture_free(fixture);
+}
+
+/* Without one */
+
+static void test_without_a_token_the_first_bytes_let_in(void **state)
+{
+    static const char *const lines[] = {"{\"a\":1}\n", "[", "\n", "this is no JSON\n", "null\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct fixture *fixture = start_without_token();
+
+        say(fixture, lines[i]);
+        check_accepted(fixture, lines[i]);
+        fixture_free(fixture);
+    }
+}
+
+static void test_without_a_token_silence_is_no_fault(void **state)
+{
+    struct fixture *fixture = start_without_token();
+
+    (void)state;
+    turn_for(fixture->loop, 2 * LOGIN_SECONDS);
+    assert_int_equal(fixture->dones, 0);
+    say(fixture, "{}\n");
+    check_accepted(fixture, "{}\n");
+    fixture_free(fixture);
+}
+
+static void test_an_end_before_anything_was_decided_lets_in(void **state)
+{
+    struct fixture *fixture = start_without_token();
+
+    (void)state;
+    say(fixture, "null");
+    shutdown(fixture->client, SHUT_WR);
+    check_accepted(fixture, "null");
+    fixture_free(fixture);
+}
+
+static void check_http(struct fixture *fixture)
+{
+    char text[1024];
+
+    say(fixture, "POST /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n{\"jsonrpc\":\"2.0\"}\n");
+    turn_until_closed(fixture->loop, fixture->client, text, sizeof(text));
+    assert_memory_equal(text, "HTTP/1.1 400 Bad Request\r\n", 26);
+    assert_non_null(strstr(text, "\r\n\r\nThis port does not speak HTTP."));
+    close(fixture->client);
+    fixture->client = -1;
+    TURN_UNTIL(fixture->loop, fixture->dones > 0);
+    assert_false(fixture->accepted);
+    fixture_free(fixture);
+}
+
+static void test_http_is_told_what_this_is(void **state)
+{
+    (void)state;
+    check_http(start_with_token());
+    check_http(start_without_token());
+}
+
+static void test_tls_is_closed(void **state)
+{
+    struct fixture *fixture = start_without_token();
+
+    (void)state;
+    say(fixture, "\x16\x03\x01\x02\n{}\n");
+    check_refused(fixture, "");
+    fixture_free(fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_token_lets_in),
+        cmocka_unit_test(test_what_follows_the_line_is_kept),
+        cmocka_unit_test(test_every_split_of_the_line),
+        cmocka_unit_test(test_anything_else_is_unauthorized),
+        cmocka_unit_test(test_a_line_without_end_is_unauthorized),
+        cmocka_unit_test(test_the_longest_token_fits_into_the_line),
+        cmocka_unit_test(test_silence_is_closed_after_a_while),
+        cmocka_unit_test(test_a_client_that_leaves_is_forgotten),
+        cmocka_unit_test(test_repeated_failures_are_answered_late),
+        cmocka_unit_test(test_a_refused_client_is_not_listened_to_for_ever),
+        cmocka_unit_test(test_without_a_token_the_first_bytes_let_in),
+        cmocka_unit_test(test_without_a_token_silence_is_no_fault),
+        cmocka_unit_test(test_an_end_before_anything_was_decided_lets_in),
+        cmocka_unit_test(test_http_is_told_what_this_is),
+        cmocka_unit_test(test_tls_is_closed),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
