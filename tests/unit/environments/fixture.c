@@ -56,7 +56,7 @@ static void open_workplace(struct fixture *fixture, const struct fixture_setting
     fixture->workplace = workplace_new(
         &(struct workplace_settings){
             .loop = fixture->loop,
-            .path = settings->has_path ? fixture->path : NULL,
+            .path = settings->has_path ? fixture->path : settings->path,
             .root = fixture->root,
             .keep_seconds = settings->keep_seconds > 0 ? settings->keep_seconds : 3600,
         },
@@ -70,7 +70,8 @@ struct fixture *fixture_new(const struct fixture_settings *settings)
     struct fixture *fixture = NEW(struct fixture);
     unsigned queued = settings->queued_runs ? settings->queued_runs : 64;
 
-    fixture->loop = ev_loop_new(0);
+    fixture->owns_loop = settings->loop == NULL;
+    fixture->loop = settings->loop ? settings->loop : ev_loop_new(0);
     fixture->scratch = scratch_new();
     fixture->root = memory_format("%s/root", fixture->scratch);
     fixture->path = memory_format("%s/configured", fixture->scratch);
@@ -128,7 +129,8 @@ void fixture_free(struct fixture *fixture)
     process_host_free(fixture->host);
     catalog_free(fixture->catalog);
     workplace_free(fixture->workplace);
-    ev_loop_destroy(fixture->loop);
+    if (fixture->owns_loop)
+        ev_loop_destroy(fixture->loop);
     free(fixture->root);
     free(fixture->path);
     scratch_free(fixture->scratch);
@@ -175,6 +177,7 @@ static void on_done(void *data, const struct run_report *report)
 
     assert_false(call->is_done);
     call->is_done = true;
+    call->order = call->fixture->done++;
     call->run = NULL;
     call->end = report->end;
     call->error = report->error;

@@ -16,12 +16,16 @@ struct fixture_settings {
     unsigned concurrent_runs; /* 0: 4 */
     unsigned queued_runs;     /* 0: 64 */
     unsigned queued_runs_per_client;
-    bool has_path; /* a configured working directory, `path` */
+    bool has_path;        /* a configured working directory, in scratch */
+    const char *path;     /* ... or this one */
+    struct ev_loop *loop; /* another fixture's; NULL: one of its own */
     double keep_seconds;
 };
 
 struct fixture {
     struct ev_loop *loop;
+    bool owns_loop;
+    unsigned done; /* calls so far */
     char *scratch; /* owned; removed with all that is in it */
     char *root;    /* owned; of the workplace, in scratch */
     char *path;    /* owned; the configured directory, in scratch */
@@ -37,7 +41,7 @@ struct call {
     struct fixture *fixture;
     struct run *run;
     bool is_done;
-    unsigned order; /* how many were done before */
+    unsigned order; /* how many of the fixture's were done before */
     enum run_end end;
     struct error error;
     struct process_end process;

@@ -50,10 +50,575 @@ static void test_a_script_runs_and_everything_is_reported(void **state)
     fixture_free(fixture);
 }
 
+/* Everybody's own code */
+
+enum { SHARING = 50 };
+
+/* Looks at its own source in every way there is, early and late. */
+static char *self_aware_code(int number)
+{
+    return memory_format("import linecache, time, traceback\n"
+                         "token = 'token-%d-'\n"
+                         "def look():\n"
+                         "    assert token in open(__file__).read(), 'file'\n"
+                         "    assert token in open('script.py').read(), 'relative'\n"
+                         "    linecache.clearcache()\n"
+                         "    try:\n"
+                         "        raise ValueError('token-%d-')\n"
+                         "    except ValueError:\n"
+                         "        text = traceback.format_exc()\n"
+                         "    assert \"raise ValueError('token-%d-')\" in text, text\n"
+                         "look()\n"
+                         "time.sleep(%d / 1000)\n"
+                         "look()\n"
+                         "print(token, end='')\n",
+                         number, number, number, number % 7 * 50);
+}
+
+static void assert_everybody_ran_his_own(struct fixture *fixture, int count)
+{
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call calls[SHARING];
+
+    for (int i = 0; i < count; i++) {
+        AUTO_FREE char *code = self_aware_code(i);
+
+        call_submit(&calls[i], fixture, directory, code);
+    }
+    calls_wait(calls, (size_t)count);
+    for (int i = 0; i < count; i++) {
+        AUTO_FREE char *expected = memory_format("token-%d-", i);
+
+        assert_string_equal(calls[i].err, "");
+        assert_string_equal(calls[i].out, expected);
+    }
+    AUTO_FREE char *newest = memory_format("token = 'token-%d-'", count - 1);
+    AUTO_FREE char *text = read_text(calls[0].script);
+
+    assert_non_null(strstr(text, newest));
+    calls_deinit(calls, (size_t)count);
+    working_directory_unref(directory);
+}
+
+static void test_fifty_overlapping_runs_in_one_directory_see_their_own_code(void **state)
+{
+    struct fixture *fixture =
+        fixture_new(&(struct fixture_settings){.concurrent_runs = 16, .has_path = true});
+
+    (void)state;
+    assert_everybody_ran_his_own(fixture, SHARING);
+    fixture_free(fixture);
+}
+
+static void test_without_namespaces_runs_in_one_directory_take_turns(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){
+        .strongest = CONTAINMENT_CGROUP, .concurrent_runs = 16, .has_path = true});
+
+    (void)state;
+    assert_everybody_ran_his_own(fixture, 8);
+    fixture_free(fixture);
+}
+
+/* Two servers, one configured directory: neither knows of the other's runs. */
+static void test_servers_that_share_a_directory_run_their_own_code(void **state)
+{
+    struct fixture *one = fixture_new(&(struct fixture_settings){.has_path = true});
+    struct working_directory *here = fixture_directory(one);
+    struct fixture *two = fixture_new(
+        &(struct fixture_settings){.path = working_directory_path(here), .loop = one->loop});
+    struct working_directory *there = fixture_directory(two);
+    struct call calls[20];
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        AUTO_FREE char *code = self_aware_code(i);
+
+        call_submit(&calls[i], i % 2 ? one : two, i % 2 ? here : there, code);
+    }
+    calls_wait(calls, 20);
+    for (int i = 0; i < 20; i++)
+        assert_string_equal(calls[i].err, "");
+    calls_deinit(calls, 20);
+    working_directory_unref(there);
+    fixture_free(two);
+    working_directory_unref(here);
+    fixture_free(one);
+}
+
+/* Each run spoils script.py for all others, as far as it can. */
+static void test_a_script_that_replaces_script_py_harms_nobody_after_it(void **state)
+{
+    static const char *const spoilers[] = {
+        "import os\nos.remove('script.py')\nos.symlink('/etc/passwd', 'script.py')\n",
+        "import os\nos.remove('script.py')\nos.mkdir('script.py')\nopen('script.py/x', 'w')\n",
+        "import os\nos.remove('script.py')\nos.mkfifo('script.py')\n",
+        "open('script.py', 'w').write('print(666)')\n",
+        "import os, shutil\nshutil.rmtree(os.getcwd())\n",
+    };
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof spoilers / sizeof *spoilers; i++) {
+        struct call calls[2];
+
+        call_execute(&calls[0], fixture, directory, spoilers[i]);
+        call_execute(&calls[1], fixture, directory, "print(open(__file__).read(), end='')\n");
+        assert_string_equal(calls[0].err, "");
+        assert_string_equal(calls[1].out, "print(open(__file__).read(), end='')\n");
+        calls_deinit(calls, 2);
+    }
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+/* The queue */
+
+static void submit_for(struct call *call, struct fixture *fixture,
+                       struct working_directory *directory, struct executor_client *client)
+{
+    struct run_request request = {.directory = directory, .code = "pass", .client = client};
+    struct error err = ERROR_INIT;
+
+    if (call_submit_request(call, fixture, &request, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static void test_places_are_given_to_clients_in_turn(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct executor_client others[2];
+    struct call calls[12];
+
+    (void)state;
+    executor_client_init(&others[0]);
+    executor_client_init(&others[1]);
+    for (int i = 0; i < 10; i++)
+        submit_for(&calls[i], fixture, directory, &fixture->client);
+    submit_for(&calls[10], fixture, directory, &others[0]);
+    submit_for(&calls[11], fixture, directory, &others[1]);
+    calls_wait(calls, 12);
+    assert_int_equal(calls[0].order, 0);
+    assert_int_equal(calls[10].order, 1);
+    assert_int_equal(calls[11].order, 2);
+    for (int i = 1; i < 10; i++)
+        assert_int_equal(calls[i].order, i + 2); /* one client's runs stay in order */
+    calls_deinit(calls, 12);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void assert_refused(struct fixture *fixture, struct working_directory *directory,
+                           struct executor_client *client, const char *message)
+{
+    struct run_request request = {.directory = directory, .code = "pass", .client = client};
+    struct error err = ERROR_INIT;
+    struct call call;
+
+    assert_int_equal(call_submit_request(&call, fixture, &request, &err), -1);
+    assert_int_equal(err.code, ERROR_BUSY);
+    assert_string_equal(err.message, message);
+}
+
+static void test_a_full_queue_is_busy_and_says_how_much(void **state)
+{
+    struct fixture *fixture =
+        fixture_new(&(struct fixture_settings){.concurrent_runs = 2, .queued_runs = 3});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call calls[6];
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        submit_for(&calls[i], fixture, directory, NULL);
+    assert_refused(fixture, directory, NULL,
+                   "the server is busy: 2 runs are going and 3 are waiting; try again in a few "
+                   "seconds");
+    fixture_run_for(fixture, 0.01); /* the same when they have their places */
+    assert_refused(fixture, directory, NULL,
+                   "the server is busy: 2 runs are going and 3 are waiting; try again in a few "
+                   "seconds");
+    calls_wait(calls, 1);
+    submit_for(&calls[5], fixture, directory, NULL);
+    calls_wait(calls, 6);
+    calls_deinit(calls, 6);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_one_client_cannot_fill_the_queue(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){
+        .concurrent_runs = 1, .queued_runs = 8, .queued_runs_per_client = 2});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct executor_client other;
+    struct call calls[4];
+
+    (void)state;
+    executor_client_init(&other);
+    for (int i = 0; i < 3; i++)
+        submit_for(&calls[i], fixture, directory, NULL);
+    assert_refused(fixture, directory, NULL,
+                   "the server is busy: 2 of your runs are waiting already; try again when some "
+                   "have ended");
+    submit_for(&calls[3], fixture, directory, &other);
+    calls_wait(calls, 4);
+    calls_deinit(calls, 4);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+/* Limits */
+
+static void execute_in(struct call *call, struct fixture *fixture, const char *definition,
+                       struct run_request *request)
+{
+    struct error err = ERROR_INIT;
+    char name[32];
+
+    snprintf(name, sizeof name, "%p", (const void *)definition);
+    request->environment = fixture_environment(fixture, name, definition);
+    if (call_submit_request(call, fixture, request, &err) < 0)
+        fail_msg("%s", err.message);
+    calls_wait(call, 1);
+}
+
+static void test_a_timeout_keeps_what_was_printed_and_written(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {
+        .directory = directory,
+        .timeout = 0.5,
+        .code = "import signal, subprocess, time\n"
+                "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                "print('so far', flush=True)\n"
+                "open('half.txt', 'w').write('x')\n"
+                "subprocess.Popen(['sleep', '97532'])\n"
+                "time.sleep(60)\n",
+    };
+    struct error err = ERROR_INIT;
+    struct call call;
+
+    (void)state;
+    assert_int_equal(call_submit_request(&call, fixture, &request, &err), 0);
+    calls_wait(&call, 1);
+    assert_int_equal(call.end, RUN_TIMED_OUT);
+    assert_true(call.process.killed);
+    assert_string_equal(call.out, "so far\n");
+    assert_int_equal(json_array_size(call.files), 1);
+    assert_in_range(call.total_seconds * 1000, 500, 1500);
+    assert_int_not_equal(system("grep -zqsx 97532 /proc/[0-9]*/cmdline"), 0);
+    calls_deinit(&call, 1);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static const char SMALL_DISK[] = "{\"type\": \"system\", \"limits\": {\"disk\": 3000000}}";
+
+static void test_a_run_that_fills_the_disk_is_killed(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {
+        .directory = directory,
+        .code = "import time\n"
+                "for i in range(4):\n"
+                "    open(f'{i}.bin', 'wb').write(b'x' * 1000000)\n"
+                "print('written', flush=True)\n"
+                "time.sleep(60)\n",
+    };
+    struct call call;
+
+    (void)state;
+    execute_in(&call, fixture, SMALL_DISK, &request);
+    assert_int_equal(call.end, RUN_DISK_LIMIT);
+    assert_string_equal(call.out, "written\n");
+    assert_int_equal(json_array_size(call.files), 4);
+    assert_in_range(call.total_seconds * 1000, 0, 3000);
+    calls_deinit(&call, 1);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_growth_is_looked_at_when_a_run_ends_too(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {
+        .directory = directory,
+        .code = "for i in range(4): open(f'{i}.bin', 'wb').write(b'x' * 1000000)\n",
+    };
+    struct call calls[2];
+
+    (void)state;
+    execute_in(&calls[0], fixture, SMALL_DISK, &request);
+    assert_int_equal(calls[0].end, RUN_DISK_LIMIT);
+    /* What was there before is not this one's. */
+    call_execute(&calls[1], fixture, directory, "open('small', 'w').write('x')");
+    assert_int_equal(calls[1].end, RUN_ENDED);
+    calls_deinit(calls, 2);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_output_beyond_the_limit_is_counted(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {
+        .directory = directory,
+        .code = "import sys\nprint('head')\nsys.stdout.write('x' * 20000000)\nprint('\\ntail')\n",
+    };
+    struct call call;
+
+    (void)state;
+    execute_in(&call, fixture, "{\"type\": \"system\", \"limits\": {\"output\": 4096}}", &request);
+    assert_int_equal(call.end, RUN_ENDED);
+    assert_int_equal(strncmp(call.out, "head\nxxx", 8), 0);
+    assert_non_null(strstr(call.out, "\n... [19995915 bytes left out] ...\n"));
+    assert_string_equal(call.out + strlen(call.out) - 6, "\ntail\n");
+    calls_deinit(&call, 1);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+/* The environment */
+
+static void test_a_script_sees_nothing_of_the_server(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {
+        .directory = directory,
+        .code = "import os, sys\n"
+                "print(sorted(os.environ), repr(sys.stdin.read()), os.environ['TZ'],\n"
+                "      os.environ['HOME'] == os.getcwd(), sys.flags.unbuffered if hasattr("
+                "sys.flags, 'unbuffered') else 0)\n",
+    };
+    struct call call;
+
+    (void)state;
+    setenv("SECRET", "of the server", 1);
+    execute_in(&call, fixture, "{\"type\": \"system\", \"environment\": {\"TZ\": \"UTC\"}}",
+               &request);
+    assert_string_equal(call.out, "['HOME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'TMPDIR', "
+                                  "'TZ'] '' UTC True 0\n");
+    calls_deinit(&call, 1);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void
+test_an_environment_that_cannot_be_prepared_fails_the_run_and_is_tried_again(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    AUTO_FREE char *python = memory_format("%s/python3", fixture->scratch);
+    AUTO_FREE char *definition =
+        memory_format("{\"type\": \"system\", \"executable\": \"%s\"}", python);
+    struct run_request request = {.directory = directory, .code = "print(1)"};
+    struct error err = ERROR_INIT;
+    struct call calls[3];
+
+    (void)state;
+    execute_in(&calls[0], fixture, definition, &request);
+    assert_int_equal(calls[0].end, RUN_FAILED);
+    assert_int_equal(calls[0].error.code, ERROR_UNAVAILABLE);
+    assert_non_null(strstr(calls[0].error.message, "there is no Python interpreter at"));
+    assert_null(calls[0].python_version);
+    write_text(python, "#!/bin/sh\nexit 3\n");
+    shell(fixture->scratch, "chmod 755 python3");
+    assert_int_equal(call_submit_request(&calls[1], fixture, &request, &err), 0);
+    calls_wait(&calls[1], 1);
+    assert_int_equal(calls[1].end, RUN_FAILED);
+    assert_non_null(strstr(calls[1].error.message, "is not a working Python 3"));
+    write_text(python, "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n");
+    assert_int_equal(call_submit_request(&calls[2], fixture, &request, &err), 0);
+    calls_wait(&calls[2], 1);
+    assert_string_equal(calls[2].out, "1\n");
+    calls_deinit(calls, 3);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+/* Cancelling and stopping */
+
+static const char ENDLESS[] = "import subprocess, time\n"
+                              "subprocess.Popen(['sleep', '97533'])\n"
+                              "print('line one')\n"
+                              "print('line two', flush=True)\n"
+                              "time.sleep(60)\n";
+
+static bool is_left_behind(void)
+{
+    return system("grep -zqsx 97533 /proc/[0-9]*/cmdline") == 0;
+}
+
+/* Cancels when the run is in STATE; `done` must never come, and nothing may be left. */
+static void check_cancel_while(const char *wanted)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call call;
+    struct call next;
+
+    call_submit(&call, fixture, directory, ENDLESS);
+    while (strcmp(run_state_name(call.run), wanted) != 0)
+        ev_run(fixture->loop, EVRUN_ONCE);
+    run_cancel(call.run);
+    call_execute(&next, fixture, directory, "print('next')"); /* its place is free */
+    assert_string_equal(next.out, "next\n");
+    assert_false(call.is_done);
+    assert_false(is_left_behind());
+    calls_deinit(&next, 1);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_a_cancelled_run_is_killed_and_never_told(void **state)
+{
+    (void)state;
+    check_cancel_while("waiting");
+    check_cancel_while("preparing");
+    check_cancel_while("running");
+}
+
+static void test_a_run_can_be_cancelled_while_it_is_being_killed(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {.directory = directory, .code = ENDLESS, .timeout = 0.2};
+    struct error err = ERROR_INIT;
+    struct call call;
+
+    (void)state;
+    assert_int_equal(call_submit_request(&call, fixture, &request, &err), 0);
+    while (strcmp(run_state_name(call.run), "stopping") != 0)
+        ev_run(fixture->loop, EVRUN_ONCE);
+    run_cancel(call.run);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+    assert_false(call.is_done);
+    assert_false(is_left_behind());
+}
+
+static void test_stopping_cancels_everything_and_takes_nothing_new(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 2});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct run_request request = {.directory = directory, .code = "pass"};
+    struct error err = ERROR_INIT;
+    struct call calls[6];
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        call_submit(&calls[i], fixture, directory, ENDLESS);
+    while (calls[0].outputs == 0)
+        ev_run(fixture->loop, EVRUN_ONCE);
+    executor_stop(fixture->executor);
+    assert_int_equal(call_submit_request(&calls[5], fixture, &request, &err), -1);
+    assert_int_equal(err.code, ERROR_UNAVAILABLE);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+    for (int i = 0; i < 5; i++)
+        assert_false(calls[i].is_done);
+    assert_false(is_left_behind());
+}
+
+static void test_the_newest_line_is_told_while_a_run_goes(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    AUTO_FREE char *line = NULL;
+    struct call call;
+
+    (void)state;
+    call_submit(&call, fixture, directory, ENDLESS);
+    assert_string_equal(run_state_name(call.run), "waiting");
+    assert_null(run_last_line(call.run));
+    while (call.outputs == 0)
+        ev_run(fixture->loop, EVRUN_ONCE);
+    assert_string_equal(run_state_name(call.run), "running");
+    line = run_last_line(call.run);
+    assert_string_equal(line, "line two");
+    run_cancel(call.run);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+/* Submits the next one from inside `done`, as a server does that works off a list. */
+struct chain {
+    struct fixture *fixture;
+    struct working_directory *directory;
+    int left;
+};
+
+static void on_link_done(void *data, const struct run_report *report);
+
+static void submit_link(struct chain *chain)
+{
+    const struct run_request request = {
+        .environment = catalog_find(chain->fixture->catalog, "system"),
+        .directory = chain->directory,
+        .client = &chain->fixture->client,
+        .code = "pass",
+        .code_length = 4,
+        .timeout = 10,
+        .data = chain,
+        .done = on_link_done,
+    };
+    struct error err = ERROR_INIT;
+
+    assert_non_null(executor_submit(chain->fixture->executor, &request, &err));
+}
+
+static void on_link_done(void *data, const struct run_report *report)
+{
+    struct chain *chain = data;
+
+    assert_int_equal(report->end, RUN_ENDED);
+    if (--chain->left > 0)
+        submit_link(chain);
+}
+
+static void test_the_next_run_may_be_submitted_when_one_is_done(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct chain chain = {fixture, fixture_directory(fixture), 5};
+
+    (void)state;
+    submit_link(&chain);
+    while (chain.left > 0)
+        ev_run(fixture->loop, EVRUN_ONCE);
+    working_directory_unref(chain.directory);
+    fixture_free(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_script_runs_and_everything_is_reported),
+        cmocka_unit_test(test_fifty_overlapping_runs_in_one_directory_see_their_own_code),
+        cmocka_unit_test(test_without_namespaces_runs_in_one_directory_take_turns),
+        cmocka_unit_test(test_servers_that_share_a_directory_run_their_own_code),
+        cmocka_unit_test(test_a_script_that_replaces_script_py_harms_nobody_after_it),
+        cmocka_unit_test(test_places_are_given_to_clients_in_turn),
+        cmocka_unit_test(test_a_full_queue_is_busy_and_says_how_much),
+        cmocka_unit_test(test_one_client_cannot_fill_the_queue),
+        cmocka_unit_test(test_a_timeout_keeps_what_was_printed_and_written),
+        cmocka_unit_test(test_a_run_that_fills_the_disk_is_killed),
+        cmocka_unit_test(test_growth_is_looked_at_when_a_run_ends_too),
+        cmocka_unit_test(test_output_beyond_the_limit_is_counted),
+        cmocka_unit_test(test_a_script_sees_nothing_of_the_server),
+        cmocka_unit_test(
+            test_an_environment_that_cannot_be_prepared_fails_the_run_and_is_tried_again),
+        cmocka_unit_test(test_a_cancelled_run_is_killed_and_never_told),
+        cmocka_unit_test(test_a_run_can_be_cancelled_while_it_is_being_killed),
+        cmocka_unit_test(test_stopping_cancels_everything_and_takes_nothing_new),
+        cmocka_unit_test(test_the_newest_line_is_told_while_a_run_goes),
+        cmocka_unit_test(test_the_next_run_may_be_submitted_when_one_is_done),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
