@@ -28,7 +28,7 @@ int open_directory(const char *path)
 
 char *scratch_new(void)
 {
-    char *path = memory_copy_string("/tmp/pyexecd-test-XXXXXX");
+    char *path = memory_copy_string("/tmp/pyexecd-unit-XXXXXX");
 
     assert_non_null(mkdtemp(path));
     return path;

@@ -116,7 +116,7 @@ static void test_a_turn_is_bounded(void **state)
     scratch_free(scratch);
 }
 
-/* What cannot be removed must not be tried for ever. */
+/* What cannot be removed must not be tried for ever. Only root can make such a thing. */
 static void test_what_denies_removal_is_left(void **state)
 {
     char *scratch = scratch_new();
@@ -128,11 +128,8 @@ static void test_what_denies_removal_is_left(void **state)
     denied = system(command) == 0;
     remove_all(scratch, 10);
     assert_int_equal(count_entries(scratch), denied ? 1 : 0);
-    if (!denied) {
-        scratch_free(scratch);
-        skip(); /* needs root and a file system with attributes */
-    }
-    shell(scratch, "chattr -i a");
+    if (denied)
+        shell(scratch, "chattr -i a");
     scratch_free(scratch);
 }
 

@@ -151,8 +151,8 @@ static void test_it_is_asked_once_and_again_when_the_file_changed(void **state)
 static void test_a_shim_is_resolved_to_what_is_behind_it(void **state)
 {
     struct search *search = *state;
-    AUTO_FREE char *shim = make_program(search, "python3", "#!/bin/sh\nexec " REAL " \"$@\"\n");
 
+    free(make_program(search, "python3", "#!/bin/sh\nexec " REAL " \"$@\"\n"));
     setenv("PATH", search->scratch, 1);
     begin(search, NULL);
     find(search);
@@ -241,8 +241,8 @@ static void test_the_next_one_on_path_is_taken_when_the_first_fails(void **state
 {
     struct search *search = *state;
     AUTO_FREE char *path = memory_format("relative:%s::/usr/bin", search->scratch);
-    AUTO_FREE char *broken = make_program(search, "python3", "#!/bin/sh\nexit 1\n");
 
+    free(make_program(search, "python3", "#!/bin/sh\nexit 1\n"));
     setenv("PATH", path, 1);
     begin(search, NULL);
     find(search);
@@ -254,8 +254,8 @@ static void test_the_next_one_on_path_is_taken_when_the_first_fails(void **state
 static void test_when_all_fail_the_first_ones_reason_is_told(void **state)
 {
     struct search *search = *state;
-    AUTO_FREE char *broken = make_program(search, "python3", "#!/bin/sh\necho first >&2; exit 1\n");
 
+    free(make_program(search, "python3", "#!/bin/sh\necho first >&2; exit 1\n"));
     setenv("PATH", search->scratch, 1);
     begin(search, "python3");
     find(search);
