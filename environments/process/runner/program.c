@@ -120,11 +120,11 @@ static void set_limits(int fd, const struct control_run *run, enum containment c
     set_limit(fd, RLIMIT_MSGQUEUE, 0);
     if (run->file_bytes > 0)
         set_limit(fd, RLIMIT_FSIZE, run->file_bytes);
-    if (run->data_bytes > 0)
-        set_limit(fd, RLIMIT_DATA, run->data_bytes);
     if (run->processes > 0)
         set_limit(fd, RLIMIT_NPROC,
                   run->processes + (containment == CONTAINMENT_PID_NAMESPACE ? 1 : count_tasks()));
+    if (run->data_bytes > 0) /* last: a sanitizer needs more */
+        set_limit(fd, RLIMIT_DATA, run->data_bytes);
 }
 
 /* Even uid 0 gets no capability back by exec when the bounding set is empty. */
