@@ -2,6 +2,7 @@
  * used: an interpreter that is not there, a token that cannot be read. */
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "environments/catalog.h"
 #include "server/command.h"
 #include "server/config.h"
@@ -68,6 +69,7 @@ static int check(struct config *config)
     struct error err = ERROR_INIT;
     int status;
 
+    log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
     check_token(config);
     status = service_open(&service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err);
     if (status == 0)

@@ -15,11 +15,14 @@ import client
 
 
 def pyexecd(*arguments, **options):
+    """Runs the program. What this machine's containment lacks is told on stderr, which is left out."""
     options.setdefault("stdin", subprocess.DEVNULL)
     if "input" in options:
         del options["stdin"]
-    return subprocess.run([os.environ["PYEXECD"], *map(str, arguments)], capture_output=True,
-                          text=True, check=False, timeout=60, **options)
+    result = subprocess.run([os.environ["PYEXECD"], *map(str, arguments)], capture_output=True,
+                            text=True, check=False, timeout=60, **options)
+    result.stderr = re.sub(r"^pyexecd: containment is weaker .*\n", "", result.stderr, flags=re.M)
+    return result
 
 
 @pytest.fixture
