@@ -12,13 +12,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define POLL_SECONDS 0.002
+#define SOFT_SECONDS 0.1 /* for the supervisor to kill its tree, before the kernel does */
 
 enum {
     READ_BYTES = 64 * 1024,
@@ -47,7 +47,7 @@ static void set_state(struct tree *tree, enum tree_state state)
     assert(state > tree->state);
     tree->state = state;
     if (state == TREE_EMPTYING)
-        set_bound(tree, PROCESS_EMPTY_SECONDS);
+        set_bound(tree, SOFT_SECONDS);
     if (state == TREE_DRAINING)
         set_bound(tree, PROCESS_DRAIN_SECONDS);
     if (state == TREE_OVER) {
@@ -56,13 +56,21 @@ static void set_state(struct tree *tree, enum tree_state state)
     }
 }
 
-/* The kernel kills a PID namespace with its pid 1 and a cgroup as a whole; where there is neither,
- * the supervisor kills, told by the end of its lifeline. A runner that has not announced its
- * supervisor yet must live to do so, or nobody would wait for that. */
+/* Tells the supervisor, by the end of its lifeline, to kill everything: it waits for what it kills,
+ * so that nothing the tree has used goes uncounted. */
 static void kill_everything(struct tree *tree)
 {
     if (tree->control >= 0)
         shutdown(tree->control, SHUT_WR);
+    if (tree->leaf && tree->containment == CONTAINMENT_CGROUP)
+        cgroup_leaf_kill(tree->leaf);
+}
+
+/* The supervisor has not done it: the kernel kills a cgroup as a whole and a PID namespace with its
+ * pid 1. A runner that has not announced its supervisor must live to do so, or nobody would wait
+ * for that. */
+static void kill_hard(struct tree *tree)
+{
     if (tree->supervisor < 0)
         return;
     if (tree->leaf)
@@ -110,43 +118,24 @@ static void send_job(struct tree *tree)
 }
 
 /* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
- * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. The
- * system call tells what it has used, too, which the C library's function leaves out. */
-static bool reap(int pidfd, siginfo_t *ret, struct rusage *ret_usage)
+ * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. */
+static bool reap(int pidfd, siginfo_t *ret)
 {
     *ret = (siginfo_t){0};
-    *ret_usage = (struct rusage){0};
-    if (syscall(SYS_waitid, P_PIDFD, pidfd, ret, WEXITED | WNOHANG, ret_usage) < 0)
+    if (waitid(P_PIDFD, (id_t)pidfd, ret, WEXITED | WNOHANG) < 0)
         return errno == ECHILD;
     return ret->si_pid != 0;
-}
-
-static double seconds(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
-/* What a program that was killed has used is known from the supervisor, whose child it was; what a
- * program that ended has used is better known, by itself. */
-static void note_usage(struct tree *tree, const struct rusage *usage)
-{
-    if (tree->end.reported || tree->started <= 0)
-        return;
-    tree->end.cpu_seconds = seconds(usage->ru_utime) + seconds(usage->ru_stime);
-    tree->end.peak_memory = (uint64_t)usage->ru_maxrss * 1024;
 }
 
 static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
     siginfo_t information;
-    struct rusage usage;
 
     (void)loop;
     (void)events;
-    if (!reap(tree->supervisor, &information, &usage))
+    if (!reap(tree->supervisor, &information))
         return;
-    note_usage(tree, &usage);
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
     /* Without a namespace the supervisor kills the tree itself and says how that went. */
@@ -160,11 +149,10 @@ static void on_runner(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, runner_watcher);
     siginfo_t information;
-    struct rusage usage;
 
     (void)loop;
     (void)events;
-    if (!reap(tree->runner, &information, &usage))
+    if (!reap(tree->runner, &information))
         return;
     close_watched(tree, &tree->runner_watcher, &tree->runner);
     advance(tree);
@@ -181,7 +169,7 @@ static void take_supervisor(struct tree *tree, int fd)
     ev_io_init(&tree->supervisor_watcher, on_supervisor, fd, EV_READ);
     ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
     if (tree->state >= TREE_EMPTYING)
-        kill_everything(tree); /* it was not there when the end began */
+        kill_hard(tree); /* it was not there when the end began; it has no program yet */
 }
 
 static void on_ready(struct tree *tree, const char *missing)
@@ -416,6 +404,12 @@ static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (tree->state == TREE_DRAINING) {
         set_state(tree, TREE_OVER);
+        return;
+    }
+    if (!tree->hard) {
+        tree->hard = true;
+        kill_hard(tree);
+        set_bound(tree, PROCESS_EMPTY_SECONDS - SOFT_SECONDS);
         return;
     }
     tree->end.survivors = true;

@@ -38,6 +38,7 @@ struct tree {
     int runner;             /* pidfd, owned; -1: reaped */
     int supervisor;         /* pidfd, owned; -1: not known yet, or reaped */
     bool supervisor_reaped;
+    bool hard;                    /* the kernel was asked to kill it */
     int streams[PROCESS_STREAMS]; /* owned; -1: closed */
     ev_io control_watcher;
     ev_io runner_watcher;

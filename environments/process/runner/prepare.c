@@ -79,10 +79,31 @@ static void mount_proc(struct preparation *preparation)
                  "own /proc: mount: %s; the script sees the /proc of the host", strerror(errno));
 }
 
+/* A program under the uid that owns the cgroups could move out of its own, or lift the limits from
+ * a view of them that it mounts in a user namespace below ours. */
+static void guard_cgroups(void)
+{
+    struct stat status;
+
+    if (write_file("/proc/sys/user/max_user_namespaces", "0") < 0)
+        refuse(CONTROL_REFUSED, "cannot forbid further user namespaces");
+    if (stat("/sys/fs/cgroup", &status) == 0 &&
+        mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+              "size=4k,mode=0555") < 0)
+        refuse(CONTROL_REFUSED, "cannot cover /sys/fs/cgroup");
+}
+
+static void prepare_namespace(struct preparation *preparation)
+{
+    if (*preparation->cgroups)
+        guard_cgroups();
+    mount_proc(preparation);
+}
+
 void prepare_supervisor(struct preparation *preparation)
 {
     if (preparation->containment == CONTAINMENT_PID_NAMESPACE)
-        mount_proc(preparation);
+        prepare_namespace(preparation);
     else if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         refuse(CONTROL_REFUSED, "cannot become child subreaper");
     /* The program runs under the same uid and must not trace its supervisor. */

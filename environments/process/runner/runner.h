@@ -1,13 +1,12 @@
 /* The runner: a small program without secrets that builds the containment of one process tree and
  * stays as its supervisor.
  *
- *     server --clone, exec--> runner --prepares, clone(CLONE_PARENT)--> supervisor --fork-->
- * program
+ *     server --clone, exec--> runner --prepares, clone(PARENT)--> supervisor --fork--> program
  *
  * The runner enters cgroups and namespaces and ends; the supervisor, by then a child of the server
  * and, where the kernel gives a PID namespace, its pid 1, waits for one CONTROL_RUN. It runs the
- * program as pid 2, reports its end, and ends: the kernel, or the supervisor, kills the rest. Every
- * failure ends here with a text for the server; nothing goes to stderr, which is the program's. */
+ * program as pid 2, kills what is left when that ends, reports, and ends itself. Every failure
+ * becomes a text for the server; nothing goes to stderr, which is the program's. */
 #pragma once
 
 #include "environments/process/containment.h"

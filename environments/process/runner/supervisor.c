@@ -15,39 +15,86 @@
 
 #define KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
 
+enum { LOOK_MILLISECONDS = 1 }; /* between two looks whether something new has been forked */
+
 struct supervisor {
     const struct preparation *preparation;
     pid_t program; /* 0: not started */
     int signals;   /* signalfd of SIGCHLD */
     int start;     /* tells whether the program was executed; -1: told */
+    bool failed;   /* it was not */
+    int status;    /* of the program, as wait(2) has it */
+    double ended;  /* when the program ended; 0: it has not */
 };
 
-/* Ends everything that is left. In a PID namespace the kernel does it when its pid 1 ends; else
- * everything is stopped first, so that nothing forks while it is being killed, and each death hands
- * us its own children, until there are none. */
-static _Noreturn void end_tree(const struct supervisor *supervisor)
+/* True when no child is left. */
+static bool reap(struct supervisor *supervisor)
+{
+    struct signalfd_siginfo ignored;
+    int status;
+    pid_t pid;
+
+    (void)!read(supervisor->signals, &ignored, sizeof ignored); /* several may have become one */
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != supervisor->program)
+            continue;
+        supervisor->status = status;
+        supervisor->ended = monotonic_seconds();
+    }
+    return pid < 0 && errno == ECHILD;
+}
+
+/* As pid 1 we reach everything at once. Elsewhere everything is stopped first, so that nothing
+ * forks while it is being killed, and each death hands us its own children. */
+static void kill_all(const struct supervisor *supervisor)
+{
+    if (supervisor->preparation->containment == CONTAINMENT_PID_NAMESPACE) {
+        kill(-1, SIGKILL);
+        return;
+    }
+    signal_descendants(SIGSTOP);
+    signal_descendants(SIGKILL);
+}
+
+static bool empty_tree(struct supervisor *supervisor)
 {
     double deadline = monotonic_seconds() + KILL_SECONDS;
 
-    if (supervisor->preparation->containment == CONTAINMENT_PID_NAMESPACE)
-        _exit(0);
-    while (monotonic_seconds() < deadline) {
-        pid_t pid;
+    do {
+        struct pollfd child = {.fd = supervisor->signals, .events = POLLIN};
 
-        signal_descendants(SIGSTOP);
-        signal_descendants(SIGKILL);
-        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-            ;
-        if (pid < 0 && errno == ECHILD)
-            _exit(0);
-        poll(NULL, 0, 1);
-    }
-    _exit(1);
+        kill_all(supervisor);
+        if (reap(supervisor))
+            return true;
+        poll(&child, 1, LOOK_MILLISECONDS);
+    } while (monotonic_seconds() < deadline);
+    return false;
 }
 
 static double seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static void tell_end(const struct supervisor *supervisor)
+{
+    struct control_ended ended = {.time = supervisor->ended, .status = supervisor->status};
+    struct rusage usage; /* of all that was waited for, background processes too */
+
+    getrusage(RUSAGE_CHILDREN, &usage);
+    ended.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    ended.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    report(CONTROL_ENDED, &ended, sizeof ended, -1);
+}
+
+/* The one way out: kills what is left, reports, and takes a PID namespace along. */
+static _Noreturn void end_tree(struct supervisor *supervisor)
+{
+    bool is_empty = empty_tree(supervisor);
+
+    if (supervisor->ended > 0 && !supervisor->failed)
+        tell_end(supervisor);
+    _exit(is_empty ? 0 : 1);
 }
 
 static void tell_start(struct supervisor *supervisor)
@@ -64,32 +111,18 @@ static void tell_start(struct supervisor *supervisor)
     }
     text[length] = '\0';
     report_text(CONTROL_FAILED, text);
+    supervisor->failed = true;
     end_tree(supervisor);
 }
 
-static void reap(struct supervisor *supervisor)
+static void on_child(struct supervisor *supervisor)
 {
-    struct signalfd_siginfo ignored;
-    struct rusage usage;
-    int status;
-    pid_t pid;
-
-    (void)!read(supervisor->signals, &ignored, sizeof ignored); /* several may have become one */
-    while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-        if (pid != supervisor->program)
-            continue;
-        if (supervisor->start >= 0)
-            tell_start(supervisor);
-        report(CONTROL_ENDED,
-               &(struct control_ended){
-                   .time = monotonic_seconds(),
-                   .cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime),
-                   .peak_bytes = (uint64_t)usage.ru_maxrss * 1024,
-                   .status = status,
-               },
-               sizeof(struct control_ended), -1);
-        end_tree(supervisor);
-    }
+    (void)reap(supervisor);
+    if (supervisor->ended <= 0)
+        return;
+    if (supervisor->start >= 0)
+        tell_start(supervisor);
+    end_tree(supervisor);
 }
 
 static bool receive(void *data, size_t length)
@@ -174,6 +207,6 @@ void supervise(const struct preparation *preparation)
         if (watched[2].revents && supervisor.start >= 0)
             tell_start(&supervisor);
         if (watched[1].revents)
-            reap(&supervisor);
+            on_child(&supervisor);
     }
 }

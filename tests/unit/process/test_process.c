@@ -281,7 +281,6 @@ static void test_what_a_killed_program_has_used_is_known(void **state)
     (void)state;
     execute(fixture, &execution, "while True: pass", 0.5);
     assert_true(execution.end.killed);
-    assert_false(execution.end.reported);
     assert_true(execution.end.run_seconds > 0.3 && execution.end.run_seconds < 5);
     assert_true(execution.end.cpu_seconds > 0.05 && execution.end.cpu_seconds < 5);
     assert_true(execution.end.peak_memory > 1 << 20);
@@ -414,6 +413,25 @@ static void test_program_has_no_capabilities(void **state)
             " if line[:6] in ('CapEff', 'CapPrm', 'NoNewP'): print(line.split()[1])",
             0);
     assert_string_equal(execution.output, "0000000000000000\n0000000000000000\n1\n");
+    fixture_free(fixture);
+}
+
+static void test_program_cannot_leave_its_cgroup(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct execution execution;
+
+    (void)state;
+    if (strcmp(process_host_limits_by(fixture->host), "rlimits") == 0) {
+        fixture_free(fixture);
+        skip();
+    }
+    execute(fixture, &execution,
+            "import ctypes, glob, os\nlibc = ctypes.CDLL(None)\n"
+            "print(libc.unshare(0x10000000), glob.glob('/sys/fs/cgroup/*'),"
+            " libc.umount2(b'/sys/fs/cgroup', 2))",
+            0);
+    assert_string_equal(execution.output, "-1 [] -1\n");
     fixture_free(fixture);
 }
 
@@ -597,6 +615,7 @@ int main(void)
         cmocka_unit_test(test_output_flood_is_counted_exactly),
         cmocka_unit_test(test_no_process_inherits_a_descriptor),
         cmocka_unit_test(test_program_has_no_capabilities),
+        cmocka_unit_test(test_program_cannot_leave_its_cgroup),
         cmocka_unit_test(test_nothing_survives_in_a_pid_namespace),
         cmocka_unit_test(test_nothing_survives_in_a_cgroup),
         cmocka_unit_test(test_nothing_survives_under_a_subreaper),
