@@ -14,6 +14,7 @@
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -65,9 +66,14 @@ static void on_output(void *data, enum process_stream stream, const char *bytes,
     struct invocation *invocation = data;
     struct error err = ERROR_INIT;
 
-    /* Nobody reads on, as in `pyexecd run FILE | head`. */
-    if (fd_write_all(descriptors[stream], bytes, length, &err) < 0)
+    if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
+        return;
+    if (err.number == EPIPE) { /* nobody reads on, as in `pyexecd run FILE | head` */
         give_up(invocation, EXIT_SIGNAL_BASE + SIGPIPE);
+        return;
+    }
+    log_error("cannot pass the output on: %s", err.message);
+    give_up(invocation, EX_IOERR);
 }
 
 static int exit_status(const struct run_report *report, json_int_t code)
@@ -170,26 +176,31 @@ static void stop_signals(struct invocation *invocation)
         ev_signal_stop(invocation->service.loop, &invocation->signals[i]);
 }
 
+static void wait_for_end(struct invocation *invocation)
+{
+    start_signals(invocation);
+    ev_run(invocation->service.loop, 0);
+    stop_signals(invocation);
+}
+
 /* Runs CODE to its end; returns the exit status. */
 static int run(struct invocation *invocation, struct config *config, const char *code,
                size_t length)
 {
+    struct service *service = &invocation->service;
     struct error err = ERROR_INIT;
 
-    if (service_open(&invocation->service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err) <
-            0 ||
-        submit(invocation, code, length, &err) < 0) {
-        invocation->status =
-            config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
-    } else {
-        start_signals(invocation);
-        ev_run(invocation->service.loop, 0);
-        stop_signals(invocation);
-    }
-    service_stop(&invocation->service);
-    service_drain(&invocation->service);
+    if (service_open(service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
+        submit(invocation, code, length, &err) == 0)
+        wait_for_end(invocation);
+    else if (config_has_errors(config))
+        invocation->status = command_fail_config(config);
+    else
+        invocation->status = command_fail(&err);
+    service_stop(service);
+    service_drain(service);
     working_directory_unref(invocation->directory);
-    service_close(&invocation->service);
+    service_close(service);
     return invocation->status;
 }
 

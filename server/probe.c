@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "environments/process/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,13 +37,6 @@ static char *read_line(const char *path)
     if (text)
         text[strcspn(text, "\n")] = '\0';
     return text;
-}
-
-static bool file_says(const char *path, const char *value)
-{
-    AUTO_FREE char *line = read_line(path);
-
-    return line && strcmp(line, value) == 0;
 }
 
 /* Runs TRY in a child; its errno comes back, 0 for success. */
@@ -102,21 +96,13 @@ static bool report_errno(int number, char *detail)
     return number == 0;
 }
 
-/* The usual reasons, by the setting that is behind them. */
 static bool try_user_namespace(char *detail)
 {
     int number = errno_of_child(new_user_namespace);
 
-    if (number && file_says("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"))
-        snprintf(detail, PROBE_DETAIL_BYTES, "%s (kernel.apparmor_restrict_unprivileged_userns=1)",
-                 strerror(number));
-    else if (number && file_says("/proc/sys/kernel/unprivileged_userns_clone", "0"))
-        snprintf(detail, PROBE_DETAIL_BYTES, "%s (kernel.unprivileged_userns_clone=0)",
-                 strerror(number));
-    else if (number && file_says("/proc/sys/user/max_user_namespaces", "0"))
-        snprintf(detail, PROBE_DETAIL_BYTES, "%s (user.max_user_namespaces=0)", strerror(number));
-    else
-        report_errno(number, detail);
+    if (number)
+        snprintf(detail, PROBE_DETAIL_BYTES, "%s%s", strerror(number),
+                 process_host_namespace_hint());
     return number == 0;
 }
 

@@ -235,8 +235,7 @@ void host_add(struct process_host *host, struct tree *tree)
     list_append(&host->trees, &tree->link);
 }
 
-/* A setting that commonly forbids user namespaces, for the message; static storage. */
-static const char *namespace_hint(void)
+const char *process_host_namespace_hint(void)
 {
     static const struct {
         const char *path;
@@ -295,7 +294,7 @@ bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups
         host->without_cgroups = true;
         note_missing_limits(host);
     } else if (!cgroups && tree->containment == host->containment) {
-        AUTO_FREE char *what = memory_format("%s%s", text, namespace_hint());
+        AUTO_FREE char *what = memory_format("%s%s", text, process_host_namespace_hint());
 
         note_missing(host, what);
         weaken(host);

@@ -47,3 +47,7 @@ const char *process_host_limits_by(const struct process_host *host);
 
 /* What is missing and why, one string per feature; an empty array when all is there. Borrowed. */
 const json_t *process_host_missing(const struct process_host *host);
+
+/* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where
+ * none of the usual ones does. Static storage. */
+const char *process_host_namespace_hint(void);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define PROGRESS_SECONDS 1.0 /* between two looks at the output */
-#define SILENCE_SECONDS  4.5 /* the longest without a word; the next look is within 5 seconds */
+#define SILENCE_SECONDS  3.5 /* after it, the next look tells something: every 4 seconds */
 
 struct run_python {
     struct run_python_settings settings;

@@ -129,7 +129,7 @@ static int parse_tcp(const char *rest, struct address *ret, struct error *err)
     char copy[ADDRESS_TEXT_BYTES];
     char *host = copy;
     struct address address;
-    in_port_t port;
+    in_port_t port = 0;
 
     if (!colon)
         return error_set(err, ERROR_CONFIG, "the port is missing: tcp:HOST:PORT");

@@ -129,6 +129,14 @@ def test_run_ends_when_nobody_reads_on():
     assert time.monotonic() - started < 10
 
 
+def test_run_says_when_the_output_cannot_be_passed_on():
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([os.environ["PYEXECD"], "run", "-"], input=b"print(1)", stdout=full,
+                                stderr=subprocess.PIPE, check=False, timeout=30)
+    assert result.returncode == 74
+    assert b"cannot pass the output on: write: No space left on device" in result.stderr
+
+
 def test_run_leaves_no_directory_behind(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     result = pyexecd("run", "-", input="import os\nopen('left', 'w')\nprint(os.getcwd())")
