@@ -100,14 +100,18 @@ static unsigned count_peer(const struct connections *connections, const struct p
     return count;
 }
 
-static bool has_room(struct connections *connections, unsigned count, unsigned limit)
+/* Says so in the log when that begins. */
+static bool set_full(struct connections *connections, bool full)
 {
-    bool was_full = connections->full;
+    if (full && !connections->full)
+        log_warning("too many connections: clients are refused");
+    connections->full = full;
+    return full;
+}
 
-    connections->full = count >= limit;
-    if (connections->full && !was_full)
-        log_warning("too many connections: clients are refused limit=%u", limit);
-    return !connections->full;
+static bool has_its_share(const struct connections *connections, const struct peer *peer)
+{
+    return count_peer(connections, peer) >= connections->limits.per_peer;
 }
 
 static void turn_away(int fd)
@@ -143,8 +147,7 @@ static void on_login_done(struct login *login, bool accepted)
     struct connections *owner = connection->owner;
     bool waited = connection->waiting;
 
-    if (accepted && waited &&
-        !has_room(owner, count_peer(owner, &connection->peer), owner->limits.per_peer)) {
+    if (accepted && waited && set_full(owner, has_its_share(owner, &connection->peer))) {
         (void)send(connection->fd, no_room, strlen(no_room), MSG_DONTWAIT | MSG_NOSIGNAL);
         accepted = false;
     }
@@ -179,12 +182,13 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     bool has_login = peer->family != AF_UNIX;
     bool waiting = has_login && connections->token;
     struct connection *connection;
+    bool full;
 
     if (waiting)
         evict_oldest_waiting(connections);
-    if (!has_room(connections, connections->count, connections->limits.connections) ||
-        (!waiting &&
-         !has_room(connections, count_peer(connections, peer), connections->limits.per_peer))) {
+    full = connections->count >= connections->limits.connections ||
+           (!waiting && has_its_share(connections, peer));
+    if (set_full(connections, full)) {
         turn_away(fd);
         return;
     }

@@ -209,7 +209,8 @@ static void on_closed(struct connections *connections)
     if (transport->is_over || (!is_last && !stdio_is_gone))
         return;
     transport->is_over = true;
-    notify_send(&transport->notify, "STOPPING=1");
+    if (!transport->stopping)
+        notify_send(&transport->notify, "STOPPING=1");
     transport->finished(transport->data);
 }
 
