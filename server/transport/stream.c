@@ -1,6 +1,7 @@
 #include "server/transport/stream.h"
 
 #include "base/log.h"
+#include "server/transport/departure.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROBE_SECONDS 0.1 /* between looks for a client that went away without a word */
-#define HURRY_SECONDS 0.5 /* for output to be taken when the server ends */
+#define PROBE_SECONDS 0.05 /* between looks for a client that went away without a word */
+#define HURRY_SECONDS 0.5  /* for output to be taken when the server ends */
 
 /* Descriptors */
 
@@ -136,13 +137,14 @@ static void begin_flushing(struct stream *stream, double seconds)
     rearm(stream);
 }
 
-/* True when nobody can receive any more, as opposed to a client that has only ended its input. A
- * TCP client that closed its socket looks like the latter until something is sent to it. */
+/* True when nobody can receive any more, as opposed to a client that has only ended its input. */
 static bool has_vanished(const struct stream *stream)
 {
     struct pollfd out = {.fd = stream->settings.out};
 
-    return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
+    if (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP))
+        return true;
+    return departure_is_certain(stream->settings.out);
 }
 
 static void begin_finishing(struct stream *stream)
