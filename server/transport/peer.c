@@ -44,7 +44,7 @@ bool peer_equals(const struct peer *peer, const struct peer *other)
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES])
 {
     if (peer->family == AF_UNIX)
-        snprintf(text, PEER_TEXT_BYTES, "uid:%u", peer->number);
+        snprintf(text, PEER_TEXT_BYTES, "uid-%u", peer->number);
     else
         snprintf(text, PEER_TEXT_BYTES, "tcp");
 }

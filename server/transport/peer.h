@@ -20,5 +20,5 @@ int peer_identify(int fd, struct peer *ret, struct error *err);
 
 bool peer_equals(const struct peer *peer, const struct peer *other);
 
-/* The name under which things are kept apart: "uid:1000", or "tcp". */
+/* The name under which things are kept apart: "uid-1000", or "tcp". */
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES]);

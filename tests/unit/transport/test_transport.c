@@ -170,7 +170,7 @@ static void test_unix_clients_are_served_as_their_user(void **state)
     open_transport(fixture);
     client = connect_to(fixture->unix_address);
     check_echo(fixture, client);
-    snprintf(principal, sizeof(principal), "uid:%u", geteuid());
+    snprintf(principal, sizeof(principal), "uid-%u", geteuid());
     assert_string_equal(session_double.principal, principal);
     close(client);
     TURN_UNTIL(fixture->loop, session_double.live == 0);
