@@ -71,7 +71,7 @@ static int check(struct config *config)
 
     log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
     check_token(config);
-    status = service_open(&service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err);
+    status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
     if (status == 0)
         check_environments(&service, config);
     service_stop(&service);

@@ -205,7 +205,7 @@ static int diagnose(struct doctor *doctor, struct config *config)
     printf("pyexecd " PYEXECD_VERSION "\n");
     print_kernel();
     print_places(config);
-    if (service_open(&doctor->service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err) < 0) {
+    if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, &err) < 0) {
         fflush(stdout);
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
     } else {

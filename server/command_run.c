@@ -190,7 +190,7 @@ static int run(struct invocation *invocation, struct config *config, const char 
     struct service *service = &invocation->service;
     struct error err = ERROR_INIT;
 
-    if (service_open(service, EV_DEFAULT, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
+    if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
         submit(invocation, code, length, &err) == 0)
         wait_for_end(invocation);
     else if (config_has_errors(config))

@@ -170,7 +170,7 @@ static int serve(struct server *server, const struct options *options, struct co
     struct error err = ERROR_INIT;
     int status = EX_OK;
 
-    if (service_open(&server->service, EV_DEFAULT, config, SERVICE_KEEP_DIRECTORIES, &err) < 0 ||
+    if (service_open(&server->service, config, SERVICE_KEEP_DIRECTORIES, &err) < 0 ||
         open_tools(server, &err) < 0 ||
         open_transport(server, options, config_tree(config), &err) < 0) {
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);

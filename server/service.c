@@ -156,19 +156,21 @@ static int open_workplace(struct service *service, const json_t *tree, enum serv
     return service->workplace ? 0 : -1;
 }
 
-int service_open(struct service *service, struct ev_loop *loop, struct config *config,
-                 enum service_keeping keeping, struct error *err)
+int service_open(struct service *service, struct config *config, enum service_keeping keeping,
+                 struct error *err)
 {
     const json_t *tree = config_tree(config);
 
     *service = (struct service){
-        .loop = loop,
+        .loop = ev_loop_new(EVFLAG_AUTO),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
+    if (!service->loop)
+        return error_set(err, ERROR_SYSTEM, "cannot make an event loop");
     if (open_host(service, tree, err) < 0 || open_workplace(service, tree, keeping, err) < 0)
         return -1;
     open_executor(service, tree);
-    service->catalog = service_open_catalog(loop, service->host, config);
+    service->catalog = service_open_catalog(service->loop, service->host, config);
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
     return 0;
@@ -214,6 +216,8 @@ void service_drain(struct service *service)
 {
     struct draining draining = {.service = service};
 
+    if (!service->loop)
+        return;
     ev_prepare_init(&draining.prepare, on_prepare);
     ev_prepare_start(service->loop, &draining.prepare);
     ev_timer_init(&draining.deadline, on_deadline, DRAIN_SECONDS, 0);
@@ -233,5 +237,7 @@ void service_close(struct service *service)
     process_host_free(service->host);
     catalog_free(service->catalog);
     workplace_free(service->workplace);
+    if (service->loop)
+        ev_loop_destroy(service->loop);
     *service = (struct service){0};
 }

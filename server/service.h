@@ -13,7 +13,7 @@ struct process_host;
 struct workplace;
 
 struct service {
-    struct ev_loop *loop;            /* borrowed */
+    struct ev_loop *loop;            /* owned; the default one would reap our children itself */
     const char *default_environment; /* borrowed from the configuration */
     struct catalog *catalog;         /* owned, as all below */
     struct process_host *host;
@@ -34,8 +34,8 @@ struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *
 
 /* Opens everything. -1 with ERR; CONFIG, which must have had no errors, may then have some. It is
  * borrowed until service_close. */
-int service_open(struct service *service, struct ev_loop *loop, struct config *config,
-                 enum service_keeping keeping, struct error *err);
+int service_open(struct service *service, struct config *config, enum service_keeping keeping,
+                 struct error *err);
 
 /* Kills everything that runs, at once. */
 void service_stop(struct service *service);
