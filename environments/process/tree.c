@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "environments/process/control.h"
 #include "environments/process/spawn.h"
-#include "environments/process/usage.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -80,23 +79,13 @@ static void kill_hard(struct tree *tree)
         syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
 }
 
-/* What a program that ends reports itself. */
-static void note_usage(struct tree *tree)
-{
-    struct usage usage = usage_of_program(tree->supervisor);
-
-    tree->end.cpu_seconds = usage.cpu_seconds;
-    tree->end.peak_memory = usage.peak_memory;
-    tree->end.run_seconds = clock_seconds() - tree->started;
-}
-
 /* The one way into the end: the program is over, was killed, or never came to be. */
 static void begin_end(struct tree *tree)
 {
     if (tree->state >= TREE_EMPTYING)
         return;
     if (tree->started > 0 && !tree->end.reported)
-        note_usage(tree);
+        tree->end.run_seconds = clock_seconds() - tree->started;
     set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
 }
