@@ -405,6 +405,7 @@ def test_arguments_that_do_not_fit_are_named(server, arguments, named):
     result = server.call_tool("run_python", arguments)
     assert result["isError"] is True
     assert named in text(result)
+    assert "exitcode" not in text(result), "it has run"
 
 
 def test_null_counts_as_absent(server):
