@@ -35,15 +35,10 @@ enum {
     LOCK_TRIES = 100, /* another server holds the lock for moments only */
 };
 
-static int lock(const struct working_directory *directory, int operation)
-{
-    return flock(directory->fd, operation | LOCK_NB);
-}
-
 static int lock_shared(const struct working_directory *directory, struct error *err)
 {
     for (int i = 0; i < LOCK_TRIES; i++)
-        if (lock(directory, LOCK_SH) == 0)
+        if (working_directory_lock(directory, LOCK_SH) == 0)
             return 0;
     return error_set(err, ERROR_BUSY, "%s is locked by another program", directory->path);
 }
@@ -139,12 +134,12 @@ static enum outcome place_alone(struct directory_claim *claim, const char *code,
 {
     struct working_directory *directory = claim->directory;
 
-    if (directory->claims > 0 || lock(directory, LOCK_EX) < 0)
+    if (directory->claims > 0 || working_directory_lock(directory, LOCK_EX) < 0)
         return OUTCOME_PENDING;
     if (place(directory, code, length, err) < 0)
         return OUTCOME_FAILED;
     /* Between the two locks another server may have come in, and put its own script there. */
-    return lock(directory, LOCK_SH) == 0 ? OUTCOME_READY : OUTCOME_PENDING;
+    return working_directory_lock(directory, LOCK_SH) == 0 ? OUTCOME_READY : OUTCOME_PENDING;
 }
 
 static int place_or_overlay(struct directory_claim *claim, const char *code, size_t length,
@@ -164,7 +159,8 @@ static int place_or_overlay(struct directory_claim *claim, const char *code, siz
 static void relax_lock(const struct working_directory *directory)
 {
     if (directory->claims == 0)
-        (void)lock(directory, working_directory_is_temporary(directory) ? LOCK_SH : LOCK_UN);
+        (void)working_directory_lock(directory,
+                                     working_directory_is_temporary(directory) ? LOCK_SH : LOCK_UN);
 }
 
 int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
@@ -213,7 +209,7 @@ static void settle(struct working_directory *directory)
 {
     struct error err = ERROR_INIT;
 
-    if (directory->newest_code && lock(directory, LOCK_EX) == 0 &&
+    if (directory->newest_code && working_directory_lock(directory, LOCK_EX) == 0 &&
         place(directory, directory->newest_code, directory->newest_length, &err) < 0)
         log_debug("%s", err.message);
     free(directory->newest_code);

@@ -43,15 +43,20 @@ static bool can_overlay(const struct executor *executor)
     return process_host_containment(executor->settings.host) == CONTAINMENT_PID_NAMESPACE;
 }
 
+static bool has_run_in(const struct executor *executor, const struct working_directory *directory)
+{
+    LIST_FOR_EACH(&executor->going, link)
+    {
+        if (CONTAINER_OF(link, struct run, link)->directory == directory)
+            return true;
+    }
+    return false;
+}
+
 /* Where scripts cannot be laid over each other, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
-    if (can_overlay(executor))
-        return true;
-    LIST_FOR_EACH(&executor->going, link)
-    if (CONTAINER_OF(link, struct run, link)->directory == run->directory)
-        return false;
-    return true;
+    return can_overlay(executor) || !has_run_in(executor, run->directory);
 }
 
 static void dequeue(struct executor *executor, struct run *run)
@@ -168,7 +173,9 @@ void executor_stop(struct executor *executor)
     executor->stopping = true;
     cancel_waiting(executor);
     LIST_FOR_EACH_SAFE(&executor->going, link)
-    run_cancel(CONTAINER_OF(link, struct run, link));
+    {
+        run_cancel(CONTAINER_OF(link, struct run, link));
+    }
 }
 
 bool executor_is_idle(const struct executor *executor)

@@ -26,7 +26,8 @@ struct executor_settings {
     unsigned queued_runs_per_client; /* waiting for one client */
 };
 
-/* Who a run belongs to, for fairness; embedded in whatever stands for a connection. */
+/* Who a run belongs to, for fairness; embedded in whatever stands for a connection. Outlives its
+ * runs, or cancels them before it goes. */
 struct executor_client {
     struct list link;    /* in the executor, while it has waiting runs */
     struct list waiting; /* of struct run */

@@ -13,7 +13,7 @@ struct process_host;
 struct interpreter_answer {
     const char *executable; /* sys.executable; may be "" */
     const char *version;    /* "3.11.2" */
-    const char *prefix;     /* sys.prefix */
+    const char *prefix;     /* sys.prefix, without site */
 };
 
 struct interpreter_question_settings {

@@ -1,6 +1,7 @@
 #include "environments/run.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/run_variables.h"
@@ -59,8 +60,10 @@ static void set_state(struct run *run, enum run_state state)
     assert(next_states[run->state] & 1U << state);
     log_debug("run %lu: %s -> %s", run->number, state_names[run->state], state_names[state]);
     run->state = state;
-    if (state == RUN_PREPARING)
+    if (state == RUN_PREPARING) {
         run->placed_at = clock_seconds();
+        run->prepared_at = 0;
+    }
     if (state == RUN_RUNNING)
         start_timers(run);
     if (state == RUN_STOPPING)
@@ -147,13 +150,9 @@ static void on_growth(struct ev_loop *loop, ev_timer *timer, int events)
         stop(run, RUN_DISK_LIMIT);
 }
 
-static void on_ended(struct process *process, const struct process_end *end)
+/* What END means, with a directory that grew by GROWTH. */
+static void judge(struct run *run, const struct process_end *end, uint64_t growth)
 {
-    struct run *run = CONTAINER_OF(process, struct run, process);
-    uint64_t growth = 0;
-    json_t *files = directory_claim_changes(&run->claim, &growth);
-
-    stop_timers(run);
     if (end->failure[0]) {
         run->end = RUN_FAILED;
         error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
@@ -162,8 +161,19 @@ static void on_ended(struct process *process, const struct process_end *end)
     }
     if (end->survivors)
         log_error("containment failed: processes of run %lu are still alive", run->number);
+}
+
+static void on_ended(struct process *process, const struct process_end *end)
+{
+    struct run *run = CONTAINER_OF(process, struct run, process);
+    AUTO_JSON json_t *files = NULL;
+    uint64_t growth = 0;
+
+    stop_timers(run);
+    if (!is_cancelled(run))
+        files = directory_claim_changes(&run->claim, &growth);
+    judge(run, end, growth);
     finish(run, end, files);
-    json_decref(files);
 }
 
 /* Start of the process */

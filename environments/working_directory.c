@@ -46,7 +46,6 @@ struct working_directory *working_directory_new_configured(struct workplace *wor
     return directory;
 }
 
-/* FOLDER and HANDLE are taken. */
 struct working_directory *working_directory_new_temporary(struct workplace *workplace, char *folder,
                                                           char *handle)
 {
@@ -100,7 +99,11 @@ static int open_place(const struct working_directory *directory)
     return folder < 0 ? -1 : directory_open_forced(folder, directory->handle);
 }
 
-/* Opens what is there and, so that no sweep takes it, locks it. -1 with errno set. */
+int working_directory_lock(const struct working_directory *directory, int operation)
+{
+    return flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -1 : 0;
+}
+
 int working_directory_attach(struct working_directory *directory)
 {
     if (directory->fd >= 0)
@@ -108,7 +111,7 @@ int working_directory_attach(struct working_directory *directory)
     directory->fd = open_place(directory);
     if (directory->fd < 0)
         return -1;
-    if (working_directory_is_temporary(directory) && flock(directory->fd, LOCK_SH | LOCK_NB) < 0)
+    if (working_directory_is_temporary(directory) && working_directory_lock(directory, LOCK_SH) < 0)
         return -1;
     if (is_in_place(directory))
         return 0;
@@ -177,7 +180,7 @@ static void discard_at_once(struct working_directory *directory)
 {
     AUTO_CLOSE int folder = open_folder(directory);
 
-    if (folder < 0 || directory->fd < 0 || flock(directory->fd, LOCK_EX | LOCK_NB) < 0)
+    if (folder < 0 || directory->fd < 0 || working_directory_lock(directory, LOCK_EX) < 0)
         return;
     if (is_in_place(directory) &&
         sweep_discard(directory->workplace, folder, directory->handle) == 0)

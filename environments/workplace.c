@@ -32,7 +32,8 @@ char *random_digits(unsigned digits)
     return text;
 }
 
-/* A file name for a principal's folder: letters, digits and -_ stand for themselves. */
+/* A file name for a principal's folder: letters, digits and - stand for themselves, anything else
+ * becomes _ and two digits. */
 static char *folder_name(const char *principal)
 {
     size_t prefix = strlen(PRINCIPAL_PREFIX);
@@ -41,10 +42,10 @@ static char *folder_name(const char *principal)
 
     memcpy(name, PRINCIPAL_PREFIX, prefix);
     for (const char *byte = principal; *byte; byte++) {
-        if (isalnum((unsigned char)*byte) || *byte == '-' || *byte == '_') {
+        if (isalnum((unsigned char)*byte) || *byte == '-') {
             name[used++] = *byte;
         } else {
-            name[used++] = '%';
+            name[used++] = '_';
             name[used++] = HEX_DIGITS[(unsigned char)*byte >> 4];
             name[used++] = HEX_DIGITS[(unsigned char)*byte & 15];
         }

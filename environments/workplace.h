@@ -77,6 +77,10 @@ void working_directory_free(struct working_directory *directory);
 
 bool working_directory_is_temporary(const struct working_directory *directory);
 
+/* flock(2) with OPERATION, without waiting. A file system that has no locks is one where nobody
+ * else is: -1 means that somebody else holds the lock. */
+int working_directory_lock(const struct working_directory *directory, int operation);
+
 /* Opens what is at the place of DIRECTORY and locks it so that no sweep takes it. -1 with errno set
  * when there is nothing, or nothing usable. */
 int working_directory_attach(struct working_directory *directory);

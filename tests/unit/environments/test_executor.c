@@ -156,6 +156,8 @@ static void test_a_script_that_replaces_script_py_harms_nobody_after_it(void **s
         "import os\nos.remove('script.py')\nos.mkfifo('script.py')\n",
         "open('script.py', 'w').write('print(666)')\n",
         "import os, shutil\nshutil.rmtree(os.getcwd())\n",
+        "import os\nfor i in range(2000):\n    os.mkdir('d')\n    os.chdir('d')\n",
+        "import os\nos.mkfifo('pipe')\nos.mkdir('shut', 0)\nopen('a\\nb', 'w')\nos.chmod('.', 0)",
     };
     struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
     struct working_directory *directory = fixture_directory(fixture);
@@ -597,6 +599,36 @@ static void test_the_next_run_may_be_submitted_when_one_is_done(void **state)
     fixture_free(fixture);
 }
 
+static int count_descriptors(void)
+{
+    return count_entries("/proc/self/fd");
+}
+
+static void test_many_runs_leave_nothing_behind(void **state)
+{
+    enum { RUNS = 60 };
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call calls[RUNS];
+    int before;
+
+    (void)state;
+    call_execute(&calls[0], fixture, directory, "pass");
+    calls_deinit(calls, 1);
+    fixture_run_for(fixture, 0.3); /* until the next runner is prepared */
+    before = count_descriptors();
+    for (int i = 0; i < RUNS; i++)
+        call_submit(&calls[i], fixture, directory, "import os\nos.fork()\nprint(1)\n");
+    calls_wait(calls, RUNS);
+    calls_deinit(calls, RUNS);
+    fixture_run_for(fixture, 0.3);
+    assert_int_equal(count_descriptors(), before);
+    assert_int_equal(count_entries(working_directory_path(directory)), 1); /* script.py */
+    shell(fixture->root, "test -z \"$(ls private-*)\"");
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -620,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_stopping_cancels_everything_and_takes_nothing_new),
         cmocka_unit_test(test_the_newest_line_is_told_while_a_run_goes),
         cmocka_unit_test(test_the_next_run_may_be_submitted_when_one_is_done),
+        cmocka_unit_test(test_many_runs_leave_nothing_behind),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

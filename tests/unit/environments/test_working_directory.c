@@ -240,8 +240,8 @@ static void test_a_handle_is_nobody_elses_and_nothing_else(void **state)
 
 static void test_no_principal_leads_out_of_the_root(void **state)
 {
-    static const char *const names[] = {"",    ".",        "..",   "../x", "a/b",
-                                        "a%b", "uid:1000", "\xFF", "*",    " "};
+    static const char *const names[] = {"",         ".",    "..", "../x", "a/b",  "a%b",
+                                        "uid:1000", "\xFF", "*",  " ",    "a_2fb"};
     struct place *place = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
