@@ -1,10 +1,16 @@
 """Every example runs as its own first lines say."""
 
 import json
+import pathlib
+import re
+import sys
 
 import installed
 
 EXAMPLES = installed.ROOT / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+from client import Client  # noqa: E402
 
 
 def run_example(name, *arguments, home, interpreter="/usr/bin/python3"):
@@ -67,3 +73,15 @@ def test_ag2_pair_ends_with_the_right_numbers(tmp_path):
     assert done.returncode == 0, done.stdout
     assert "SyntaxError" in done.stdout
     assert "The 1229 primes below 10000 add up to 5736396." in done.stdout
+
+
+def test_own_tool_throws_dice():
+    program = pathlib.Path(installed.PYEXECD).parent / "examples" / "own_tool"
+    source = (EXAMPLES / "own_tool.c").read_text()
+    assert source.count("\n") < 60
+    with Client(str(program)) as client:
+        assert [tool["name"] for tool in client.list_tools()] == ["dice"]
+        thrown = client.request("tools/call", {"name": "dice", "arguments": {"count": 5}})
+        assert re.fullmatch("[1-6]( [1-6]){4}", thrown["content"][0]["text"])
+        refused = client.request("tools/call", {"name": "dice", "arguments": {"count": 101}})
+        assert refused["isError"] and "at most 100" in refused["content"][0]["text"]

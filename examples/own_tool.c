@@ -1,0 +1,59 @@
+/* A server with a tool of its own, made with pyexecd's layers; built as build/examples/own_tool. */
+#include "base/error.h"
+#include "server/mcp/mcp.h"
+#include "server/tools/registry.h"
+#include "server/transport/transport.h"
+
+#include <ev.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+/* The arguments fit the schema below when this is called. */
+static enum outcome throw_dice(struct tool_call *call, struct error *err)
+{
+    json_int_t count = json_integer_value(json_object_get(call->arguments, "count"));
+    unsigned char random[100];
+    char text[5 * sizeof random] = "";
+    size_t length = 0;
+
+    (void)err;
+    (void)!getrandom(random, sizeof random, 0); /* so few bytes cannot fail */
+    for (json_int_t i = 0; i < count; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%d ", random[i] % 6 + 1);
+    tool_call_add_text(call, text, length - 1);
+    return OUTCOME_READY;
+}
+
+static void on_finished(void *loop)
+{
+    ev_break(loop, EVBREAK_ALL);
+}
+
+int main(void)
+{
+    struct error err = ERROR_INIT;
+    struct ev_loop *loop = EV_DEFAULT;
+    struct registry *registry = registry_new();
+    struct mcp_server server = {.name = "dice", .version = "1", .registry = registry};
+    struct tool dice = {.name = "dice", .description = "Throws dice.", .start = throw_dice};
+    struct transport_settings settings = {.loop = loop,
+                                          .server = &server,
+                                          .addresses = (const char *const[]){"stdio", NULL},
+                                          .limits = transport_default_limits,
+                                          .finished = on_finished,
+                                          .data = loop};
+    struct transport *transport = NULL;
+
+    dice.input_schema =
+        json_pack("{s:s, s:{s:{s:s, s:i, s:i}}, s:[s]}", "type", "object", "properties", "count",
+                  "type", "integer", "minimum", 1, "maximum", 100, "required", "count");
+    if (tool_register_function(registry, &dice, &err) == 0)
+        transport = transport_open(&settings, &err);
+    if (transport)
+        ev_run(loop, 0);
+    else
+        fprintf(stderr, "own_tool: %s\n", err.message);
+    transport_free(transport);
+    registry_free(registry);
+    return transport == NULL;
+}
