@@ -1,6 +1,7 @@
 #include "server/transport/stream.h"
 
 #include "base/log.h"
+#include "server/transport/tcp_peer.h"
 #include "server/transport/departure.h"
 
 #include <errno.h>

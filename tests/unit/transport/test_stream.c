@@ -435,6 +435,43 @@ static void make_tcp_pair(int ends[2])
     close(listener);
 }
 
+static void test_a_tcp_client_that_closes_takes_its_calls_with_it(void **state)
+{
+    struct fixture *fixture = fixture_new();
+    int ends[2];
+
+    (void)state;
+    make_tcp_pair(ends);
+    fixture->client = ends[1];
+    begin(fixture, ends[0], ends[0], 0);
+    say(fixture, "call\n");
+    TURN_UNTIL(fixture->loop, session_double.lines == 1);
+    hang_up(fixture);
+    TURN_UNTIL(fixture->loop, is_over(fixture));
+    fixture_free(fixture);
+    assert_int_equal(session_double.cancelled, 1);
+}
+
+static void test_a_tcp_client_that_half_closes_does_not(void **state)
+{
+    struct fixture *fixture = fixture_new();
+    int ends[2];
+
+    (void)state;
+    make_tcp_pair(ends);
+    fixture->client = ends[1];
+    begin(fixture, ends[0], ends[0], 0);
+    say(fixture, "call\n");
+    shutdown(fixture->client, SHUT_WR);
+    TURN_UNTIL(fixture->loop, fixture->leavings == 1);
+    turn_for(fixture->loop, 0.25);
+    assert_false(is_over(fixture));
+    hang_up(fixture);
+    TURN_UNTIL(fixture->loop, is_over(fixture));
+    fixture_free(fixture);
+    assert_int_equal(session_double.cancelled, 1);
+}
+
 static void test_a_reset_ends_everything(void **state)
 {
     static const struct linger at_once = {.l_onoff = 1};
@@ -604,6 +641,8 @@ int main(void)
         cmocka_unit_test(test_output_is_flushed_after_half_close),
         cmocka_unit_test(test_a_client_that_closes_takes_its_calls_with_it),
         cmocka_unit_test(test_one_that_closes_after_half_close_does_too),
+        cmocka_unit_test(test_a_tcp_client_that_closes_takes_its_calls_with_it),
+        cmocka_unit_test(test_a_tcp_client_that_half_closes_does_not),
         cmocka_unit_test(test_a_reset_ends_everything),
         cmocka_unit_test(test_a_reset_after_half_close_ends_everything),
         cmocka_unit_test(test_a_broken_pipe_is_noticed_when_something_is_sent),
