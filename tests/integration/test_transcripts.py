@@ -73,7 +73,7 @@ def pool():
         pool.drop(name, transport)
 
 
-@pytest.mark.parametrize("name, transport, revision, case", _runs())
+@pytest.mark.parametrize("name, transport, revision, case", list(_runs()))
 def test_case(pool, name, transport, revision, case):
     connection = pool.connection(name, transport, revision)
     try:
