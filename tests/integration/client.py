@@ -316,6 +316,8 @@ class Server(Connection):
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+        if family == socket.AF_INET:
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         stream.setblocking(False)
         connection = _socket_connection(stream)
         if self.token:

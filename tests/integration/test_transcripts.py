@@ -16,21 +16,25 @@ PROGRAM = os.environ.get("PYEXECD")
 FIXTURE = os.environ.get("FIXTURE") or PROGRAM and str(
     pathlib.Path(PROGRAM).parent / "tests" / "fixture" / "fixture")
 
-SERVERS = {
-    "pyexecd": (PROGRAM, ["stdio", "unix", "tcp"]),
-    "fixture": (FIXTURE, ["stdio"]),
-}
+SERVERS = {"pyexecd": PROGRAM, "fixture": FIXTURE}
+TRANSPORTS = ["stdio", "unix", "tcp"]
+
+
+def _transports(document, server):
+    if document.server == server or (document.server, server) == ("any", "pyexecd"):
+        return TRANSPORTS
+    return ["stdio"] if document.server == "any" else []  # enough where the program runs it, too
 
 
 def _runs():
     documents = transcript.load_all()
-    for server, (path, transports) in SERVERS.items():
+    for server, path in SERVERS.items():
         if not path or not os.path.exists(path):
             yield pytest.param(None, None, None, None, id=server,
                                marks=pytest.mark.skip(f"{server} is not built here"))
             continue
         for document in documents:
-            for transport in transports if document.server in ("any", server) else []:
+            for transport in _transports(document, server):
                 for revision in document.revisions:
                     for case in document.cases_at(revision):
                         name = f"{document.name}-{revision}-{server}-{transport}-{case.name}"
@@ -51,7 +55,7 @@ class Pool:
             self.drop(name, transport)
             server = None
         if not server:
-            server = Server(transport=transport, command=[SERVERS[name][0]])
+            server = Server(transport=transport, command=[SERVERS[name]])
             self.servers[name, transport] = server
         connection = server if transport == "stdio" else server.connect()
         if revision not in (transcript.NONE, wire.MODERN):
@@ -79,8 +83,7 @@ def test_case(pool, name, transport, revision, case):
     try:
         transcript.run(case, connection, revision)
     except BaseException:
-        if transport == "stdio":
-            pool.servers.pop((name, transport)).kill()
+        pool.servers.pop((name, transport)).kill()
         raise
     finally:
         if transport != "stdio":
