@@ -240,7 +240,7 @@ static char *finish_line(const char *line, size_t length, size_t limit)
 
 char *capture_last_line(const struct capture *capture, size_t limit)
 {
-    char window[LAST_LINE_WINDOW_BYTES];
+    char window[LAST_LINE_WINDOW_BYTES] = "";
     size_t length = copy_window(capture, window);
     size_t end = utf8_boundary_before(window, length); /* the rest may still come */
     size_t begin = 0;

@@ -157,15 +157,24 @@ void workplace_free(struct workplace *workplace)
     free(workplace);
 }
 
-static struct working_directory *find_directory(struct workplace *workplace, const char *folder,
+/* The one that is configured, if it is in use: then there is no other. */
+static struct working_directory *find_configured(struct workplace *workplace)
+{
+    struct list *first = workplace->directories.next;
+
+    if (list_is_empty(&workplace->directories))
+        return NULL;
+    return CONTAINER_OF(first, struct working_directory, link);
+}
+
+static struct working_directory *find_temporary(struct workplace *workplace, const char *folder,
                                                 const char *handle)
 {
     LIST_FOR_EACH(&workplace->directories, link)
     {
         struct working_directory *directory = CONTAINER_OF(link, struct working_directory, link);
 
-        if (!working_directory_is_temporary(directory) ||
-            (strcmp(directory->folder, folder) == 0 && strcmp(directory->handle, handle) == 0))
+        if (strcmp(directory->folder, folder) == 0 && strcmp(directory->handle, handle) == 0)
             return directory;
     }
     return NULL;
@@ -173,7 +182,7 @@ static struct working_directory *find_directory(struct workplace *workplace, con
 
 static struct working_directory *open_configured(struct workplace *workplace, struct error *err)
 {
-    struct working_directory *directory = find_directory(workplace, NULL, NULL);
+    struct working_directory *directory = find_configured(workplace);
 
     if (directory)
         return working_directory_ref(directory);
@@ -201,7 +210,7 @@ static struct working_directory *open_earlier(struct workplace *workplace, const
                                               const char *handle)
 {
     AUTO_FREE char *folder = folder_name(principal);
-    struct working_directory *directory = find_directory(workplace, folder, handle);
+    struct working_directory *directory = find_temporary(workplace, folder, handle);
 
     if (directory)
         return working_directory_ref(directory);
