@@ -35,7 +35,7 @@ static bool make_pair(const struct sockaddr *loopback, socklen_t length, int end
 static void check_closing(const struct sockaddr *loopback, socklen_t length)
 {
     char text[1];
-    int ends[PEERS];
+    int ends[PEERS] = {-1, -1};
     int other;
 
     if (!make_pair(loopback, length, ends))
