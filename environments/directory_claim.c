@@ -166,9 +166,10 @@ static void relax_lock(const struct working_directory *directory)
 int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
                          const char *code, size_t length, struct error *err)
 {
-    *claim = (struct directory_claim){.directory = directory};
+    *claim = (struct directory_claim){0};
     if (working_directory_restore(directory, err) < 0)
         return -1;
+    claim->directory = directory;
     working_directory_touch(directory);
     if (place_or_overlay(claim, code, length, err) < 0) {
         relax_lock(directory);

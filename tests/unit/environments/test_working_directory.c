@@ -435,6 +435,19 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
     assert_int_equal(access("/etc/script.py", F_OK), -1);
 }
 
+static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+    struct error err = ERROR_INIT;
+
+    shell(place->scratch, "rm -r state/root; : >state/root"); /* nothing can be made there */
+    assert_int_equal(directory_claim_open(&claim, directory, "", 0, &err), -1);
+    directory_claim_close(&claim);
+    working_directory_unref(directory);
+}
+
 /* One configured directory */
 
 static void test_a_configured_directory_is_every_callers(void **state)
@@ -670,6 +683,7 @@ int main(void)
         TEST(test_an_overlay_always_has_a_file_to_be_laid_over),
         TEST(test_a_directory_named_script_py_keeps_what_is_in_it),
         TEST(test_a_directory_that_is_gone_or_closed_is_usable_again),
+        TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
         TEST(test_a_path_that_cannot_be_worked_in_is_an_error),
