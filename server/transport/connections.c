@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STDIO_GRACE_SECONDS                                                                        \
-    1.0 /* so that `printf ... | pyexecd` shows the answer of a quick call */
+/* So that `printf ... | pyexecd` shows the answer of a quick call. */
+#define STDIO_GRACE_SECONDS 1.0
 
 static const char no_room[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
                               "\"message\":\"Too many connections; try again later\"}}\n";

@@ -3,13 +3,19 @@
 #include "base/cleanup.h"
 #include "server/transport/address.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <string.h>
 #include <sys/socket.h>
+
+/* What the kernel says about a socket. */
+enum holder {
+    HOLDER_UNKNOWN,
+    HOLDER_NONE, /* there is no such socket, or only the kernel still winds it up */
+    HOLDER_SOMEBODY,
+};
 
 struct question {
     struct nlmsghdr header;
@@ -32,53 +38,58 @@ static void put_endpoint(const struct endpoint *endpoint, __be16 *port, __be32 *
     memcpy(address, &endpoint->ipv6.sin6_addr, sizeof endpoint->ipv6.sin6_addr);
 }
 
-/* A question for the socket at the other end of FD's connection. */
-static bool make_question(int fd, struct question *question)
+static enum holder read_answer(const union answer *answer, size_t length)
 {
-    struct endpoint ours = {.length = sizeof ours.local};
-    struct endpoint theirs = {.length = sizeof theirs.local};
+    struct inet_diag_msg found;
+    struct nlmsgerr failure;
 
-    if (getsockname(fd, &ours.any, &ours.length) < 0 ||
-        getpeername(fd, &theirs.any, &theirs.length) < 0 || ours.any.sa_family == AF_UNIX)
-        return false;
-    *question = (struct question){
-        .header = {.nlmsg_len = sizeof *question,
+    if (answer->header.nlmsg_type == NLMSG_ERROR && length >= NLMSG_LENGTH(sizeof failure)) {
+        memcpy(&failure, NLMSG_DATA(&answer->header), sizeof failure);
+        return failure.error == -ENOENT ? HOLDER_NONE : HOLDER_UNKNOWN;
+    }
+    if (answer->header.nlmsg_type != SOCK_DIAG_BY_FAMILY || length < NLMSG_LENGTH(sizeof found))
+        return HOLDER_UNKNOWN;
+    memcpy(&found, NLMSG_DATA(&answer->header), sizeof found);
+    return found.idiag_inode == 0 ? HOLDER_NONE : HOLDER_SOMEBODY;
+}
+
+/* Who holds the end LOCAL of the connection to REMOTE. The kernel answers in the call that asks, so
+ * neither send nor receive waits. */
+static enum holder ask(int netlink, const struct endpoint *local, const struct endpoint *remote)
+{
+    struct question question = {
+        .header = {.nlmsg_len = sizeof question,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST},
-        .request = {.sdiag_family = (__u8)ours.any.sa_family,
+        .request = {.sdiag_family = (__u8)local->any.sa_family,
                     .sdiag_protocol = IPPROTO_TCP,
                     .idiag_states = ~0U,
                     .id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
     };
-    put_endpoint(&theirs, &question->request.id.idiag_sport, question->request.id.idiag_src);
-    put_endpoint(&ours, &question->request.id.idiag_dport, question->request.id.idiag_dst);
-    return true;
-}
+    union answer answer;
+    ssize_t length;
 
-/* The kernel answers in the call that asks, so neither send nor receive waits. */
-static bool ask(const struct question *question, union answer *ret)
-{
-    AUTO_CLOSE int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-
-    return fd >= 0 && send(fd, question, sizeof *question, MSG_DONTWAIT) > 0 &&
-           recv(fd, ret, sizeof *ret, MSG_DONTWAIT) >= (ssize_t)sizeof ret->header;
+    put_endpoint(local, &question.request.id.idiag_sport, question.request.id.idiag_src);
+    put_endpoint(remote, &question.request.id.idiag_dport, question.request.id.idiag_dst);
+    if (send(netlink, &question, sizeof question, MSG_DONTWAIT) < 0)
+        return HOLDER_UNKNOWN;
+    length = recv(netlink, &answer, sizeof answer, MSG_DONTWAIT);
+    if (length < (ssize_t)sizeof answer.header)
+        return HOLDER_UNKNOWN;
+    return read_answer(&answer, (size_t)length);
 }
 
 bool departure_is_certain(int fd)
 {
-    struct question question;
-    struct inet_diag_msg socket_found;
-    struct nlmsgerr failure;
-    union answer answer;
+    struct endpoint ours = {.length = sizeof ours.local};
+    struct endpoint theirs = {.length = sizeof theirs.local};
+    AUTO_CLOSE int netlink = -1;
 
-    if (!make_question(fd, &question) || !ask(&question, &answer))
+    if (getsockname(fd, &ours.any, &ours.length) < 0 ||
+        getpeername(fd, &theirs.any, &theirs.length) < 0 || !endpoint_is_loopback(&theirs))
         return false;
-    if (answer.header.nlmsg_type == NLMSG_ERROR) {
-        memcpy(&failure, NLMSG_DATA(&answer.header), sizeof failure);
-        return failure.error == -ENOENT;
-    }
-    if (answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
-        return false;
-    memcpy(&socket_found, NLMSG_DATA(&answer.header), sizeof socket_found);
-    return socket_found.idiag_inode == 0;
+    netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    /* A kernel that has no answers says of our own end, too, that it is not there. */
+    return netlink >= 0 && ask(netlink, &ours, &theirs) == HOLDER_SOMEBODY &&
+           ask(netlink, &theirs, &ours) == HOLDER_NONE;
 }

@@ -31,6 +31,13 @@ static int open_again(int fd, int access)
     return open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
+static int duplicate(int fd, struct error *err)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+
+    return high < 0 ? error_set_errno(err, errno, "dup") : high;
+}
+
 static int change_flags(struct standard_io_shared *shared, int fd, struct error *err)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -39,32 +46,36 @@ static int change_flags(struct standard_io_shared *shared, int fd, struct error 
         return error_set_errno(err, errno, "fcntl");
     if (flags & O_NONBLOCK)
         return 0;
-    shared->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    shared->fd = duplicate(fd, err);
     shared->flags = flags;
     if (shared->fd < 0)
-        return error_set_errno(err, errno, "dup");
+        return -1;
     return fd_set_nonblocking(fd, err);
+}
+
+static int check_access(int fd, int access, struct error *err)
+{
+    int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
+
+    if (mode != O_RDWR && mode != access)
+        return error_set(err, ERROR_USAGE, "it cannot be %s",
+                         access == O_RDONLY ? "read" : "written");
+    return 0;
 }
 
 /* A descriptor for what FD stands for that never makes us wait; ACCESS is what it must allow. */
 static int take(struct standard_io_shared *shared, int fd, int access, struct error *err)
 {
-    AUTO_CLOSE int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    AUTO_CLOSE int high = duplicate(fd, err);
     AUTO_CLOSE int again = -1;
-    int mode;
 
-    if (high < 0)
-        return error_set_errno(err, errno, "standard %s", fd == STDIN_FILENO ? "input" : "output");
-    mode = fcntl(high, F_GETFL) & O_ACCMODE;
-    if (mode != O_RDWR && mode != access)
-        return error_set(err, ERROR_USAGE, "standard %s cannot be %s",
-                         fd == STDIN_FILENO ? "input" : "output",
-                         fd == STDIN_FILENO ? "read" : "written");
+    if (high < 0 || check_access(high, access, err) < 0)
+        return -1;
     if (is_ready_made(high))
         return STEAL_FD(high);
     again = open_again(high, access);
     if (again >= 0)
-        return fcntl(again, F_DUPFD_CLOEXEC, FIRST_FD);
+        return duplicate(again, err);
     if (change_flags(shared, high, err) < 0)
         return -1;
     return STEAL_FD(high);
@@ -84,16 +95,24 @@ static int take_away(struct error *err)
     return 0;
 }
 
+static int take_both(struct standard_io *io, int *in, int *out, struct error *err)
+{
+    *in = take(&io->shared[0], STDIN_FILENO, O_RDONLY, err);
+    if (*in < 0)
+        return error_prefix(err, "standard input");
+    *out = take(&io->shared[1], STDOUT_FILENO, O_WRONLY, err);
+    if (*out < 0)
+        return error_prefix(err, "standard output");
+    return 0;
+}
+
 int standard_io_open(struct standard_io *io, int *ret_in, int *ret_out, struct error *err)
 {
     AUTO_CLOSE int in = -1;
     AUTO_CLOSE int out = -1;
 
     *io = (struct standard_io)STANDARD_IO_INIT;
-    in = take(&io->shared[0], STDIN_FILENO, O_RDONLY, err);
-    if (in >= 0)
-        out = take(&io->shared[1], STDOUT_FILENO, O_WRONLY, err);
-    if (in < 0 || out < 0 || take_away(err) < 0) {
+    if (take_both(io, &in, &out, err) < 0 || take_away(err) < 0) {
         standard_io_close(io);
         return -1;
     }

@@ -1,7 +1,6 @@
 #include "server/transport/stream.h"
 
 #include "base/log.h"
-#include "server/transport/tcp_peer.h"
 #include "server/transport/departure.h"
 
 #include <errno.h>

@@ -40,11 +40,15 @@ static struct connection connect_pair(int family)
 static void check_family(int family)
 {
     struct connection connection = connect_pair(family);
+    int other;
 
     assert_false(departure_is_certain(connection.server));
     shutdown(connection.client, SHUT_WR);
     assert_false(departure_is_certain(connection.server));
+    other = dup(connection.client);
     close(connection.client);
+    assert_false(departure_is_certain(connection.server)); /* somebody else still holds it */
+    close(other);
     assert_true(departure_is_certain(connection.server));
     close(connection.server);
 }
