@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-/* The arguments fit the schema below when this is called. */
+/* The arguments fit the schema below when this is called; 5.0 is an integer, too. */
 static enum outcome throw_dice(struct tool_call *call, struct error *err)
 {
-    json_int_t count = json_integer_value(json_object_get(call->arguments, "count"));
+    int count = (int)json_number_value(json_object_get(call->arguments, "count"));
     unsigned char random[100];
     char text[5 * sizeof random] = "";
     size_t length = 0;
 
     (void)err;
     (void)!getrandom(random, sizeof random, 0); /* so few bytes cannot fail */
-    for (json_int_t i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%d ", random[i] % 6 + 1);
     tool_call_add_text(call, text, length - 1);
     return OUTCOME_READY;

@@ -39,7 +39,8 @@ struct tool {
     json_t *annotations;     /* hints: readOnlyHint, destructiveHint, ...; may be NULL; taken */
     void *data;              /* the tool's own; borrowed */
 
-    /* Begins CALL, whose arguments fit the input schema. READY: call->result is filled in;
+    /* Begins CALL, whose arguments fit the input schema; what is an integer there may be a real
+     * here (5.0), so read it with json_number_value. READY: call->result is filled in;
      * PENDING: tool_call_finish comes later, never from inside start. See outcome.h. */
     enum outcome (*start)(struct tool_call *call, struct error *err);
 

@@ -81,7 +81,8 @@ def test_own_tool_throws_dice():
     assert source.count("\n") < 60
     with Client(str(program)) as client:
         assert [tool["name"] for tool in client.list_tools()] == ["dice"]
-        thrown = client.request("tools/call", {"name": "dice", "arguments": {"count": 5}})
-        assert re.fullmatch("[1-6]( [1-6]){4}", thrown["content"][0]["text"])
+        for five in 5, 5.0:
+            thrown = client.request("tools/call", {"name": "dice", "arguments": {"count": five}})
+            assert re.fullmatch("[1-6]( [1-6]){4}", thrown["content"][0]["text"])
         refused = client.request("tools/call", {"name": "dice", "arguments": {"count": 101}})
         assert refused["isError"] and "at most 100" in refused["content"][0]["text"]

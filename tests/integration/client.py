@@ -161,6 +161,8 @@ class Connection:
             message = self.receive(max(0, deadline - time.monotonic()))
             if "method" in message:
                 self.notifications.append(message)
+            elif message["id"] is None:
+                raise AssertionError(f"the server could not read a message: {message}")
             else:
                 self.responses[json.dumps(message["id"])] = message
         return self.responses.pop(key)

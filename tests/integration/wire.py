@@ -3,6 +3,9 @@
 The schemas lie beside the source tree, in ../shared/mcp-schema, and need the Python package
 `jsonschema`. Where either is missing `UNAVAILABLE` says so, nothing is checked, and the test that
 stands for this check is skipped with that reason.
+
+What a tool returns is checked against the output schema under which it was last listed, as strict
+clients do.
 """
 
 import json
@@ -104,7 +107,8 @@ class Wire:
 
     def __init__(self):
         self.negotiated = None
-        self.requests = {}  # id as JSON text -> (method, revision or None)
+        self.requests = {}  # id as JSON text -> (method, revision or None, name of the tool or None)
+        self.output_schemas = {}  # of the tools listed so far, by name
         self.tokens = {}  # progress token as JSON text -> revision or None
         self.checked = 0
 
@@ -116,9 +120,10 @@ class Wire:
 
     def _note_request(self, message):
         revision = _claimed_revision(message)
-        self.requests[json.dumps(message["id"])] = (message["method"], revision)
         params = message.get("params")
-        meta = params.get("_meta") if isinstance(params, dict) else None
+        params = params if isinstance(params, dict) else {}
+        self.requests[json.dumps(message["id"])] = (message["method"], revision, params.get("name"))
+        meta = params.get("_meta")
         if isinstance(meta, dict) and "progressToken" in meta:
             self.tokens[json.dumps(meta["progressToken"])] = revision
 
@@ -141,6 +146,7 @@ class Wire:
         result = message.get("result") if isinstance(message, dict) else None
         if isinstance(result, dict) and "protocolVersion" in result:
             self.negotiated = result["protocolVersion"]
+            self.output_schemas = {}  # older revisions have none
 
     def _revision(self, claimed):
         return _Revision.load(claimed or self.negotiated or NEWEST_LEGACY)
@@ -161,7 +167,7 @@ class Wire:
         self._revision(claimed).check(NOTIFICATIONS[message["method"]], message, message)
 
     def _received_error(self, message):
-        _, claimed = self.requests.get(json.dumps(message.get("id")), (None, None))
+        _, claimed, _ = self.requests.get(json.dumps(message.get("id")), (None, None, None))
         if message["error"].get("code") == UNSUPPORTED_VERSION:
             _Revision.load(MODERN).check("UnsupportedProtocolVersionError", message, message)
             return
@@ -173,7 +179,7 @@ class Wire:
         key = json.dumps(message.get("id"))
         if key not in self.requests:
             raise InvalidMessage(f"an answer to nothing: {json.dumps(message)[:2000]}")
-        method, claimed = self.requests[key]
+        method, claimed, name = self.requests[key]
         result = message.get("result")
         revision = self._revision(None if method == "initialize" else claimed)
         revision.check(revision.first_defined("JSONRPCResultResponse", "JSONRPCResponse"), message,
@@ -181,3 +187,19 @@ class Wire:
         if method not in RESULTS:
             raise InvalidMessage(f"a result for {method}, which this server does not have")
         revision.check(RESULTS[method], result, message)
+        if method == "tools/list":
+            self.output_schemas = {tool["name"]: tool["outputSchema"] for tool in result["tools"]
+                                   if "outputSchema" in tool}
+        if method == "tools/call" and name in self.output_schemas and not result.get("isError"):
+            self._received_structured(self.output_schemas[name], result, message)
+
+    @staticmethod
+    def _received_structured(schema, result, message):
+        if "structuredContent" not in result:
+            raise InvalidMessage(f"no structured content in {json.dumps(message)[:2000]}")
+        validator = jsonschema.Draft202012Validator(schema)
+        problems = [f"{error.json_path}: {error.message[:300]}"
+                    for error in validator.iter_errors(result["structuredContent"])]
+        if problems:
+            raise InvalidMessage(f"does not fit the output schema: {problems}\n"
+                                 f"in {json.dumps(message)[:2000]}")
