@@ -56,9 +56,24 @@ const char *json_type_name(const json_t *value)
 
 char *json_text(const json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    return json_text_within("", value, "");
+}
 
-    return text ? text : memory_copy_string("null");
+/* Measured first: jansson's own json_dumps needs three times the memory of a large text. */
+char *json_text_within(const char *before, const json_t *value, const char *after)
+{
+    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    size_t length = json_dumpb(value, NULL, 0, flags);
+    size_t prefix = strlen(before);
+    char *text;
+
+    if (length == 0) /* it cannot be written: there is a circle in it */
+        return memory_format("%snull%s", before, after);
+    text = memory_new(prefix + length + strlen(after) + 1, 1);
+    memcpy(text, before, prefix);
+    json_dumpb(value, text + prefix, length, flags);
+    memcpy(text + prefix + length, after, strlen(after) + 1);
+    return text;
 }
 
 const char *json_object_get_string(const json_t *object, const char *key)

@@ -22,6 +22,9 @@ const char *json_type_name(const json_t *value);
  * harmless. Owned by the caller, never NULL. */
 char *json_text(const json_t *value);
 
+/* The same between two other pieces of text. */
+char *json_text_within(const char *before, const json_t *value, const char *after);
+
 /* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
 const char *json_object_get_string(const json_t *object, const char *key);
 

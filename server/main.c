@@ -3,12 +3,15 @@
 #include "server/command.h"
 #include "server/options.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+
+enum { LARGE_BYTES = 128 * 1024 };
 
 /* What scripts of the same user could read or be sent by accident: nothing. */
 static void harden(void)
@@ -19,6 +22,13 @@ static void harden(void)
     prctl(PR_SET_DUMPABLE, 0);
     setrlimit(RLIMIT_CORE, &no_core);
     umask(S_IRWXG | S_IRWXO);
+}
+
+/* Set by hand it stays as it is: else each large answer raises it, and what the next one takes is
+ * not given back. */
+static void return_large_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
 
 static int print(const char *text)
@@ -54,6 +64,7 @@ int main(int argc, char **argv)
     struct error err = ERROR_INIT;
 
     harden();
+    return_large_memory();
     if (options_parse(&options, argc, argv, &err) < 0) {
         fprintf(stderr, "pyexecd: %s\nTry pyexecd --help.\n", err.message);
         return EX_USAGE;

@@ -157,9 +157,9 @@ void message_deinit(struct message *message)
 
 char *message_result(const char *id, const json_t *result)
 {
-    AUTO_FREE char *text = json_text(result);
+    AUTO_FREE char *before = memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
 
-    return memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", id, text);
+    return json_text_within(before, result, "}");
 }
 
 char *message_error(const char *id, const struct error *err, json_t *data)
@@ -168,9 +168,10 @@ char *message_error(const char *id, const struct error *err, json_t *data)
     AUTO_JSON json_t *error =
         json_pack("{s:i, s:o, s:O*}", "code", NUMBERS[i].number, "message",
                   json_string_format("%s: %s", NUMBERS[i].name, err->message), "data", data);
-    AUTO_FREE char *text = json_text(error);
+    AUTO_FREE char *before =
+        memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":", id ? id : "null");
 
-    return memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}", id ? id : "null", text);
+    return json_text_within(before, error, "}");
 }
 
 char *message_notification(const char *method, json_t *params)

@@ -81,7 +81,7 @@ static void call_free(struct call *call)
 }
 
 /* The one way out of a call that is answered: with RESULT, or with ERR. */
-static void call_finish(struct call *call, const json_t *result, const struct error *err)
+static void call_finish(struct call *call, json_t *result /* taken */, const struct error *err)
 {
     AUTO_FREE char *text = err ? message_error(call->id, err, call->request.error_data)
                                : message_result(call->id, result);
@@ -90,6 +90,9 @@ static void call_finish(struct call *call, const json_t *result, const struct er
     struct session *session = call->session;
     struct batch *batch = call->batch;
 
+    /* A large result is there as a tree and as text: the tree goes before the text is copied. */
+    json_decref(result);
+    mcp_request_deinit(&call->request);
     send_answer(session, batch, &answer);
     call_free(call);
     close_member(session, batch);
@@ -119,7 +122,6 @@ static void on_notify(struct mcp_request *request, const char *method, json_t *p
 static void on_done(struct mcp_request *request, json_t *result, const struct error *err)
 {
     call_finish(CONTAINER_OF(request, struct call, request), result, err);
-    json_decref(result);
 }
 
 static struct call *call_new(struct session *session, const struct incoming *incoming,
@@ -182,7 +184,7 @@ static void call_start(struct call *call)
     case OUTCOME_PENDING:
         return;
     case OUTCOME_READY:
-        call_finish(call, result, NULL);
+        call_finish(call, STEAL_PTR(result), NULL);
         return;
     case OUTCOME_FAILED:
         call_finish(call, NULL, &err);
