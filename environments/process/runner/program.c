@@ -151,6 +151,16 @@ static void enter_cgroups_late(int fd, char *const *directories)
     }
 }
 
+static void lay_over(const struct program *program, const struct preparation *preparation, int fd)
+{
+    if (!program->overlay_source)
+        return;
+    errno = EPERM; /* elsewhere everybody would see it */
+    if (preparation->containment != CONTAINMENT_PID_NAMESPACE ||
+        mount(program->overlay_source, program->overlay_target, NULL, MS_BIND, NULL) < 0)
+        fail(fd, "cannot lay the script over ", program->overlay_target);
+}
+
 static _Noreturn void execute(const struct program *program, const struct preparation *preparation,
                               int fd)
 {
@@ -159,9 +169,7 @@ static _Noreturn void execute(const struct program *program, const struct prepar
     setsid();
     if (preparation->containment != CONTAINMENT_PID_NAMESPACE)
         enter_cgroups_late(fd, preparation->cgroups);
-    if (program->overlay_source &&
-        mount(program->overlay_source, program->overlay_target, NULL, MS_BIND, NULL) < 0)
-        fail(fd, "cannot lay the script over ", program->overlay_target);
+    lay_over(program, preparation, fd);
     if (chdir(program->directory) < 0)
         fail(fd, "cannot enter the working directory ", program->directory);
     set_limits(fd, &program->run, preparation->containment);
