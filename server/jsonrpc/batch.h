@@ -9,7 +9,7 @@
 
 enum {
     BATCH_MESSAGES = 64,            /* most messages in one batch */
-    BATCH_BYTES = 64 * 1024 * 1024, /* most bytes of answers kept for one */
+    BATCH_BYTES = 16 * 1024 * 1024, /* most bytes of answers kept for one */
 };
 
 struct batch {

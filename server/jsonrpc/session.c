@@ -65,6 +65,7 @@ static void close_member(struct session *session, struct batch *batch)
         session->sink->send(session->sink, buffer_bytes(&batch->text), buffer_length(&batch->text),
                             true, 0);
     batch_free(batch);
+    session->batch_count--;
 }
 
 /* Calls */
@@ -252,6 +253,9 @@ static int check_batch(const struct session *session, const json_t *messages, st
     if (json_array_size(messages) > BATCH_MESSAGES)
         return error_set(err, ERROR_INVALID_REQUEST, "a batch of more than %d messages",
                          BATCH_MESSAGES);
+    if (session->batch_count >= SESSION_BATCHES)
+        return error_set(err, ERROR_BUSY, "%d batches wait for their answers; try again later",
+                         SESSION_BATCHES);
     return 0;
 }
 
@@ -267,6 +271,7 @@ static void on_batch(struct session *session, const struct incoming *whole)
     }
     batch = batch_new(size);
     list_append(&session->batches, &batch->link);
+    session->batch_count++;
     for (size_t i = 0; i < size; i++) {
         struct incoming incoming = {
             .value = json_array_get(whole->value, i),

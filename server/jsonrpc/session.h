@@ -22,6 +22,7 @@ struct sink {
 
 enum {
     SESSION_CALLS = 256,                   /* most calls in flight */
+    SESSION_BATCHES = 8,                   /* most batches whose answers are not complete */
     SESSION_HELD_BYTES = 64 * 1024 * 1024, /* most bytes of messages that wait for an answer */
 };
 
@@ -31,6 +32,7 @@ struct session {
     struct list calls;   /* of struct call: owned */
     struct list batches; /* of struct batch: owned */
     size_t call_count;
+    size_t batch_count;
     size_t held_bytes; /* of the messages that the calls in flight came in */
 };
 
