@@ -10,7 +10,8 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 DEV_COMMAND = re.compile(r"\./dev\s+([a-z]+)")
-NAMED_FILE = re.compile(r"\b((?:examples|tests|schemas|docs|base|environments|server)/[\w./*-]*[\w*])")
+# server/discover is a method of the protocol, not a file.
+NAMED_FILE = re.compile(r"\b(?!server/discover\b)((?:examples|tests|schemas|docs|base|environments|server)/[\w./*-]*[\w*])")
 
 
 def documents():
