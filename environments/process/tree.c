@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "environments/process/control.h"
 #include "environments/process/spawn.h"
 
 #include <assert.h>
@@ -12,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,10 +18,7 @@
 #define POLL_SECONDS 0.002
 #define SOFT_SECONDS 0.1 /* for the supervisor to kill its tree, before the kernel does */
 
-enum {
-    READ_BYTES = 64 * 1024,
-    INCOMING_BYTES = 4 * 1024,
-};
+enum { READ_BYTES = 64 * 1024 };
 
 static void advance(struct tree *tree);
 
@@ -60,8 +55,7 @@ static void set_state(struct tree *tree, enum tree_state state)
  * so that nothing the tree has used goes uncounted. */
 static void kill_everything(struct tree *tree)
 {
-    if (tree->control >= 0)
-        shutdown(tree->control, SHUT_WR);
+    channel_end(&tree->channel);
     if (tree->leaf && tree->containment == CONTAINMENT_CGROUP)
         cgroup_leaf_kill(tree->leaf);
 }
@@ -106,10 +100,7 @@ static void fail(struct tree *tree, const char *text)
 
 static void send_job(struct tree *tree)
 {
-    size_t length = buffer_length(&tree->job);
-    ssize_t sent = send(tree->control, buffer_bytes(&tree->job), length, MSG_NOSIGNAL);
-
-    if (sent != (ssize_t)length) {
+    if (!channel_send(&tree->channel, &tree->job)) {
         fail(tree, "cannot reach the runner");
         return;
     }
@@ -158,11 +149,13 @@ static void on_runner(struct ev_loop *loop, ev_io *watcher, int events)
     advance(tree);
 }
 
-static void take_supervisor(struct tree *tree, int fd)
+/* The supervisor's pidfd is the one descriptor that comes. */
+static void on_descriptor(struct channel *channel, int fd)
 {
-    if (fd < 0 || tree->supervisor >= 0) {
-        if (fd >= 0)
-            close(fd);
+    struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
+
+    if (tree->supervisor >= 0) {
+        close(fd);
         return;
     }
     tree->supervisor = fd;
@@ -213,9 +206,10 @@ static void on_ended(struct tree *tree, const struct control_ended *ended)
 }
 
 /* One message of the runner, which is trusted: the program cannot reach the control channel. */
-static void on_message(struct tree *tree, enum control_type type, const char *payload,
+static void on_message(struct channel *channel, enum control_type type, const char *payload,
                        size_t length)
 {
+    struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
     AUTO_FREE char *text = memory_format("%.*s", (int)length, payload);
     struct control_refused refused;
     struct control_started started;
@@ -240,74 +234,20 @@ static void on_message(struct tree *tree, enum control_type type, const char *pa
     }
 }
 
-static void handle_messages(struct tree *tree)
+static void close_channel(struct tree *tree)
 {
-    struct control_header header;
-
-    while (buffer_length(&tree->incoming) >= sizeof header) {
-        memcpy(&header, buffer_bytes(&tree->incoming), sizeof header);
-        if (header.length > INCOMING_BYTES - sizeof header) {
-            fail(tree, "the runner sent nonsense");
-            buffer_consume(&tree->incoming, buffer_length(&tree->incoming));
-            return;
-        }
-        if (buffer_length(&tree->incoming) < sizeof header + header.length)
-            return;
-        on_message(tree, (enum control_type)header.type,
-                   buffer_bytes(&tree->incoming) + sizeof header, header.length);
-        buffer_consume(&tree->incoming, sizeof header + header.length);
-    }
+    ev_io_stop(host_loop(tree->host), &tree->channel_watcher);
+    channel_deinit(&tree->channel);
 }
 
-static int received_fd(struct msghdr *message)
+static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
-    struct cmsghdr *ancillary = CMSG_FIRSTHDR(message);
-    int fd = -1;
-
-    if (ancillary && ancillary->cmsg_level == SOL_SOCKET && ancillary->cmsg_type == SCM_RIGHTS &&
-        ancillary->cmsg_len == CMSG_LEN(sizeof fd))
-        memcpy(&fd, CMSG_DATA(ancillary), sizeof fd);
-    return fd;
-}
-
-/* Reads once. False at the end of the channel. */
-static bool read_control(struct tree *tree)
-{
-    char bytes[1024];
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } ancillary;
-    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    struct error err = ERROR_INIT;
-    ssize_t count = recvmsg(tree->control, &message, MSG_CMSG_CLOEXEC);
-    int fd;
-
-    if (count < 0)
-        return errno == EAGAIN || errno == EINTR;
-    fd = received_fd(&message);
-    if (fd >= 0)
-        take_supervisor(tree, fd);
-    if (count == 0)
-        return false;
-    if (buffer_append(&tree->incoming, bytes, (size_t)count, &err) < 0)
-        return false;
-    handle_messages(tree);
-    return true;
-}
-
-static void on_control(struct ev_loop *loop, ev_io *watcher, int events)
-{
-    struct tree *tree = CONTAINER_OF(watcher, struct tree, control_watcher);
+    struct tree *tree = CONTAINER_OF(watcher, struct tree, channel_watcher);
 
     (void)loop;
     (void)events;
-    if (!read_control(tree)) {
-        close_watched(tree, &tree->control_watcher, &tree->control);
+    if (channel_read(&tree->channel) == CHANNEL_ENDED) {
+        close_channel(tree);
         begin_end(tree);
     }
     advance(tree);
@@ -346,7 +286,7 @@ static bool is_empty(const struct tree *tree)
 {
     if (tree->runner >= 0 || tree->supervisor >= 0)
         return false;
-    if (!tree->supervisor_reaped && tree->control >= 0)
+    if (!tree->supervisor_reaped && tree->channel.fd >= 0)
         return false;
     return tree->containment != CONTAINMENT_CGROUP || !tree->leaf ||
            cgroup_leaf_is_empty(tree->leaf);
@@ -375,8 +315,8 @@ static void advance(struct tree *tree)
         begin_end(tree);
     if (tree->state == TREE_EMPTYING) {
         /* What the supervisor said last may still be in the channel. */
-        while (tree->supervisor_reaped && tree->control >= 0 && !tree->end.reported &&
-               read_control(tree) && errno != EAGAIN)
+        while (tree->supervisor_reaped && tree->channel.fd >= 0 && !tree->end.reported &&
+               channel_read(&tree->channel) == CHANNEL_OPEN)
             ;
         if (is_empty(tree)) {
             note_memory(tree);
@@ -426,11 +366,13 @@ static void watch(struct tree *tree, const struct spawned *spawned)
 {
     struct ev_loop *loop = host_loop(tree->host);
 
-    tree->control = spawned->control;
+    tree->channel.message = on_message;
+    tree->channel.descriptor = on_descriptor;
+    channel_init(&tree->channel, spawned->control);
     tree->runner = spawned->pidfd;
     tree->supervisor = -1;
-    ev_io_init(&tree->control_watcher, on_control, tree->control, EV_READ);
-    ev_io_start(loop, &tree->control_watcher);
+    ev_io_init(&tree->channel_watcher, on_channel, spawned->control, EV_READ);
+    ev_io_start(loop, &tree->channel_watcher);
     ev_io_init(&tree->runner_watcher, on_runner, tree->runner, EV_READ);
     ev_io_start(loop, &tree->runner_watcher);
     ev_io_init(&tree->supervisor_watcher, on_supervisor, -1, EV_READ);
@@ -478,7 +420,6 @@ struct tree *tree_new(struct process_host *host, struct error *err)
         free(tree);
         return NULL;
     }
-    buffer_init(&tree->incoming, INCOMING_BYTES);
     buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
     watch(tree, &spawned);
     host_add(host, tree);
@@ -489,7 +430,7 @@ void tree_free(struct tree *tree)
 {
     struct ev_loop *loop = host_loop(tree->host);
 
-    close_watched(tree, &tree->control_watcher, &tree->control);
+    close_channel(tree);
     close_watched(tree, &tree->runner_watcher, &tree->runner);
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     for (int i = 0; i < PROCESS_STREAMS; i++)
@@ -497,7 +438,6 @@ void tree_free(struct tree *tree)
     ev_timer_stop(loop, &tree->bound);
     ev_timer_stop(loop, &tree->polling);
     cgroup_leaf_free(tree->leaf);
-    buffer_deinit(&tree->incoming);
     buffer_deinit(&tree->job);
     list_remove(&tree->link);
     free(tree);

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/list.h"
 #include "environments/process/cgroup.h"
+#include "environments/process/channel.h"
 #include "environments/process/process.h"
 
 #include <ev.h>
@@ -33,14 +34,13 @@ struct tree {
     double submitted; /* CLOCK_MONOTONIC seconds */
     double started;   /* likewise; 0: never */
 
-    struct buffer incoming; /* from the control channel */
-    int control;            /* owned; -1: closed */
-    int runner;             /* pidfd, owned; -1: reaped */
-    int supervisor;         /* pidfd, owned; -1: not known yet, or reaped */
+    struct channel channel;
+    int runner;     /* pidfd, owned; -1: reaped */
+    int supervisor; /* pidfd, owned; -1: not known yet, or reaped */
     bool supervisor_reaped;
     bool hard;                    /* the kernel was asked to kill it */
     int streams[PROCESS_STREAMS]; /* owned; -1: closed */
-    ev_io control_watcher;
+    ev_io channel_watcher;
     ev_io runner_watcher;
     ev_io supervisor_watcher;
     ev_io stream_watchers[PROCESS_STREAMS];

@@ -1,0 +1,95 @@
+#include "environments/process/channel.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    READ_BYTES = 1024,
+    INCOMING_BYTES = 4 * 1024, /* the runner's messages are short */
+};
+
+void channel_init(struct channel *channel, int fd)
+{
+    channel->fd = fd;
+    buffer_init(&channel->incoming, INCOMING_BYTES);
+}
+
+void channel_deinit(struct channel *channel)
+{
+    if (channel->fd >= 0)
+        close(channel->fd);
+    channel->fd = -1;
+    buffer_deinit(&channel->incoming);
+}
+
+/* Hands over every complete message. False when what comes is none. */
+static bool hand_over(struct channel *channel)
+{
+    struct control_header header;
+
+    while (buffer_length(&channel->incoming) >= sizeof header) {
+        memcpy(&header, buffer_bytes(&channel->incoming), sizeof header);
+        if (header.length > INCOMING_BYTES - sizeof header)
+            return false;
+        if (buffer_length(&channel->incoming) < sizeof header + header.length)
+            break;
+        channel->message(channel, (enum control_type)header.type,
+                         buffer_bytes(&channel->incoming) + sizeof header, header.length);
+        buffer_consume(&channel->incoming, sizeof header + header.length);
+    }
+    return true;
+}
+
+static void hand_over_descriptor(struct channel *channel, struct msghdr *message)
+{
+    struct cmsghdr *ancillary = CMSG_FIRSTHDR(message);
+    int fd;
+
+    if (!ancillary || ancillary->cmsg_level != SOL_SOCKET || ancillary->cmsg_type != SCM_RIGHTS ||
+        ancillary->cmsg_len != CMSG_LEN(sizeof fd))
+        return;
+    memcpy(&fd, CMSG_DATA(ancillary), sizeof fd);
+    channel->descriptor(channel, fd);
+}
+
+enum channel_state channel_read(struct channel *channel)
+{
+    char bytes[READ_BYTES];
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    struct error ignored = ERROR_INIT;
+    ssize_t count = recvmsg(channel->fd, &message, MSG_CMSG_CLOEXEC);
+
+    if (count < 0)
+        return errno == EAGAIN || errno == EINTR ? CHANNEL_DRY : CHANNEL_ENDED;
+    hand_over_descriptor(channel, &message);
+    if (count == 0 || buffer_append(&channel->incoming, bytes, (size_t)count, &ignored) < 0 ||
+        !hand_over(channel))
+        return CHANNEL_ENDED;
+    return CHANNEL_OPEN;
+}
+
+bool channel_send(struct channel *channel, const struct buffer *message)
+{
+    size_t length = buffer_length(message);
+
+    return channel->fd >= 0 &&
+           send(channel->fd, buffer_bytes(message), length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+void channel_end(struct channel *channel)
+{
+    if (channel->fd >= 0)
+        shutdown(channel->fd, SHUT_WR);
+}

@@ -1,0 +1,39 @@
+/* The server's end of a control channel: messages in, with a descriptor beside them, a job out. */
+#pragma once
+
+#include "base/buffer.h"
+#include "environments/process/control.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct channel {
+    int fd; /* owned; -1: closed */
+    struct buffer incoming;
+
+    /* One message; PAYLOAD is borrowed until the call returns. */
+    void (*message)(struct channel *channel, enum control_type type, const char *payload,
+                    size_t length);
+
+    /* A descriptor that came with one; taken. */
+    void (*descriptor)(struct channel *channel, int fd);
+};
+
+/* Takes FD, which does not block. The callbacks are set already. */
+void channel_init(struct channel *channel, int fd);
+void channel_deinit(struct channel *channel);
+
+enum channel_state {
+    CHANNEL_OPEN,
+    CHANNEL_DRY, /* open, and nothing is there to be read now */
+    CHANNEL_ENDED,
+};
+
+/* Reads once and hands over what is complete. */
+enum channel_state channel_read(struct channel *channel);
+
+/* Sends a whole message that has its header; false when that cannot be done at once. */
+bool channel_send(struct channel *channel, const struct buffer *message);
+
+/* Tells the other side that its lifeline has ended. What it still says can be read. */
+void channel_end(struct channel *channel);
