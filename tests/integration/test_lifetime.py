@@ -116,6 +116,25 @@ def test_answer_comes_with_the_timeout(server, code):
     assert not server.survivors(0)
 
 
+BLINDS = """
+import os, resource, time
+resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))
+if os.fork() == 0:
+    if os.fork() == 0:
+        time.sleep(0.05)  # the end of an orphan wakes the supervisor
+    os._exit(0)
+os.wait()
+time.sleep(1000)
+"""
+
+
+def test_a_script_that_keeps_its_supervisor_from_watching_is_killed(server):
+    arguments = {"code": BLINDS, "timeout": 15}
+    result = server.call_tool("run_python", arguments)["structuredContent"]
+    assert result["signal"] == "SIGKILL" and not result["timed_out"], result
+    assert not server.survivors(0)
+
+
 @cases(ALL)
 def test_nothing_survives_a_killed_server(victim, code):
     victim.initialize()

@@ -200,8 +200,10 @@ void supervise(const struct preparation *preparation)
             {.fd = supervisor.start, .events = POLLIN}, /* ignored while it is -1 */
         };
 
+        /* Signals are blocked, so only the program can have done this, by prlimit(2): it shares our
+         * uid, and poll(2) refuses to watch more than RLIMIT_NOFILE descriptors. */
         if (poll(watched, sizeof watched / sizeof *watched, -1) < 0)
-            continue;
+            end_tree(&supervisor);
         if (watched[0].revents)
             start_program(&supervisor); /* or the end of the lifeline */
         if (watched[2].revents && supervisor.start >= 0)
