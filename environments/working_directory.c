@@ -65,7 +65,7 @@ bool working_directory_is_temporary(const struct working_directory *directory)
 /* The principal's folder, or -1 with errno set. */
 static int open_folder(const struct working_directory *directory)
 {
-    return openat(directory->workplace->root_fd, directory->folder, WORKPLACE_OPEN_FLAGS);
+    return directory_open_forced(directory->workplace->root_fd, directory->folder);
 }
 
 /* What is at the place of DIRECTORY now; -1 with errno set. */
@@ -156,6 +156,8 @@ int working_directory_make(struct working_directory *directory, struct error *er
 
 int working_directory_restore(struct working_directory *directory, struct error *err)
 {
+    if (workplace_restore(directory->workplace, err) < 0)
+        return -1;
     if (!is_in_place(directory) && working_directory_attach(directory) < 0)
         return working_directory_make(directory, err);
     if (working_directory_is_temporary(directory))

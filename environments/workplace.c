@@ -71,17 +71,25 @@ static int check_root(const char *root, int fd, struct error *err)
     return 0;
 }
 
-static int open_root(struct workplace *workplace, const char *root, struct error *err)
+static int open_root(const char *root, struct error *err)
 {
+    AUTO_CLOSE int fd = -1;
+
     if (fd_make_directories(root, S_IRWXU, err) < 0)
         return -1;
-    workplace->root_fd = open(root, WORKPLACE_OPEN_FLAGS);
-    if (workplace->root_fd < 0)
+    fd = open(root, WORKPLACE_OPEN_FLAGS);
+    if (fd < 0)
         return error_set_errno(err, errno, "cannot open the directory %s", root);
+    return check_root(root, fd, err) < 0 ? -1 : STEAL_FD(fd);
+}
+
+static int set_root(struct workplace *workplace, const char *root, struct error *err)
+{
+    workplace->root_fd = open_root(root, err);
+    if (workplace->root_fd < 0)
+        return -1;
     workplace->root = realpath(root, NULL);
-    if (!workplace->root)
-        return error_set_errno(err, errno, "cannot resolve %s", root);
-    return check_root(root, workplace->root_fd, err);
+    return workplace->root ? 0 : error_set_errno(err, errno, "cannot resolve %s", root);
 }
 
 /* A new directory can be swept away before it is locked: then it is not at its place any more. */
@@ -107,6 +115,47 @@ static int make_private_directory(struct workplace *workplace, struct error *err
     return error_set_errno(err, errno, "cannot make a directory in %s", workplace->root);
 }
 
+/* True when the directory FD is the one called NAME in PARENT. */
+static bool is_at(int parent, const char *name, int fd)
+{
+    struct stat there;
+    struct stat ours;
+
+    return fd >= 0 && fstatat(parent, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstat(fd, &ours) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
+}
+
+static int reopen_root(struct workplace *workplace, struct error *err)
+{
+    int fd = open_root(workplace->root, err);
+
+    if (fd < 0)
+        return -1;
+    close(workplace->root_fd);
+    workplace->root_fd = fd;
+    return 0;
+}
+
+static int remake_private_directory(struct workplace *workplace, struct error *err)
+{
+    if (workplace->private_fd >= 0)
+        close(workplace->private_fd);
+    workplace->private_fd = -1;
+    free(STEAL_PTR(workplace->private_name));
+    return make_private_directory(workplace, err);
+}
+
+int workplace_restore(struct workplace *workplace, struct error *err)
+{
+    if (!is_at(AT_FDCWD, workplace->root, workplace->root_fd) && reopen_root(workplace, err) < 0)
+        return -1;
+    (void)fchmod(workplace->root_fd, S_IRWXU); /* where that fails, what needs it will */
+    if (!is_at(workplace->root_fd, workplace->private_name, workplace->private_fd))
+        return remake_private_directory(workplace, err);
+    directory_allow_owner(workplace->private_fd);
+    return 0;
+}
+
 static int set_path(struct workplace *workplace, const char *path, struct error *err)
 {
     if (fd_make_directories(path, S_IRWXU, err) < 0)
@@ -129,7 +178,7 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     workplace->private_fd = -1;
     list_init(&workplace->directories);
     sweep_init(workplace);
-    if (open_root(workplace, settings->root, err) < 0 ||
+    if (set_root(workplace, settings->root, err) < 0 ||
         make_private_directory(workplace, err) < 0 ||
         (settings->path && set_path(workplace, settings->path, err) < 0)) {
         workplace_free(workplace);
@@ -199,7 +248,7 @@ static struct working_directory *open_new(struct workplace *workplace, const cha
     struct working_directory *directory = working_directory_new_temporary(
         workplace, folder_name(principal), random_digits(HANDLE_DIGITS));
 
-    if (working_directory_make(directory, err) == 0)
+    if (workplace_restore(workplace, err) == 0 && working_directory_make(directory, err) == 0)
         return directory;
     working_directory_free(directory);
     return NULL;

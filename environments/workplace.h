@@ -68,6 +68,10 @@ struct working_directory {
 /* DIGITS random hexadecimal digits. Owned by the caller. */
 char *random_digits(unsigned digits);
 
+/* Scripts have our uid. Sees to it that the root and the private directory are at their places and
+ * ours to use, and nobody else's. */
+int workplace_restore(struct workplace *workplace, struct error *err);
+
 /* Objects for directories that are not opened yet, with one reference. FOLDER and HANDLE are taken.
  */
 struct working_directory *working_directory_new_configured(struct workplace *workplace);

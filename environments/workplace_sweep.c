@@ -36,6 +36,7 @@ static void schedule(struct workplace *workplace, double seconds)
 
 static int open_trash(const struct workplace *workplace)
 {
+    (void)unlinkat(workplace->root_fd, TRASH_NAME, 0); /* unless it is a directory */
     if (mkdirat(workplace->root_fd, TRASH_NAME, S_IRWXU) < 0 && errno != EEXIST)
         return -1;
     return directory_open_forced(workplace->root_fd, TRASH_NAME);

@@ -417,6 +417,10 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
         "d=$PWD; mv $d ../moved3; : >$d",
         "chmod 0 .",
         "d=$(dirname $PWD); mv $d $d-moved",
+        "chmod 0 ..",
+        "chmod 0 ../..",
+        "rm -r $(dirname $(dirname $PWD))",
+        "d=$(dirname $(dirname $PWD)); mv $d $d-moved",
     };
     struct place *place = *state;
 
@@ -433,6 +437,27 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
         working_directory_unref(directory);
     }
     assert_int_equal(access("/etc/script.py", F_OK), -1);
+}
+
+static void test_overlays_and_the_root_stay_private_whatever_was_done_to_them(void **state)
+{
+    static const char *const commands[] = {"rm -r private-*", "chmod 0 private-*", "chmod 755 ."};
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct directory_claim first;
+        struct directory_claim second;
+
+        shell(place->root, commands[i]);
+        open_claim(&first, directory, "1");
+        open_claim(&second, directory, "2");
+        assert_int_equal(access(second.overlay, F_OK), 0);
+        assert_int_equal(mode_of(place->root), 0700);
+        directory_claim_close(&first);
+        directory_claim_close(&second);
+    }
+    working_directory_unref(directory);
 }
 
 static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
@@ -607,6 +632,16 @@ static void test_a_sweep_takes_what_is_old_and_leaves_what_is_not(void **state)
     working_directory_unref(used);
 }
 
+static void test_the_trash_is_a_directory_whatever_was_put_there(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *old = abandon(open_new(place), 3700);
+
+    shell(place->root, "rm -rf trash; ln -s /tmp trash");
+    run_for(place, SWEEP_SECONDS);
+    assert_int_equal(access(old, F_OK), -1);
+}
+
 static void test_a_time_in_the_future_keeps_nothing_for_ever(void **state)
 {
     struct place *place = *state;
@@ -683,6 +718,7 @@ int main(void)
         TEST(test_an_overlay_always_has_a_file_to_be_laid_over),
         TEST(test_a_directory_named_script_py_keeps_what_is_in_it),
         TEST(test_a_directory_that_is_gone_or_closed_is_usable_again),
+        TEST(test_overlays_and_the_root_stay_private_whatever_was_done_to_them),
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
@@ -690,6 +726,7 @@ int main(void)
         TEST(test_changes_and_growth_count_from_the_claim),
         TEST(test_script_py_is_a_change_only_when_the_script_changed_it),
         TEST(test_a_sweep_takes_what_is_old_and_leaves_what_is_not),
+        TEST(test_the_trash_is_a_directory_whatever_was_put_there),
         TEST(test_a_time_in_the_future_keeps_nothing_for_ever),
         TEST(test_a_principals_empty_folder_goes_too),
         TEST(test_private_files_of_a_dead_server_are_swept),
