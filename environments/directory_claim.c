@@ -30,16 +30,12 @@
 
 #define SCRIPT_NAME "script.py"
 
-enum {
-    NAME_DIGITS = 16,
-    LOCK_TRIES = 100, /* another server holds the lock for moments only */
-};
+enum { NAME_DIGITS = 16 };
 
 static int lock_shared(const struct working_directory *directory, struct error *err)
 {
-    for (int i = 0; i < LOCK_TRIES; i++)
-        if (working_directory_lock(directory, LOCK_SH) == 0)
-            return 0;
+    if (working_directory_lock_shared(directory) == 0)
+        return 0;
     return error_set(err, ERROR_BUSY, "%s is locked by another program", directory->path);
 }
 

@@ -1,6 +1,7 @@
 #include "environments/working_directory.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/workplace.h"
@@ -8,11 +9,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LOCK_SECONDS 0.02 /* writing a script takes far less; everybody waits with us */
 
 static struct working_directory *directory_new(struct workplace *workplace)
 {
@@ -104,6 +108,18 @@ int working_directory_lock(const struct working_directory *directory, int operat
     return flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -1 : 0;
 }
 
+int working_directory_lock_shared(const struct working_directory *directory)
+{
+    double deadline = clock_seconds() + LOCK_SECONDS;
+
+    while (working_directory_lock(directory, LOCK_SH) < 0) {
+        if (clock_seconds() >= deadline)
+            return -1;
+        (void)sched_yield();
+    }
+    return 0;
+}
+
 int working_directory_attach(struct working_directory *directory)
 {
     if (directory->fd >= 0)
@@ -111,7 +127,7 @@ int working_directory_attach(struct working_directory *directory)
     directory->fd = open_place(directory);
     if (directory->fd < 0)
         return -1;
-    if (working_directory_is_temporary(directory) && working_directory_lock(directory, LOCK_SH) < 0)
+    if (working_directory_is_temporary(directory) && working_directory_lock_shared(directory) < 0)
         return -1;
     if (is_in_place(directory))
         return 0;

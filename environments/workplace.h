@@ -85,6 +85,10 @@ bool working_directory_is_temporary(const struct working_directory *directory);
  * else is: -1 means that somebody else holds the lock. */
 int working_directory_lock(const struct working_directory *directory, int operation);
 
+/* The shared lock; another server's exclusive one is held for moments only, which are waited for.
+ * -1 when it stays locked. */
+int working_directory_lock_shared(const struct working_directory *directory);
+
 /* Opens what is at the place of DIRECTORY and locks it so that no sweep takes it. -1 with errno set
  * when there is nothing, or nothing usable. */
 int working_directory_attach(struct working_directory *directory);

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -523,6 +524,35 @@ static void test_servers_that_share_a_directory_do_not_rename_under_each_other(v
     workplace_free(two);
 }
 
+/* Another server, at the moment when it puts a script there. */
+static void *hold_lock(void *data)
+{
+    const struct timespec moment = {.tv_nsec = 300 * 1000};
+    int *fd = data;
+
+    nanosleep(&moment, NULL);
+    close(*fd);
+    return NULL;
+}
+
+static void test_the_moment_of_another_servers_lock_is_waited_for(void **state)
+{
+    struct place *place = *state;
+    struct workplace *other = open_workplace(place, NULL, 3600);
+    struct working_directory *directory = open_new(place);
+    AUTO_FREE char *path = memory_copy_string(working_directory_path(directory));
+    AUTO_FREE char *handle = memory_copy_string(working_directory_handle(directory));
+    int fd = open_directory(path);
+    pthread_t holder;
+
+    working_directory_unref(directory);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    assert_int_equal(pthread_create(&holder, NULL, hold_lock, &fd), 0);
+    working_directory_unref(open_directory_of(other, "tester", handle));
+    assert_int_equal(pthread_join(holder, NULL), 0);
+    workplace_free(other);
+}
+
 static void test_a_path_that_cannot_be_worked_in_is_an_error(void **state)
 {
     struct place *place = *state;
@@ -722,6 +752,7 @@ int main(void)
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
+        TEST(test_the_moment_of_another_servers_lock_is_waited_for),
         TEST(test_a_path_that_cannot_be_worked_in_is_an_error),
         TEST(test_changes_and_growth_count_from_the_claim),
         TEST(test_script_py_is_a_change_only_when_the_script_changed_it),
