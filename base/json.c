@@ -98,3 +98,44 @@ char *json_pointer_append(const char *pointer, const char *name)
     }
     return longer;
 }
+
+/* What one character costs; *RET_BYTES: how long it is. */
+static size_t escaped_character(const char *text, size_t length, size_t *ret_bytes)
+{
+    unsigned char byte = (unsigned char)*text;
+    size_t skip = 0;
+
+    *ret_bytes = utf8_sequence(text, length, &skip);
+    if (*ret_bytes == 0) {
+        *ret_bytes = skip;
+        return strlen("\uFFFD");
+    }
+    if (byte == '"' || byte == '\\' || (byte && strchr("\b\f\n\r\t", byte)))
+        return 2;
+    return byte < ' ' ? strlen("\\u0000") : *ret_bytes;
+}
+
+size_t json_escaped_prefix(const char *text, size_t length, size_t budget)
+{
+    size_t done = 0;
+
+    while (done < length) {
+        size_t bytes;
+        size_t cost = escaped_character(text + done, length - done, &bytes);
+
+        if (cost > budget)
+            break;
+        budget -= cost;
+        done += bytes;
+    }
+    return done;
+}
+
+size_t json_escaped_length(const char *text, size_t length)
+{
+    size_t total = 0;
+
+    for (size_t done = 0, bytes; done < length; done += bytes)
+        total += escaped_character(text + done, length - done, &bytes);
+    return total;
+}

@@ -25,6 +25,13 @@ char *json_text(const json_t *value);
 /* The same between two other pieces of text. */
 char *json_text_within(const char *before, const json_t *value, const char *after);
 
+/* Bytes that TEXT, repaired where it is ill-formed, takes inside a JSON string. */
+size_t json_escaped_length(const char *text, size_t length);
+
+/* The longest part at the start of TEXT that takes at most BUDGET bytes so. Never cut inside a
+ * character. */
+size_t json_escaped_prefix(const char *text, size_t length, size_t budget);
+
 /* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
 const char *json_object_get_string(const json_t *object, const char *key);
 

@@ -12,6 +12,8 @@
 
 enum {
     SMALLEST_HEAD_BYTES = 4096,
+    JSON_CHARACTER_BYTES = 6,      /* the most that one takes in JSON, \u0000 */
+    JSON_SLACK_BYTES = 4096,       /* what is short is never cut for what it takes in JSON */
     GAP_BYTES = 64,                /* room for the line that says what is missing */
     LAST_LINE_WINDOW_BYTES = 8192, /* how far back the newest line is looked for */
 };
@@ -100,11 +102,6 @@ void capture_append(struct capture *capture, const char *data, size_t length)
     capture->total += length;
 }
 
-bool capture_is_truncated(const struct capture *capture)
-{
-    return capture->total > capture->limit;
-}
-
 /* Copies the tail in order, without its first SKIP bytes. */
 static void copy_tail(const struct capture *capture, size_t skip, char *target)
 {
@@ -126,48 +123,76 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* How many bytes at the start of the tail belong to a character whose beginning is gone. */
-static size_t cut_character_bytes(const struct capture *capture)
-{
-    size_t skip = 0;
+/* What is kept, in one piece of memory: HEAD bytes, a gap or none, TAIL bytes behind it. */
+struct pieces {
+    const char *head;
+    size_t head_length;
+    const char *tail;
+    size_t tail_length;
+};
 
-    while (skip < 3 && skip < capture->tail_length &&
-           is_continuation(capture->tail[(capture->tail_start + skip) % tail_limit(capture)]))
-        skip++;
-    return skip;
+/* Where there is a gap, no character is cut by it. */
+static void trim_to_characters(struct pieces *pieces)
+{
+    pieces->head_length = utf8_boundary_before(pieces->head, pieces->head_length);
+    for (int i = 0; i < 3 && pieces->tail_length > 0 && is_continuation(*pieces->tail); i++) {
+        pieces->tail++;
+        pieces->tail_length--;
+    }
 }
 
-static json_t *whole_text(const struct capture *capture)
+/* Makes head and tail take no more than their shares of BUDGET bytes of JSON. */
+static void trim_to_budget(struct pieces *pieces, size_t budget)
 {
-    size_t length = capture->head_length + capture->tail_length;
-    AUTO_FREE char *text = memory_new(length + 1, 1);
+    size_t share = budget / 4;
+    size_t cost = json_escaped_length(pieces->tail, pieces->tail_length);
+    size_t skip = 0;
+
+    pieces->head_length = json_escaped_prefix(pieces->head, pieces->head_length, budget - share);
+    if (cost > share)
+        skip = json_escaped_prefix(pieces->tail, pieces->tail_length,
+                                   cost - share + JSON_CHARACTER_BYTES);
+    pieces->tail += skip;
+    pieces->tail_length -= skip;
+}
+
+static json_t *join(const struct pieces *pieces, uint64_t missing)
+{
+    size_t head = pieces->head_length;
+    AUTO_FREE char *text = memory_new(head + GAP_BYTES + pieces->tail_length, 1);
+    bool at_line_start = head == 0 || pieces->head[head - 1] == '\n';
+    size_t used = head;
+
+    memcpy(text, pieces->head, head);
+    used += (size_t)snprintf(text + used, GAP_BYTES, "%s... [%" PRIu64 " bytes left out] ...\n",
+                             at_line_start ? "" : "\n", missing);
+    memcpy(text + used, pieces->tail, pieces->tail_length);
+    return json_string_repaired(text, used + pieces->tail_length);
+}
+
+json_t *capture_text(const struct capture *capture, bool *ret_truncated)
+{
+    size_t kept = capture->head_length + capture->tail_length;
+    AUTO_FREE char *text = memory_new(kept + 1, 1);
+    size_t budget = 2 * capture->limit + JSON_SLACK_BYTES;
+    struct pieces pieces = {.head = text,
+                            .head_length = capture->head_length,
+                            .tail = text + capture->head_length,
+                            .tail_length = capture->tail_length};
+    bool too_costly;
 
     if (capture->head_length > 0)
         memcpy(text, capture->head, capture->head_length);
     copy_tail(capture, 0, text + capture->head_length);
-    return json_string_repaired(text, length);
-}
-
-static json_t *truncated_text(const struct capture *capture)
-{
-    size_t head = utf8_boundary_before(capture->head, capture->head_length);
-    size_t skip = cut_character_bytes(capture);
-    size_t tail = capture->tail_length - skip;
-    AUTO_FREE char *text = memory_new(head + GAP_BYTES + tail, 1);
-    bool at_line_start = head == 0 || capture->head[head - 1] == '\n';
-    size_t used = head;
-
-    if (head > 0)
-        memcpy(text, capture->head, head);
-    used += (size_t)snprintf(text + used, GAP_BYTES, "%s... [%" PRIu64 " bytes left out] ...\n",
-                             at_line_start ? "" : "\n", capture->total - head - tail);
-    copy_tail(capture, skip, text + used);
-    return json_string_repaired(text, used + tail);
-}
-
-json_t *capture_text(const struct capture *capture)
-{
-    return capture_is_truncated(capture) ? truncated_text(capture) : whole_text(capture);
+    too_costly = json_escaped_length(text, kept) > budget;
+    if (ret_truncated)
+        *ret_truncated = too_costly || capture->total > kept;
+    if (!too_costly && capture->total == kept)
+        return json_string_repaired(text, kept);
+    trim_to_characters(&pieces);
+    if (too_costly)
+        trim_to_budget(&pieces, budget);
+    return join(&pieces, capture->total - pieces.head_length - pieces.tail_length);
 }
 
 /* The newest bytes, at most LAST_LINE_WINDOW_BYTES; returns how many. */
@@ -177,7 +202,7 @@ static size_t copy_window(const struct capture *capture, char *window)
     size_t head = 0;
 
     /* Without a gap the head goes on where the tail starts. */
-    if (!capture_is_truncated(capture) || capture->tail_length == 0)
+    if (capture->total <= capture->limit || capture->tail_length == 0)
         head = smaller(capture->head_length, LAST_LINE_WINDOW_BYTES - tail);
     if (head > 0)
         memcpy(window, capture->head + capture->head_length - head, head);

@@ -21,11 +21,12 @@ struct capture {
 void capture_init(struct capture *capture, size_t limit);
 void capture_deinit(struct capture *capture);
 void capture_append(struct capture *capture, const char *data, size_t length);
-bool capture_is_truncated(const struct capture *capture);
 
 /* The text: head, then where something is missing one line that says how much, then tail. Never
- * split inside a character. New reference. */
-json_t *capture_text(const struct capture *capture);
+ * split inside a character. Text that takes more than twice the limit in a JSON string (a script
+ * can print control characters alone) is cut to that, so that an answer is never many times larger
+ * than the limit says. *RET_TRUNCATED (may be NULL): something is missing. New reference. */
+json_t *capture_text(const struct capture *capture, bool *ret_truncated);
 
 /* The newest line that is not blank, at most LIMIT bytes, control characters removed; NULL when
  * there is none. Owned by the caller. */

@@ -105,11 +105,12 @@ static void set_streams(json_t *structured, const struct capture *streams)
 {
     const struct capture *out = &streams[PROCESS_STDOUT];
     const struct capture *err = &streams[PROCESS_STDERR];
-    bool truncated = capture_is_truncated(out) || capture_is_truncated(err);
+    bool out_truncated;
+    bool err_truncated;
 
-    json_object_set_new(structured, "stdout", capture_text(out));
-    json_object_set_new(structured, "stderr", capture_text(err));
-    json_object_set_new(structured, "truncated", json_boolean(truncated));
+    json_object_set_new(structured, "stdout", capture_text(out, &out_truncated));
+    json_object_set_new(structured, "stderr", capture_text(err, &err_truncated));
+    json_object_set_new(structured, "truncated", json_boolean(out_truncated || err_truncated));
     json_object_set_new(structured, "stdout_bytes", json_integer((json_int_t)out->total));
     json_object_set_new(structured, "stderr_bytes", json_integer((json_int_t)err->total));
 }

@@ -149,7 +149,7 @@ struct working_directory *fixture_directory(struct fixture *fixture)
 
 static char *copy_capture(const struct capture *capture)
 {
-    json_t *text = capture_text(capture);
+    json_t *text = capture_text(capture, NULL);
     char *copy = memory_copy_string(json_string_value(text));
 
     json_decref(text);

@@ -50,16 +50,17 @@ static void check_text_in_every_split(const struct text_case *test)
         for (size_t second = first; second <= test->written_length; second++) {
             struct capture capture;
             AUTO_JSON json_t *text = NULL;
+            bool truncated;
 
             capture_init(&capture, test->limit);
             capture_append(&capture, test->written, first);
             capture_append(&capture, test->written + first, second - first);
             capture_append(&capture, test->written + second, test->written_length - second);
-            text = capture_text(&capture);
+            text = capture_text(&capture, &truncated);
             assert_int_equal(json_string_length(text), test->expected_length);
             assert_memory_equal(json_string_value(text), test->expected, test->expected_length);
             assert_int_equal(capture.total, test->written_length);
-            assert_int_equal(capture_is_truncated(&capture), test->written_length > test->limit);
+            assert_int_equal(truncated, test->written_length > test->limit);
             capture_deinit(&capture);
         }
     }
@@ -89,7 +90,7 @@ static void check_against_plain_model(size_t limit, const char *written, size_t 
     capture_init(&capture, limit);
     for (size_t i = 0; i < length; i += 7)
         capture_append(&capture, written + i, length - i < 7 ? length - i : 7);
-    text = capture_text(&capture);
+    text = capture_text(&capture, NULL);
     assert_string_equal(json_string_value(text), expected);
     capture_deinit(&capture);
 }
@@ -120,7 +121,7 @@ static void test_ten_mebibytes_without_newline_are_counted_and_bounded(void **st
     capture_init(&capture, LIMIT);
     for (int i = 0; i < CHUNKS; i++)
         capture_append(&capture, chunk, CHUNK);
-    text = capture_text(&capture);
+    text = capture_text(&capture, NULL);
     assert_int_equal(capture.total, (uint64_t)CHUNK * CHUNKS);
     assert_true(json_string_length(text) < LIMIT + 64);
     assert_true(capture.head_capacity + capture.limit / 4 <= LIMIT);
@@ -142,7 +143,7 @@ static void test_characters_are_never_cut(void **state)
             capture_append(&capture, "abc", shift);
             for (int i = 0; i < 20; i++)
                 capture_append(&capture, "\xF0\x9F\x90\x8D", 4);
-            text = capture_text(&capture);
+            text = capture_text(&capture, NULL);
             assert_null(strstr(json_string_value(text), "\xEF\xBF\xBD"));
             capture_deinit(&capture);
         }
@@ -159,7 +160,7 @@ static void test_a_deinitialised_capture_is_empty_and_may_be_deinitialised_again
     capture_append(&capture, "123456", 6);
     capture_deinit(&capture);
     capture_deinit(&capture);
-    text = capture_text(&capture);
+    text = capture_text(&capture, NULL);
     assert_string_equal(json_string_value(text), "");
 }
 
@@ -237,6 +238,32 @@ static void test_last_line_of_an_endless_line_is_its_end(void **state)
     capture_deinit(&capture);
 }
 
+static void test_text_that_is_costly_in_json_is_cut(void **state)
+{
+    enum { LIMIT = 64 * 1024 };
+    static char controls[LIMIT];
+    struct capture capture;
+    AUTO_JSON json_t *text = NULL;
+    AUTO_FREE char *json = NULL;
+    bool truncated = false;
+
+    (void)state;
+    memset(controls, 1, sizeof controls);
+    memcpy(controls, "head", 4);
+    memcpy(controls + LIMIT - 4, "tail", 4);
+    capture_init(&capture, LIMIT);
+    capture_append(&capture, controls, LIMIT);
+    text = capture_text(&capture, &truncated);
+    json = json_text(text);
+    assert_true(truncated);
+    assert_true(strlen(json) < 2 * LIMIT + 8192);
+    assert_true(strlen(json) > LIMIT);
+    assert_memory_equal(json_string_value(text), "head", 4);
+    assert_string_equal(json_string_value(text) + json_string_length(text) - 4, "tail");
+    assert_non_null(strstr(json_string_value(text), " bytes left out] ..."));
+    capture_deinit(&capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_last_line_is_the_newest_that_is_not_blank),
         cmocka_unit_test(test_last_line_comes_from_the_tail_and_spans_the_seam),
         cmocka_unit_test(test_last_line_of_an_endless_line_is_its_end),
+        cmocka_unit_test(test_text_that_is_costly_in_json_is_cut),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
