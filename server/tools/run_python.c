@@ -90,6 +90,16 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
     execution->last_line = STEAL_PTR(line);
 }
 
+/* For clients that show what a server does; never code or output. */
+static void log_end(struct tool_call *call, const json_t *structured)
+{
+    tool_call_log(call, TOOL_LOG_DEBUG, NULL,
+                  json_pack("{s:s, s:O, s:O, s:O}", "event", "run ended", //
+                            "environment", json_object_get(structured, "environment"), "returncode",
+                            json_object_get(structured, "returncode"), //
+                            "duration", json_object_get(structured, "duration")));
+}
+
 static void on_done(void *data, const struct run_report *report)
 {
     struct execution *execution = data;
@@ -101,6 +111,7 @@ static void on_done(void *data, const struct run_report *report)
     call->result.structured = structured;
     call->result.is_error = !json_is_true(json_object_get(structured, "success"));
     tool_call_add_text(call, json_string_value(text), json_string_length(text));
+    log_end(call, structured);
     tool_call_finish(call);
 }
 

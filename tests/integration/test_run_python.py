@@ -297,6 +297,18 @@ def test_signals_are_as_in_a_fresh_process(server):
     assert run(server, code)["stdout"] == reference.stdout
 
 
+def test_the_end_of_a_run_is_logged_for_who_asks():
+    with client.Server() as server:
+        server.initialize()
+        run(server, "pass")
+        assert not [m for m in server.notifications if m["method"] == "notifications/message"]
+        server.request("logging/setLevel", {"level": "debug"})
+        run(server, "raise SystemExit(3)")
+        [message] = [m for m in server.notifications if m["method"] == "notifications/message"]
+    assert message["params"]["data"]["event"] == "run ended"
+    assert message["params"]["data"]["returncode"] == 3
+
+
 # Working directories
 
 
