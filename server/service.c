@@ -137,9 +137,10 @@ static char *open_root(const char *kind, enum service_keeping keeping, struct er
     return memory_format("%s/%s", state, keeping == SERVICE_KEEP_DIRECTORIES ? "work" : "once");
 }
 
-static int open_workplace(struct service *service, const json_t *tree, enum service_keeping keeping,
-                          struct error *err)
+static int open_workplace(struct service *service, struct config *config,
+                          enum service_keeping keeping, struct error *err)
 {
+    const json_t *tree = config_tree(config);
     const char *kind = json_object_get_string(tree, "working_directory");
     AUTO_FREE char *root = open_root(kind, keeping, err);
 
@@ -153,6 +154,8 @@ static int open_workplace(struct service *service, const json_t *tree, enum serv
             .keep_seconds = keeping == SERVICE_KEEP_DIRECTORIES ? number(tree, "keep_for") : 0,
         },
         err);
+    if (!service->workplace && *kind == '/')
+        config_complain(config, err->message, "/working_directory");
     return service->workplace ? 0 : -1;
 }
 
@@ -167,7 +170,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     };
     if (!service->loop)
         return error_set(err, ERROR_SYSTEM, "cannot make an event loop");
-    if (open_host(service, tree, err) < 0 || open_workplace(service, tree, keeping, err) < 0)
+    if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
     open_executor(service, tree);
     service->catalog = service_open_catalog(service->loop, service->host, config);

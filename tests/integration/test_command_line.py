@@ -302,3 +302,10 @@ def test_the_service_manager_is_told(tmp_path, monkeypatch, abstract):
             assert manager.recv(4096) == b"READY=1"
             server.initialize()
         assert manager.recv(4096) == b"STOPPING=1"
+
+
+def test_a_working_directory_that_is_a_file_is_a_fault_of_the_configuration(write_config):
+    path = write_config("working_directory: /etc/passwd\n")
+    result = pyexecd("--config", path, "--check-config")
+    assert result.returncode == 78
+    assert f"{path}:1:20: working_directory: " in result.stdout + result.stderr
