@@ -299,8 +299,7 @@ static bool check_dependent(struct schema_run *run, const struct schema_rule *ru
     json_t *names;
     bool fits = true;
 
-    json_object_foreach((json_t *)rule->value, given, names)
-    {
+    json_object_foreach ((json_t *)rule->value, given, names) {
         for (size_t i = 0; i < json_array_size(names); i++) {
             const char *name = json_string_value(json_array_get(names, i));
             AUTO_FREE char *because = NULL;

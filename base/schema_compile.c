@@ -120,8 +120,7 @@ static int compile_by_name(struct compiler *compiler, struct schema_rule *rule)
 
     make_members(rule, json_object_size(rule->value));
     member = rule->members;
-    json_object_foreach((json_t *)rule->value, name, source)
-    {
+    json_object_foreach ((json_t *)rule->value, name, source) {
         member->name = name;
         if (compile_named(compiler, rule, member++, source) < 0)
             return -1;
@@ -166,8 +165,7 @@ static int check_keywords(struct compiler *compiler, const struct schema_node *n
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)node->source, name, value)
-    {
+    json_object_foreach ((json_t *)node->source, name, value) {
         if (strncmp(name, "x-", 2) != 0 && !schema_keyword_find(name))
             return refuse_keyword(compiler, node, name);
     }

@@ -142,8 +142,7 @@ static bool check_members(struct walk *walk, bool (*check)(const struct walk *))
     bool fits = true;
 
     walk->index = 0;
-    json_object_foreach((json_t *)walk->place->value, walk->key, value)
-    {
+    json_object_foreach ((json_t *)walk->place->value, walk->key, value) {
         fits = check(walk) && fits;
         if (!schema_spend(walk->run, 1) || (!fits && !schema_listens(walk->run)))
             return false;

@@ -91,7 +91,9 @@ static bool is_names_by_name(const json_t *value)
     const char *key;
     json_t *names;
 
-    json_object_foreach((json_t *)value, key, names) if (!is_names(names)) return false;
+    json_object_foreach ((json_t *)value, key, names)
+        if (!is_names(names))
+            return false;
     return json_is_object(value);
 }
 

@@ -107,8 +107,7 @@ static bool objects_equal(const json_t *left, const json_t *right, size_t *budge
 
     if (json_object_size(left) != json_object_size(right))
         return false;
-    json_object_foreach((json_t *)left, key, value)
-    {
+    json_object_foreach ((json_t *)left, key, value) {
         const json_t *other = json_object_get(right, key);
 
         if (!other || !schema_value_equal(value, other, budget))

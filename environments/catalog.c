@@ -66,8 +66,8 @@ static char **read_variables(const json_t *variables)
     json_t *value;
     size_t count = 0;
 
-    json_object_foreach((json_t *)variables, name, value) strings[count++] =
-        memory_format("%s=%s", name, json_string_value(value));
+    json_object_foreach ((json_t *)variables, name, value)
+        strings[count++] = memory_format("%s=%s", name, json_string_value(value));
     return strings;
 }
 

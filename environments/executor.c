@@ -45,8 +45,7 @@ static bool can_overlay(const struct executor *executor)
 
 static bool has_run_in(const struct executor *executor, const struct working_directory *directory)
 {
-    LIST_FOR_EACH(&executor->going, link)
-    {
+    LIST_FOR_EACH (&executor->going, link) {
         if (CONTAINER_OF(link, struct run, link)->directory == directory)
             return true;
     }
@@ -83,8 +82,7 @@ static void enqueue(struct executor *executor, struct run *run, struct list *pos
 static struct run *first_startable(const struct executor *executor,
                                    const struct executor_client *client)
 {
-    LIST_FOR_EACH(&client->waiting, link)
-    {
+    LIST_FOR_EACH (&client->waiting, link) {
         struct run *run = CONTAINER_OF(link, struct run, link);
 
         if (is_startable(executor, run))
@@ -96,8 +94,7 @@ static struct run *first_startable(const struct executor *executor,
 /* The next run by turns of the clients, taken out of the queue; or NULL. */
 static struct run *take_next(struct executor *executor)
 {
-    LIST_FOR_EACH(&executor->clients, link)
-    {
+    LIST_FOR_EACH (&executor->clients, link) {
         struct executor_client *client = CONTAINER_OF(link, struct executor_client, link);
         struct run *run = first_startable(executor, client);
 
@@ -172,8 +169,7 @@ void executor_stop(struct executor *executor)
 {
     executor->stopping = true;
     cancel_waiting(executor);
-    LIST_FOR_EACH_SAFE(&executor->going, link)
-    {
+    LIST_FOR_EACH_SAFE (&executor->going, link) {
         run_cancel(CONTAINER_OF(link, struct run, link));
     }
 }

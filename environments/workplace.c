@@ -219,8 +219,7 @@ static struct working_directory *find_configured(struct workplace *workplace)
 static struct working_directory *find_temporary(struct workplace *workplace, const char *folder,
                                                 const char *handle)
 {
-    LIST_FOR_EACH(&workplace->directories, link)
-    {
+    LIST_FOR_EACH (&workplace->directories, link) {
         struct working_directory *directory = CONTAINER_OF(link, struct working_directory, link);
 
         if (strcmp(directory->folder, folder) == 0 && strcmp(directory->handle, handle) == 0)

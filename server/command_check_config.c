@@ -50,7 +50,8 @@ static void check_environments(struct service *service, struct config *config)
     const json_t *name;
     size_t i;
 
-    json_array_foreach(names, i, name) check_environment(service, config, json_string_value(name));
+    json_array_foreach (names, i, name)
+        check_environment(service, config, json_string_value(name));
 }
 
 static void check_token(struct config *config)

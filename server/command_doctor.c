@@ -131,8 +131,7 @@ static void print_environments(struct doctor *doctor)
     size_t i;
 
     printf("environments\n");
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach (names, i, name) {
         struct environment *environment =
             catalog_find(doctor->service.catalog, json_string_value(name));
         struct error err = ERROR_INIT;
@@ -156,7 +155,8 @@ static void print_containment(const struct doctor *doctor)
     printf("containment\n");
     print_line("", "process tree", containment_name(process_host_containment(host)));
     print_line("", "limits", process_host_limits_by(host));
-    json_array_foreach(missing, i, what) print_line("no", "missing", json_string_value(what));
+    json_array_foreach (missing, i, what)
+        print_line("no", "missing", json_string_value(what));
 }
 
 static void print_limits(const struct doctor *doctor)

@@ -121,8 +121,7 @@ static void list_addresses(const struct options *options, const json_t *tree,
     memcpy(addresses, options->addresses, sizeof options->addresses);
     if (addresses[0])
         return;
-    json_array_foreach(listen, i, address)
-    {
+    json_array_foreach (listen, i, address) {
         if (i < OPTIONS_ADDRESSES)
             addresses[i] = json_string_value(address);
     }

@@ -11,8 +11,7 @@ void config_checks_kinds(struct config *config, json_t *root)
     const char *name;
     json_t *definition;
 
-    json_object_foreach(environments, name, definition)
-    {
+    json_object_foreach (environments, name, definition) {
         const char *kind = json_object_get_string(definition, "type");
         AUTO_FREE char *pointer = yaml_pointer("/environments", name);
         AUTO_FREE char *message = NULL;
@@ -67,8 +66,7 @@ static void check_all_timeouts(struct config *config, const struct yaml_tree *tr
     json_t *definition;
 
     check_timeouts(config, tree, root, root, "");
-    json_object_foreach(json_object_get(root, "environments"), name, definition)
-    {
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
         AUTO_FREE char *pointer = yaml_pointer("/environments", name);
 
         check_timeouts(config, tree, root, definition, pointer);
@@ -84,8 +82,7 @@ static char *list_names(const json_t *environments)
     const char *name;
     json_t *definition;
 
-    json_object_foreach((json_t *)environments, name, definition)
-    {
+    json_object_foreach ((json_t *)environments, name, definition) {
         AUTO_FREE char *before = list;
 
         list = memory_format("%s%s%s", before, count ? ", " : "", name);
@@ -145,8 +142,7 @@ static void check_tcp(struct config *config, const json_t *root)
         config_complain(config, "contradicts token_file; give one of the two", "/auth");
     if (has_token || is_open)
         return;
-    json_array_foreach(addresses, i, address)
-    {
+    json_array_foreach (addresses, i, address) {
         if (json_is_string(address) && strncmp(json_string_value(address), "tcp:", 4) == 0)
             config_complain(config,
                             "a TCP address needs token_file, or auth: none which lets every local "

@@ -176,8 +176,7 @@ static void check_names(const struct walk *walk, const char *format, const json_
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         struct error err = ERROR_INIT;
         AUTO_JSON json_t *name = read_format(format, key, &err);
         AUTO_FREE char *member = yaml_pointer(pointer, key);
@@ -198,12 +197,11 @@ static void settle_object(const struct walk *walk, const json_t *schema, json_t 
 
     if (json_object_get_string(names, "format"))
         check_names(walk, json_object_get_string(names, "format"), object, pointer);
-    json_object_foreach((json_t *)properties, key, member)
+    json_object_foreach ((json_t *)properties, key, member)
         settle_member(walk, member, object, key, pointer);
     if (!json_is_object(others))
         return;
-    json_object_foreach(object, key, member)
-    {
+    json_object_foreach (object, key, member) {
         if (!json_object_get(properties, key))
             settle_member(walk, others, object, key, pointer);
     }
@@ -216,8 +214,7 @@ static void settle_array(const struct walk *walk, const json_t *schema, json_t *
     json_t *item;
     size_t i;
 
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach (array, i, item) {
         AUTO_FREE char *place = memory_format("%s/%zu", pointer, i);
 
         if (items)

@@ -149,8 +149,9 @@ static bool is_required(const json_t *schema, const char *name)
     const json_t *entry;
     size_t i;
 
-    json_array_foreach(json_object_get(schema, "required"), i,
-                       entry) if (strcmp(json_string_value(entry), name) == 0) return true;
+    json_array_foreach (json_object_get(schema, "required"), i, entry)
+        if (strcmp(json_string_value(entry), name) == 0)
+            return true;
     return false;
 }
 
@@ -160,8 +161,7 @@ static void require_all(json_t *schema)
     json_t *property;
     const char *name;
 
-    json_object_foreach(json_object_get(schema, "properties"), name, property)
-    {
+    json_object_foreach (json_object_get(schema, "properties"), name, property) {
         if (!is_required(schema, name))
             make_nullable(property);
         json_array_append_new(names, json_string(name));
@@ -177,7 +177,7 @@ json_t *provider_declare(const struct provider *provider, const struct provider_
 
     if (provider->wrap != wrap_mcp)
         json_object_del(schema, "$schema");
-    json_object_foreach(json_object_get(schema, "properties"), name, property)
+    json_object_foreach (json_object_get(schema, "properties"), name, property)
         move_limits(property, provider->limits);
     if (provider->requires_all)
         require_all(schema);

@@ -52,8 +52,7 @@ struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *
     const char *name;
     json_t *definition;
 
-    json_object_foreach(json_object_get(tree, "environments"), name, definition)
-    {
+    json_object_foreach (json_object_get(tree, "environments"), name, definition) {
         const char *key = NULL;
         struct error err = ERROR_INIT;
 

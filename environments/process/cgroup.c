@@ -272,8 +272,7 @@ static void sweep(const struct hierarchy *hierarchy)
 
 static void remove_busy(struct cgroup_tree *tree)
 {
-    LIST_FOR_EACH_SAFE(&tree->busy, link)
-    {
+    LIST_FOR_EACH_SAFE (&tree->busy, link) {
         struct busy *busy = CONTAINER_OF(link, struct busy, link);
 
         if (rmdir(busy->directory) < 0 && errno == EBUSY)
@@ -311,8 +310,7 @@ void cgroup_tree_free(struct cgroup_tree *tree)
 {
     if (!tree)
         return;
-    LIST_FOR_EACH_SAFE(&tree->busy, link)
-    {
+    LIST_FOR_EACH_SAFE (&tree->busy, link) {
         struct busy *busy = CONTAINER_OF(link, struct busy, link);
 
         (void)rmdir(busy->directory);

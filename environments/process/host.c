@@ -42,8 +42,9 @@ static void note_missing(struct process_host *host, const char *what)
     size_t i;
     json_t *known;
 
-    json_array_foreach(host->missing, i,
-                       known) if (strcmp(json_string_value(known), what) == 0) return;
+    json_array_foreach (host->missing, i, known)
+        if (strcmp(json_string_value(known), what) == 0)
+            return;
     json_array_append_new(host->missing, json_string(what));
     if (host->settings.missing)
         host->settings.missing(host->settings.data, what);
@@ -73,8 +74,7 @@ static void on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
     struct process_host *host = CONTAINER_OF(watcher, struct process_host, finish);
 
     (void)events;
-    LIST_FOR_EACH_SAFE(&host->trees, link)
-    {
+    LIST_FOR_EACH_SAFE (&host->trees, link) {
         struct tree *tree = CONTAINER_OF(link, struct tree, link);
 
         if (tree->state != TREE_OVER)
@@ -175,8 +175,8 @@ struct process_host *process_host_new(const struct process_host_settings *settin
 void process_host_stop(struct process_host *host)
 {
     host->stopping = true;
-    LIST_FOR_EACH(&host->trees, link)
-    tree_kill(CONTAINER_OF(link, struct tree, link));
+    LIST_FOR_EACH (&host->trees, link)
+        tree_kill(CONTAINER_OF(link, struct tree, link));
 }
 
 bool process_host_is_idle(const struct process_host *host)
@@ -346,8 +346,7 @@ int host_refusal(const struct process_host *host, struct error *err)
 
     if (host->stopping)
         return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
-    json_array_foreach(host->missing, i, what)
-    {
+    json_array_foreach (host->missing, i, what) {
         char *longer = memory_format("%s%s%s", all, i ? "; " : "", json_string_value(what));
 
         free(all);

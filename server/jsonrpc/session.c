@@ -151,8 +151,7 @@ static struct call *call_new(struct session *session, const struct incoming *inc
 
 static struct call *call_find(const struct session *session, const char *id)
 {
-    LIST_FOR_EACH(&session->calls, link)
-    {
+    LIST_FOR_EACH (&session->calls, link) {
         struct call *call = CONTAINER_OF(link, struct call, link);
 
         if (strcmp(call->id, id) == 0)
@@ -321,15 +320,13 @@ void session_init(struct session *session, struct mcp_server *server, const char
 
 void session_deinit(struct session *session)
 {
-    LIST_FOR_EACH_SAFE(&session->calls, link)
-    {
+    LIST_FOR_EACH_SAFE (&session->calls, link) {
         struct call *call = CONTAINER_OF(link, struct call, link);
 
         mcp_request_cancel(&call->request);
         call_free(call);
     }
-    LIST_FOR_EACH_SAFE(&session->batches, link)
-    {
+    LIST_FOR_EACH_SAFE (&session->batches, link) {
         batch_free(CONTAINER_OF(link, struct batch, link));
     }
     mcp_peer_deinit(&session->peer);

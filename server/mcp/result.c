@@ -82,8 +82,7 @@ json_t *result_content(json_t *content, enum mcp_version version)
     json_t *block;
     size_t i;
 
-    json_array_foreach(content, i, block)
-    {
+    json_array_foreach (content, i, block) {
         json_t *known = known_block(block, version);
 
         if (!known)

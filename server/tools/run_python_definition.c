@@ -50,8 +50,7 @@ static json_t *describe_environments(const struct catalog *catalog, const json_t
     const json_t *name;
     size_t i;
 
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach (names, i, name) {
         const struct environment *environment = catalog_find(catalog, json_string_value(name));
         AUTO_FREE char *limits = describe_limits(&environment->settings);
         AUTO_FREE char *longer = memory_format("%s\n- %s (%s): %s.", text, environment->name,
@@ -83,8 +82,7 @@ static double longest_timeout(const struct catalog *catalog, const json_t *names
     const json_t *name;
     size_t i;
 
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach (names, i, name) {
         const struct environment *environment = catalog_find(catalog, json_string_value(name));
 
         if (environment->settings.max_timeout > longest)

@@ -273,8 +273,7 @@ static void add_files(struct buffer *text, const json_t *structured)
         return;
     end_line(text);
     add_string(text, "Files created or changed:");
-    json_array_foreach(files, i, file)
-    {
+    json_array_foreach (files, i, file) {
         AUTO_FREE char *size =
             quantity_bytes((uint64_t)json_integer_value(json_object_get(file, "size")));
 

@@ -22,8 +22,7 @@ static bool is_required(const json_t *schema, const char *key)
     const json_t *name;
     size_t i;
 
-    json_array_foreach(json_object_get(schema, "required"), i, name)
-    {
+    json_array_foreach (json_object_get(schema, "required"), i, name) {
         if (strcmp(json_string_value(name), key) == 0)
             return true;
     }
@@ -42,8 +41,7 @@ static json_t *drop_nulls(json_t *arguments, const json_t *schema)
     const char *key;
     json_t *value;
 
-    json_object_foreach(arguments, key, value)
-    {
+    json_object_foreach (arguments, key, value) {
         if (json_is_null(value) && is_optional(schema, key))
             json_object_del(normalised, key);
     }
@@ -178,8 +176,7 @@ void tool_caller_init(struct tool_caller *caller, const char *principal)
 
 void tool_caller_deinit(struct tool_caller *caller)
 {
-    LIST_FOR_EACH_SAFE(&caller->states, link)
-    {
+    LIST_FOR_EACH_SAFE (&caller->states, link) {
         struct caller_state *kept = CONTAINER_OF(link, struct caller_state, link);
 
         list_remove(link);
@@ -192,8 +189,7 @@ void tool_caller_deinit(struct tool_caller *caller)
 
 void *tool_caller_get(const struct tool_caller *caller, const struct tool *tool)
 {
-    LIST_FOR_EACH(&caller->states, link)
-    {
+    LIST_FOR_EACH (&caller->states, link) {
         const struct caller_state *kept = CONTAINER_OF(link, struct caller_state, link);
 
         if (kept->tool == tool)

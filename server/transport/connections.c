@@ -90,8 +90,7 @@ static unsigned count_peer(const struct connections *connections, const struct p
     unsigned count = 0;
 
     for (size_t i = 0; i < 2; i++) {
-        LIST_FOR_EACH(lists[i], link)
-        {
+        LIST_FOR_EACH (lists[i], link) {
             const struct connection *connection = CONTAINER_OF(link, struct connection, link);
 
             count += !connection->waiting && peer_equals(&connection->peer, peer);
@@ -125,8 +124,7 @@ static void evict_oldest_waiting(struct connections *connections)
     struct connection *oldest = NULL;
     unsigned waiting = 0;
 
-    LIST_FOR_EACH(&connections->active, link)
-    {
+    LIST_FOR_EACH (&connections->active, link) {
         struct connection *connection = CONTAINER_OF(link, struct connection, link);
 
         if (!connection->waiting)
@@ -223,8 +221,7 @@ static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int even
 
     (void)loop;
     (void)events;
-    LIST_FOR_EACH_SAFE(&connections->leaving, link)
-    {
+    LIST_FOR_EACH_SAFE (&connections->leaving, link) {
         struct connection *connection = CONTAINER_OF(link, struct connection, link);
 
         if (is_over(connection))
@@ -245,8 +242,7 @@ void connections_init(struct connections *connections)
 
 static void free_all(struct list *list)
 {
-    LIST_FOR_EACH_SAFE(list, link)
-    {
+    LIST_FOR_EACH_SAFE (list, link) {
         connection_free(CONTAINER_OF(link, struct connection, link));
     }
 }
@@ -260,8 +256,7 @@ void connections_deinit(struct connections *connections)
 
 static void stop_all(struct list *list)
 {
-    LIST_FOR_EACH_SAFE(list, link)
-    {
+    LIST_FOR_EACH_SAFE (list, link) {
         struct connection *connection = CONTAINER_OF(link, struct connection, link);
 
         if (is_serving(connection)) {

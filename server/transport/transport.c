@@ -216,8 +216,7 @@ static void on_closed(struct connections *connections)
 
 static void close_listeners(struct transport *transport)
 {
-    LIST_FOR_EACH_SAFE(&transport->listeners, link)
-    {
+    LIST_FOR_EACH_SAFE (&transport->listeners, link) {
         listener_free(CONTAINER_OF(link, struct listener, link));
     }
 }

@@ -34,8 +34,7 @@ static bool was_sent(const struct peer *peer, const json_t *id, const char *digi
 
     if (digits)
         return memmem(peer->input, peer->input_length, digits, strlen(digits));
-    json_array_foreach(peer->ids, i, sent)
-    {
+    json_array_foreach (peer->ids, i, sent) {
         if (json_equal(sent, id))
             return true;
     }
@@ -70,8 +69,7 @@ static void check(struct sink *sink, const char *text, size_t length, bool last,
     assert(last == !json_object_get(message, "method"));
     if (json_is_object(message))
         check_message(peer, message, scan_find(&scan, 0, SCAN_ID));
-    json_array_foreach(message, i, member)
-    {
+    json_array_foreach (message, i, member) {
         assert(code == 0 && !json_object_get(member, "method"));
         check_message(peer, member, scan_find(&scan, i, SCAN_ID));
     }
@@ -83,8 +81,7 @@ static void note_ids(struct peer *peer, const json_t *message)
     size_t i;
 
     json_array_append(peer->ids, json_object_get(message, "id"));
-    json_array_foreach(message, i, member)
-    {
+    json_array_foreach (message, i, member) {
         json_array_append(peer->ids, json_object_get(member, "id"));
     }
 }

@@ -35,8 +35,8 @@ static void test_elements_come_in_the_order_they_were_appended(void **state)
         list_append(&list, &items[i].link);
     }
     assert_false(list_is_empty(&list));
-    LIST_FOR_EACH(&list, link)
-    assert_int_equal(item_of(link)->number, expected++);
+    LIST_FOR_EACH (&list, link)
+        assert_int_equal(item_of(link)->number, expected++);
     assert_int_equal(expected, 5);
 }
 
@@ -51,8 +51,8 @@ static void test_removing_may_be_done_twice_and_in_any_place(void **state)
     for (int i = 0; i < 3; i++)
         list_append(&list, &items[i].link);
     list_remove(&items[1].link);
-    LIST_FOR_EACH(&list, link)
-    sum += item_of(link)->number;
+    LIST_FOR_EACH (&list, link)
+        sum += item_of(link)->number;
     assert_int_equal(sum, 4);
     list_remove(&items[0].link);
     list_remove(&items[1].link);
@@ -73,8 +73,7 @@ static void test_the_safe_loop_may_free_what_it_visits(void **state)
         item->number = i;
         list_append(&list, &item->link);
     }
-    LIST_FOR_EACH_SAFE(&list, link)
-    {
+    LIST_FOR_EACH_SAFE (&list, link) {
         struct item *item = item_of(link);
 
         assert_int_equal(item->number, seen++);

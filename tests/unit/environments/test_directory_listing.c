@@ -54,8 +54,7 @@ static char *changes_by(struct look *look, const char *command)
     after = directory_listing_new(look->fd);
     changes = directory_listing_changes(look->before, after);
     directory_listing_free(after);
-    json_array_foreach(changes, i, change)
-    {
+    json_array_foreach (changes, i, change) {
         char *longer = memory_format("%s%s %d %s\n", text, json_object_get_string(change, "path"),
                                      (int)json_integer_value(json_object_get(change, "size")),
                                      json_object_get_string(change, "mimeType"));
