@@ -131,6 +131,8 @@ time.sleep(1000)
 def test_a_script_that_keeps_its_supervisor_from_watching_is_killed(server):
     arguments = {"code": BLINDS, "timeout": 15}
     result = server.call_tool("run_python", arguments)["structuredContent"]
+    if result["containment"]["process_tree"] != "pid namespace":
+        pytest.skip("the supervisor is out of a script's reach where it is not in its namespace")
     assert result["signal"] == "SIGKILL" and not result["timed_out"], result
     assert not server.survivors(0)
 

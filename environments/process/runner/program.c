@@ -161,6 +161,15 @@ static void lay_over(const struct program *program, const struct preparation *pr
         fail(fd, "cannot lay the script over ", program->overlay_target);
 }
 
+/* Without a PID namespace the program could reach its supervisor and the server. */
+static void protect_others(int fd)
+{
+    if (landlock_can_scope_signals() && landlock_scope_signals() < 0)
+        fail(fd, "cannot scope signals", "");
+    if (fence_other_processes() < 0)
+        fail(fd, "cannot filter system calls", "");
+}
+
 static _Noreturn void execute(const struct program *program, const struct preparation *preparation,
                               int fd)
 {
@@ -172,11 +181,10 @@ static _Noreturn void execute(const struct program *program, const struct prepar
     lay_over(program, preparation, fd);
     if (chdir(program->directory) < 0)
         fail(fd, "cannot enter the working directory ", program->directory);
-    set_limits(fd, &program->run, preparation->containment);
     drop_capabilities(fd);
-    if (preparation->containment != CONTAINMENT_PID_NAMESPACE && landlock_can_scope_signals() &&
-        landlock_scope_signals() < 0)
-        fail(fd, "cannot scope signals", "");
+    if (preparation->containment != CONTAINMENT_PID_NAMESPACE)
+        protect_others(fd);
+    set_limits(fd, &program->run, preparation->containment);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(program->arguments[0], program->arguments, program->variables);

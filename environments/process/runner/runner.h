@@ -55,6 +55,11 @@ void report_text(enum control_type type, const char *text);
 /* Reports "TEXT: strerror(errno)" as TYPE, CONTROL_REFUSED or CONTROL_NO_CGROUP, and ends. */
 _Noreturn void refuse(enum control_type type, const char *text);
 
+/* Keeps the calling process, for good, from setting limits, priority or affinity of others: without
+ * a PID namespace its supervisor and the server are in reach and of the same uid. The process must
+ * have no_new_privs. -1 with errno set. */
+int fence_other_processes(void);
+
 /* Sends signal NUMBER to every process below this one that can be found. */
 void signal_descendants(int number);
 

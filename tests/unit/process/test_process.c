@@ -536,6 +536,24 @@ static void test_signals_cannot_leave_the_tree(void **state)
     }
 }
 
+static void test_limits_of_others_cannot_be_set(void **state)
+{
+    struct fixture *fixture = fixture_new(CONTAINMENT_LANDLOCK);
+    struct execution execution;
+
+    (void)state;
+    execute(fixture, &execution,
+            "import os, resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+            "for call in (lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0)),\n"
+            "             lambda: os.sched_setaffinity(os.getppid(), {0}),\n"
+            "             lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)):\n"
+            " try: call(); print('done')\n"
+            " except PermissionError: print('refused')",
+            0);
+    assert_string_equal(execution.output, "refused\nrefused\nrefused\n");
+    fixture_free(fixture);
+}
+
 static void test_weaker_containment_is_refused_unless_allowed(void **state)
 {
     struct fixture *fixture = NEW(struct fixture);
@@ -620,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_nothing_survives_in_a_cgroup),
         cmocka_unit_test(test_nothing_survives_under_a_subreaper),
         cmocka_unit_test(test_signals_cannot_leave_the_tree),
+        cmocka_unit_test(test_limits_of_others_cannot_be_set),
         cmocka_unit_test(test_weaker_containment_is_refused_unless_allowed),
         cmocka_unit_test(test_host_that_stops_ends_what_runs),
         cmocka_unit_test(test_many_runs_leave_no_descriptor_and_no_child),
