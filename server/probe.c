@@ -2,42 +2,26 @@
 #include "server/probe.h"
 
 #include "base/cleanup.h"
-#include "base/fd.h"
-#include "base/memory.h"
+#include "environments/process/cgroup.h"
 #include "environments/process/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <mntent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     CHILD_SECONDS = 5, /* a child that hangs is ended by its alarm */
-    FILE_BYTES = 64 * 1024,
 };
 
 #define LANDLOCK_CREATE_RULESET_VERSION_FLAG 1
-
-/* The first line of the file at PATH, or NULL. Owned by the caller. */
-static char *read_line(const char *path)
-{
-    struct error ignored = ERROR_INIT;
-    size_t length;
-    char *text = fd_read_file(path, FILE_BYTES, &length, &ignored);
-
-    if (text)
-        text[strcspn(text, "\n")] = '\0';
-    return text;
-}
 
 /* Runs TRY in a child; its errno comes back, 0 for success. */
 static int errno_of_child(int (*try)(void))
@@ -160,118 +144,38 @@ static bool try_close_range(char *detail)
     return report_errno(syscall(SYS_close_range, ~0u, ~0u, 0) < 0 ? errno : 0, detail);
 }
 
-/* Where the hierarchy of CONTROLLER ("" for version 2) is mounted, or NULL. Owned by the caller. */
-static char *cgroup_mount(const char *controller)
+/* What runs are limited and killed by is found out by the code that does it. */
+static bool try_cgroup(bool (*offers)(const struct cgroup_tree *tree), char *detail)
 {
-    FILE *mounts = setmntent("/proc/self/mounts", "r");
-    char *directory = NULL;
-    struct mntent *entry;
+    struct cgroup_tree *tree = cgroup_tree_new();
+    const char *name = cgroup_tree_name(tree);
+    bool found = offers(tree);
 
-    while (mounts && !directory && (entry = getmntent(mounts)) != NULL) {
-        bool is_it = *controller ? strcmp(entry->mnt_type, "cgroup") == 0 &&
-                                       hasmntopt(entry, controller) != NULL
-                                 : strcmp(entry->mnt_type, "cgroup2") == 0;
-
-        if (is_it)
-            directory = memory_copy_string(entry->mnt_dir);
-    }
-    if (mounts)
-        endmntent(mounts);
-    return directory;
+    if (found && name)
+        snprintf(detail, PROBE_DETAIL_BYTES, "%s", name);
+    else if (!found)
+        snprintf(detail, PROBE_DETAIL_BYTES, "no hierarchy that we may write has it");
+    cgroup_tree_free(tree);
+    return found;
 }
 
-/* Where this process is in the hierarchy of CONTROLLER: "/system.slice/x", or NULL. A line of the
- * file is NUMBER:CONTROLLER,...:PATH. Owned by the caller. */
-static char *cgroup_path(const char *controller)
+static bool try_memory_cgroup(char *detail)
 {
-    struct error ignored = ERROR_INIT;
-    size_t length;
-    AUTO_FREE char *text = fd_read_file("/proc/self/cgroup", FILE_BYTES, &length, &ignored);
-    char *rest = text;
-
-    for (char *line; rest && (line = strsep(&rest, "\n"));) {
-        char *names = strchr(line, ':');
-        char *path = names ? strchr(++names, ':') : NULL;
-
-        if (!path)
-            continue;
-        *path++ = '\0';
-        for (char *name; (name = strsep(&names, ","));)
-            if (strcmp(name, controller) == 0)
-                return memory_copy_string(path);
-    }
-    return NULL;
+    return try_cgroup(cgroup_tree_limits_memory, detail);
 }
 
-/* The directory of this process in the hierarchy of CONTROLLER, or NULL. Owned by the caller. */
-static char *own_cgroup(const char *controller)
+static bool try_pids_cgroup(char *detail)
 {
-    AUTO_FREE char *mounted = cgroup_mount(controller);
-    AUTO_FREE char *path = cgroup_path(controller);
-
-    return mounted && path ? memory_format("%s%s", mounted, path) : NULL;
+    return try_cgroup(cgroup_tree_limits_processes, detail);
 }
 
-static bool try_cgroup_v2(char *detail)
-{
-    AUTO_FREE char *directory = own_cgroup("");
-    AUTO_FREE char *file = memory_format("%s/cgroup.controllers", directory ? directory : "");
-    AUTO_FREE char *controllers = read_line(file);
-
-    if (!controllers) {
-        snprintf(detail, PROBE_DETAIL_BYTES, "not mounted");
-        return false;
-    }
-    if (access(directory, W_OK) < 0) {
-        snprintf(detail, PROBE_DETAIL_BYTES, "%.150s is not writable", directory);
-        return false;
-    }
-    snprintf(detail, PROBE_DETAIL_BYTES, "controllers: %.150s",
-             *controllers ? controllers : "none");
-    return strstr(controllers, "memory") && strstr(controllers, "pids");
-}
-
-static bool try_cgroup_v1(char *detail)
-{
-    static const char *const controllers[] = {"memory", "pids"};
-
-    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
-        AUTO_FREE char *directory = own_cgroup(controllers[i]);
-
-        if (directory && access(directory, W_OK) == 0)
-            continue;
-        snprintf(detail, PROBE_DETAIL_BYTES, "%s: %s", controllers[i],
-                 directory ? "not writable" : "no such hierarchy");
-        return false;
-    }
-    snprintf(detail, PROBE_DETAIL_BYTES, "controllers: memory pids");
-    return true;
-}
-
-static bool kernel_is_at_least(int major, int minor)
-{
-    struct utsname names;
-    int found_major = 0;
-    int found_minor = 0;
-
-    if (uname(&names) < 0 || sscanf(names.release, "%d.%d", &found_major, &found_minor) != 2)
-        return false;
-    return found_major > major || (found_major == major && found_minor >= minor);
-}
-
-/* The root group has no such file, but groups below it have. */
 static bool try_cgroup_kill(char *detail)
 {
-    AUTO_FREE char *directory = own_cgroup("");
-    AUTO_FREE char *path = cgroup_path("");
-    AUTO_FREE char *file = memory_format("%s/cgroup.kill", directory ? directory : "");
+    bool found = try_cgroup(cgroup_tree_can_kill, detail);
 
-    if (directory && strcmp(path, "/") == 0)
-        return kernel_is_at_least(5, 14);
-    if (directory)
-        return report_errno(access(file, W_OK) < 0 ? errno : 0, detail);
-    snprintf(detail, PROBE_DETAIL_BYTES, "needs cgroup v2");
-    return false;
+    if (found)
+        *detail = '\0'; /* it is v2's, whatever enforces limits */
+    return found;
 }
 
 static const struct probe probes[] = {
@@ -280,9 +184,10 @@ static const struct probe probes[] = {
     {"mounting /proc", "runs see the processes of the host in /proc", try_mount_proc},
     {"Landlock", "runs without a PID namespace can signal the server", try_landlock},
     {"seccomp", "system calls cannot be filtered", try_seccomp},
-    {"cgroup v2", "see cgroup v1", try_cgroup_v2},
-    {"cgroup v1", "without v2 too, limits hold for each process alone", try_cgroup_v1},
-    {"cgroup.kill", "cgroups are killed process by process", try_cgroup_kill},
+    {"memory cgroup", "the memory limit holds for each process alone", try_memory_cgroup},
+    {"pids cgroup", "the process limit is a resource limit, which does not hold for uid 0",
+     try_pids_cgroup},
+    {"cgroup.kill", "without a PID namespace a tree is killed process by process", try_cgroup_kill},
     {"pidfd", "no run can be started", try_pidfd},
     {"openat2", "paths are walked step by step", try_openat2},
     {"close_range", "descriptors are closed one by one", try_close_range},

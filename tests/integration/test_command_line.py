@@ -185,7 +185,7 @@ def test_doctor_tells_what_is_there():
     result = pyexecd("doctor")
     assert result.returncode == 0, result.stdout + result.stderr
     for name in ("user namespaces", "PID namespace", "mounting /proc", "Landlock", "seccomp",
-                 "cgroup v2", "cgroup v1", "cgroup.kill", "pidfd", "openat2", "close_range"):
+                 "memory cgroup", "pids cgroup", "cgroup.kill", "pidfd", "openat2", "close_range"):
         assert re.search(rf"^  (yes|no ) +{re.escape(name)}", result.stdout, re.MULTILINE), name
     assert re.search(r"^  yes +system +/\S+, Python 3\.\d+", result.stdout, re.MULTILINE)
     assert "process tree" in result.stdout and "limits" in result.stdout
