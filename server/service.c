@@ -65,23 +65,24 @@ struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *
     return catalog;
 }
 
-/* The runner beside the program itself, as in a build directory, else where it is installed. Owned
- * by the caller. */
+/* The runner beside the program itself, as in a build directory, or in the tree that was installed
+ * with it, wherever that was moved; else where it should have been installed. Owned by the caller.
+ */
 static char *find_runner(void)
 {
+    static const char *const places[] = {"", "../libexec/pyexecd/"};
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    char *slash;
+    const char *slash;
 
-    if (length > 0) {
-        program[length] = '\0';
-        slash = strrchr(program, '/');
-        if (slash) {
-            AUTO_FREE char *beside = memory_format("%.*s/" RUNNER, (int)(slash - program), program);
+    program[length > 0 ? length : 0] = '\0';
+    slash = strrchr(program, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        AUTO_FREE char *found =
+            memory_format("%.*s/%s" RUNNER, (int)(slash - program), program, places[i]);
 
-            if (access(beside, X_OK) == 0)
-                return STEAL_PTR(beside);
-        }
+        if (access(found, X_OK) == 0)
+            return STEAL_PTR(found);
     }
     return memory_copy_string(PYEXECD_LIBEXECDIR "/" RUNNER);
 }

@@ -2,7 +2,9 @@
 
 import json
 import os
+import pathlib
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -309,3 +311,14 @@ def test_a_working_directory_that_is_a_file_is_a_fault_of_the_configuration(writ
     result = pyexecd("--config", path, "--check-config")
     assert result.returncode == 78
     assert f"{path}:1:20: working_directory: " in result.stdout + result.stderr
+
+
+def test_an_installed_tree_may_be_moved(tmp_path):
+    program = pathlib.Path(os.environ["PYEXECD"])
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "libexec" / "pyexecd").mkdir(parents=True)
+    moved = shutil.copy(program, tmp_path / "bin")
+    shutil.copy(program.parent / "pyexecd-runner", tmp_path / "libexec" / "pyexecd")
+    result = subprocess.run([moved, "run", "-"], input="print(6 * 7)", capture_output=True,
+                            text=True, timeout=60)
+    assert (result.returncode, result.stdout) == (0, "42\n")
