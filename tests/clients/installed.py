@@ -32,5 +32,4 @@ def run(*command, home, timeout=60, **more):
     path = f"{DEPS / 'node' / 'bin'}:{os.environ['PATH']}"
     environment = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", **more}
     return subprocess.run(command, env=environment, cwd=home, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=timeout)
+                          capture_output=True, text=True, timeout=timeout)

@@ -13,7 +13,7 @@ def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
     bench = pathlib.Path(installed.PYEXECD).parent / "tests" / "bench" / "bench_start"
     done = installed.run(str(bench), installed.PYEXECD, "--json", "--rounds", "60", home=tmp_path,
                          PATH="/usr/bin:/bin")
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done
     measured = json.loads(done.stdout)
     print(done.stdout)
     assert measured["ping_ms"]["p50"] > 0

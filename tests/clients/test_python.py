@@ -19,7 +19,7 @@ CLIENT = pathlib.Path(__file__).with_name("mcp_client.py")
 def test_python_client_lists_and_calls_the_tool(environment, mode, sdk, revision, tmp_path):
     done = installed.run(installed.python(environment), str(CLIENT), installed.PYEXECD, mode,
                          home=tmp_path)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["sdk"].startswith(sdk)
     assert seen["server"] == (None if mode == revision else "pyexecd")
