@@ -35,7 +35,7 @@ enum error_code {
     ERROR_CONFIG,
 };
 
-enum { ERROR_MESSAGE_BYTES = 512 };
+enum { ERROR_MESSAGE_BYTES = 2048 };
 
 struct error {
     enum error_code code;

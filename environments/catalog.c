@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PREPARE_SECONDS 600.0
+
 struct catalog {
-    struct ev_loop *loop;              /* borrowed */
-    struct process_host *host;         /* borrowed */
+    struct catalog_settings settings;
+    char *state;                       /* owned; what the settings have */
     struct environment **environments; /* owned, as are its elements */
     size_t count;
 };
@@ -22,13 +24,35 @@ static const struct {
     {"system", system_environment_new},
 };
 
-struct catalog *catalog_new(struct ev_loop *loop, struct process_host *host)
+struct catalog *catalog_new(const struct catalog_settings *settings)
 {
     struct catalog *catalog = NEW(struct catalog);
 
-    catalog->loop = loop;
-    catalog->host = host;
+    catalog->settings = *settings;
+    if (settings->state)
+        catalog->state = memory_copy_string(settings->state);
+    catalog->settings.state = catalog->state;
     return catalog;
+}
+
+void catalog_begin(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_begin(catalog->environments[i]);
+}
+
+void catalog_stop(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_stop(catalog->environments[i]);
+}
+
+bool catalog_is_idle(const struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (!environment_is_idle(catalog->environments[i]))
+            return false;
+    return true;
 }
 
 void catalog_free(struct catalog *catalog)
@@ -38,6 +62,7 @@ void catalog_free(struct catalog *catalog)
     for (size_t i = 0; i < catalog->count; i++)
         environment_free(catalog->environments[i]);
     free(catalog->environments);
+    free(catalog->state);
     free(catalog);
 }
 
@@ -116,12 +141,21 @@ static int read_timeouts(struct environment_settings *settings, const json_t *de
                      settings->timeout, settings->max_timeout);
 }
 
+static void read_preparation(struct environment_settings *settings, const json_t *definition)
+{
+    const char *when = json_object_get_string(definition, "prepare");
+
+    settings->eager = when && strcmp(when, "eager") == 0;
+    settings->prepare_timeout = number_or(definition, "prepare_timeout", PREPARE_SECONDS);
+}
+
 static int read_settings(struct environment_recipe *recipe, const char **ret_key, struct error *err)
 {
     const json_t *definition = recipe->definition;
 
     if (read_timeouts(&recipe->settings, definition, ret_key, err) < 0)
         return -1;
+    read_preparation(&recipe->settings, definition);
     read_limits(&recipe->settings, json_object_get(definition, "limits"));
     recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
     return 0;
@@ -148,8 +182,10 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
         .name = name,
         .definition = definition,
         .settings = *defaults,
-        .loop = catalog->loop,
-        .host = catalog->host,
+        .loop = catalog->settings.loop,
+        .host = catalog->settings.host,
+        .state = catalog->settings.state,
+        .instance = catalog->settings.instance,
     };
     struct environment *environment;
 

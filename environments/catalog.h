@@ -7,9 +7,24 @@
 
 struct catalog;
 
-/* LOOP and HOST are borrowed; HOST starts what preparing an environment has to run, and may be NULL
- * for a catalog that is only looked at. */
-struct catalog *catalog_new(struct ev_loop *loop, struct process_host *host);
+/* What environments work with; borrowed. All NULL for a catalog that is only looked at. */
+struct catalog_settings {
+    struct ev_loop *loop;
+    struct process_host *host;
+    const char *state; /* an absolute path: where environments keep what outlives the server */
+    const struct instance *instance;
+};
+
+struct catalog *catalog_new(const struct catalog_settings *settings);
+
+/* The server has started; see environment_begin. */
+void catalog_begin(struct catalog *catalog);
+
+/* Gives up preparations, and what environments keep between runs. No run is going any more. */
+void catalog_stop(struct catalog *catalog);
+bool catalog_is_idle(const struct catalog *catalog);
+
+/* Frees an idle catalog. */
 void catalog_free(struct catalog *catalog);
 
 /* Adds the environment NAME from DEFINITION, which has passed schemas/environment.*.json. SETTINGS

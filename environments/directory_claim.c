@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/outcome.h"
+#include "base/random.h"
 #include "environments/directory_listing.h"
 #include "environments/workplace.h"
 

@@ -1,8 +1,11 @@
 #include "environments/environment.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void environment_settings_deinit(struct environment_settings *settings)
@@ -13,25 +16,55 @@ void environment_settings_deinit(struct environment_settings *settings)
     settings->variables = NULL;
 }
 
-void environment_init(struct environment *environment, const struct environment_ops *ops,
-                      struct environment_recipe *recipe)
+/* The preparation */
+
+static void say_step(struct environment *environment)
 {
-    *environment = (struct environment){
-        .ops = ops,
-        .name = memory_copy_string(recipe->name),
-        .loop = recipe->loop,
-        .settings = recipe->settings,
-    };
-    recipe->settings.variables = NULL;
-    list_init(&environment->waiters);
+    LIST_FOR_EACH_SAFE (&environment->waiters, link) {
+        struct environment_waiter *waiter = CONTAINER_OF(link, struct environment_waiter, link);
+
+        if (waiter->progress)
+            waiter->progress(waiter, &environment->step);
+    }
 }
 
-void environment_deinit(struct environment *environment)
+void environment_step(struct environment *environment, double fraction, const char *format, ...)
 {
-    assert(list_is_empty(&environment->waiters));
-    environment_settings_deinit(&environment->settings);
-    free(environment->name);
-    environment->name = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(environment->step.text, sizeof environment->step.text, format, arguments);
+    va_end(arguments);
+    environment->step.fraction = fraction;
+    log_debug("preparing %s: %s", environment->name, environment->step.text);
+    say_step(environment);
+}
+
+static void begin_preparing(struct environment *environment)
+{
+    environment->preparing = true;
+    if (environment->settings.prepare_timeout <= 0)
+        return;
+    ev_now_update(environment->loop);
+    ev_timer_set(&environment->deadline, environment->settings.prepare_timeout, 0.);
+    ev_timer_start(environment->loop, &environment->deadline);
+}
+
+static void end_preparing(struct environment *environment)
+{
+    environment->preparing = false;
+    if (ev_is_active(&environment->deadline))
+        ev_timer_stop(environment->loop, &environment->deadline);
+}
+
+/* Says which environment, and in which step. */
+static int blame(const struct environment *environment, struct error *err)
+{
+    const char *step = environment->step.text;
+
+    if (!*step)
+        return -1;
+    return error_prefix(err, "cannot prepare environment \"%s\": %s", environment->name, step);
 }
 
 enum outcome environment_prepare(struct environment *environment, struct environment_waiter *waiter,
@@ -39,23 +72,36 @@ enum outcome environment_prepare(struct environment *environment, struct environ
 {
     enum outcome outcome = OUTCOME_PENDING;
 
-    if (!environment->preparing)
+    if (!environment->preparing) {
+        environment->step = (struct preparation_step){.fraction = -1};
         outcome = environment->ops->prepare(environment, err);
-    if (outcome != OUTCOME_PENDING)
-        return outcome;
-    environment->preparing = true;
+        if (outcome == OUTCOME_FAILED)
+            (void)blame(environment, err);
+        if (outcome != OUTCOME_PENDING)
+            return outcome;
+        begin_preparing(environment);
+    }
+    waiter->environment = environment;
     list_append(&environment->waiters, &waiter->link);
     return OUTCOME_PENDING;
 }
 
 void environment_forget_waiter(struct environment_waiter *waiter)
 {
+    struct environment *environment = waiter->environment;
+
     list_remove(&waiter->link);
+    waiter->environment = NULL;
+    if (!environment || !environment->preparing || !list_is_empty(&environment->waiters))
+        return;
+    log_info("preparing %s was given up: nobody waits for it any more", environment->name);
+    end_preparing(environment);
+    environment->ops->cancel(environment);
 }
 
 /* What waits now is told; whoever starts to wait while it is told waits for the next preparation.
  */
-void environment_prepared(struct environment *environment, const struct error *err)
+static void tell_waiters(struct environment *environment, const struct error *err)
 {
     struct list told;
 
@@ -66,14 +112,115 @@ void environment_prepared(struct environment *environment, const struct error *e
         list_remove(link);
         list_append(&told, link);
     }
-    environment->preparing = false;
     while (!list_is_empty(&told)) {
         struct environment_waiter *waiter =
             CONTAINER_OF(told.next, struct environment_waiter, link);
 
         list_remove(&waiter->link);
+        waiter->environment = NULL;
         waiter->prepared(waiter, err);
     }
+}
+
+void environment_prepared(struct environment *environment, const struct error *err)
+{
+    struct error blamed;
+
+    end_preparing(environment);
+    if (!err) {
+        tell_waiters(environment, NULL);
+        return;
+    }
+    blamed = *err;
+    (void)blame(environment, &blamed);
+    tell_waiters(environment, &blamed);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct environment *environment = CONTAINER_OF(timer, struct environment, deadline);
+    struct error err = ERROR_INIT;
+
+    (void)loop;
+    (void)events;
+    environment->ops->cancel(environment);
+    error_set(&err, ERROR_TIMEOUT,
+              "not done after %g seconds, which is all that preparing may take",
+              environment->settings.prepare_timeout);
+    environment_prepared(environment, &err);
+}
+
+static void on_eagerly_prepared(struct environment_waiter *waiter, const struct error *err)
+{
+    const struct environment *environment = CONTAINER_OF(waiter, struct environment, eager);
+
+    if (err)
+        log_warning("%s; the next call that needs it tries again", err->message);
+    else
+        log_info("environment %s is prepared", environment->name);
+}
+
+/* Its life */
+
+void environment_init(struct environment *environment, const struct environment_ops *ops,
+                      struct environment_recipe *recipe)
+{
+    *environment = (struct environment){
+        .ops = ops,
+        .name = memory_copy_string(recipe->name),
+        .loop = recipe->loop,
+        .host = recipe->host,
+        .settings = recipe->settings,
+        .eager.prepared = on_eagerly_prepared,
+    };
+    recipe->settings.variables = NULL;
+    list_init(&environment->waiters);
+    list_init(&environment->eager.link);
+    ev_timer_init(&environment->deadline, on_deadline, 0., 0.);
+}
+
+void environment_deinit(struct environment *environment)
+{
+    assert(list_is_empty(&environment->waiters));
+    end_preparing(environment);
+    environment_settings_deinit(&environment->settings);
+    free(environment->name);
+    environment->name = NULL;
+}
+
+void environment_begin(struct environment *environment)
+{
+    struct error err = ERROR_INIT;
+
+    if (environment->ops->begin)
+        environment->ops->begin(environment);
+    if (environment->settings.eager &&
+        environment_prepare(environment, &environment->eager, &err) == OUTCOME_FAILED)
+        on_eagerly_prepared(&environment->eager, &err);
+}
+
+struct execution *environment_start(struct environment *environment,
+                                    const struct execution_request *request,
+                                    struct execution_listener *listener, struct error *err)
+{
+    return environment->ops->start(environment, request, listener, err);
+}
+
+bool environment_can_overlay(const struct environment *environment)
+{
+    return environment->ops->can_overlay(environment);
+}
+
+void environment_stop(struct environment *environment)
+{
+    environment_forget_waiter(&environment->eager);
+    if (environment->ops->stop)
+        environment->ops->stop(environment);
+}
+
+bool environment_is_idle(const struct environment *environment)
+{
+    return !environment->ops->is_idle || environment->ops->is_idle(environment);
 }
 
 void environment_free(struct environment *environment)

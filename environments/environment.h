@@ -1,14 +1,15 @@
 /* An environment: a place where Python runs, by name.
  *
- * Two steps. `prepare` makes it usable (finds the interpreter, and in later kinds creates the venv
- * or pulls the image): slow, done once, shared by the calls that wait for it, tried again by the
- * next call after a failure. `command` then says what to execute for one script; starting it is the
- * same for every local kind. */
+ * Two steps. Preparation makes it usable (finds the interpreter, creates the venv, pulls the image,
+ * installs packages): slow, done once, shared by the calls that wait for it, given up when the last
+ * of them has gone, tried again by the next call after a failure. A start then executes one script.
+ */
 #pragma once
 
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "environments/execution.h"
 #include "environments/process/process.h"
 
 #include <ev.h>
@@ -16,11 +17,16 @@
 #include <stdbool.h>
 
 struct environment;
+struct instance;
+
+enum { STEP_BYTES = 160 };
 
 /* What every environment has, whatever its kind. */
 struct environment_settings {
-    double timeout;     /* seconds, for a call that names none */
-    double max_timeout; /* seconds, the most a call may ask for */
+    double timeout;         /* seconds, for a call that names none */
+    double max_timeout;     /* seconds, the most a call may ask for */
+    double prepare_timeout; /* seconds a preparation may take; 0: as long as it wants */
+    bool eager;             /* prepared when the server starts, not when a call needs it */
     struct process_limits limits;
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */
@@ -30,53 +36,121 @@ struct environment_settings {
 /* What an environment is made from; passed to the constructor of its kind. */
 struct environment_recipe {
     const char *name;
-    const json_t *definition; /* has passed its schema; borrowed */
+    const json_t *definition; /* has passed its schema; borrowed until the constructor returns */
     struct environment_settings settings;
-    struct ev_loop *loop;      /* borrowed */
-    struct process_host *host; /* borrowed; runs what preparing needs */
+    struct ev_loop *loop;      /* borrowed, as all below; NULL in a catalog only looked at */
+    struct process_host *host; /* runs what preparing needs */
+    const char *state;         /* an absolute path: where things are that outlive the server */
+    const struct instance *instance;
+};
+
+/* What a preparation is doing. */
+struct preparation_step {
+    char text[STEP_BYTES]; /* "installing numpy"; "" before the first */
+    double fraction;       /* of the step that is done, 0 to 1; negative: not known */
 };
 
 /* A caller waiting for a preparation; embedded in the run. */
 struct environment_waiter {
     struct list link;
+    struct environment *environment; /* borrowed; while it waits */
+
+    /* A step has begun or moved on; may be NULL. */
+    void (*progress)(struct environment_waiter *waiter, const struct preparation_step *step);
     void (*prepared)(struct environment_waiter *waiter, const struct error *err);
 };
 
 struct environment_ops {
-    const char *kind; /* "system" */
+    const char *kind;      /* "system" */
+    const char *isolation; /* what a result says: "none", "docker" */
 
-    /* Begins to make ENVIRONMENT usable; environment_prepared() ends a PENDING preparation. */
+    /* The server has started: looks for what an earlier one has left behind. May be NULL. */
+    void (*begin)(struct environment *environment);
+
+    /* Begins to make ENVIRONMENT usable, or finds that it is. It says what it does by
+     * environment_step(), and ends a PENDING preparation by environment_prepared(). */
     enum outcome (*prepare)(struct environment *environment, struct error *err);
 
-    /* The interpreter that runs scripts once prepared: absolute path, borrowed. */
+    /* Gives up the preparation that is under way, with all that it has started. */
+    void (*cancel)(struct environment *environment);
+
+    /* See environment_start. */
+    struct execution *(*start)(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err);
+
+    /* Whether the script of an execution can be laid over another's; else the runs in one working
+     * directory take turns. */
+    bool (*can_overlay)(const struct environment *environment);
+
+    /* What runs scripts once prepared, for people to read; borrowed. */
     const char *(*interpreter)(const struct environment *environment);
     const char *(*python_version)(const struct environment *environment);
+
+    /* What holds the processes of a run: {process_tree, limits, missing}. New reference. */
+    json_t *(*containment)(const struct environment *environment);
+
+    /* Gives up what is kept between runs; nothing is executed any more. `is_idle` is true when that
+     * is done. Both may be NULL. */
+    void (*stop)(struct environment *environment);
+    bool (*is_idle)(const struct environment *environment);
+
     void (*free)(struct environment *environment);
 };
 
 struct environment {
     const struct environment_ops *ops;
-    char *name;           /* owned */
-    struct ev_loop *loop; /* borrowed */
+    char *name;                /* owned */
+    struct ev_loop *loop;      /* borrowed */
+    struct process_host *host; /* borrowed */
     struct environment_settings settings;
+
     struct list waiters; /* of struct environment_waiter: borrowed */
     bool preparing;
+    struct preparation_step step;    /* of the preparation under way or, failed, the last one */
+    ev_timer deadline;               /* of the preparation */
+    struct environment_waiter eager; /* the server itself, when it does not wait for a call */
 };
 
 /* The kind-independent half; for implementations. The settings are moved out of RECIPE. */
 void environment_init(struct environment *environment, const struct environment_ops *ops,
                       struct environment_recipe *recipe);
+
+/* Nobody may be waiting but the server itself. */
 void environment_deinit(struct environment *environment);
 
 /* Frees what SETTINGS own. */
 void environment_settings_deinit(struct environment_settings *settings);
 
+/* The server has started. */
+void environment_begin(struct environment *environment);
+
 /* READY: usable now. PENDING: WAITER->prepared will be called. */
 enum outcome environment_prepare(struct environment *environment, struct environment_waiter *waiter,
                                  struct error *err);
+
+/* WAITER hears nothing any more; a preparation that nobody waits for is given up. */
 void environment_forget_waiter(struct environment_waiter *waiter);
 
-/* For implementations: ends the preparation that is under way; ERR NULL when it succeeded. */
+/* For implementations: what the preparation does now, and how much of that is done (0 to 1, or
+ * negative when it cannot be known). */
+void environment_step(struct environment *environment, double fraction, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* For implementations: ends the preparation that is under way; ERR NULL when it succeeded. The name
+ * of the environment and the step are put before its message. */
 void environment_prepared(struct environment *environment, const struct error *err);
+
+/* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER hears of it, never
+ * from inside this call. NULL with ERR when it cannot be started. */
+struct execution *environment_start(struct environment *environment,
+                                    const struct execution_request *request,
+                                    struct execution_listener *listener, struct error *err);
+
+bool environment_can_overlay(const struct environment *environment);
+
+/* Gives up what is prepared, and what is kept between runs; no run is going any more. */
+void environment_stop(struct environment *environment);
+bool environment_is_idle(const struct environment *environment);
 
 void environment_free(struct environment *environment);

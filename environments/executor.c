@@ -22,11 +22,6 @@ struct ev_loop *executor_loop(const struct executor *executor)
     return executor->settings.loop;
 }
 
-struct process_host *executor_host(const struct executor *executor)
-{
-    return executor->settings.host;
-}
-
 static void schedule_dispatch(struct executor *executor)
 {
     if (executor->waiting_count > 0 && !ev_is_active(&executor->dispatch))
@@ -36,11 +31,6 @@ static void schedule_dispatch(struct executor *executor)
 static unsigned free_places(const struct executor *executor)
 {
     return executor->settings.concurrent_runs - executor->going_count;
-}
-
-static bool can_overlay(const struct executor *executor)
-{
-    return process_host_containment(executor->settings.host) == CONTAINMENT_PID_NAMESPACE;
 }
 
 static bool has_run_in(const struct executor *executor, const struct working_directory *directory)
@@ -55,7 +45,8 @@ static bool has_run_in(const struct executor *executor, const struct working_dir
 /* Where scripts cannot be laid over each other, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
-    return can_overlay(executor) || !has_run_in(executor, run->directory);
+    return environment_can_overlay(run->request.environment) ||
+           !has_run_in(executor, run->directory);
 }
 
 static void dequeue(struct executor *executor, struct run *run)

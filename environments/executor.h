@@ -19,8 +19,7 @@ struct executor;
 struct run;
 
 struct executor_settings {
-    struct ev_loop *loop;      /* borrowed */
-    struct process_host *host; /* borrowed */
+    struct ev_loop *loop; /* borrowed */
     unsigned concurrent_runs;
     unsigned queued_runs;            /* waiting in all */
     unsigned queued_runs_per_client; /* waiting for one client */
@@ -66,6 +65,9 @@ struct run_request {
 
     void *data; /* borrowed: the caller's own, for the callbacks */
 
+    /* What the preparation that the run waits for does now; may be NULL. */
+    void (*progress)(void *data, const struct preparation_step *step);
+
     /* Output as it comes; may be NULL. */
     void (*output)(void *data, enum process_stream stream, const char *bytes, size_t length);
 
@@ -91,8 +93,9 @@ struct run *executor_submit(struct executor *executor, const struct run_request 
 /* Forgets the owner at once (no callback comes any more) and kills what runs. */
 void run_cancel(struct run *run);
 
-/* "waiting", "preparing", "running" or "stopping". Static storage. */
-const char *run_state_name(const struct run *run);
+/* What RUN does now: the step of the preparation that it waits for, else "waiting", "preparing",
+ * "running" or "stopping". Borrowed until the loop goes on. */
+const char *run_activity(const struct run *run);
 
 /* The newest output line so far; see capture_last_line. Owned by the caller, or NULL. */
 char *run_last_line(const struct run *run);

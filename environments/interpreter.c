@@ -237,12 +237,17 @@ void interpreter_init(struct interpreter *interpreter, struct ev_loop *loop,
     };
 }
 
-void interpreter_deinit(struct interpreter *interpreter)
+void interpreter_cancel(struct interpreter *interpreter)
 {
     if (interpreter->question)
         interpreter_question_forget(interpreter->question);
     interpreter->question = NULL;
     forget_answer(interpreter);
+}
+
+void interpreter_deinit(struct interpreter *interpreter)
+{
+    interpreter_cancel(interpreter);
     free(interpreter->real);
     interpreter->real = NULL;
     free(interpreter->name);

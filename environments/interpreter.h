@@ -53,5 +53,8 @@ void interpreter_init(struct interpreter *interpreter, struct ev_loop *loop,
                       struct process_host *host, const char *name);
 void interpreter_deinit(struct interpreter *interpreter);
 
+/* Gives up a search that is pending: `done` does not come. */
+void interpreter_cancel(struct interpreter *interpreter);
+
 /* READY: `executable` is usable, and unchanged since it was asked. See base/outcome.h. */
 enum outcome interpreter_find(struct interpreter *interpreter, struct error *err);

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "environments/run_variables.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -113,12 +112,12 @@ static void fail(struct run *run)
     finish(run, &end, NULL);
 }
 
-/* Output and end of the process */
+/* Output and end of the execution */
 
-static void on_output(struct process *process, enum process_stream stream, const char *data,
-                      size_t length)
+static void on_output(struct execution_listener *listener, enum process_stream stream,
+                      const char *data, size_t length)
 {
-    struct run *run = CONTAINER_OF(process, struct run, process);
+    struct run *run = CONTAINER_OF(listener, struct run, listener);
 
     run->newest = stream;
     capture_append(&run->streams[stream], data, length);
@@ -130,7 +129,7 @@ static void stop(struct run *run, enum run_end end)
 {
     run->end = end;
     set_state(run, RUN_STOPPING);
-    process_kill(&run->process);
+    run->execution->kill(run->execution);
 }
 
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
@@ -163,12 +162,13 @@ static void judge(struct run *run, const struct process_end *end, uint64_t growt
         log_error("containment failed: processes of run %lu are still alive", run->number);
 }
 
-static void on_ended(struct process *process, const struct process_end *end)
+static void on_ended(struct execution_listener *listener, const struct process_end *end)
 {
-    struct run *run = CONTAINER_OF(process, struct run, process);
+    struct run *run = CONTAINER_OF(listener, struct run, listener);
     AUTO_JSON json_t *files = NULL;
     uint64_t growth = 0;
 
+    run->execution = NULL;
     stop_timers(run);
     if (!is_cancelled(run))
         files = directory_claim_changes(&run->claim, &growth);
@@ -176,12 +176,7 @@ static void on_ended(struct process *process, const struct process_end *end)
     finish(run, end, files);
 }
 
-/* Start of the process */
-
-static bool can_overlay(const struct run *run)
-{
-    return process_host_containment(executor_host(run->executor)) == CONTAINMENT_PID_NAMESPACE;
-}
+/* Start of the execution */
 
 static int open_claim(struct run *run)
 {
@@ -190,31 +185,24 @@ static int open_claim(struct run *run)
         return -1;
     free(run->code);
     run->code = NULL;
-    if (run->claim.overlay && !can_overlay(run))
+    if (run->claim.overlay && !environment_can_overlay(run->request.environment))
         return error_set(&run->error, ERROR_BUSY,
                          "another server runs a script in the working directory; try again later");
     return 0;
 }
 
-static int start_process(struct run *run)
+static int start_execution(struct run *run)
 {
-    const struct environment *environment = run->request.environment;
-    const char *interpreter = environment->ops->interpreter(environment);
-    const char *directory = working_directory_path(run->directory);
-    char **variables = run_variables_new(interpreter, directory, environment->settings.variables);
-    const char *const arguments[] = {interpreter, run->claim.script, NULL};
-    const struct process_command command = {
-        .arguments = arguments,
-        .environment = (const char *const *)variables,
-        .directory = directory,
-        .overlay_source = run->claim.overlay,
-        .overlay_target = run->claim.overlay ? run->claim.script : NULL,
-        .limits = environment->settings.limits,
+    const struct execution_request request = {
+        .directory = working_directory_path(run->directory),
+        .script = run->claim.script,
+        .overlay = run->claim.overlay,
+        .timeout = run->request.timeout,
     };
-    int ret = process_start(executor_host(run->executor), &run->process, &command, &run->error);
 
-    run_variables_free(variables);
-    return ret;
+    run->execution =
+        environment_start(run->request.environment, &request, &run->listener, &run->error);
+    return run->execution ? 0 : -1;
 }
 
 /* The environment is there. Another run may have taken the directory in the meantime: only now it
@@ -222,18 +210,27 @@ static int start_process(struct run *run)
 static void execute(struct run *run)
 {
     run->prepared_at = clock_seconds();
-    if (working_directory_is_busy(run->directory, can_overlay(run))) {
+    if (working_directory_is_busy(run->directory,
+                                  environment_can_overlay(run->request.environment))) {
         set_state(run, RUN_WAITING);
         executor_requeue(run->executor, run);
         return;
     }
-    if (open_claim(run) < 0 || start_process(run) < 0) {
+    if (open_claim(run) < 0 || start_execution(run) < 0) {
         fail(run);
         return;
     }
     set_state(run, RUN_RUNNING);
     log_info("run %lu started environment=%s timeout=%g", run->number,
              run->request.environment->name, run->request.timeout);
+}
+
+static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+{
+    const struct run *run = CONTAINER_OF(waiter, struct run, waiter);
+
+    if (run->request.progress)
+        run->request.progress(run->request.data, step);
 }
 
 static void on_prepared(struct environment_waiter *waiter, const struct error *err)
@@ -279,9 +276,10 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     memcpy(run->code, request->code, request->code_length);
     run->executor = executor;
     run->client = request->client;
+    run->waiter.progress = on_progress;
     run->waiter.prepared = on_prepared;
-    run->process.output = on_output;
-    run->process.ended = on_ended;
+    run->listener.output = on_output;
+    run->listener.ended = on_ended;
     run->submitted_at = clock_seconds();
     list_init(&run->link);
     list_init(&run->waiter.link);
@@ -307,6 +305,7 @@ void run_cancel(struct run *run)
 {
     run->request.done = NULL;
     run->request.output = NULL;
+    run->request.progress = NULL;
     if (run->state == RUN_WAITING || run->state == RUN_PREPARING) {
         environment_forget_waiter(&run->waiter);
         executor_leave(run->executor, run);
@@ -318,9 +317,11 @@ void run_cancel(struct run *run)
         stop(run, RUN_ENDED);
 }
 
-const char *run_state_name(const struct run *run)
+const char *run_activity(const struct run *run)
 {
-    return state_names[run->state];
+    const char *step = run->request.environment->step.text;
+
+    return run->state == RUN_PREPARING && *step ? step : state_names[run->state];
 }
 
 char *run_last_line(const struct run *run)

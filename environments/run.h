@@ -11,7 +11,7 @@
 #include "environments/capture.h"
 #include "environments/environment.h"
 #include "environments/executor.h"
-#include "environments/process/process.h"
+#include "environments/execution.h"
 #include "environments/working_directory.h"
 
 #include <ev.h>
@@ -36,7 +36,8 @@ struct run {
     enum run_state state;
     struct environment_waiter waiter;
     struct directory_claim claim;
-    struct process process;
+    struct execution_listener listener;
+    struct execution *execution; /* borrowed; NULL unless it is going */
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest; /* which one wrote last */
     ev_timer deadline;
@@ -58,7 +59,6 @@ void run_begin(struct run *run);
 
 /* What the executor does for its runs. */
 struct ev_loop *executor_loop(const struct executor *executor);
-struct process_host *executor_host(const struct executor *executor);
 
 /* RUN gives up its place, or its place in the queue, for good. */
 void executor_leave(struct executor *executor, struct run *run);

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/interpreter.h"
+#include "environments/local.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,19 @@ static const struct system_environment *const_system_of(const struct environment
 static enum outcome prepare(struct environment *environment, struct error *err)
 {
     return interpreter_find(&system_of(environment)->interpreter, err);
+}
+
+static void cancel(struct environment *environment)
+{
+    interpreter_cancel(&system_of(environment)->interpreter);
+}
+
+static struct execution *start(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err)
+{
+    return local_start(environment, system_of(environment)->interpreter.executable, request,
+                       listener, err);
 }
 
 static const char *executable(const struct environment *environment)
@@ -55,9 +69,14 @@ static void system_free(struct environment *environment)
 
 static const struct environment_ops system_ops = {
     .kind = "system",
+    .isolation = "none",
     .prepare = prepare,
+    .cancel = cancel,
+    .start = start,
+    .can_overlay = local_can_overlay,
     .interpreter = executable,
     .python_version = python_version,
+    .containment = local_containment,
     .free = system_free,
 };
 

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/random.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -11,26 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
-
-char *random_digits(unsigned digits)
-{
-    unsigned char bytes[64];
-    char *text = memory_new(digits + 1, 1);
-
-    assert(digits % 2 == 0 && digits / 2 <= sizeof bytes);
-    if (getrandom(bytes, digits / 2, 0) != (ssize_t)(digits / 2))
-        abort(); /* does not happen for so few bytes (getrandom(2)) */
-    for (unsigned i = 0; i < digits; i += 2) {
-        text[i] = HEX_DIGITS[bytes[i / 2] >> 4];
-        text[i + 1] = HEX_DIGITS[bytes[i / 2] & 15];
-    }
-    return text;
-}
 
 /* A file name for a principal's folder: letters, digits and - stand for themselves, anything else
  * becomes _ and two digits. */

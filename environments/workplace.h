@@ -65,9 +65,6 @@ struct working_directory {
     size_t newest_length; /* its bytes */
 };
 
-/* DIGITS random hexadecimal digits. Owned by the caller. */
-char *random_digits(unsigned digits);
-
 /* Scripts have our uid. Sees to it that the root and the private directory are at their places and
  * ours to use, and nobody else's. */
 int workplace_restore(struct workplace *workplace, struct error *err);

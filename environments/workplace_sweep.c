@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

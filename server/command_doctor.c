@@ -77,8 +77,7 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
 
     if (!directory)
         return -1;
-    doctor->setting = (struct run_setting){
-        .environment = environment, .host = doctor->service.host, .timeout = TRIAL_SECONDS};
+    doctor->setting = (struct run_setting){.environment = environment, .timeout = TRIAL_SECONDS};
     run = executor_submit(doctor->service.executor,
                           &(struct run_request){
                               .environment = environment,

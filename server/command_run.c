@@ -130,7 +130,6 @@ static int choose_setting(struct invocation *invocation, struct error *err)
                          options->timeout, name, environment->settings.max_timeout);
     invocation->setting = (struct run_setting){
         .environment = environment,
-        .host = invocation->service.host,
         .timeout = options->timeout > 0 ? options->timeout : environment->settings.timeout,
     };
     return 0;

@@ -32,15 +32,13 @@ static json_t *declare(const struct provider *provider, const struct catalog *ca
 
 static int print(const struct provider *provider, struct config *config)
 {
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct catalog *catalog = service_open_catalog(loop, NULL, config);
+    struct catalog *catalog = service_open_catalog(&(struct catalog_settings){0}, config);
     AUTO_JSON json_t *declaration = NULL;
 
     if (!config_has_errors(config))
         declaration = declare(provider, catalog,
                               json_object_get_string(config_tree(config), "default_environment"));
     catalog_free(catalog);
-    ev_loop_destroy(loop);
     if (!declaration)
         return command_fail_config(config);
     if (json_dumpf(declaration, stdout, JSON_INDENT(2)) < 0 || putchar('\n') == EOF ||

@@ -96,7 +96,6 @@ static int open_tools(struct server *server, struct error *err)
                                 .loop = server->service.loop,
                                 .catalog = server->service.catalog,
                                 .executor = server->service.executor,
-                                .host = server->service.host,
                                 .workplace = server->service.workplace,
                                 .default_environment = server->service.default_environment,
                             },
@@ -175,6 +174,7 @@ static int serve(struct server *server, const struct options *options, struct co
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
     } else {
         start_watchers(server);
+        service_begin(&server->service);
         ev_run(server->service.loop, 0);
     }
     shut_down(server);

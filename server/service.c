@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "environments/catalog.h"
 #include "environments/executor.h"
+#include "environments/instance.h"
 #include "environments/process/process.h"
 #include "environments/working_directory.h"
 #include "server/config.h"
@@ -16,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DRAIN_SECONDS 2.5 /* a killed tree is gone within PROCESS_EMPTY_SECONDS, or never */
+/* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
+#define DRAIN_SECONDS 4.5
 #define RUNNER        "pyexecd-runner"
 
 static double number(const json_t *tree, const char *key)
@@ -43,12 +45,11 @@ static struct environment_settings default_settings(const json_t *tree)
     };
 }
 
-struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *host,
-                                     struct config *config)
+struct catalog *service_open_catalog(const struct catalog_settings *settings, struct config *config)
 {
     const json_t *tree = config_tree(config);
     struct environment_settings defaults = default_settings(tree);
-    struct catalog *catalog = catalog_new(loop, host);
+    struct catalog *catalog = catalog_new(settings);
     const char *name;
     json_t *definition;
 
@@ -118,7 +119,6 @@ static void open_executor(struct service *service, const json_t *tree)
 
     service->executor = executor_new(&(struct executor_settings){
         .loop = service->loop,
-        .host = service->host,
         .concurrent_runs = (unsigned)number(limits, "concurrent_runs"),
         .queued_runs = queued,
         .queued_runs_per_client = (queued + 1) / 2,
@@ -159,6 +159,27 @@ static int open_workplace(struct service *service, struct config *config,
     return service->workplace ? 0 : -1;
 }
 
+/* Environments keep what they have made also where working directories are in memory. */
+static int open_catalog(struct service *service, struct config *config, struct error *err)
+{
+    AUTO_FREE char *state = state_directory_open(err);
+
+    if (!state)
+        return -1;
+    service->instance = instance_new(state, err);
+    if (!service->instance)
+        return -1;
+    service->catalog = service_open_catalog(
+        &(struct catalog_settings){
+            .loop = service->loop,
+            .host = service->host,
+            .state = state,
+            .instance = service->instance,
+        },
+        config);
+    return 0;
+}
+
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
                  struct error *err)
 {
@@ -173,16 +194,25 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
     open_executor(service, tree);
-    service->catalog = service_open_catalog(service->loop, service->host, config);
+    if (open_catalog(service, config, err) < 0)
+        return -1;
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
     return 0;
 }
 
+void service_begin(struct service *service)
+{
+    catalog_begin(service->catalog);
+}
+
+/* Preparations are over before the host is: they run processes in it. */
 void service_stop(struct service *service)
 {
     if (service->executor)
         executor_stop(service->executor);
+    if (service->catalog)
+        catalog_stop(service->catalog);
     if (service->host)
         process_host_stop(service->host);
 }
@@ -190,6 +220,7 @@ void service_stop(struct service *service)
 static bool is_idle(const struct service *service)
 {
     return (!service->executor || executor_is_idle(service->executor)) &&
+           (!service->catalog || catalog_is_idle(service->catalog)) &&
            (!service->host || process_host_is_idle(service->host));
 }
 
@@ -231,14 +262,15 @@ void service_drain(struct service *service)
     ev_prepare_stop(service->loop, &draining.prepare);
 }
 
-/* The executor and the host can only be freed when nothing of theirs is left. */
+/* Nothing can be freed before nothing of theirs is left. */
 void service_close(struct service *service)
 {
     if (!is_idle(service))
         return;
     executor_free(service->executor);
-    process_host_free(service->host);
     catalog_free(service->catalog);
+    process_host_free(service->host);
+    instance_free(service->instance);
     workplace_free(service->workplace);
     if (service->loop)
         ev_loop_destroy(service->loop);

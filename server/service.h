@@ -7,8 +7,10 @@
 #include <stdbool.h>
 
 struct catalog;
+struct catalog_settings;
 struct config;
 struct executor;
+struct instance;
 struct process_host;
 struct workplace;
 
@@ -16,6 +18,7 @@ struct service {
     struct ev_loop *loop;            /* owned; the default one would reap our children itself */
     const char *default_environment; /* borrowed from the configuration */
     struct catalog *catalog;         /* owned, as all below */
+    struct instance *instance;
     struct process_host *host;
     struct executor *executor;
     struct workplace *workplace;
@@ -27,15 +30,19 @@ enum service_keeping {
     SERVICE_DROP_DIRECTORIES, /* no longer than they are used */
 };
 
-/* The environments of CONFIG; those that cannot be made are complained about in CONFIG. HOST may be
- * NULL for a catalog that is only looked at. */
-struct catalog *service_open_catalog(struct ev_loop *loop, struct process_host *host,
+/* The environments of CONFIG, which work with what is in SETTINGS; those that cannot be made are
+ * complained about in CONFIG. */
+struct catalog *service_open_catalog(const struct catalog_settings *settings,
                                      struct config *config);
 
 /* Opens everything. -1 with ERR; CONFIG, which must have had no errors, may then have some. It is
  * borrowed until service_close. */
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
                  struct error *err);
+
+/* The server serves from now on: environments look for what earlier servers left behind, and those
+ * that do not wait for a call are prepared. */
+void service_begin(struct service *service);
 
 /* Kills everything that runs, at once. */
 void service_stop(struct service *service);

@@ -1,4 +1,4 @@
-/* One call is one `struct execution`: it is made when the call starts, holds the run and the
+/* One call is one `struct python_call`: it is made when the call starts, holds the run and the
  * progress timer, and is freed when the run ends or the call is cancelled, whichever comes first.
  * What a caller keeps between its calls (its place in the queue, its working directory) is
  * released with the caller. */
@@ -31,8 +31,8 @@ struct caller_state {
     struct working_directory *directory; /* owned reference; NULL before the first call */
 };
 
-struct execution {
-    struct tool_call *call;        /* borrowed: it cancels or outlives the execution */
+struct python_call {
+    struct tool_call *call;        /* borrowed: it cancels or outlives this */
     struct run_python *run_python; /* borrowed */
     struct run *run;               /* borrowed from the executor */
     struct run_setting setting;
@@ -40,7 +40,7 @@ struct execution {
     struct ev_timer timer; /* looks for something to tell; running when progress is wanted */
     double started;
     double told;     /* when the last progress was sent */
-    char *last_line; /* the output line that was told last, or NULL; owned */
+    char *last_line; /* the output line or step that was told last, or NULL; owned */
 };
 
 static void caller_state_free(void *data)
@@ -63,31 +63,50 @@ static struct caller_state *caller_state_of(struct tool_call *call)
     return state;
 }
 
-static void execution_free(struct execution *execution)
+static void python_call_free(struct python_call *python_call)
 {
-    ev_timer_stop(execution->run_python->settings.loop, &execution->timer);
-    free(execution->last_line);
-    free(execution);
+    ev_timer_stop(python_call->run_python->settings.loop, &python_call->timer);
+    free(python_call->last_line);
+    free(python_call);
+}
+
+static void tell(struct python_call *python_call, const char *what)
+{
+    double now = clock_seconds();
+
+    python_call->told = now;
+    python_call->call->progress(python_call->call, round((now - python_call->started) * 1e3) / 1e3,
+                                -1, what);
 }
 
 /* Tells the newest output line when it is a new one, and otherwise, after a silence, at least that
  * the call is alive. */
 static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
-    struct execution *execution = CONTAINER_OF(timer, struct execution, timer);
-    AUTO_FREE char *line = run_last_line(execution->run);
-    bool is_new = line && (!execution->last_line || strcmp(line, execution->last_line) != 0);
-    double now = clock_seconds();
+    struct python_call *python_call = CONTAINER_OF(timer, struct python_call, timer);
+    AUTO_FREE char *line = run_last_line(python_call->run);
+    bool is_new = line && (!python_call->last_line || strcmp(line, python_call->last_line) != 0);
 
     (void)loop;
     (void)events;
-    if (!is_new && now - execution->told < SILENCE_SECONDS)
+    if (!is_new && clock_seconds() - python_call->told < SILENCE_SECONDS)
         return;
-    execution->told = now;
-    execution->call->progress(execution->call, round((now - execution->started) * 1e3) / 1e3, -1,
-                              line ? line : run_state_name(execution->run));
-    free(execution->last_line);
-    execution->last_line = STEAL_PTR(line);
+    tell(python_call, line ? line : run_activity(python_call->run));
+    free(python_call->last_line);
+    python_call->last_line = STEAL_PTR(line);
+}
+
+/* Each step of a preparation is told at once; one that moves on, now and then. */
+static void on_step(void *data, const struct preparation_step *step)
+{
+    struct python_call *python_call = data;
+    bool is_new = !python_call->last_line || strcmp(step->text, python_call->last_line) != 0;
+
+    if (!python_call->call->wants_progress || !is_new)
+        return;
+    tell(python_call, step->text);
+    free(python_call->last_line);
+    python_call->last_line = memory_copy_string(step->text);
 }
 
 /* For clients that show what a server does; never code or output. */
@@ -102,12 +121,12 @@ static void log_end(struct tool_call *call, const json_t *structured)
 
 static void on_done(void *data, const struct run_report *report)
 {
-    struct execution *execution = data;
-    struct tool_call *call = execution->call;
-    json_t *structured = run_result_structured(report, &execution->setting);
+    struct python_call *python_call = data;
+    struct tool_call *call = python_call->call;
+    json_t *structured = run_result_structured(report, &python_call->setting);
     AUTO_JSON json_t *text = run_result_text(structured);
 
-    execution_free(execution);
+    python_call_free(python_call);
     call->result.structured = structured;
     call->result.is_error = !json_is_true(json_object_get(structured, "success"));
     tool_call_add_text(call, json_string_value(text), json_string_length(text));
@@ -160,12 +179,12 @@ static int check_code(const json_t *code, struct error *err)
 
 /* The directory of an earlier result, or the one that is kept for the caller, made at its first
  * call. New reference. */
-static struct working_directory *choose_directory(struct execution *execution,
+static struct working_directory *choose_directory(struct python_call *python_call,
                                                   struct caller_state *state, struct error *err)
 {
-    struct workplace *workplace = execution->run_python->settings.workplace;
-    const char *principal = execution->call->caller->principal;
-    const char *handle = json_object_get_string(execution->call->arguments, "working_directory");
+    struct workplace *workplace = python_call->run_python->settings.workplace;
+    const char *principal = python_call->call->caller->principal;
+    const char *handle = json_object_get_string(python_call->call->arguments, "working_directory");
 
     if (handle)
         return workplace_open(workplace, principal, handle, err);
@@ -174,67 +193,67 @@ static struct working_directory *choose_directory(struct execution *execution,
     return state->directory ? working_directory_ref(state->directory) : NULL;
 }
 
-static int submit(struct execution *execution, struct error *err)
+static int submit(struct python_call *python_call, struct error *err)
 {
-    const json_t *arguments = execution->call->arguments;
+    const json_t *arguments = python_call->call->arguments;
     const json_t *code = json_object_get(arguments, "code");
-    struct caller_state *state = caller_state_of(execution->call);
+    struct caller_state *state = caller_state_of(python_call->call);
     struct working_directory *directory;
-    struct run_setting *setting = &execution->setting;
+    struct run_setting *setting = &python_call->setting;
 
     if (check_code(code, err) < 0)
         return -1;
-    setting->environment = choose_environment(execution->run_python, arguments, err);
+    setting->environment = choose_environment(python_call->run_python, arguments, err);
     if (!setting->environment)
         return -1;
     if (choose_timeout(setting->environment, arguments, &setting->timeout, err) < 0)
         return -1;
-    directory = choose_directory(execution, state, err);
+    directory = choose_directory(python_call, state, err);
     if (!directory)
         return -1;
-    execution->run = executor_submit(execution->run_python->settings.executor,
-                                     &(struct run_request){
-                                         .environment = setting->environment,
-                                         .directory = directory,
-                                         .client = &state->client,
-                                         .code = json_string_value(code),
-                                         .code_length = json_string_length(code),
-                                         .timeout = setting->timeout,
-                                         .data = execution,
-                                         .done = on_done,
-                                     },
-                                     err);
+    python_call->run = executor_submit(python_call->run_python->settings.executor,
+                                       &(struct run_request){
+                                           .environment = setting->environment,
+                                           .directory = directory,
+                                           .client = &state->client,
+                                           .code = json_string_value(code),
+                                           .code_length = json_string_length(code),
+                                           .timeout = setting->timeout,
+                                           .data = python_call,
+                                           .progress = on_step,
+                                           .done = on_done,
+                                       },
+                                       err);
     working_directory_unref(directory);
-    return execution->run ? 0 : -1;
+    return python_call->run ? 0 : -1;
 }
 
 static enum outcome start(struct tool_call *call, struct error *err)
 {
     struct run_python *run_python = call->tool->data;
-    struct execution *execution = NEW(struct execution);
+    struct python_call *python_call = NEW(struct python_call);
 
-    execution->call = call;
-    execution->run_python = run_python;
-    execution->setting.host = run_python->settings.host;
-    execution->started = clock_seconds();
-    execution->told = execution->started;
-    ev_timer_init(&execution->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
-    if (submit(execution, err) < 0) {
-        execution_free(execution);
+    python_call->call = call;
+    python_call->run_python = run_python;
+    python_call->started = clock_seconds();
+    python_call->told = python_call->started;
+    ev_timer_init(&python_call->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
+    if (submit(python_call, err) < 0) {
+        python_call_free(python_call);
         return OUTCOME_FAILED;
     }
-    call->state = execution;
+    call->state = python_call;
     if (call->wants_progress)
-        ev_timer_start(run_python->settings.loop, &execution->timer);
+        ev_timer_start(run_python->settings.loop, &python_call->timer);
     return OUTCOME_PENDING;
 }
 
 static void cancel(struct tool_call *call)
 {
-    struct execution *execution = call->state;
+    struct python_call *python_call = call->state;
 
-    run_cancel(execution->run);
-    execution_free(execution);
+    run_cancel(python_call->run);
+    python_call_free(python_call);
 }
 
 struct run_python *run_python_register(struct registry *registry,

@@ -8,7 +8,6 @@
 
 struct catalog;
 struct executor;
-struct process_host;
 struct registry;
 struct workplace;
 
@@ -17,7 +16,6 @@ struct run_python_settings {
     struct ev_loop *loop;
     struct catalog *catalog;
     struct executor *executor;
-    struct process_host *host;
     struct workplace *workplace;
     const char *default_environment;
 };

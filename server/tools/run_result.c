@@ -93,14 +93,6 @@ static json_t *string_or_null(const char *string)
     return string ? json_string_format("%s", string) : json_null();
 }
 
-static json_t *describe_containment(const struct process_host *host)
-{
-    return json_pack("{s:s, s:s, s:O}",                                                //
-                     "process_tree", containment_name(process_host_containment(host)), //
-                     "limits", process_host_limits_by(host),                           //
-                     "missing", process_host_missing(host));
-}
-
 static void set_streams(json_t *structured, const struct capture *streams)
 {
     const struct capture *out = &streams[PROCESS_STDOUT];
@@ -133,10 +125,11 @@ static void set_end(json_t *structured, const struct run_report *report,
 static void set_place(json_t *structured, const struct run_report *report,
                       const struct run_setting *setting)
 {
-    json_object_set_new(structured, "environment",
-                        json_string_format("%s", setting->environment->name));
-    json_object_set_new(structured, "isolation", json_string("none"));
-    json_object_set_new(structured, "containment", describe_containment(setting->host));
+    const struct environment *environment = setting->environment;
+
+    json_object_set_new(structured, "environment", json_string_format("%s", environment->name));
+    json_object_set_new(structured, "isolation", json_string(environment->ops->isolation));
+    json_object_set_new(structured, "containment", environment->ops->containment(environment));
     json_object_set_new(structured, "python_version", string_or_null(report->python_version));
     json_object_set_new(structured, "working_directory", string_or_null(report->working_directory));
     json_object_set_new(structured, "script", string_or_null(report->script));

@@ -9,7 +9,6 @@
 /* Where and within what the run was, which its report does not say. Everything is borrowed. */
 struct run_setting {
     struct environment *environment;
-    const struct process_host *host;
     double timeout;
 };
 

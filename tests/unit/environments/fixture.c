@@ -77,12 +77,15 @@ struct fixture *fixture_new(const struct fixture_settings *settings)
     fixture->path = memory_format("%s/configured", fixture->scratch);
     open_host(fixture, settings->strongest);
     open_workplace(fixture, settings);
-    fixture->catalog = catalog_new(fixture->loop, fixture->host);
+    fixture->catalog = catalog_new(&(struct catalog_settings){
+        .loop = fixture->loop,
+        .host = fixture->host,
+        .state = fixture->scratch,
+    });
     fixture_environment(fixture, "system",
                         "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\"}");
     fixture->executor = executor_new(&(struct executor_settings){
         .loop = fixture->loop,
-        .host = fixture->host,
         .concurrent_runs = settings->concurrent_runs ? settings->concurrent_runs : 4,
         .queued_runs = queued,
         .queued_runs_per_client =

@@ -23,7 +23,7 @@ static const struct environment_settings defaults = {
 /* Only looked at: neither loop nor host is used. */
 static int setup(void **state)
 {
-    *state = catalog_new(NULL, NULL);
+    *state = catalog_new(&(struct catalog_settings){0});
     return 0;
 }
 

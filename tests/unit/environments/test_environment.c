@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -16,6 +17,8 @@ struct stub {
     struct environment environment;
     enum outcome answer; /* of the next preparation */
     unsigned prepared;   /* how often it was begun */
+    unsigned cancelled;  /* how often it was given up */
+    const char *step;    /* of the next preparation, or NULL */
 };
 
 static enum outcome prepare(struct environment *environment, struct error *err)
@@ -23,15 +26,16 @@ static enum outcome prepare(struct environment *environment, struct error *err)
     struct stub *stub = CONTAINER_OF(environment, struct stub, environment);
 
     stub->prepared++;
+    if (stub->step)
+        environment_step(environment, -1, "%s", stub->step);
     if (stub->answer == OUTCOME_FAILED)
         error_set(err, ERROR_UNAVAILABLE, "not to be had");
     return stub->answer;
 }
 
-static const char *nothing(const struct environment *environment)
+static void cancel(struct environment *environment)
 {
-    (void)environment;
-    return NULL;
+    CONTAINER_OF(environment, struct stub, environment)->cancelled++;
 }
 
 static void stub_free(struct environment *environment)
@@ -39,11 +43,12 @@ static void stub_free(struct environment *environment)
     environment_deinit(environment);
 }
 
-static const struct environment_ops stub_ops = {"stub", prepare, nothing, nothing, stub_free};
+static const struct environment_ops stub_ops = {
+    .kind = "stub", .prepare = prepare, .cancel = cancel, .free = stub_free};
 
 static void stub_init(struct stub *stub)
 {
-    struct environment_recipe recipe = {.name = "stub"};
+    struct environment_recipe recipe = {.name = "stub", .loop = EV_DEFAULT};
 
     *stub = (struct stub){.answer = OUTCOME_PENDING};
     environment_init(&stub->environment, &stub_ops, &recipe);
@@ -54,9 +59,18 @@ struct waiting {
     struct stub *stub;
     unsigned told;
     enum error_code code;
+    char message[ERROR_MESSAGE_BYTES];
+    char step[STEP_BYTES + 16]; /* the last one it was told */
     struct waiting *forgets;    /* another one that is forgotten when this one is told */
     struct waiting *begins_for; /* another one that begins to wait then */
 };
+
+static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+{
+    struct waiting *waiting = CONTAINER_OF(waiter, struct waiting, waiter);
+
+    snprintf(waiting->step, sizeof waiting->step, "%s %g", step->text, step->fraction);
+}
 
 static void on_prepared(struct environment_waiter *waiter, const struct error *err)
 {
@@ -65,6 +79,7 @@ static void on_prepared(struct environment_waiter *waiter, const struct error *e
 
     waiting->told++;
     waiting->code = err ? err->code : ERROR_NONE;
+    snprintf(waiting->message, sizeof waiting->message, "%s", err ? err->message : "");
     if (waiting->forgets)
         environment_forget_waiter(&waiting->forgets->waiter);
     if (waiting->begins_for)
@@ -77,7 +92,8 @@ static void wait_for(struct waiting *waiting, struct stub *stub)
 {
     struct error err = ERROR_INIT;
 
-    *waiting = (struct waiting){.waiter.prepared = on_prepared, .stub = stub};
+    *waiting = (struct waiting){
+        .waiter.progress = on_progress, .waiter.prepared = on_prepared, .stub = stub};
     assert_int_equal(environment_prepare(&stub->environment, &waiting->waiter, &err),
                      OUTCOME_PENDING);
 }
@@ -177,6 +193,105 @@ static void test_who_comes_while_others_are_told_waits_for_the_next(void **state
     environment_free(&stub.environment);
 }
 
+static void test_steps_are_told_to_all_who_wait_and_named_in_the_error(void **state)
+{
+    struct error failure = ERROR_INIT;
+    struct stub stub;
+    struct waiting a;
+    struct waiting b;
+
+    (void)state;
+    stub_init(&stub);
+    wait_for(&a, &stub);
+    environment_step(&stub.environment, 0.5, "pulling layer %d of %d", 3, 7);
+    assert_string_equal(a.step, "pulling layer 3 of 7 0.5");
+    wait_for(&b, &stub);
+    assert_string_equal(b.step, "");
+    environment_step(&stub.environment, -1, "installing numpy");
+    assert_string_equal(b.step, "installing numpy -1");
+    error_set(&failure, ERROR_UNAVAILABLE, "no such package");
+    environment_prepared(&stub.environment, &failure);
+    assert_string_equal(a.message,
+                        "cannot prepare environment \"stub\": installing numpy: no such package");
+    wait_for(&a, &stub); /* the next one begins without a step */
+    environment_prepared(&stub.environment, &failure);
+    assert_string_equal(a.message, "no such package");
+    environment_free(&stub.environment);
+}
+
+static void test_a_failure_at_once_names_its_step(void **state)
+{
+    struct stub stub;
+    struct waiting waiting = {.waiter.prepared = on_prepared};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    stub_init(&stub);
+    stub.answer = OUTCOME_FAILED;
+    stub.step = "finding python";
+    assert_int_equal(environment_prepare(&stub.environment, &waiting.waiter, &err), OUTCOME_FAILED);
+    assert_string_equal(err.message,
+                        "cannot prepare environment \"stub\": finding python: not to be had");
+    environment_free(&stub.environment);
+}
+
+static void test_a_preparation_is_given_up_when_the_last_one_stops_waiting(void **state)
+{
+    struct stub stub;
+    struct waiting a;
+    struct waiting b;
+
+    (void)state;
+    stub_init(&stub);
+    wait_for(&a, &stub);
+    wait_for(&b, &stub);
+    environment_forget_waiter(&a.waiter);
+    assert_int_equal(stub.cancelled, 0);
+    environment_forget_waiter(&b.waiter);
+    assert_int_equal(stub.cancelled, 1);
+    environment_forget_waiter(&b.waiter); /* harmless */
+    assert_int_equal(stub.cancelled, 1);
+    wait_for(&a, &stub);
+    assert_int_equal(stub.prepared, 2);
+    environment_prepared(&stub.environment, NULL);
+    assert_int_equal(a.told, 1);
+    environment_free(&stub.environment);
+}
+
+static void test_a_preparation_that_takes_too_long_is_given_up(void **state)
+{
+    struct stub stub;
+    struct waiting waiting;
+
+    (void)state;
+    stub_init(&stub);
+    stub.environment.settings.prepare_timeout = 0.05;
+    stub.step = "building";
+    wait_for(&waiting, &stub);
+    ev_run(EV_DEFAULT, 0); /* to the last timer */
+    assert_int_equal(stub.cancelled, 1);
+    assert_int_equal(waiting.code, ERROR_TIMEOUT);
+    assert_non_null(strstr(waiting.message, "building: not done after 0.05 seconds"));
+    environment_free(&stub.environment);
+}
+
+static void test_an_eager_environment_is_prepared_when_the_server_starts(void **state)
+{
+    struct stub stub;
+
+    (void)state;
+    stub_init(&stub);
+    environment_begin(&stub.environment);
+    assert_int_equal(stub.prepared, 0);
+    stub.environment.settings.eager = true;
+    environment_begin(&stub.environment);
+    assert_int_equal(stub.prepared, 1);
+    environment_stop(&stub.environment); /* the server does not wait any longer */
+    assert_int_equal(stub.cancelled, 1);
+    assert_true(environment_is_idle(&stub.environment));
+    environment_free(&stub.environment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +300,11 @@ int main(void)
         cmocka_unit_test(test_ready_and_failed_at_once_tell_nobody),
         cmocka_unit_test(test_who_is_forgotten_is_not_told),
         cmocka_unit_test(test_who_comes_while_others_are_told_waits_for_the_next),
+        cmocka_unit_test(test_steps_are_told_to_all_who_wait_and_named_in_the_error),
+        cmocka_unit_test(test_a_failure_at_once_names_its_step),
+        cmocka_unit_test(test_a_preparation_is_given_up_when_the_last_one_stops_waiting),
+        cmocka_unit_test(test_a_preparation_that_takes_too_long_is_given_up),
+        cmocka_unit_test(test_an_eager_environment_is_prepared_when_the_server_starts),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -468,7 +468,7 @@ static void check_cancel_while(const char *wanted)
     struct call next;
 
     call_submit(&call, fixture, directory, ENDLESS);
-    while (strcmp(run_state_name(call.run), wanted) != 0)
+    while (strcmp(run_activity(call.run), wanted) != 0)
         ev_run(fixture->loop, EVRUN_ONCE);
     run_cancel(call.run);
     call_execute(&next, fixture, directory, "print('next')"); /* its place is free */
@@ -498,7 +498,7 @@ static void test_a_run_can_be_cancelled_while_it_is_being_killed(void **state)
 
     (void)state;
     assert_int_equal(call_submit_request(&call, fixture, &request, &err), 0);
-    while (strcmp(run_state_name(call.run), "stopping") != 0)
+    while (strcmp(run_activity(call.run), "stopping") != 0)
         ev_run(fixture->loop, EVRUN_ONCE);
     run_cancel(call.run);
     working_directory_unref(directory);
@@ -539,11 +539,11 @@ static void test_the_newest_line_is_told_while_a_run_goes(void **state)
 
     (void)state;
     call_submit(&call, fixture, directory, ENDLESS);
-    assert_string_equal(run_state_name(call.run), "waiting");
+    assert_string_equal(run_activity(call.run), "waiting");
     assert_null(run_last_line(call.run));
     while (call.outputs == 0)
         ev_run(fixture->loop, EVRUN_ONCE);
-    assert_string_equal(run_state_name(call.run), "running");
+    assert_string_equal(run_activity(call.run), "running");
     line = run_last_line(call.run);
     assert_string_equal(line, "line two");
     run_cancel(call.run);

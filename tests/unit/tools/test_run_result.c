@@ -15,8 +15,15 @@
 #define EXITED(CODE)   ((CODE) << 8)
 #define SIGNALED(NAME) (NAME)
 
+static json_t *containment(const struct environment *environment)
+{
+    (void)environment;
+    return json_pack("{s:s, s:s, s:[]}", "process_tree", "stub", "limits", "stub", "missing");
+}
+
+static const struct environment_ops stub_ops = {.isolation = "none", .containment = containment};
+
 struct fixture {
-    struct process_host *host;
     struct environment environment;
     struct capture streams[PROCESS_STREAMS];
     struct run_report report;
@@ -25,11 +32,8 @@ struct fixture {
 static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
-    struct error err = ERROR_INIT;
 
-    fixture->host = process_host_new(
-        &(struct process_host_settings){.loop = EV_DEFAULT, .runner_path = "/bin/true"}, &err);
-    assert_non_null(fixture->host);
+    fixture->environment.ops = &stub_ops;
     fixture->environment.name = (char *)"here";
     fixture->environment.settings.limits.memory = 512 << 20;
     fixture->environment.settings.disk = 1 << 30;
@@ -50,17 +54,15 @@ static int tear_down(void **state)
 
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_deinit(&fixture->streams[i]);
-    process_host_free(fixture->host);
     free(fixture);
     return 0;
 }
 
 static json_t *structured(struct fixture *fixture)
 {
-    return run_result_structured(&fixture->report,
-                                 &(struct run_setting){.environment = &fixture->environment,
-                                                       .host = fixture->host,
-                                                       .timeout = 5});
+    return run_result_structured(
+        &fixture->report,
+        &(struct run_setting){.environment = &fixture->environment, .timeout = 5});
 }
 
 static void test_each_end_is_told_in_the_fields_made_for_it(void **state)

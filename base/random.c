@@ -1,0 +1,25 @@
+#include "base/random.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+static const char HEX_DIGITS[] = "0123456789abcdef";
+
+char *random_digits(unsigned digits)
+{
+    unsigned char bytes[64];
+    char *text = memory_new(digits + 1, 1);
+
+    assert(digits % 2 == 0 && digits / 2 <= sizeof bytes);
+    if (getrandom(bytes, digits / 2, 0) != (ssize_t)(digits / 2))
+        abort(); /* does not happen for so few bytes (getrandom(2)) */
+    for (unsigned i = 0; i < digits; i += 2) {
+        text[i] = HEX_DIGITS[bytes[i / 2] >> 4];
+        text[i + 1] = HEX_DIGITS[bytes[i / 2] & 15];
+    }
+    return text;
+}

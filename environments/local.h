@@ -1,0 +1,14 @@
+/* What the environments of this machine share: a script is executed by an interpreter, in the
+ * process layer. They differ in how they find or make the interpreter. */
+#pragma once
+
+#include "environments/environment.h"
+
+/* Starts the script of REQUEST with INTERPRETER (an absolute path). See environment_start. */
+struct execution *local_start(struct environment *environment, const char *interpreter,
+                              const struct execution_request *request,
+                              struct execution_listener *listener, struct error *err);
+
+/* For environment_ops. */
+bool local_can_overlay(const struct environment *environment);
+json_t *local_containment(const struct environment *environment);
