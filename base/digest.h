@@ -3,17 +3,12 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
-enum {
-    DIGEST_BLOCK_BYTES = 64,
-    DIGEST_TEXT_BYTES = 65, /* 64 hexadecimal digits and a NUL */
-};
+enum { DIGEST_TEXT_BYTES = 65 }; /* 64 hexadecimal digits and a NUL */
 
+/* Between digest_init and digest_finish, which must follow, it holds memory. */
 struct digest {
-    uint32_t state[8];
-    uint64_t length; /* bytes so far */
-    unsigned char block[DIGEST_BLOCK_BYTES];
+    struct evp_md_ctx_st *context; /* owned */
 };
 
 void digest_init(struct digest *digest);
