@@ -8,8 +8,9 @@ import pytest
 import tree
 
 # Bottom first. A file belongs to the layer with the longest folder that holds it.
+BOTTOM = ("environments/docker", "environments/process")  # side by side: neither knows the other
 LAYERS = [
-    "environments/process",
+    *BOTTOM,
     "environments",
     "server/tools",
     "server/mcp",
@@ -34,8 +35,9 @@ def may_include(layer, included):
         return True
     if layer not in LAYERS:
         return False
-    position = LAYERS.index(layer)
-    return position > 0 and included == LAYERS[position - 1]
+    if layer == "environments" or layer in BOTTOM:
+        return layer not in BOTTOM and included in BOTTOM
+    return included == LAYERS[LAYERS.index(layer) - 1]
 
 
 def sources():

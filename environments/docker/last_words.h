@@ -1,0 +1,59 @@
+/* What pyexecd-init says on stderr when its program has ended and nothing else is left alive: how
+ * it ended, and what it used. It is the last thing in the stream, and carries a nonce that no
+ * program in the container gets to know, so it cannot be forged.
+ *
+ *     NUL, nonce, then the numbers as little-endian bytes: LAST_WORDS_BYTES in all
+ *
+ * The init writes it, the server takes it out of what the program wrote. Both are built together,
+ * but need not run on the same kind of machine. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAST_WORDS_VARIABLE "PYEXECD_NONCE" /* the environment variable that brings the nonce */
+
+enum {
+    LAST_WORDS_NONCE = 32, /* characters, none of them NUL */
+    LAST_WORDS_MARK = 1 + LAST_WORDS_NONCE,
+    LAST_WORDS_BYTES = LAST_WORDS_MARK + 4 * 4 + 3 * 8, /* less than a pipe takes at once */
+};
+
+enum last_words_flag {
+    LAST_WORDS_OVERDUE = 1,   /* the program was killed at the init's own deadline */
+    LAST_WORDS_SURVIVORS = 2, /* something could not be killed */
+};
+
+struct last_words {
+    int32_t status;      /* of the program, as wait(2) has it */
+    int32_t failure;     /* errno of the exec that failed; 0: the program ran */
+    uint32_t leftovers;  /* processes that had to be killed when the program had ended */
+    uint32_t flags;      /* of enum last_words_flag */
+    double run_seconds;  /* from the exec to the end of the program; microseconds count */
+    double cpu_seconds;  /* user and system, of all that was waited for */
+    uint64_t peak_bytes; /* the largest resident set */
+};
+
+void last_words_encode(const struct last_words *words, const char *nonce,
+                       char bytes[LAST_WORDS_BYTES]);
+
+/* BYTES are known to begin with the mark. */
+void last_words_decode(struct last_words *words, const char bytes[LAST_WORDS_BYTES]);
+
+/* Takes last words out of a stream that comes in any pieces. What could be the beginning of them
+ * is held back, and nothing else. */
+struct last_words_reader {
+    char held[LAST_WORDS_BYTES]; /* begins with the mark, as far as it goes */
+    size_t length;
+    char mark[LAST_WORDS_MARK];
+    void (*output)(struct last_words_reader *reader, const char *data, size_t length);
+};
+
+/* NONCE has LAST_WORDS_NONCE characters. */
+void last_words_reader_init(struct last_words_reader *reader, const char *nonce);
+void last_words_reader_feed(struct last_words_reader *reader, const char *data, size_t length);
+
+/* The stream is at its end: true with *RET_WORDS when it ended with last words, else what is held
+ * back is output after all. */
+bool last_words_reader_end(struct last_words_reader *reader, struct last_words *ret_words);

@@ -1,0 +1,314 @@
+"""pyexecd-init, the first process of a container, in a PID namespace without a container around it:
+what a program cannot do to it, what it leaves, what it says."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+from leftovers import descendants, until
+
+INIT = str(pathlib.Path(os.environ["PYEXECD"]).parent / "pyexecd-init")
+NONCE = "0123456789abcdef" * 2
+WORDS = struct.Struct("<iiIIQQQ")
+LENGTH = 1 + len(NONCE) + WORDS.size
+OVERDUE, SURVIVORS = 1, 2
+UNSHARE = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--pid", "--fork",
+           "--kill-child", "--mount-proc"]
+
+
+def namespaces_work():
+    return subprocess.run([*UNSHARE, "true"], capture_output=True).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not namespaces_work(), reason="no user and PID namespaces here")
+
+
+class Words:
+    def __init__(self, text):
+        mark, body = text[:-WORDS.size], text[-WORDS.size:]
+        assert mark == b"\0" + NONCE.encode(), text
+        (self.status, self.failure, self.leftovers, self.flags, run, cpu,
+         self.peak) = WORDS.unpack(body)
+        self.run, self.cpu = run / 1e6, cpu / 1e6
+        self.returncode = os.waitstatus_to_exitcode(self.status)
+
+
+class Ended:
+    def __init__(self, code, stdout, stderr):
+        self.code = code
+        self.stdout = stdout.decode()
+        self.stderr = stderr[:-LENGTH].decode()
+        self.words = Words(stderr[-LENGTH:])
+
+
+def start(*arguments, inside=UNSHARE, **more):
+    return subprocess.Popen([*inside, INIT, *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE,
+                            env={**os.environ, "PYEXECD_NONCE": NONCE, **more.pop("env", {})},
+                            **{"stdin": subprocess.DEVNULL, **more})
+
+
+def run(code, seconds=20, **more):
+    """Runs CODE as the program of an init that is pid 1."""
+    with start(str(seconds), "--", sys.executable, "-c", code, **more) as process:
+        stdout, stderr = process.communicate(timeout=30)
+    return Ended(process.returncode, stdout, stderr)
+
+
+@pytest.mark.parametrize("code, returncode, exit_code", [
+    ("pass", 0, 0),
+    ("import sys; sys.exit(7)", 7, 7),
+    ("import os; os.abort()", -signal.SIGABRT, 128 + signal.SIGABRT),
+    ("import os; os.kill(os.getpid(), 9)", -9, 137),
+    ("import os; os._exit(255)", 255, 255),
+])
+def test_status_of_the_program_is_the_real_one(code, returncode, exit_code):
+    ended = run(code)
+    assert (ended.words.returncode, ended.code) == (returncode, exit_code)
+    assert ended.words.failure == ended.words.leftovers == ended.words.flags == 0
+
+
+def test_output_comes_before_the_last_words():
+    ended = run("import sys; print('out'); print('err\\0err', file=sys.stderr)")
+    assert (ended.stdout, ended.stderr) == ("out\n", "err\0err\n")
+
+
+def test_usage_is_counted():
+    ended = run("x = bytearray(80 << 20)\nimport time\nend = time.process_time() + 0.3\n"
+                "while time.process_time() < end: pass")
+    assert 0.3 <= ended.words.cpu < 3
+    assert ended.words.cpu <= ended.words.run + 0.1
+    assert 80 << 20 < ended.words.peak < 160 << 20
+
+
+def test_program_is_pid_2_and_has_nothing_on_standard_input():
+    assert run("import os, sys; print(os.getpid(), os.getsid(0), repr(sys.stdin.read()))"
+               ).stdout == "2 2 ''\n"
+
+
+def test_signals_and_descriptors_are_those_of_a_fresh_program():
+    ended = run("import os, signal\n"
+                "print(signal.pthread_sigmask(signal.SIG_BLOCK, []), os.listdir('/proc/self/fd'))")
+    assert ended.stdout == "set() ['0', '1', '2', '3']\n"  # 3 is the listing's own
+
+
+@pytest.mark.parametrize("name, failure, exit_code", [
+    ("no-such-program", 2, 127), ("/etc/passwd", 13, 126), ("/", 13, 126),
+])
+def test_program_that_cannot_be_executed(name, failure, exit_code):
+    with start("5", "--", name) as process:
+        stdout, stderr = process.communicate(timeout=20)
+    ended = Ended(process.returncode, stdout, stderr)
+    assert (ended.words.failure, ended.code) == (failure, exit_code)
+    assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("kind, count", [
+    ("subprocess.Popen(['sleep', '100'])", 1),
+    ("[subprocess.Popen(['sleep', '100'], start_new_session=True) for _ in range(20)]", 20),
+    ("os.fork() or (os.setsid(), os.fork() and os._exit(0), time.sleep(100))", 1),
+    ("os.fork() or (signal.pthread_sigmask(0, range(1, 65)), os.kill(os.getpid(), 19))", 1),
+], ids=["child", "sessions", "daemon", "stopped"])
+def test_nothing_outlives_the_program(kind, count):
+    began = time.monotonic()
+    ended = run(f"import os, signal, subprocess, time\n{kind}\ntime.sleep(0.2)\nos._exit(3)")
+    assert ended.words.leftovers == count
+    assert ended.words.returncode == 3 and not ended.words.flags
+    assert time.monotonic() - began < 5
+
+
+def test_processes_that_never_stand_still_are_ended_too():
+    ended = run("import os, time\n"
+                "for _ in range(30):\n"
+                "    if os.fork() == 0:\n"
+                "        while True:\n"
+                "            os.fork() and os._exit(0)\n"
+                "time.sleep(0.5)", seconds=15)
+    assert ended.words.returncode == 0 and not ended.words.flags
+    assert ended.words.leftovers >= 1
+
+
+def test_it_ends_by_itself_at_its_deadline():
+    began = time.monotonic()
+    ended = run("import time; print('early', flush=True); time.sleep(60)", seconds=1)
+    assert 1 <= time.monotonic() - began < 4
+    assert ended.words.flags == OVERDUE and ended.words.returncode == -9
+    assert ended.stdout == "early\n"
+
+
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGSTOP", "SIGTERM", "SIGALRM", "SIGCHLD"])
+def test_program_cannot_signal_pid_1(number):
+    ended = run(f"import os, signal, time; os.kill(1, signal.{number}); time.sleep(0.1); print('on')")
+    assert ended.stdout == "on\n" and ended.words.returncode == 0
+
+
+def test_nonce_cannot_be_found():
+    ended = run("import ctypes, os\n"
+                "print(os.environ.get('PYEXECD_NONCE'))\n"
+                "for name in ('environ', 'mem', 'maps', 'fd/2'):\n"
+                "    try:\n"
+                "        open('/proc/1/' + name, 'rb').read(1)\n"
+                "        print(name)\n"
+                "    except PermissionError:\n"
+                "        pass\n"
+                "print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))\n"
+                "print('" + NONCE[:8] + "' in open('/proc/self/environ').read())")
+    assert ended.stdout == "None\n-1\nFalse\n"
+
+
+@pytest.mark.parametrize("forged", [
+    b"\0" + b"f" * 32 + WORDS.pack(0, 0, 0, 0, 1, 1, 1),
+    b"\0" + NONCE.encode()[:-1],
+    b"\0" * 200,
+])
+def test_forged_words_stay_output(forged):
+    ended = run(f"import os; os.write(2, {forged!r}); os._exit(4)")
+    assert ended.stderr.encode() == forged
+    assert ended.words.returncode == 4
+
+
+@pytest.mark.parametrize("deed", [
+    "os.close(2)",
+    "os.set_blocking(2, False)",
+    "fcntl.fcntl(2, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); fcntl.fcntl(2, fcntl.F_SETOWN, 1)",
+    "fcntl.fcntl(2, 1031, 4096)",
+    "os.dup2(os.open('/dev/null', os.O_WRONLY), 2)",
+])
+def test_words_come_whatever_is_done_to_stderr(deed):
+    assert run(f"import fcntl, os\n{deed}\nos._exit(5)").words.returncode == 5
+
+
+def test_words_come_through_a_full_pipe():
+    code = ("import os\nos.set_blocking(2, False)\n"
+            "try:\n    while True: os.write(2, b'x' * 4096)\nexcept BlockingIOError: pass\n"
+            "try:\n    while True: os.write(2, b'x')\nexcept BlockingIOError: pass\n"
+            "os.write(1, b'full')\nos._exit(6)")
+    with start("20", "--", sys.executable, "-c", code) as process:
+        assert process.stdout.read(4) == b"full"
+        time.sleep(0.3)
+        stdout, stderr = process.communicate(timeout=20)
+    ended = Ended(process.returncode, stdout, stderr)
+    assert ended.words.returncode == 6 and ended.stderr == "x" * 65536
+
+
+def test_a_reader_that_is_gone_does_not_hold_it():
+    began = time.monotonic()
+    code = "import os\nos.write(1, b'go')\nwhile True: os.write(2, b'x' * 4096)"
+    with start("1", "--", sys.executable, "-c", code) as process:
+        assert process.stdout.read(2) == b"go"
+        assert process.wait(timeout=20) == 137  # nobody reads stderr
+    assert time.monotonic() - began < 6
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_NOFILE", "RLIMIT_SIGPENDING", "RLIMIT_FSIZE",
+                                   "RLIMIT_AS", "RLIMIT_NPROC"])
+def test_limits_that_the_program_sets_for_it_end_it_in_order(limit):
+    ended = run("import os, resource, subprocess, time\n"
+                f"resource.prlimit(1, resource.{limit}, (0, 0))\n"
+                "subprocess.run(['sh', '-c', 'sleep 0.1 &'])\ntime.sleep(0.5)\nos._exit(8)")
+    if limit == "RLIMIT_NOFILE":
+        assert ended.words.returncode == -9 and ended.words.flags == OVERDUE
+    else:
+        assert ended.words.returncode == 8
+
+
+def test_end_of_the_lifeline_ends_everything():
+    with start("60", "--", "sleep", "100", stdin=subprocess.PIPE) as process:
+        assert until(lambda: len(descendants(process.pid)) == 2, 5)
+        process.stdin.write(b"ignored")
+        process.stdin.flush()
+        time.sleep(0.2)
+        assert process.poll() is None
+        began = time.monotonic()
+        process.stdin.close()
+        assert process.wait(timeout=5) == 137
+        assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize("arguments, nonce", [
+    ([], NONCE), (["5"], NONCE), (["5", "--"], NONCE), (["5", "sleep", "1"], NONCE),
+    (["5", "--", "true"], ""), (["5", "--", "true"], NONCE[1:]),
+])
+def test_it_is_not_for_people(arguments, nonce):
+    with start(*arguments, env={"PYEXECD_NONCE": nonce}) as process:
+        stdout, stderr = process.communicate(timeout=10)
+    assert (process.returncode, stdout) == (64, b"")
+    assert stderr == b"pyexecd-init is started by pyexecd\n"
+
+
+def test_it_kills_nothing_where_pid_1_is_somebody_else():
+    shell = [*UNSHARE, "sh", "-c", 'sleep 5 & "$@"; echo $?; kill $!', "sh"]
+    with start("5", "--", "true", inside=shell) as process:
+        stdout, stderr = process.communicate(timeout=10)
+    assert stdout == b"64\n" and b"started by pyexecd" in stderr
+
+
+# A kept container.
+
+@contextlib.contextmanager
+def kept(seconds=60, **more):
+    """An init that keeps its namespace: (process, its pid as this side sees it)."""
+    with start("--keep", str(seconds), **more) as process:
+        try:
+            yield process, until(lambda: (descendants(process.pid) or [0])[-1], 5)
+        finally:
+            process.kill()
+
+
+def enter(pid):
+    return ["nsenter", "--target", str(pid), "--user", "--preserve-credentials", "--pid", "--mount"]
+
+
+def run_in(pid, code, seconds=20):
+    return run(code, seconds, inside=enter(pid))
+
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root may enter a namespace here")
+
+
+def test_a_kept_namespace_ends_at_its_deadline():
+    began = time.monotonic()
+    with kept(1) as (process, _):
+        assert process.wait(timeout=10) == 0
+    assert 1 <= time.monotonic() - began < 4
+
+
+def test_a_kept_namespace_ends_with_its_lifeline():
+    with kept(stdin=subprocess.PIPE) as (process, _):
+        process.stdin.close()
+        assert process.wait(timeout=5) == 0
+
+
+@root_only
+def test_runs_in_a_kept_namespace_leave_nothing_and_keep_it():
+    with kept() as (process, pid):
+        for number in range(3):
+            ended = run_in(pid, "import os, subprocess, sys\n"
+                                "subprocess.Popen(['sleep', '100'], start_new_session=True)\n"
+                                f"os._exit({number})")
+            assert (ended.words.returncode, ended.words.leftovers) == (number, 1)
+            assert until(lambda: descendants(pid) == [], 2)
+        assert process.poll() is None
+
+
+@root_only
+def test_zombies_of_others_are_reaped_in_a_kept_namespace():
+    with kept() as (_, pid):
+        run_in(pid, "import os\nif os.fork() == 0:\n    os.fork() and os._exit(0)\n"
+                    "    os.execvp('sleep', ['sleep', '0.1'])")
+        assert until(lambda: descendants(pid) == [], 2)
+
+
+@root_only
+def test_a_run_that_kills_its_init_gets_no_words():
+    with kept() as (_, pid):
+        with start("5", "--", sys.executable, "-c", "import os; os.kill(os.getppid(), 9)",
+                   inside=enter(pid)) as process:
+            _, stderr = process.communicate(timeout=10)
+    assert process.returncode == -9 and NONCE.encode() not in stderr
