@@ -42,6 +42,25 @@ static char *type_list(const json_t *types)
     return text;
 }
 
+/* Says that PLACE is not what the schema of RULE calls its values; false when it has no words for
+ * them. What is written only, such as a password, is not shown. */
+static bool report_in_words(struct schema_run *run, const struct schema_rule *rule,
+                            const struct schema_place *place)
+{
+    const char *words = json_object_get_string(rule->node->source, "x-wanted");
+    AUTO_FREE char *got = NULL;
+
+    if (!words)
+        return false;
+    if (json_is_true(json_object_get(rule->node->source, "writeOnly"))) {
+        schema_problem(run, place, "must be %s", words);
+        return true;
+    }
+    got = schema_quote(place->value);
+    schema_problem(run, place, "must be %s, not %s", words, got);
+    return true;
+}
+
 static bool check_type(struct schema_run *run, const struct schema_rule *rule,
                        struct schema_place *place)
 {
@@ -53,7 +72,7 @@ static bool check_type(struct schema_run *run, const struct schema_rule *rule,
     for (size_t i = 0; i < json_array_size(rule->value); i++)
         if (is_type(place->value, json_string_value(json_array_get(rule->value, i))))
             return true;
-    if (!schema_listens(run))
+    if (!schema_listens(run) || report_in_words(run, rule, place))
         return false;
     wanted = json_is_string(rule->value) ? memory_copy_string(json_string_value(rule->value))
                                          : type_list(rule->value);
@@ -248,7 +267,7 @@ static bool check_pattern(struct schema_run *run, const struct schema_rule *rule
     if (schema_matches(run, rule->pattern, json_string_value(place->value),
                        json_string_length(place->value)))
         return true;
-    if (!schema_listens(run))
+    if (!schema_listens(run) || report_in_words(run, rule, place))
         return false;
     pattern = schema_quote(rule->value);
     got = schema_quote(place->value);

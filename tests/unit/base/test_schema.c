@@ -116,6 +116,34 @@ static void test_messages_say_what_must_be_and_what_is(void **state)
     }
 }
 
+static void test_a_schema_brings_its_own_words(void **state)
+{
+    static const struct {
+        const char *schema;
+        const char *instance;
+        const char *problems;
+    } cases[] = {
+        {"{'type':'string','pattern':'^a','x-wanted':'a name'}", "'b'", " must be a name, not 'b'"},
+        {"{'type':'string','pattern':'^a','x-wanted':'a name'}", "3.1", " must be a name, not 3.1"},
+        {"{'type':'string','pattern':'^a','x-wanted':'a name'}", "'a'", ""},
+        {"{'type':'string','maxLength':1,'x-wanted':'a name'}", "'ab'",
+         " must have at most 1 character, not 2"},
+        {"{'propertyNames':{'pattern':'^a','x-wanted':'a name'}}", "{'b':1}",
+         "/b! must be a name, not 'b'"},
+        {"{'type':'string','pattern':'^a','x-wanted':'a name','writeOnly':true}", "'secret'",
+         " must be a name"},
+        {"{'type':'string','x-wanted':'a name','writeOnly':true}", "['secret']", " must be a name"},
+        {"{'pattern':'^a','x-wanted':5}", "'b'", " must match '^a', which 'b' does not"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO_FREE char *problems = problems_of(cases[i].schema, cases[i].instance);
+
+        assert_string_equal(problems, cases[i].problems);
+    }
+}
+
 static void test_long_values_are_cut(void **state)
 {
     (void)state;
@@ -383,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages_say_what_must_be_and_what_is),
+        cmocka_unit_test(test_a_schema_brings_its_own_words),
         cmocka_unit_test(test_long_values_are_cut),
         cmocka_unit_test(test_every_problem_is_reported),
         cmocka_unit_test(test_of_several_forms_the_one_that_is_meant_is_explained),
