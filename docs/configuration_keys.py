@@ -30,6 +30,39 @@ def resolve(name, node):
     return home, {**target, **{key: value for key, value in node.items() if key != "$ref"}}
 
 
+def forms(name, node):
+    """Yields what NODE of the file NAME is for each of the types that it chooses by: the type, and
+    the file and the schema of that form."""
+    for form in node.get("allOf", []):
+        yield (form["if"]["properties"]["type"]["const"], *resolve(name, form["then"]))
+
+
+def place(path, paths):
+    """Where PATH stands when the keys of a mapping follow it, and else all are as in PATHS."""
+    parents = [path]
+    while parents[0].rpartition(".")[0] in paths:
+        parents.insert(0, parents[0].rpartition(".")[0])
+    return [paths.index(parent) for parent in parents]
+
+
+def merge(name, node, prefix):
+    """Yields the keys of all the forms of NODE: those that mean the same in several forms once. Each
+    schema says in "types" which forms it is of, if not of all of them."""
+    merged = {}
+    types = []
+    for kind_name, home, form in forms(name, node):
+        types.append(kind_name)
+        for path, schema in keys(home, form, prefix):
+            if path == f"{prefix}type":
+                continue
+            said = (summary(schema), schema["description"])
+            merged.setdefault(path, {}).setdefault(said, (schema, []))[1].append(kind_name)
+    for path, variants in sorted(merged.items(), key=lambda item: place(item[0], list(merged))):
+        for i, (schema, of) in enumerate(variants.values()):
+            name = path if i == 0 else f"{path} ({', '.join(of)})"
+            yield name, (schema if of == types else {**schema, "types": of})
+
+
 def keys(name="config.json", node=None, prefix=""):
     """Yields the dotted path and the resolved schema of every key that a person may write."""
     name, node = resolve(name, node or load(name))
@@ -38,8 +71,10 @@ def keys(name="config.json", node=None, prefix=""):
         yield prefix + key, member
         yield from keys(home, member, f"{prefix}{key}.")
         others = member.get("additionalProperties")
-        if isinstance(others, dict) and "$ref" in others:
-            yield from keys(home, others, f"{prefix}{key}.NAME.")
+        if isinstance(others, dict):
+            place = "NAME" if key == "environments" else "PATH"
+            yield from keys(home, others, f"{prefix}{key}.{place}.")
+    yield from merge(name, node, prefix)
 
 
 def size(number):
@@ -47,27 +82,43 @@ def size(number):
     return f"{number // factor}{unit}"
 
 
+WORDS = {"string": "text", "boolean": "`true` or `false`", "array": "list of text", "object": "mapping"}
+
+
+def either(words):
+    words = list(words)
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
 def kind(schema):
     """What may be written there, in words."""
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
-        return " or ".join(f"`{value}`" for value in schema["enum"])
+        return either(f"`{value}`" for value in schema["enum"])
+    if "anyOf" in schema:
+        return either(form.get("title") or kind(form) for form in schema["anyOf"])
     if schema.get("format") == "byte-size":
         return f"size, {size(schema['minimum'])} to {size(schema['maximum'])}"
+    if schema.get("format") in ("path", "program-path"):
+        return "path"
     if schema["type"] in ("number", "integer"):
         word = "number" if schema["type"] == "number" else "whole number"
         least = schema.get("minimum", f"more than {schema.get('exclusiveMinimum')}")
         return f"{word}, {least} to {schema['maximum']}"
-    return {"string": "text", "array": "list of text", "object": "mapping"}[schema["type"]]
+    if schema["type"] == "array" and schema["items"].get("$ref", "").endswith("/path"):
+        return "list of paths"
+    return WORDS[schema["type"]]
 
 
 def summary(schema):
-    if "default" not in schema:
-        return kind(schema)
-    default = schema["default"]
-    default = default if isinstance(default, str) else json.dumps(default)
-    return f"{kind(schema)}; default `{default}`"
+    text = kind(schema)
+    if "default" in schema:
+        default = schema["default"]
+        text += f"; default `{default if isinstance(default, str) else json.dumps(default)}`"
+    if "types" in schema:
+        text += f"; for type {either(f'`{name}`' for name in schema['types'])}"
+    return text
 
 
 def scdoc(text):

@@ -16,6 +16,7 @@
 #include "base/schema.h"
 #include "schemas/schemas.h"
 #include "server/config_checks.h"
+#include "server/config_paths.h"
 #include "server/config_values.h"
 #include "server/problem_list.h"
 #include "server/yaml_tree.h"
@@ -23,6 +24,7 @@
 struct config {
     char *path; /* owned; NULL: there is no file */
     bool missing;
+    bool is_shared; /* others than its owner may read it */
     struct yaml_tree tree;
     struct problem_list problems;
 };
@@ -112,13 +114,15 @@ static void check_tree(struct config *config)
     struct validation validation = {.config = config};
     struct schema *schema;
     AUTO_JSON json_t *document = load_schema(&schema);
+    AUTO_FREE char *folder = config->path ? config_paths_folder(config->path) : NULL;
+    json_t *root = config->tree.root;
 
-    config_checks_kinds(config, config->tree.root);
-    config_values_settle(document, config->tree.root, on_value_problem, config);
+    config_values_settle(&(struct config_values){document, folder, on_value_problem, config}, root);
     validation.known = config->problems.count;
-    schema_validate(schema, config->tree.root, on_schema_problem, &validation);
+    if (schema_validate(schema, root, on_schema_problem, &validation) && folder)
+        config_paths_settle_volumes(folder, root, on_value_problem, config);
     schema_free(schema);
-    config_checks_relations(config, &config->tree, config->tree.root);
+    config_checks_relations(config, &config->tree, root);
 }
 
 /* The descriptor of the file at PATH, or -1 with CONFIG's error. */
@@ -139,6 +143,7 @@ static int open_file(struct config *config)
                   "chmod go-w %s",
                   status.st_mode & 07777U, config->path);
     }
+    config->is_shared = err.code == ERROR_NONE && status.st_mode & (S_IRGRP | S_IROTH);
     if (err.code == ERROR_NONE)
         return STEAL_FD(fd);
     problem_list_add(&config->problems, (struct yaml_position){0}, "", err.message);
@@ -206,6 +211,11 @@ void config_free(struct config *config)
 bool config_is_missing(const struct config *config)
 {
     return config->missing;
+}
+
+bool config_is_shared(const struct config *config)
+{
+    return config->is_shared;
 }
 
 const json_t *config_tree(const struct config *config)

@@ -41,6 +41,9 @@ char *config_error_text(const struct config *config);
 /* The file, or NULL when there was none. Borrowed. */
 const char *config_path(const struct config *config);
 
+/* True when others than its owner may read the file: it can hold no password then. */
+bool config_is_shared(const struct config *config);
+
 /* Where the configuration is looked for when no path is given: $PYEXECD_CONFIG,
  * ${XDG_CONFIG_HOME:-~/.config}/pyexecd/config.yaml, /etc/pyexecd/config.yaml. The first that
  * exists, owned by the caller, or NULL. A path in $PYEXECD_CONFIG is returned unseen. */

@@ -5,27 +5,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 
-void config_checks_kinds(struct config *config, json_t *root)
-{
-    json_t *environments = json_object_get(root, "environments");
-    const char *name;
-    json_t *definition;
-
-    json_object_foreach (environments, name, definition) {
-        const char *kind = json_object_get_string(definition, "type");
-        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
-        AUTO_FREE char *message = NULL;
-
-        if (!kind || strcmp(kind, "system") == 0)
-            continue;
-        message = memory_format("no kind of environment is called \"%.100s\"; this version knows: "
-                                "system",
-                                kind);
-        config_complain(config, message, "%s/type", pointer);
-        json_object_set_new(environments, name, json_pack("{s:s}", "type", "system"));
-    }
-}
-
 /* KEY of DEFINITION, or where it has none, the server's. Borrowed, or NULL. */
 static const json_t *inherited(const json_t *root, const json_t *definition, const char *key)
 {
@@ -151,9 +130,37 @@ static void check_tcp(struct config *config, const json_t *root)
     }
 }
 
+/* True for `https://name:password@host/`: what stands before an "@" in the authority. */
+static bool has_password(const char *url)
+{
+    const char *authority = strstr(url, "://");
+
+    return authority && strcspn(authority + 3, "@") < strcspn(authority + 3, "/?#");
+}
+
+static void check_passwords(struct config *config, const json_t *root)
+{
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        const char *url = json_object_get_string(definition, "pip_index_url");
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+        AUTO_FREE char *message = NULL;
+
+        if (!url || !has_password(url) || !config_is_shared(config))
+            continue;
+        message =
+            memory_format("has a password in it, and others may read this file; chmod go-r %s",
+                          config_path(config));
+        config_complain(config, message, "%s/pip_index_url", pointer);
+    }
+}
+
 void config_checks_relations(struct config *config, const struct yaml_tree *tree, json_t *root)
 {
     check_all_timeouts(config, tree, root);
     check_default_environment(config, root);
     check_tcp(config, root);
+    check_passwords(config, root);
 }

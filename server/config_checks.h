@@ -6,10 +6,6 @@
 
 #include <jansson.h>
 
-/* Complains about environments of kinds that this version does not have, and puts a plain one in
- * the place of each: the schema would find fault with every key of theirs. */
-void config_checks_kinds(struct config *config, json_t *root);
-
 /* Complains about keys that contradict each other and fills in `default_environment`. ROOT is TREE
  * with its defaults; members of the wrong type are passed over. */
 void config_checks_relations(struct config *config, const struct yaml_tree *tree, json_t *root);

@@ -7,16 +7,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/config_paths.h"
 #include "server/transport/address.h"
 #include "server/yaml_tree.h"
 
-struct walk {
-    const json_t *document; /* borrowed: what references are local to */
-    schema_problem_fn report;
-    void *data;
-};
-
-static json_t *settle(const struct walk *walk, const json_t *schema, json_t *value,
+static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
                       const char *pointer);
 
 static json_t *refuse(struct error *err, const char *expected, const char *text)
@@ -129,10 +124,10 @@ static json_t *read_format(const char *format, const char *text, struct error *e
 }
 
 /* The schema that SCHEMA refers to, or NULL. References are "#/..." without escapes. Borrowed. */
-static const json_t *referred(const struct walk *walk, const json_t *schema)
+static const json_t *referred(const struct config_values *values, const json_t *schema)
 {
     const char *reference = json_object_get_string(schema, "$ref");
-    const json_t *node = walk->document;
+    const json_t *node = values->schema;
 
     if (!reference)
         return NULL;
@@ -146,32 +141,33 @@ static const json_t *referred(const struct walk *walk, const json_t *schema)
 }
 
 /* The keyword KEY of SCHEMA, or of the schema that it refers to. Borrowed, or NULL. */
-static const json_t *keyword(const struct walk *walk, const json_t *schema, const char *key)
+static const json_t *keyword(const struct config_values *values, const json_t *schema,
+                             const char *key)
 {
     const json_t *found = NULL;
 
-    for (; schema && !found; schema = referred(walk, schema))
+    for (; schema && !found; schema = referred(values, schema))
         found = json_object_get(schema, key);
     return found;
 }
 
-static void settle_member(const struct walk *walk, const json_t *schema, json_t *object,
+static void settle_member(const struct config_values *values, const json_t *schema, json_t *object,
                           const char *key, const char *pointer)
 {
     AUTO_FREE char *member = yaml_pointer(pointer, key);
     json_t *value = json_object_get(object, key);
-    const json_t *fallback = keyword(walk, schema, "default");
+    const json_t *fallback = keyword(values, schema, "default");
 
     if (!value && fallback) {
         value = json_deep_copy(fallback);
         json_object_set_new(object, key, value);
     }
     if (value)
-        json_object_set_new(object, key, settle(walk, schema, value, member));
+        json_object_set_new(object, key, settle(values, schema, value, member));
 }
 
-static void check_names(const struct walk *walk, const char *format, const json_t *object,
-                        const char *pointer)
+static void check_names(const struct config_values *values, const char *format,
+                        const json_t *object, const char *pointer)
 {
     const char *key;
     json_t *value;
@@ -182,35 +178,117 @@ static void check_names(const struct walk *walk, const char *format, const json_
         AUTO_FREE char *member = yaml_pointer(pointer, key);
 
         if (!name)
-            walk->report(walk->data, SCHEMA_AT_KEY, member, err.message);
+            values->report(values->data, SCHEMA_AT_KEY, member, err.message);
     }
 }
 
-static void settle_object(const struct walk *walk, const json_t *schema, json_t *object,
-                          const char *pointer)
+/* What FORM ("if", "then") has for objects of a certain type; *RET_TYPE is that type. Borrowed. */
+static const json_t *form_schema(const json_t *form, const char **ret_type)
 {
-    const json_t *properties = keyword(walk, schema, "properties");
-    const json_t *others = keyword(walk, schema, "additionalProperties");
-    const json_t *names = keyword(walk, schema, "propertyNames");
+    const json_t *properties = json_object_get(json_object_get(form, "if"), "properties");
+
+    *ret_type = json_object_get_string(json_object_get(properties, "type"), "const");
+    return json_object_get(form, "then");
+}
+
+/* SCHEMA, or where it has FORMS, the one for the type of OBJECT, if it has one of theirs. */
+static const json_t *choose_form(const json_t *schema, const json_t *forms, const json_t *object)
+{
+    const char *wanted = json_object_get_string(object, "type");
+    const json_t *form;
+    size_t i;
+
+    json_array_foreach (forms, i, form) {
+        const char *type;
+        const json_t *chosen = form_schema(form, &type);
+
+        if (wanted && type && strcmp(type, wanted) == 0)
+            return chosen;
+    }
+    return schema;
+}
+
+/* "venv or docker": the types among FORMS whose objects have KEY. Owned by the caller, or NULL. */
+static char *types_with_key(const struct config_values *values, const json_t *forms,
+                            const char *key)
+{
+    char *types = NULL;
+    const json_t *form;
+    size_t i;
+
+    json_array_foreach (forms, i, form) {
+        const char *type;
+        const json_t *schema = form_schema(form, &type);
+        char *longer;
+
+        if (!json_object_get(keyword(values, schema, "properties"), key))
+            continue;
+        longer = memory_format("%s%s%s", types ? types : "", types ? " or " : "", type);
+        free(types);
+        types = longer;
+    }
+    return types;
+}
+
+/* Reports the keys of OBJECT that CHOSEN does not know, but another of FORMS does. */
+static void check_foreign_keys(const struct config_values *values, const json_t *forms,
+                               const json_t *chosen, const json_t *object, const char *pointer)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach ((json_t *)object, key, value) {
+        AUTO_FREE char *types = NULL;
+        AUTO_FREE char *member = yaml_pointer(pointer, key);
+        AUTO_FREE char *message = NULL;
+
+        if (json_object_get(keyword(values, chosen, "properties"), key))
+            continue;
+        types = types_with_key(values, forms, key);
+        if (!types)
+            continue;
+        message = memory_format("is a key of type %s, not of %s", types,
+                                json_object_get_string(object, "type"));
+        values->report(values->data, SCHEMA_AT_KEY, member, message);
+    }
+}
+
+static void settle_members(const struct config_values *values, const json_t *schema, json_t *object,
+                           const char *pointer)
+{
+    const json_t *properties = keyword(values, schema, "properties");
+    const json_t *others = keyword(values, schema, "additionalProperties");
+    const json_t *names = keyword(values, schema, "propertyNames");
     const char *key;
     json_t *member;
 
     if (json_object_get_string(names, "format"))
-        check_names(walk, json_object_get_string(names, "format"), object, pointer);
+        check_names(values, json_object_get_string(names, "format"), object, pointer);
     json_object_foreach ((json_t *)properties, key, member)
-        settle_member(walk, member, object, key, pointer);
+        settle_member(values, member, object, key, pointer);
     if (!json_is_object(others))
         return;
     json_object_foreach (object, key, member) {
         if (!json_object_get(properties, key))
-            settle_member(walk, others, object, key, pointer);
+            settle_member(values, others, object, key, pointer);
     }
 }
 
-static void settle_array(const struct walk *walk, const json_t *schema, json_t *array,
+static void settle_object(const struct config_values *values, const json_t *schema, json_t *object,
+                          const char *pointer)
+{
+    const json_t *forms = keyword(values, schema, "allOf");
+    const json_t *chosen = choose_form(schema, forms, object);
+
+    if (chosen != schema)
+        check_foreign_keys(values, forms, chosen, object, pointer);
+    settle_members(values, chosen, object, pointer);
+}
+
+static void settle_array(const struct config_values *values, const json_t *schema, json_t *array,
                          const char *pointer)
 {
-    const json_t *items = keyword(walk, schema, "items");
+    const json_t *items = keyword(values, schema, "items");
     json_t *item;
     size_t i;
 
@@ -218,42 +296,42 @@ static void settle_array(const struct walk *walk, const json_t *schema, json_t *
         AUTO_FREE char *place = memory_format("%s/%zu", pointer, i);
 
         if (items)
-            json_array_set_new(array, i, settle(walk, items, item, place));
+            json_array_set_new(array, i, settle(values, items, item, place));
     }
 }
 
-static json_t *settle_string(const struct walk *walk, const json_t *schema, json_t *value,
-                             const char *pointer)
+static json_t *settle_string(const struct config_values *values, const json_t *schema,
+                             json_t *value, const char *pointer)
 {
-    const char *format = json_string_value(keyword(walk, schema, "format"));
+    const char *format = json_string_value(keyword(values, schema, "format"));
     struct error err = ERROR_INIT;
     json_t *read;
 
     if (!format)
         return json_incref(value);
-    read = read_format(format, json_string_value(value), &err);
+    read = values->folder ? config_paths_read(values->folder, format, value) : NULL;
+    if (!read)
+        read = read_format(format, json_string_value(value), &err);
     if (read)
         return read;
-    walk->report(walk->data, SCHEMA_AT_VALUE, pointer, err.message);
+    values->report(values->data, SCHEMA_AT_VALUE, pointer, err.message);
     return json_incref(value);
 }
 
 /* What VALUE becomes by SCHEMA: itself, changed or not, or another value. New reference. */
-static json_t *settle(const struct walk *walk, const json_t *schema, json_t *value,
+static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
                       const char *pointer)
 {
     if (json_is_string(value))
-        return settle_string(walk, schema, value, pointer);
+        return settle_string(values, schema, value, pointer);
     if (json_is_array(value))
-        settle_array(walk, schema, value, pointer);
+        settle_array(values, schema, value, pointer);
     if (json_is_object(value))
-        settle_object(walk, schema, value, pointer);
+        settle_object(values, schema, value, pointer);
     return json_incref(value);
 }
 
-void config_values_settle(const json_t *schema, json_t *root, schema_problem_fn report, void *data)
+void config_values_settle(const struct config_values *values, json_t *root)
 {
-    const struct walk walk = {.document = schema, .report = report, .data = data};
-
-    json_decref(settle(&walk, schema, root, ""));
+    json_decref(settle(values, values->schema, root, ""));
 }

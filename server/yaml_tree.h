@@ -12,7 +12,7 @@ enum {
     YAML_TEXT_BYTES = 256 * 1024,
     YAML_DEPTH = 32,
     YAML_VALUES = 10000,
-    YAML_KEY_BYTES = 128,
+    YAML_KEY_BYTES = 256, /* a path may be one */
 };
 
 /* Counted from 1; columns in characters. */

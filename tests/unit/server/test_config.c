@@ -86,6 +86,33 @@ static void test_what_is_right_has_no_errors(void **state)
         "environments: {a: {type: system, timeout: 5, max_timeout: 5}}\n",
         "environments: {a: {type: system, environment: {A: x, _b1: ''}, isolation: none}}\n",
         "environments: {a: {type: system, limits: {memory: 2GiB, output: 1KiB}}}\n",
+        "environments: {a: {type: system, prepare: eager, prepare_timeout: 5}}\n",
+        "environments: {a: {type: venv}}\n",
+        "environments: {a: {type: venv, python_version: '3.11', venv_path: /x/y}}\n",
+        "environments: {a: {type: venv, python_version: 3.11.7, python_path: bin/python}}\n",
+        "environments: {a: {type: venv, pip_packages: [numpy, 'a-b.c_d[x,y] >= 1.0, < 2',\n"
+        "  'x==1.*', 'typing-extensions~=4.0; python_version < \"3.12\"'], requirements_file: "
+        "r}}\n",
+        "environments: {a: {type: venv, pip_index_url: 'https://me:x@y/simple',\n"
+        "  pip_find_links: wheels, allow_source_builds: true, system_site_packages: true}}\n",
+        "environments: {a: {type: docker}}\n",
+        "environments: {a: {type: docker, image: python}}\n",
+        "environments: {a: {type: docker, image: 'h.example:5000/a/b__c/d-e.f:1.0-X'}}\n",
+        "environments: {a: {type: docker, image: x, dockerfile: lab/Dockerfile,\n"
+        "  build_args: {A: '1'}, pull: always}}\n",
+        "environments: {a: {type: docker, image: python@sha256:"
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}}\n",
+        "environments: {a: {type: docker, volumes: {/srv: /data, ./x: {path: /x, mode: rw}}}}\n",
+        "environments: {a: {type: docker, network: lab_net-1, user: 1000:1000, gpus: all}}\n",
+        "environments: {a: {type: docker, gpus: 2, limits: {cpus: 0.5, memory: 1GiB}}}\n",
+        "environments: {a: {type: docker, gpus: ['0', GPU-1], runtime: runsc}}\n",
+        "environments: {a: {type: docker, host: 'unix:///run/x.sock', isolation: docker}}\n",
+        "environments: {a: {type: docker, host: 'tcp://[::1]:2376',\n"
+        "  tls: {ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem}}}\n",
+        "environments: {a: {type: docker, cleanup_container: false, container_startup_timeout: 5,\n"
+        "  keep_container_running: true, container_name_prefix: lab_}}\n",
+        "callers: {}\n",
+        "callers: {define_environments: true, allowed_images: ['*'], allowed_paths: [/srv, x]}\n",
         "default_environment: system\n",
         "# comment\n---\ntimeout: 10 # seconds\n...\n",
     };
@@ -166,8 +193,10 @@ static void test_sizes_are_read_strictly(void **state)
         {"limits: {memory: 999999999999999TiB}\n",
          "1:18: limits.memory: " SIZE "\"999999999999999TiB\"\n"},
         {"limits: {memory: 0x10000000}\n", "1:18: limits.memory: " SIZE "\"0x10000000\"\n"},
-        {"limits: {memory: 1.5}\n", "1:18: limits.memory: must be at least 16777216, not 1.5\n"
-                                    "1:18: limits.memory: must be integer or string, not 1.5\n"},
+        {"limits: {memory: 1.5}\n",
+         "1:18: limits.memory: must be at least 16777216, not 1.5\n"
+         "1:18: limits.memory: must be a number of bytes or a size such as 512MiB, "
+         "1GB or 64KiB, not 1.5\n"},
         {"limits: {memory: 1MiB}\n",
          "1:18: limits.memory: must be at least 16777216, not 1048576\n"},
         {"limits: {memory: 1024}\n", "1:18: limits.memory: must be at least 16777216, not 1024\n"},
@@ -215,16 +244,19 @@ static void test_environments_are_checked(void **state)
     static const struct reading readings[] = {
         {"environments: {a: {executable: /usr/bin/python3}}\n",
          "1:19: environments.a: is missing \"type\"\n"},
-        {"environments:\n  a:\n    type: venv\n    venv_path: /x\n",
-         "3:11: environments.a.type: no kind of environment is called \"venv\"; this version "
-         "knows: system\n"},
+        {"environments:\n  a:\n    type: conda\n    venv_path: /x\n",
+         "3:11: environments.a.type: must be one of \"system\", \"venv\", \"docker\"\n"},
+        {"environments: {a: {type: dokcer, image: 5}}\n",
+         "1:26: environments.a.type: must be one of \"system\", \"venv\", \"docker\"; did you mean "
+         "\"docker\"?\n"},
+        {"environments: {a: {type: 1}}\n",
+         "1:26: environments.a.type: must be one of \"system\", \"venv\", \"docker\"\n"},
         {"environments:\n  box: {type: docker, image: python, timeout: no}\n"
          "default_environment: box\n",
-         "2:15: environments.box.type: no kind of environment is called \"docker\"; this version "
-         "knows: system\n"},
-        {"environments: {a: {type: 1}}\n", "1:26: environments.a.type: must be \"system\"\n"},
+         "2:47: environments.box.timeout: must be number, not string\n"},
         {"environments: {a: {type: system, executable: python3}}\n",
-         "1:46: environments.a.executable: must be an absolute path, not \"python3\"\n"},
+         "1:46: environments.a.executable: must be the path of a program, with a /, not "
+         "\"python3\"\n"},
         {"environments: {a: {type: system, isolation: sandbox}}\n",
          "1:45: environments.a.isolation: must be one of \"auto\", \"none\"\n"},
         {"environments: {\"a b\": {type: system}}\n",
@@ -235,9 +267,7 @@ static void test_environments_are_checked(void **state)
          "\"\"\n"},
         {"environments: {a/b: {type: venv}}\n",
          "1:16: environments.a/b: must be a name of 1 to 64 letters, digits, dots, - and _, not "
-         "\"a/b\"\n"
-         "1:28: environments.a/b.type: no kind of environment is called \"venv\"; this version "
-         "knows: system\n"},
+         "\"a/b\"\n"},
         {"environments: {a: {type: system, environment: {LD_PRELOAD: x}}}\n",
          "1:48: environments.a.environment.LD_PRELOAD: LD_PRELOAD would change how every program "
          "is loaded\n"},
@@ -248,6 +278,174 @@ static void test_environments_are_checked(void **state)
          "1:51: environments.a.environment.A: must be string, not integer\n"
          "1:54: environments.a.environment.B=C: must be a name of letters, digits and _ that "
          "begins with no digit, not \"B=C\"\n"},
+    };
+
+    (void)state;
+    check(readings, COUNT(readings));
+}
+
+static void test_keys_of_another_type_are_told_from_misspelt_ones(void **state)
+{
+    static const struct reading readings[] = {
+        {"environments:\n  a:\n    type: system\n    image: x\n    pip_packages: [numpy]\n",
+         "4:5: environments.a.image: is a key of type docker, not of system\n"
+         "5:5: environments.a.pip_packages: is a key of type venv or docker, not of system\n"},
+        {"environments: {a: {type: venv, executable: /x/python3, network: host}}\n",
+         "1:32: environments.a.executable: is a key of type system, not of venv\n"
+         "1:56: environments.a.network: is a key of type docker, not of venv\n"},
+        {"environments: {a: {type: docker, venv_path: /x}}\n",
+         "1:34: environments.a.venv_path: is a key of type venv, not of docker\n"},
+        {"environments: {a: {type: venv, pip_package: [numpy]}}\n",
+         "1:32: environments.a.pip_package: unknown key \"pip_package\", did you mean "
+         "\"pip_packages\"?\n"},
+        {"environments: {a: {type: docker, limits: {cpu: 2}}}\n",
+         "1:43: environments.a.limits.cpu: unknown key \"cpu\", did you mean \"cpus\"?\n"},
+        {"environments: {a: {type: docker, volumes: {/x: {paths: /y}}}}\n",
+         "1:48: environments.a.volumes./x: is missing \"path\"\n"
+         "1:49: environments.a.volumes./x.paths: unknown key \"paths\", did you mean \"path\"?\n"},
+        {"environments: {a: {image: x}}\n", "1:19: environments.a: is missing \"type\"\n"},
+    };
+
+    (void)state;
+    check(readings, COUNT(readings));
+}
+
+static void test_venvs_are_checked(void **state)
+{
+#define VERSION                                                                                    \
+    "must be a version in quotes, such as \"3.11\" or \"3.11.7\" (3.10 without quotes is the "     \
+    "number "                                                                                      \
+    "3.1), not "
+#define PACKAGE                                                                                    \
+    "must be a package, such as numpy, numpy>=1.26 or requests[socks]==2.31.0: no option, path "   \
+    "or "                                                                                          \
+    "URL, not "
+#define IN_VENV(KEY) "environments: {a: {type: venv, " KEY "}}\n"
+    static const struct reading readings[] = {
+        {IN_VENV("python_version: 3.11"), "1:48: environments.a.python_version: " VERSION "3.11\n"},
+        {IN_VENV("python_version: 3.10"), "1:48: environments.a.python_version: " VERSION "3.1\n"},
+        {IN_VENV("python_version: 3"), "1:48: environments.a.python_version: " VERSION "3\n"},
+        {IN_VENV("python_version: 3.x"),
+         "1:48: environments.a.python_version: " VERSION "\"3.x\"\n"},
+        {IN_VENV("python_version: '2.7'"),
+         "1:48: environments.a.python_version: " VERSION "\"2.7\"\n"},
+        {IN_VENV("python_version: 3.11.7.1"),
+         "1:48: environments.a.python_version: " VERSION "\"3.11.7.1\"\n"},
+        {IN_VENV("python_path: python3"), "1:45: environments.a.python_path: must be the path of a "
+                                          "program, with a /, not \"python3\"\n"},
+        {IN_VENV("venv_path: ~/venv"),
+         "1:43: environments.a.venv_path: must be a path, absolute or relative to this file; ~ is "
+         "not read, write it out, not \"~/venv\"\n"},
+        {IN_VENV("pip_packages: numpy"),
+         "1:46: environments.a.pip_packages: must be array, not string\n"},
+        {IN_VENV("pip_packages: ['-r x']"),
+         "1:47: environments.a.pip_packages.0: " PACKAGE "\"-r x\"\n"},
+        {IN_VENV("pip_packages: [numpy, ./wheels/x.whl]"),
+         "1:54: environments.a.pip_packages.1: " PACKAGE "\"./wheels/x.whl\"\n"},
+        {IN_VENV("pip_packages: ['a @ https://x/a.whl']"),
+         "1:47: environments.a.pip_packages.0: " PACKAGE "\"a @ https://x/a.whl\"\n"},
+        {IN_VENV("pip_packages: [3]"), "1:47: environments.a.pip_packages.0: " PACKAGE "3\n"},
+        {IN_VENV("pip_index_url: 'ftp://me:secret@x/'"),
+         "1:47: environments.a.pip_index_url: must be an http or https URL\n"},
+        {IN_VENV("pip_index_url: [secret]"),
+         "1:47: environments.a.pip_index_url: must be an http or https URL\n"},
+        {IN_VENV("allow_source_builds: yes"),
+         "1:53: environments.a.allow_source_builds: must be boolean, not string\n"},
+        {IN_VENV("prepare: now"),
+         "1:41: environments.a.prepare: must be one of \"lazy\", \"eager\"\n"},
+        {IN_VENV("prepare_timeout: 0"),
+         "1:49: environments.a.prepare_timeout: must be more than 0, not 0\n"},
+    };
+
+    (void)state;
+    check(readings, COUNT(readings));
+}
+
+static void test_docker_environments_are_checked(void **state)
+{
+#define IMAGE "must be an image, such as python:3.11-slim or registry.example/lab/python:3.12, not "
+#define NETWORK                                                                                    \
+    "must be none, bridge or the name of a network of the engine (host and container:... are "     \
+    "refused: they are the network of this machine or of another container), not "
+#define TARGET                                                                                     \
+    "must be an absolute path in the container, such as /data, or {path: /data, mode: rw}, not "
+#define SOURCE                                                                                     \
+    "must be a path with a /, absolute or relative to this file, without : and .. in it, not "
+#define IN_DOCKER(KEY) "environments: {a: {type: docker, " KEY "}}\n"
+    static const struct reading readings[] = {
+        {IN_DOCKER("image: Python"), "1:41: environments.a.image: " IMAGE "\"Python\"\n"},
+        {IN_DOCKER("image: 'python:'"), "1:41: environments.a.image: " IMAGE "\"python:\"\n"},
+        {IN_DOCKER("image: 3.11"), "1:41: environments.a.image: " IMAGE "3.11\n"},
+        {IN_DOCKER("image: python@sha256:12"),
+         "1:41: environments.a.image: " IMAGE "\"python@sha256:12\"\n"},
+        {IN_DOCKER("network: host"), "1:43: environments.a.network: " NETWORK "\"host\"\n"},
+        {IN_DOCKER("network: 'container:db'"),
+         "1:43: environments.a.network: " NETWORK "\"container:db\"\n"},
+        {IN_DOCKER("pull: if-missing"),
+         "1:40: environments.a.pull: must be one of \"missing\", \"always\", \"never\"\n"},
+        {IN_DOCKER("volumes: [/srv]"), "1:43: environments.a.volumes: must be object, not array\n"},
+        {IN_DOCKER("volumes: {/srv: 5}"), "1:50: environments.a.volumes./srv: " TARGET "5\n"},
+        {IN_DOCKER("volumes: {/srv: data}"),
+         "1:50: environments.a.volumes./srv: " TARGET "\"data\"\n"},
+        {IN_DOCKER("volumes: {/srv: '/data:rw'}"),
+         "1:50: environments.a.volumes./srv: " TARGET "\"/data:rw\"\n"},
+        {IN_DOCKER("volumes: {/srv: /}"), "1:50: environments.a.volumes./srv: " TARGET "\"/\"\n"},
+        {IN_DOCKER("volumes: {/srv: {path: /data, mode: w}}"),
+         "1:70: environments.a.volumes./srv.mode: must be one of \"ro\", \"rw\"; did you mean "
+         "\"rw\"?\n"},
+        {IN_DOCKER("volumes: {data: /data}"),
+         "1:44: environments.a.volumes.data: " SOURCE "\"data\"\n"},
+        {IN_DOCKER("volumes: {~/x: /data}"),
+         "1:44: environments.a.volumes.~/x: " SOURCE "\"~/x\"\n"},
+        {IN_DOCKER("volumes: {/srv/../etc: /data}"),
+         "1:44: environments.a.volumes./srv/../etc: " SOURCE "\"/srv/../etc\"\n"},
+        {IN_DOCKER("volumes: {./x: /data, x//y: /a, .//x: /b}"),
+         "1:66: environments.a.volumes..//x: is the same path as another one\n"},
+        {IN_DOCKER("gpus: some"),
+         "1:40: environments.a.gpus: must be \"all\", a number of GPUs or a list of their ids in "
+         "quotes\n"},
+        {IN_DOCKER("gpus: 0"), "1:40: environments.a.gpus: must be at least 1, not 0\n"},
+        {IN_DOCKER("gpus: [0]"), "1:41: environments.a.gpus.0: must be string, not integer\n"},
+        {IN_DOCKER("user: 1000"),
+         "1:40: environments.a.user: must be a user or user:group, by name or number, in quotes, "
+         "not 1000\n"},
+        {IN_DOCKER("container_name_prefix: _x"),
+         "1:57: environments.a.container_name_prefix: must be 1 to 64 letters, digits, dots, - and "
+         "_, a letter or digit first, not \"_x\"\n"},
+        {IN_DOCKER("host: ssh://box"),
+         "1:40: environments.a.host: must be unix:///PATH or tcp://HOST:PORT, not "
+         "\"ssh://box\"\n"},
+        {IN_DOCKER("tls: {cert_file: /c}"),
+         "1:39: environments.a.tls: is missing \"key_file\", which \"cert_file\" needs\n"},
+        {IN_DOCKER("build_args: {A: 1, 2B: x}"),
+         "1:50: environments.a.build_args.A: must be string, not integer\n"
+         "1:53: environments.a.build_args.2B: must be a name of letters, digits and _ that begins "
+         "with no digit, not \"2B\"\n"},
+        {IN_DOCKER("isolation: none"),
+         "1:45: environments.a.isolation: must be one of \"auto\", \"docker\"\n"},
+        {IN_DOCKER("limits: {cpus: 0}"),
+         "1:49: environments.a.limits.cpus: must be more than 0, not 0\n"},
+    };
+
+    (void)state;
+    check(readings, COUNT(readings));
+}
+
+static void test_callers_are_checked(void **state)
+{
+    static const struct reading readings[] = {
+        {"callers: true\n", "1:10: callers: must be object, not boolean\n"},
+        {"callers: {define_environments: yes}\n",
+         "1:32: callers.define_environments: must be boolean, not string\n"},
+        {"callers: {allowed_image: [x]}\n",
+         "1:11: callers.allowed_image: unknown key "
+         "\"allowed_image\", did you mean \"allowed_images\"?\n"},
+        {"callers: {allowed_images: ['python *']}\n",
+         "1:28: callers.allowed_images.0: must be an image, with * for any number of characters, "
+         "such as python:*, not \"python *\"\n"},
+        {"callers: {allowed_paths: [~]}\n",
+         "1:27: callers.allowed_paths.0: must be a path, absolute or relative to this file; ~ is "
+         "not read, write it out, not null\n"},
     };
 
     (void)state;
@@ -324,10 +522,8 @@ static void test_all_errors_come_in_the_order_of_the_file(void **state)
         "4:11: limits.memory: must be a number of bytes or a size such as 512MiB, 1GB or 64KiB, "
         "not \"lots\"\n"
         "5:14: limits.processes: must be integer, not string\n"
-        "8:11: environments.lab.type: no kind of environment is called \"conda\"; this version "
-        "knows: system\n"
+        "8:11: environments.lab.type: must be one of \"system\", \"venv\", \"docker\"\n"
         "11:17: environments.other.executable: anchor &x: anchors and aliases are not read\n"
-        "11:17: environments.other.executable: must be an absolute path, not \"python\"\n"
         "12:14: environments.other.timeout: is 700 seconds, more than max_timeout (600)\n"
         "13:22: default_environment: no environment is called \"laboratory\"; there are: lab, "
         "other\n",
@@ -379,7 +575,9 @@ static void test_defaults_are_filled_in(void **state)
         "\"limits\":{\"memory\":536870912,\"processes\":64,\"disk\":1073741824,\"output\":1048576,"
         "\"concurrent_runs\":4,\"queued_runs\":64},"
         "\"containment\":\"strict\","
-        "\"environments\":{\"system\":{\"type\":\"system\",\"isolation\":\"auto\"}},"
+        "\"environments\":{\"system\":{\"type\":\"system\",\"isolation\":\"auto\","
+        "\"prepare\":\"lazy\",\"prepare_timeout\":600}},"
+        "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
         "\"default_environment\":\"system\"}";
     struct config *config = config_load(NULL);
     AUTO_FREE char *without_file = json_text(config_tree(config));
@@ -406,9 +604,77 @@ static void test_what_is_written_stays(void **state)
               "\"disk\":1073741824,\"concurrent_runs\":4,\"queued_runs\":64},"
               "\"timeout\":0.5,"
               "\"environments\":{\"only\":{\"type\":\"system\",\"limits\":{\"disk\":1099511627776},"
-              "\"isolation\":\"auto\"}},"
+              "\"isolation\":\"auto\",\"prepare\":\"lazy\",\"prepare_timeout\":600}},"
               "\"listen\":[\"stdio\"],\"working_directory\":\"temporary\",\"keep_for\":86400,"
-              "\"max_timeout\":600,\"containment\":\"strict\",\"default_environment\":\"only\"}");
+              "\"max_timeout\":600,\"containment\":\"strict\","
+              "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
+              "\"default_environment\":\"only\"}");
+}
+
+/* A value in the tree of TEXT, a configuration in FILE. Owned by the caller. */
+static char *value_in(const char *file, const char *text, const char *key)
+{
+    struct config *config = config_parse(file, text, strlen(text));
+    const json_t *environments = json_object_get(config_tree(config), "environments");
+    char *value;
+
+    assert_false(config_has_errors(config));
+    value = json_text(json_object_get(json_object_get(environments, "a"), key));
+    config_free(config);
+    return value;
+}
+
+static void test_paths_begin_in_the_folder_of_the_file(void **state)
+{
+    static const struct {
+        const char *file;
+        const char *text;
+        const char *key;
+        const char *value;
+    } cases[] = {
+        {"/etc/x/c.yaml", "{type: system, executable: bin/python3}", "executable",
+         "\"/etc/x/bin/python3\""},
+        {"/etc/x/c.yaml", "{type: system, executable: /bin/python3}", "executable",
+         "\"/bin/python3\""},
+        {"/c.yaml", "{type: venv, python_path: ./python3}", "python_path", "\"/python3\""},
+        {"/etc/c.yaml", "{type: venv, venv_path: .//v}", "venv_path", "\"/etc/v\""},
+        {"/etc/c.yaml", "{type: venv, requirements_file: ../r.txt}", "requirements_file",
+         "\"/etc/../r.txt\""},
+        {"/etc/c.yaml", "{type: venv, pip_find_links: w}", "pip_find_links", "\"/etc/w\""},
+        {"/etc/c.yaml", "{type: docker, dockerfile: Dockerfile}", "dockerfile",
+         "\"/etc/Dockerfile\""},
+        {"/etc/c.yaml", "{type: docker, tls: {ca_file: ca, cert_file: /c, key_file: k}}", "tls",
+         "{\"ca_file\":\"/etc/ca\",\"cert_file\":\"/c\",\"key_file\":\"/etc/k\"}"},
+        {"/etc/c.yaml", "{type: docker, volumes: {./a: /b, /c: {path: /d}}}", "volumes",
+         "{\"/etc/a\":\"/b\",\"/c\":{\"path\":\"/d\",\"mode\":\"ro\"}}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        AUTO_FREE char *text = memory_format("environments: {a: %s}", cases[i].text);
+        AUTO_FREE char *value = value_in(cases[i].file, text, cases[i].key);
+
+        assert_string_equal(value, cases[i].value);
+    }
+}
+
+static void test_a_file_named_by_a_relative_path_has_a_folder_too(void **state)
+{
+    static const char text[] = "environments: {a: {type: venv, venv_path: v}}";
+    char here[4096];
+    AUTO_FREE char *beside = NULL;
+    AUTO_FREE char *below = NULL;
+    AUTO_FREE char *expected_beside = NULL;
+    AUTO_FREE char *expected_below = NULL;
+
+    (void)state;
+    assert_non_null(getcwd(here, sizeof here));
+    beside = value_in("c.yaml", text, "venv_path");
+    below = value_in("./x/c.yaml", text, "venv_path");
+    expected_beside = memory_format("\"%s/v\"", here);
+    expected_below = memory_format("\"%s/x/v\"", here);
+    assert_string_equal(beside, expected_beside);
+    assert_string_equal(below, expected_below);
 }
 
 static void test_later_complaints_have_their_place(void **state)
@@ -501,6 +767,44 @@ static void test_a_file_that_others_may_write_is_refused(void **state)
         load_and_expect(path, expected ? expected : "");
     }
     unlink(path);
+    rmdir(directory);
+}
+
+static void test_a_password_is_refused_in_a_file_that_others_may_read(void **state)
+{
+    AUTO_FREE char *directory = make_directory();
+    static const struct {
+        const char *url;
+        mode_t mode;
+        bool refused;
+    } cases[] = {
+        {"https://me:secret@x.example/simple", 0600, false},
+        {"https://me:secret@x.example/simple", 0640, true},
+        {"https://me:secret@x.example/simple", 0604, true},
+        {"https://me:secret@x.example", 0644, true},
+        {"https://x.example/simple@1", 0644, false},
+        {"https://x.example", 0644, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        AUTO_FREE char *text =
+            memory_format("environments: {a: {type: venv, pip_index_url: \"%s\"}}", cases[i].url);
+        AUTO_FREE char *path = write_file(directory, "config.yaml", text);
+        AUTO_FREE char *refusal =
+            memory_format("%s:1:47: environments.a.pip_index_url: has a password in it, and others "
+                          "may read this file; chmod go-r %s\n",
+                          path, path);
+        struct config *config;
+        AUTO_FREE char *errors = NULL;
+
+        assert_int_equal(chmod(path, cases[i].mode), 0);
+        config = config_load(path);
+        errors = config_error_text(config);
+        assert_string_equal(errors, cases[i].refused ? refusal : "");
+        config_free(config);
+        unlink(path);
+    }
     rmdir(directory);
 }
 
@@ -637,15 +941,22 @@ int main(void)
         cmocka_unit_test(test_sizes_are_read_strictly),
         cmocka_unit_test(test_unknown_keys_are_told_at_the_key),
         cmocka_unit_test(test_environments_are_checked),
+        cmocka_unit_test(test_keys_of_another_type_are_told_from_misspelt_ones),
+        cmocka_unit_test(test_venvs_are_checked),
+        cmocka_unit_test(test_docker_environments_are_checked),
+        cmocka_unit_test(test_callers_are_checked),
         cmocka_unit_test(test_keys_are_checked_against_each_other),
         cmocka_unit_test(test_yaml_faults_do_not_make_others),
         cmocka_unit_test(test_all_errors_come_in_the_order_of_the_file),
         cmocka_unit_test(test_of_very_many_errors_the_first_are_told),
         cmocka_unit_test(test_defaults_are_filled_in),
         cmocka_unit_test(test_what_is_written_stays),
+        cmocka_unit_test(test_paths_begin_in_the_folder_of_the_file),
+        cmocka_unit_test(test_a_file_named_by_a_relative_path_has_a_folder_too),
         cmocka_unit_test(test_later_complaints_have_their_place),
         cmocka_unit_test(test_complaints_about_defaults_need_no_file),
         cmocka_unit_test(test_a_file_that_others_may_write_is_refused),
+        cmocka_unit_test(test_a_password_is_refused_in_a_file_that_others_may_read),
         cmocka_unit_test(test_a_missing_file_can_be_told_from_a_wrong_one),
         cmocka_unit_test(test_a_large_file_is_not_read),
         cmocka_unit_test(test_the_file_is_found_in_order),

@@ -228,7 +228,7 @@ static void test_what_is_too_much_is_refused_fast(void **state)
         {"? ", 65536, "x", "1:3 [] a key must be a single word or string\n"},
         {"- a\n", YAML_VALUES, "", "10000:3 [] there are more than 10000 values\n"},
         {"a", YAML_TEXT_BYTES + 1, "", "1:1 [] the file is larger than 262144 bytes\n"},
-        {"k", YAML_KEY_BYTES + 1, ": 1\n", "1:1 [] the key is longer than 128 bytes\n"},
+        {"k", YAML_KEY_BYTES + 1, ": 1\n", "1:1 [] the key is longer than 256 bytes\n"},
     };
 
     (void)state;
