@@ -1,16 +1,22 @@
 #include "base/log.h"
 
+#include "base/error.h"
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 1024 };
+enum { TEXT_BYTES = ERROR_MESSAGE_BYTES + 512 };
 
 /* The one piece of state that is not owned by main: where a line goes must be known everywhere. */
 static enum log_level threshold = LOG_LEVEL_WARNING;
 static bool on_journal;
+static void (*before_text)(void *data);
+static void *before_data; /* borrowed */
 
 static const char *const journal_prefix[] = {
     [LOG_LEVEL_ERROR] = "<3>",
@@ -37,21 +43,37 @@ void log_open(enum log_level level)
     on_journal = stderr_is_journal();
 }
 
-__attribute__((format(printf, 2, 0))) static void write_line(enum log_level level,
+void log_precede(void (*before)(void *data), void *data)
+{
+    before_text = before;
+    before_data = data;
+}
+
+static void write_line(enum log_level level, const char *indentation, char *text)
+{
+    char line[TEXT_BYTES + 32];
+    int length;
+
+    printable_clean(text);
+    length = snprintf(line, sizeof line, "%spyexecd: %s%s\n",
+                      on_journal ? journal_prefix[level] : "", indentation, text);
+    (void)!write(STDERR_FILENO, line, (size_t)length); /* nowhere else to complain */
+}
+
+__attribute__((format(printf, 2, 0))) static void write_text(enum log_level level,
                                                              const char *format, va_list arguments)
 {
-    char line[LINE_BYTES];
-    int used;
+    char text[TEXT_BYTES];
+    char *rest = text;
 
     if (level > threshold)
         return;
-    used = snprintf(line, sizeof line, "%spyexecd: ", on_journal ? journal_prefix[level] : "");
-    vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
-    for (used = 0; line[used]; used++)
-        if ((unsigned char)line[used] < ' ' || line[used] == 0x7f)
-            line[used] = '?';
-    line[used++] = '\n';
-    (void)!write(STDERR_FILENO, line, (size_t)used); /* nowhere else to complain */
+    if (before_text)
+        before_text(before_data);
+    vsnprintf(text, sizeof text, format, arguments);
+    write_line(level, "", strsep(&rest, "\n"));
+    while (rest && *rest)
+        write_line(level, "  ", strsep(&rest, "\n"));
 }
 
 #define DEFINE_LOG(NAME, LEVEL)                                                                    \
@@ -59,7 +81,7 @@ __attribute__((format(printf, 2, 0))) static void write_line(enum log_level leve
     {                                                                                              \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        write_line(LEVEL, format, arguments);                                                      \
+        write_text(LEVEL, format, arguments);                                                      \
         va_end(arguments);                                                                         \
     }
 

@@ -1,6 +1,7 @@
 /* One line on stderr, at the edge only: accepted, closed, refused, started, ended. A sentence, then
- * key=value pairs; never program output, never secrets, never the client's code. Control
- * characters in it are replaced. Under a systemd journal the line carries its priority. */
+ * key=value pairs; never program output, never secrets, never the client's code. An error may quote
+ * lines of a tool: they follow, indented. Control characters are replaced. Under a systemd journal
+ * each line carries its priority. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +15,10 @@ enum log_level {
 
 /* Sets the least severe level that is written (default: warning). Call once, at start. */
 void log_open(enum log_level level);
+
+/* BEFORE is called before anything is written, by whoever has drawn on the same terminal; NULL:
+ * nobody has. */
+void log_precede(void (*before)(void *data), void *data);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,13 @@
+/* Text from outside, made fit for a terminal and for a log. */
+#pragma once
+
+#include <stddef.h>
+
+/* Replaces in TEXT, in place, every byte of a control character (C0, DEL, C1: what a terminal takes
+ * for a command) and of ill-formed UTF-8 by '?'. */
+void printable_clean(char *text);
+
+/* How many bytes at the start of clean TEXT take at most COLUMNS of a terminal, and how many they
+ * take, in *RET_USED. A character beyond the alphabets is counted as two columns, which some are:
+ * rather a column too many than a line that wraps. */
+size_t printable_fit(const char *text, size_t columns, size_t *ret_used);

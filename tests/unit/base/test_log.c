@@ -1,0 +1,108 @@
+#include "base/log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* What is written to stderr goes to a file meanwhile. */
+struct listening {
+    FILE *file;
+    int before;
+};
+
+static struct listening listen_to_stderr(void)
+{
+    struct listening listening = {.file = tmpfile(), .before = dup(STDERR_FILENO)};
+
+    assert_non_null(listening.file);
+    dup2(fileno(listening.file), STDERR_FILENO);
+    return listening;
+}
+
+static void assert_heard(struct listening *listening, const char *expected)
+{
+    char text[8192] = "";
+
+    dup2(listening->before, STDERR_FILENO);
+    close(listening->before);
+    rewind(listening->file);
+    text[fread(text, 1, sizeof text - 1, listening->file)] = '\0';
+    fclose(listening->file);
+    assert_string_equal(text, expected);
+}
+
+static void test_a_line_carries_no_control_characters(void **state)
+{
+    struct listening listening = listen_to_stderr();
+
+    (void)state;
+    log_error("cannot read %s", "\x1B[2J\r\xC2\x9B"
+                                "1m\xFF.");
+    assert_heard(&listening, "pyexecd: cannot read ?[2J???1m?.\n");
+}
+
+static void test_lines_that_an_error_quotes_are_indented(void **state)
+{
+    struct listening listening = listen_to_stderr();
+
+    (void)state;
+    log_warning("installing numpy: pip failed\nno such package\npyexecd: forged\n");
+    assert_heard(&listening, "pyexecd: installing numpy: pip failed\n"
+                             "pyexecd:   no such package\n"
+                             "pyexecd:   pyexecd: forged\n");
+}
+
+static void test_what_is_less_severe_than_wanted_is_not_written(void **state)
+{
+    struct listening listening = listen_to_stderr();
+
+    (void)state;
+    log_info("not this");
+    log_open(LOG_LEVEL_INFO);
+    log_info("this");
+    log_debug("nor this");
+    log_open(LOG_LEVEL_WARNING);
+    assert_heard(&listening, "pyexecd: this\n");
+}
+
+static void on_before(void *data)
+{
+    ++*(int *)data;
+    assert_int_equal(write(STDERR_FILENO, "<", 1), 1);
+}
+
+static void test_who_has_drawn_on_the_terminal_is_told_before(void **state)
+{
+    struct listening listening = listen_to_stderr();
+    int count = 0;
+
+    (void)state;
+    log_precede(on_before, &count);
+    log_error("a\nb");
+    log_debug("nothing");
+    log_precede(NULL, NULL);
+    log_error("c");
+    assert_heard(&listening, "<pyexecd: a\npyexecd:   b\npyexecd: c\n");
+    assert_int_equal(count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_line_carries_no_control_characters),
+        cmocka_unit_test(test_lines_that_an_error_quotes_are_indented),
+        cmocka_unit_test(test_what_is_less_severe_than_wanted_is_not_written),
+        cmocka_unit_test(test_who_has_drawn_on_the_terminal_is_told_before),
+    };
+
+    unsetenv("JOURNAL_STREAM");
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
