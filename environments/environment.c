@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -18,13 +19,16 @@ void environment_settings_deinit(struct environment_settings *settings)
 
 /* The preparation */
 
+static void tell_step(const struct environment *environment, struct environment_waiter *waiter)
+{
+    if (waiter->progress && *environment->step.text)
+        waiter->progress(waiter, &environment->step);
+}
+
 static void say_step(struct environment *environment)
 {
     LIST_FOR_EACH_SAFE (&environment->waiters, link) {
-        struct environment_waiter *waiter = CONTAINER_OF(link, struct environment_waiter, link);
-
-        if (waiter->progress)
-            waiter->progress(waiter, &environment->step);
+        tell_step(environment, CONTAINER_OF(link, struct environment_waiter, link));
     }
 }
 
@@ -35,6 +39,7 @@ void environment_step(struct environment *environment, double fraction, const ch
     va_start(arguments, format);
     vsnprintf(environment->step.text, sizeof environment->step.text, format, arguments);
     va_end(arguments);
+    printable_clean(environment->step.text);
     environment->step.fraction = fraction;
     log_debug("preparing %s: %s", environment->name, environment->step.text);
     say_step(environment);
@@ -83,6 +88,7 @@ enum outcome environment_prepare(struct environment *environment, struct environ
     }
     waiter->environment = environment;
     list_append(&environment->waiters, &waiter->link);
+    tell_step(environment, waiter);
     return OUTCOME_PENDING;
 }
 

@@ -55,7 +55,8 @@ struct environment_waiter {
     struct list link;
     struct environment *environment; /* borrowed; while it waits */
 
-    /* A step has begun or moved on; may be NULL. */
+    /* A step has begun or moved on; whoever comes in the middle of one is told it at once, from
+     * inside environment_prepare. May be NULL. */
     void (*progress)(struct environment_waiter *waiter, const struct preparation_step *step);
     void (*prepared)(struct environment_waiter *waiter, const struct error *err);
 };
@@ -133,7 +134,7 @@ enum outcome environment_prepare(struct environment *environment, struct environ
 void environment_forget_waiter(struct environment_waiter *waiter);
 
 /* For implementations: what the preparation does now, and how much of that is done (0 to 1, or
- * negative when it cannot be known). */
+ * negative when it cannot be known). What is no printable text in it is replaced. */
 void environment_step(struct environment *environment, double fraction, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

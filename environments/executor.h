@@ -65,7 +65,8 @@ struct run_request {
 
     void *data; /* borrowed: the caller's own, for the callbacks */
 
-    /* What the preparation that the run waits for does now; may be NULL. */
+    /* What the preparation that the run waits for does now; STEP is NULL when it is over. May be
+     * NULL. */
     void (*progress)(void *data, const struct preparation_step *step);
 
     /* Output as it comes; may be NULL. */

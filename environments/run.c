@@ -225,18 +225,22 @@ static void execute(struct run *run)
              run->request.environment->name, run->request.timeout);
 }
 
-static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+static void tell_step(const struct run *run, const struct preparation_step *step)
 {
-    const struct run *run = CONTAINER_OF(waiter, struct run, waiter);
-
     if (run->request.progress)
         run->request.progress(run->request.data, step);
+}
+
+static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+{
+    tell_step(CONTAINER_OF(waiter, struct run, waiter), step);
 }
 
 static void on_prepared(struct environment_waiter *waiter, const struct error *err)
 {
     struct run *run = CONTAINER_OF(waiter, struct run, waiter);
 
+    tell_step(run, NULL);
     if (!err) {
         execute(run);
         return;

@@ -17,8 +17,11 @@
 #include <math.h>
 #include <string.h>
 
-#define PROGRESS_SECONDS 1.0 /* between two looks at the output */
-#define SILENCE_SECONDS  3.5 /* after it, the next look tells something: every 4 seconds */
+#define PROGRESS_SECONDS 1.0  /* between two looks at the output */
+#define SILENCE_SECONDS  3.5  /* after it, the next look tells something: every 4 seconds */
+#define STEPS_PER_SECOND 2.0  /* that are told at once */
+#define STEPS_IN_A_ROW   6.0  /* before that counts: most preparations have fewer */
+#define PROGRESS_LEAST   1e-3 /* what one progress is more than the last: they must rise */
 
 struct run_python {
     struct run_python_settings settings;
@@ -39,8 +42,11 @@ struct python_call {
 
     struct ev_timer timer; /* looks for something to tell; running when progress is wanted */
     double started;
-    double told;     /* when the last progress was sent */
-    char *last_line; /* the output line or step that was told last, or NULL; owned */
+    double told;      /* when the last progress was sent */
+    double progress;  /* that was sent last */
+    double allowance; /* how many steps may be told at once, when the last progress was sent */
+    char *step;       /* of the preparation that the run waits for, or NULL; owned */
+    char *last_line;  /* the output line or step that was told last, or NULL; owned */
 };
 
 static void caller_state_free(void *data)
@@ -66,47 +72,78 @@ static struct caller_state *caller_state_of(struct tool_call *call)
 static void python_call_free(struct python_call *python_call)
 {
     ev_timer_stop(python_call->run_python->settings.loop, &python_call->timer);
+    free(python_call->step);
     free(python_call->last_line);
     free(python_call);
+}
+
+/* How many steps may be told at once NOW. */
+static double allowance(const struct python_call *python_call, double now)
+{
+    return fmin(python_call->allowance + (now - python_call->told) * STEPS_PER_SECOND,
+                STEPS_IN_A_ROW);
 }
 
 static void tell(struct python_call *python_call, const char *what)
 {
     double now = clock_seconds();
+    double seconds = round((now - python_call->started) * 1e3) / 1e3;
 
+    python_call->allowance = fmax(allowance(python_call, now) - 1, 0);
     python_call->told = now;
-    python_call->call->progress(python_call->call, round((now - python_call->started) * 1e3) / 1e3,
-                                -1, what);
+    python_call->progress = fmax(seconds, python_call->progress + PROGRESS_LEAST);
+    python_call->call->progress(python_call->call, python_call->progress, -1, what);
 }
 
-/* Tells the newest output line when it is a new one, and otherwise, after a silence, at least that
- * the call is alive. */
+static void tell_line(struct python_call *python_call, const char *line)
+{
+    tell(python_call, line);
+    free(python_call->last_line);
+    python_call->last_line = memory_copy_string(line);
+}
+
+static bool is_news(const struct python_call *python_call, const char *line)
+{
+    return !python_call->last_line || strcmp(line, python_call->last_line) != 0;
+}
+
+/* Tells the newest output line, or the step that is waited for, when it is a new one, and
+ * otherwise, after a silence, at least that the call is alive. */
 static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct python_call *python_call = CONTAINER_OF(timer, struct python_call, timer);
-    AUTO_FREE char *line = run_last_line(python_call->run);
-    bool is_new = line && (!python_call->last_line || strcmp(line, python_call->last_line) != 0);
+    AUTO_FREE char *output = run_last_line(python_call->run);
+    const char *line = output ? output : python_call->step;
 
     (void)loop;
     (void)events;
-    if (!is_new && clock_seconds() - python_call->told < SILENCE_SECONDS)
-        return;
-    tell(python_call, line ? line : run_activity(python_call->run));
-    free(python_call->last_line);
-    python_call->last_line = STEAL_PTR(line);
+    if (line && is_news(python_call, line))
+        tell_line(python_call, line);
+    else if (clock_seconds() - python_call->told >= SILENCE_SECONDS)
+        tell(python_call, line ? line : run_activity(python_call->run));
 }
 
-/* Each step of a preparation is told at once; one that moves on, now and then. */
+/* "pulling layer 3 of 7 (41 %)". Owned by the caller. */
+static char *describe_step(const struct preparation_step *step)
+{
+    if (step->fraction < 0)
+        return memory_copy_string(step->text);
+    return memory_format("%s (%.0f %%)", step->text, floor(step->fraction * 100));
+}
+
+/* Each step of a preparation is told at once, and how it moves on, unless there are very many: then
+ * the timer finds the newest. */
 static void on_step(void *data, const struct preparation_step *step)
 {
     struct python_call *python_call = data;
-    bool is_new = !python_call->last_line || strcmp(step->text, python_call->last_line) != 0;
 
-    if (!python_call->call->wants_progress || !is_new)
+    if (!python_call->call->wants_progress)
         return;
-    tell(python_call, step->text);
-    free(python_call->last_line);
-    python_call->last_line = memory_copy_string(step->text);
+    free(python_call->step);
+    python_call->step = step ? describe_step(step) : NULL;
+    if (step && is_news(python_call, python_call->step) &&
+        allowance(python_call, clock_seconds()) >= 1)
+        tell_line(python_call, python_call->step);
 }
 
 /* For clients that show what a server does; never code or output. */
@@ -237,6 +274,7 @@ static enum outcome start(struct tool_call *call, struct error *err)
     python_call->run_python = run_python;
     python_call->started = clock_seconds();
     python_call->told = python_call->started;
+    python_call->allowance = STEPS_IN_A_ROW;
     ev_timer_init(&python_call->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
     if (submit(python_call, err) < 0) {
         python_call_free(python_call);

@@ -205,8 +205,8 @@ static void test_steps_are_told_to_all_who_wait_and_named_in_the_error(void **st
     wait_for(&a, &stub);
     environment_step(&stub.environment, 0.5, "pulling layer %d of %d", 3, 7);
     assert_string_equal(a.step, "pulling layer 3 of 7 0.5");
-    wait_for(&b, &stub);
-    assert_string_equal(b.step, "");
+    wait_for(&b, &stub); /* in the middle of it */
+    assert_string_equal(b.step, "pulling layer 3 of 7 0.5");
     environment_step(&stub.environment, -1, "installing numpy");
     assert_string_equal(b.step, "installing numpy -1");
     error_set(&failure, ERROR_UNAVAILABLE, "no such package");
@@ -216,6 +216,20 @@ static void test_steps_are_told_to_all_who_wait_and_named_in_the_error(void **st
     wait_for(&a, &stub); /* the next one begins without a step */
     environment_prepared(&stub.environment, &failure);
     assert_string_equal(a.message, "no such package");
+    environment_free(&stub.environment);
+}
+
+static void test_who_begins_a_preparation_is_told_its_first_step(void **state)
+{
+    struct stub stub;
+    struct waiting waiting;
+
+    (void)state;
+    stub_init(&stub);
+    stub.step = "finding python"; /* from inside `prepare` */
+    wait_for(&waiting, &stub);
+    assert_string_equal(waiting.step, "finding python -1");
+    environment_prepared(&stub.environment, NULL);
     environment_free(&stub.environment);
 }
 
@@ -301,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_who_is_forgotten_is_not_told),
         cmocka_unit_test(test_who_comes_while_others_are_told_waits_for_the_next),
         cmocka_unit_test(test_steps_are_told_to_all_who_wait_and_named_in_the_error),
+        cmocka_unit_test(test_who_begins_a_preparation_is_told_its_first_step),
         cmocka_unit_test(test_a_failure_at_once_names_its_step),
         cmocka_unit_test(test_a_preparation_is_given_up_when_the_last_one_stops_waiting),
         cmocka_unit_test(test_a_preparation_that_takes_too_long_is_given_up),
