@@ -32,7 +32,7 @@ def until(condition, seconds):
     return value
 
 
-def _read(path):
+def read(path):
     try:
         return pathlib.Path(path).read_bytes()
     except OSError:  # gone, or not ours
@@ -46,7 +46,7 @@ def processes():
 
 def parent_and_state(pid):
     """(parent, state) of a process, (None, None) when it is gone."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    fields = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
     return (int(fields[1]), fields[0].decode()) if fields else (None, None)
 
 
@@ -74,7 +74,7 @@ def zombies(parent):
 
 def status_kib(pid, field):
     """A line of /proc/PID/status that ends in kB: VmRSS, VmHWM."""
-    for line in _read(f"/proc/{pid}/status").decode().splitlines():
+    for line in read(f"/proc/{pid}/status").decode().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1])
     raise LookupError(f"no {field} for process {pid}")
@@ -112,20 +112,24 @@ class Watched(Server):
     def __init__(self, *arguments, config=None, environment=None, **more):
         self.mark = secrets.token_hex(8)
         self.home = pathlib.Path(tempfile.mkdtemp(prefix=f"pyexecd-{self.mark}-"))
-        config = dict(config or {})
-        system = {"type": "system", "environment": {VARIABLE: self.mark}}
-        config.setdefault("environments", {"system": system})
+        config = self.marked(dict(config or {}))
         self.private = {name: str(self.home) for name in
                         ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")}
         super().__init__(*arguments, config=config,
                          environment={**self.private, **(environment or {})}, **more)
 
+    def marked(self, config):
+        """CONFIG with an environment whose runs carry the mark, where it has none."""
+        system = {"type": "system", "environment": {VARIABLE: self.mark}}
+        config.setdefault("environments", {"system": system})
+        return config
+
     def processes(self):
         """Processes of this server's runs, wherever they have gone."""
         variable = f"{VARIABLE}={self.mark}".encode()
         return [pid for pid in processes()
-                if variable in _read(f"/proc/{pid}/environ")
-                or self.mark.encode() in _read(f"/proc/{pid}/cmdline")]
+                if variable in read(f"/proc/{pid}/environ")
+                or self.mark.encode() in read(f"/proc/{pid}/cmdline")]
 
     def files(self):
         """Everything below its folder."""
@@ -134,7 +138,7 @@ class Watched(Server):
     def survivors(self, seconds):
         """Processes of its runs that are still there after SECONDS."""
         until(lambda: not self.processes(), seconds)
-        return {pid: _read(f"/proc/{pid}/cmdline") for pid in self.processes()}
+        return {pid: read(f"/proc/{pid}/cmdline") for pid in self.processes()}
 
     def kill(self):
         super().kill()

@@ -1,0 +1,131 @@
+"""An engine, its images and a registry for the whole session; what a test leaves fails it.
+
+A test that takes `docker_server` is one line away from a server that runs in the engine:
+
+    def test_the_script_sees_its_own_name(docker_server):
+        with docker_server({"network": "none"}) as server: ...
+
+`podman_server` is the same with Podman. `own_engine` makes an engine for one test that breaks it.
+"""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+
+import base_image  # noqa: E402
+import docker_server as server_module  # noqa: E402
+import engine as engine_module  # noqa: E402
+import images as images_module  # noqa: E402
+import podman as podman_module  # noqa: E402
+import registry as registry_module  # noqa: E402
+import snapshot  # noqa: E402
+
+ENGINES = ("engine", "podman")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_places(tmp_path_factory):
+    """No test reads the configuration or the engine, or fills the state, of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "DOCKER_CONFIG"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        for name in ("PYEXECD_CONFIG", "STATE_DIRECTORY", "DOCKER_HOST", "DOCKER_CONTEXT",
+                     "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+def cannot(reason):
+    """Root, and CI, have what an engine takes; for others these tests are skipped."""
+    if os.geteuid() == 0 or os.environ.get("CI"):
+        pytest.fail(f"no engine: {reason}")
+    pytest.skip(f"no engine: {reason}")
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory):
+    """Images to load into an engine."""
+    try:
+        return images_module.Images(tmp_path_factory.mktemp("images"))
+    except base_image.NoImage as reason:
+        cannot(reason)
+
+
+@pytest.fixture(scope="session")
+def engine(images):
+    """A Docker engine with the base image and all the odd ones."""
+    try:
+        with engine_module.Engine() as engine:
+            for image in [images.base, *images.odd().values()]:
+                images.load(engine, image)
+            yield engine
+    except engine_module.NoEngine as reason:
+        cannot(reason)
+
+
+@pytest.fixture(scope="session")
+def podman(images):
+    """Podman with the base image."""
+    try:
+        with podman_module.Podman() as podman:
+            images.load(podman, images.base)
+            yield podman
+    except engine_module.NoEngine as reason:
+        pytest.skip(f"no podman: {reason}")
+
+
+@pytest.fixture
+def own_engine(images):
+    """Makes an engine with the base image for this test alone; DISK is the size of its disk."""
+    started = []
+
+    def make(disk=None):
+        try:
+            started.append(engine_module.Engine(disk).__enter__())
+        except engine_module.NoEngine as reason:
+            cannot(reason)
+        images.load(started[-1], images.base)
+        return started[-1]
+
+    yield make
+    for engine in started:
+        engine.__exit__()
+
+
+@pytest.fixture
+def registry():
+    """A registry for one test."""
+    with registry_module.Registry() as registry:
+        yield registry
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(request):
+    """Fails a test after which an engine holds more than before, but for cached images."""
+    used = [request.getfixturevalue(name) for name in ENGINES if name in request.fixturenames]
+    before = {engine: (snapshot.take(engine), snapshot.images(engine.api)) for engine in used}
+    yield
+    left = []
+    for engine, (held, images) in before.items():
+        if not engine.is_running():
+            engine.start()
+        if found := snapshot.added(engine, held):
+            left.append(found)
+        snapshot.clear(engine, images)
+    assert not left, f"left behind: {left}"
+
+
+@pytest.fixture
+def docker_server(engine):
+    """Starts a server whose environment `box` has the definition given."""
+    return lambda *arguments, **more: server_module.DockerServer(engine, *arguments, **more)
+
+
+@pytest.fixture
+def podman_server(podman):
+    """The same with Podman."""
+    return lambda *arguments, **more: server_module.DockerServer(podman, *arguments, **more)
