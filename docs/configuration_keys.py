@@ -111,11 +111,15 @@ def kind(schema):
     return WORDS[schema["type"]]
 
 
+def default(schema):
+    value = schema["default"]
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def summary(schema):
     text = kind(schema)
     if "default" in schema:
-        default = schema["default"]
-        text += f"; default `{default if isinstance(default, str) else json.dumps(default)}`"
+        text += f"; default `{default(schema)}`"
     if "types" in schema:
         text += f"; for type {either(f'`{name}`' for name in schema['types'])}"
     return text

@@ -1,4 +1,5 @@
-"""docs/configuration.md has every key of the configuration's schema, described as it is there."""
+"""docs/configuration.md has every key of the configuration's schema, described as it is there;
+docs/environments.md has those of environments, type by type."""
 
 import os
 import pathlib
@@ -40,6 +41,34 @@ def test_sample_shows(path):
         assert shown.group(2) == (f"[{', '.join(default)}]" if isinstance(default, list) else str(default))
 
 
+TABLE_ROW = re.compile(r"^\| `([a-zA-Z_.]+)` \| (?:`([^`]*)` )?\| ", re.MULTILINE)
+EVERY_TYPE = "Every type"
+
+
+def environment_keys():
+    """The heading in docs/environments.md and the key of each row that it should have."""
+    for path, schema in KEYS.items():
+        if not path.startswith("environments.NAME."):
+            continue
+        key = path.removeprefix("environments.NAME.").partition(" ")[0]
+        default = configuration_keys.default(schema) if "default" in schema else None
+        for heading in schema.get("types", [EVERY_TYPE]):
+            yield heading, key, default
+
+
+def documented_keys():
+    for section in re.split(r"^## ", tree.text("docs/environments.md"), flags=re.MULTILINE)[1:]:
+        heading = section.partition("\n")[0].strip("`")
+        if heading in (EVERY_TYPE, "system", "venv", "docker"):
+            for key, default in TABLE_ROW.findall(section):
+                yield heading, key, default or None
+
+
+def test_document_of_environments_has_every_key_with_its_default():
+    documented = list(documented_keys())
+    assert sorted(documented, key=str) == sorted(set(environment_keys()), key=str)
+
+
 @pytest.fixture
 def program():
     path = pathlib.Path(os.environ.get("BUILD_ROOT", "")) / "pyexecd"
@@ -53,9 +82,10 @@ def check(program, path):
                           capture_output=True, text=True, timeout=60)
 
 
-def test_program_finds_nothing_wrong_with_the_sample(program, tmp_path):
+@pytest.mark.parametrize("name", ["config.yaml", "system.yaml"])
+def test_program_finds_nothing_wrong_with_the_sample(program, tmp_path, name):
     path = tmp_path / "config.yaml"
-    path.write_text(tree.text("examples/config.yaml"))
+    path.write_text(tree.text(f"examples/{name}"))
     path.chmod(0o600)
     checked = check(program, path)
     assert (checked.returncode, checked.stderr) == (0, "")

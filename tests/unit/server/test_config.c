@@ -1,5 +1,6 @@
 #include "server/config.h"
 
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -894,29 +895,39 @@ static char *read_source(const char *name)
     return text;
 }
 
-static void test_the_sample_is_right(void **state)
+static void test_the_examples_are_right(void **state)
 {
-    AUTO_FREE char *sample = NULL;
-    AUTO_FREE char *errors = NULL;
+    AUTO_FREE char *pattern = NULL;
+    glob_t found;
 
     (void)state;
     if (!getenv("SOURCE_ROOT"))
         skip();
-    sample = read_source("examples/config.yaml");
-    errors = errors_of(sample);
-    assert_string_equal(errors, "");
+    pattern = memory_format("%s/examples/*.yaml", getenv("SOURCE_ROOT"));
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_true(found.gl_pathc > 6);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct error err = ERROR_INIT;
+        size_t length;
+        AUTO_FREE char *text = fd_read_file(found.gl_pathv[i], 65536, &length, &err);
+        AUTO_FREE char *errors = NULL;
+
+        assert_non_null(text);
+        errors = errors_of(text);
+        assert_string_equal(errors, "");
+    }
+    globfree(&found);
 }
 
-static void test_what_the_document_shows_is_right(void **state)
+static void test_what_documents_show_is_right(void **state)
 {
     static const char opening[] = "```yaml\n";
     AUTO_FREE char *document = NULL;
     size_t shown = 0;
 
-    (void)state;
     if (!getenv("SOURCE_ROOT"))
         skip();
-    document = read_source("docs/configuration.md");
+    document = read_source(*state);
     for (char *block = document; (block = strstr(block, opening)); shown++) {
         char *end = strstr(block, "```\n\n");
         AUTO_FREE char *text = NULL;
@@ -930,7 +941,7 @@ static void test_what_the_document_shows_is_right(void **state)
         errors = errors_of(text);
         assert_string_equal(errors, "");
     }
-    assert_true(shown > 5);
+    assert_true(shown > 1);
 }
 
 int main(void)
@@ -960,8 +971,11 @@ int main(void)
         cmocka_unit_test(test_a_missing_file_can_be_told_from_a_wrong_one),
         cmocka_unit_test(test_a_large_file_is_not_read),
         cmocka_unit_test(test_the_file_is_found_in_order),
-        cmocka_unit_test(test_the_sample_is_right),
-        cmocka_unit_test(test_what_the_document_shows_is_right),
+        cmocka_unit_test(test_the_examples_are_right),
+        {"the blocks of configuration.md", test_what_documents_show_is_right, NULL, NULL,
+         (void *)"docs/configuration.md"},
+        {"the blocks of environments.md", test_what_documents_show_is_right, NULL, NULL,
+         (void *)"docs/environments.md"},
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
