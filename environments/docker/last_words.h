@@ -21,8 +21,9 @@ enum {
 };
 
 enum last_words_flag {
-    LAST_WORDS_OVERDUE = 1,   /* the program was killed at the init's own deadline */
-    LAST_WORDS_SURVIVORS = 2, /* something could not be killed */
+    LAST_WORDS_OVERDUE = 1,       /* the program was killed at the init's own deadline */
+    LAST_WORDS_SURVIVORS = 2,     /* something could not be killed */
+    LAST_WORDS_OUT_OF_MEMORY = 4, /* something was killed for want of memory */
 };
 
 struct last_words {

@@ -40,5 +40,12 @@ pid_t program_start(char *const *arguments, int *ret_failure);
  * *STATUS is set to that of PROGRAM if it was among them, *RET_EMPTY to whether none is left. */
 unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
 
+/* A descriptor for memory_kills(), opened before a program can set limits; -1 where there is none.
+ */
+int memory_watch(void);
+
+/* Processes of the container that were killed for want of memory, in all its life. */
+long memory_kills(int fd);
+
 /* Writes WORDS to stderr, whatever the program has done to it; gives up after a bounded time. */
 void words_say(const struct last_words *words, const char *nonce, double deadline);

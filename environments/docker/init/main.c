@@ -88,6 +88,8 @@ static bool wait_for_program(struct watch *watch, pid_t program, int *status)
 static int run(struct watch *watch, char *const *arguments, const char *nonce)
 {
     struct last_words words = {0};
+    int memory = memory_watch();
+    long kills = memory_kills(memory);
     pid_t program = program_start(arguments, &words.failure);
     double started = clock_now();
     bool is_empty;
@@ -100,6 +102,8 @@ static int run(struct watch *watch, char *const *arguments, const char *nonce)
     words.leftovers = leftovers_kill(program, &words.status, &is_empty);
     if (!is_empty)
         words.flags |= LAST_WORDS_SURVIVORS;
+    if (memory_kills(memory) > kills)
+        words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
     words_say(&words, nonce, watch->deadline);
     return exit_status(&words);

@@ -1,0 +1,53 @@
+/* What the engine is told to make a container from. Hardened by default: no capability, no new
+ * privileges, a root file system that cannot be written to, no network, limits on everything, no
+ * log on disk. Pure: nothing is asked, nothing is opened. */
+#pragma once
+
+#include "environments/environment.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#define DOCKER_WORKSPACE "/workspace" /* where the working directory is */
+#define DOCKER_INIT      "/run/pyexecd-init"
+
+/* Names of labels. A container without the first three is none of ours. */
+#define DOCKER_LABEL_STATE       "pyexecd.state"       /* the name of the state directory */
+#define DOCKER_LABEL_SERVER      "pyexecd.server"      /* and of the server that uses it */
+#define DOCKER_LABEL_OWNER       "pyexecd.owner"       /* the uid of that server */
+#define DOCKER_LABEL_DEADLINE    "pyexecd.deadline"    /* Unix time after which nobody wants it */
+#define DOCKER_LABEL_ENVIRONMENT "pyexecd.environment" /* the name of the environment */
+
+enum docker_purpose {
+    DOCKER_RUN,     /* one script */
+    DOCKER_KEEP,    /* scripts, by exec */
+    DOCKER_ASK,     /* a question to the Python of an image */
+    DOCKER_INSTALL, /* packages, into an image */
+};
+
+/* Everything is borrowed. */
+struct docker_container {
+    enum docker_purpose purpose;
+    const json_t *definition; /* of the environment */
+    const struct environment_settings *settings;
+    const char *image;
+    const char *user; /* "UID:GID" */
+    const char *init; /* pyexecd-init on this machine */
+    const char *nonce;
+    double seconds;             /* after which it ends by itself */
+    const char *const *program; /* NULL-terminated; not of one that is kept */
+    const json_t *mounts;       /* docker_mount()s of what it gets from here */
+    const json_t *volumes;      /* paths that the image declares as volumes, or NULL */
+    json_t *labels;
+    bool remaps_users; /* the engine would make other users of ours */
+};
+
+/* The body of POST /containers/create. New reference. */
+json_t *docker_container_describe(const struct docker_container *container);
+
+/* The body of POST /containers/ID/exec for one script in a container that is kept. New reference.
+ */
+json_t *docker_exec_describe(const struct docker_container *container);
+
+/* SOURCE of this machine at TARGET of a container. New reference. */
+json_t *docker_mount(const char *source, const char *target, bool writable);

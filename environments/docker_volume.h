@@ -1,0 +1,21 @@
+/* Which places of this machine may be mounted into containers. The operator says it, and is saved
+ * from mistakes: through the engine's socket a script would be root here. */
+#pragma once
+
+#include "base/error.h"
+
+/* What is guarded beside places of the system; each may be NULL. Absolute paths. */
+struct docker_guarded {
+    const char *socket; /* of the engine */
+    const char *state;  /* where the server keeps its own */
+};
+
+/* The file or directory that PATH (absolute) really is, with all symbolic links followed. NULL with
+ * ERROR_UNAVAILABLE when there is none, or ERROR_CONFIG when it is, holds or lies in a guarded
+ * place. Owned by the caller. */
+char *docker_volume_resolve(const char *path, const struct docker_guarded *guarded,
+                            struct error *err);
+
+/* -1 with ERROR_CONFIG when nothing may be mounted at TARGET (absolute, without ".."), a place in a
+ * container. */
+int docker_volume_check_target(const char *target, struct error *err);
