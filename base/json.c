@@ -139,3 +139,18 @@ size_t json_escaped_length(const char *text, size_t length)
         total += escaped_character(text + done, length - done, &bytes);
     return total;
 }
+
+char *json_pointer_dotted(const char *pointer)
+{
+    char *path = memory_copy_string(*pointer ? pointer + 1 : pointer);
+    char *end = path;
+
+    for (const char *at = path; *at; at++) {
+        if (*at == '~' && (at[1] == '0' || at[1] == '1'))
+            *end++ = *++at == '0' ? '~' : '/';
+        else
+            *end++ = *at == '/' ? '.' : *at;
+    }
+    *end = '\0';
+    return path;
+}

@@ -37,3 +37,7 @@ const char *json_object_get_string(const json_t *object, const char *key);
 
 /* The JSON Pointer (RFC 6901) of the member NAME of what POINTER points to. Owned by the caller. */
 char *json_pointer_append(const char *pointer, const char *name);
+
+/* A JSON Pointer as people write it: "/environments/a~1b/timeout" is "environments.a/b.timeout".
+ * Owned by the caller. */
+char *json_pointer_dotted(const char *pointer);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 
 void problem_list_deinit(struct problem_list *list)
@@ -61,26 +62,9 @@ static int compare_problems(const void *left, const void *right)
     return a->number < b->number ? -1 : 1;
 }
 
-/* "/environments/a~1b/timeout" as people write it, "environments.a/b.timeout". Owned by the
- * caller. */
-static char *dotted(const char *pointer)
-{
-    char *path = memory_copy_string(*pointer ? pointer + 1 : pointer);
-    char *end = path;
-
-    for (const char *at = path; *at; at++) {
-        if (*at == '~' && (at[1] == '0' || at[1] == '1'))
-            *end++ = *++at == '0' ? '~' : '/';
-        else
-            *end++ = *at == '/' ? '.' : *at;
-    }
-    *end = '\0';
-    return path;
-}
-
 static void print_problem(FILE *stream, const char *file, const struct problem *problem)
 {
-    AUTO_FREE char *path = dotted(problem->pointer);
+    AUTO_FREE char *path = json_pointer_dotted(problem->pointer);
 
     if (file)
         fprintf(stream, "%s:", file);

@@ -2,18 +2,15 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/misfits.h"
 #include "base/schema.h"
-#include "base/utf8.h"
 #include "server/tools/registry.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NAME_SHOWN_BYTES = 64,
-    MISFITS_BYTES = 400, /* leaves room in an error for what stands around them */
-};
+enum { NAME_SHOWN_BYTES = 64 };
 
 /* Arguments */
 
@@ -34,7 +31,8 @@ static bool is_optional(const json_t *schema, const char *key)
     return json_object_get(json_object_get(schema, "properties"), key) && !is_required(schema, key);
 }
 
-/* The arguments without the nulls that stand for "absent". New reference. */
+/* The arguments without the nulls that stand for "absent", also those inside of objects; these are
+ * no deeper than the schema. New reference. */
 static json_t *drop_nulls(json_t *arguments, const json_t *schema)
 {
     json_t *normalised = json_copy(arguments);
@@ -42,8 +40,12 @@ static json_t *drop_nulls(json_t *arguments, const json_t *schema)
     json_t *value;
 
     json_object_foreach (arguments, key, value) {
+        const json_t *part = json_object_get(json_object_get(schema, "properties"), key);
+
         if (json_is_null(value) && is_optional(schema, key))
             json_object_del(normalised, key);
+        else if (json_is_object(value) && json_object_get(part, "properties"))
+            json_object_set_new(normalised, key, drop_nulls(value, part));
     }
     return normalised;
 }
@@ -55,52 +57,13 @@ static void normalise(struct tool_call *call)
     call->arguments = call->normalised;
 }
 
-/* What does not fit, in the order in which it was found; as much as there is room for. */
-struct misfits {
-    char text[MISFITS_BYTES];
-    size_t length;
-    size_t unnamed;
-};
-
-/* "timeout must be number, not string", "timeot: unknown key ...". Owned by the caller. */
-static char *describe(enum schema_problem_place place, const char *pointer, const char *message)
-{
-    if (*pointer == '\0')
-        return memory_format("the call %s", message);
-    return memory_format(place == SCHEMA_AT_KEY ? "%s: %s" : "%s %s", pointer + 1, message);
-}
-
-static void on_problem(void *data, enum schema_problem_place place, const char *pointer,
-                       const char *message)
-{
-    struct misfits *misfits = data;
-    AUTO_FREE char *misfit = describe(place, pointer, message);
-    AUTO_FREE char *text = memory_format("%s%s", misfits->length ? "; " : "", misfit);
-    size_t room = sizeof misfits->text - misfits->length;
-    size_t length = strlen(text);
-
-    if (length > room && misfits->length) {
-        misfits->unnamed++;
-        return;
-    }
-    if (length > room)
-        length = utf8_boundary_before(text, room);
-    memcpy(misfits->text + misfits->length, text, length);
-    misfits->length += length;
-}
-
 static int check_arguments(const struct tool_call *call, struct error *err)
 {
-    struct misfits misfits = {.length = 0};
+    struct misfits misfits = {.whole = "the call", .prefix = ""};
 
-    if (schema_validate(registry_input_schema(call->tool), call->arguments, on_problem, &misfits))
-        return 0;
-    if (misfits.unnamed)
-        return error_set(err, ERROR_INVALID_ARGUMENTS,
-                         "arguments do not fit: %.*s; and %zu more problems", (int)misfits.length,
-                         misfits.text, misfits.unnamed);
-    return error_set(err, ERROR_INVALID_ARGUMENTS, "arguments do not fit: %.*s",
-                     (int)misfits.length, misfits.text);
+    schema_validate(registry_input_schema(call->tool), call->arguments, misfits_on_problem,
+                    &misfits);
+    return misfits_tell(&misfits, "arguments do not fit", err);
 }
 
 /* Calls */

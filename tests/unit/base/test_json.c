@@ -76,6 +76,16 @@ static void test_a_pointer_escapes_the_two_characters_it_uses(void **state)
     assert_string_equal(pointer, "/a/b~1c~0d~01");
 }
 
+static void test_a_pointer_is_shown_with_dots(void **state)
+{
+    AUTO_FREE char *root = json_pointer_dotted("");
+    AUTO_FREE char *pointer = json_pointer_dotted("/a/b~1c~0d~01/2");
+
+    (void)state;
+    assert_string_equal(root, "");
+    assert_string_equal(pointer, "a.b/c~d~1.2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +96,7 @@ int main(void)
         cmocka_unit_test(test_text_of_a_scalar),
         cmocka_unit_test(test_a_string_member_is_found_only_when_it_is_one),
         cmocka_unit_test(test_a_pointer_escapes_the_two_characters_it_uses),
+        cmocka_unit_test(test_a_pointer_is_shown_with_dots),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

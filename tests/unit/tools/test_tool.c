@@ -16,7 +16,9 @@
 static const char SCHEMA[] =
     "{\"type\": \"object\","
     " \"properties\": {\"code\": {\"type\": \"string\"}, \"timeout\": {\"type\": \"number\"},"
-    "   \"files\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}}},"
+    "   \"files\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}},"
+    "   \"place\": {\"type\": \"object\", \"required\": [\"kind\"], \"properties\": {"
+    "     \"kind\": {\"type\": \"string\"}, \"size\": {\"type\": \"number\"}}}},"
     " \"required\": [\"code\"], \"additionalProperties\": false}";
 
 /* The arguments the tool saw, as JSON text; NULL: it was not started. */
@@ -81,6 +83,19 @@ static void explicit_nulls_of_optional_arguments_are_absent(void **state)
     assert_string_equal(seen, "{\"code\":\"1\"}");
 }
 
+static void nulls_inside_of_an_object_are_absent_too(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(
+        call_with("{\"code\":\"1\",\"place\":{\"kind\":\"a\",\"size\":null,\"x\":null}}", &err),
+        OUTCOME_READY);
+    assert_string_equal(seen, "{\"code\":\"1\",\"place\":{\"kind\":\"a\",\"x\":null}}");
+    assert_int_equal(call_with("{\"code\":\"1\",\"place\":{\"kind\":null}}", &err), OUTCOME_FAILED);
+    assert_string_equal(err.message, "arguments do not fit: place.kind must be string, not null");
+}
+
 static void other_nulls_are_what_they_are(void **state)
 {
     static const char *const ARGUMENTS[] = {"{\"code\":null}", "{\"code\":\"1\",\"other\":null}",
@@ -115,7 +130,7 @@ static void every_misfit_is_named_in_one_message(void **state)
     assert_non_null(strstr(err.message, "code must be string, not integer"));
     assert_non_null(
         strstr(err.message, "timeot: unknown key \"timeot\", did you mean \"timeout\"?"));
-    assert_non_null(strstr(err.message, "files/1 must be string, not object"));
+    assert_non_null(strstr(err.message, "files.1 must be string, not object"));
 }
 
 static void misfits_without_room_are_counted(void **state)
@@ -230,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(explicit_nulls_of_optional_arguments_are_absent),
+        cmocka_unit_test(nulls_inside_of_an_object_are_absent_too),
         cmocka_unit_test(other_nulls_are_what_they_are),
         cmocka_unit_test(missing_arguments_are_an_empty_object),
         cmocka_unit_test(every_misfit_is_named_in_one_message),
