@@ -15,23 +15,24 @@ static char *absolute(const char *folder, const char *path)
         return memory_copy_string(path);
     while (strncmp(path, "./", 2) == 0)
         path += 1 + strspn(path + 1, "/");
+    if (*path == '\0' || strcmp(path, ".") == 0)
+        return memory_copy_string(folder);
     return memory_format("%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", path);
 }
 
 char *config_paths_folder(const char *file)
 {
-    const char *slash = strrchr(file, '/');
-    size_t length = slash ? (size_t)(slash - file) : 0;
-    char working_directory[PATH_MAX];
-    AUTO_FREE char *folder = memory_format("%.*s", (int)length, file);
+    AUTO_FREE char *folder = memory_copy_string(file);
+    char *slash = strrchr(folder, '/');
+    char here[PATH_MAX];
 
-    if (slash == file)
-        return memory_copy_string("/");
-    if (*file == '/')
+    if (slash)
+        slash[slash == folder] = '\0'; /* of "/file" the first stays */
+    if (*folder == '/')
         return STEAL_PTR(folder);
-    if (!getcwd(working_directory, sizeof working_directory))
+    if (!getcwd(here, sizeof here))
         return NULL;
-    return *folder ? absolute(working_directory, folder) : memory_copy_string(working_directory);
+    return slash ? absolute(here, folder) : memory_copy_string(here);
 }
 
 json_t *config_paths_read(const char *folder, const char *format, const json_t *value)

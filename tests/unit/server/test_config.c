@@ -642,6 +642,8 @@ static void test_paths_begin_in_the_folder_of_the_file(void **state)
         {"/etc/c.yaml", "{type: venv, requirements_file: ../r.txt}", "requirements_file",
          "\"/etc/../r.txt\""},
         {"/etc/c.yaml", "{type: venv, pip_find_links: w}", "pip_find_links", "\"/etc/w\""},
+        {"/etc/c.yaml", "{type: venv, pip_find_links: .}", "pip_find_links", "\"/etc\""},
+        {"/etc/c.yaml", "{type: venv, pip_find_links: ./}", "pip_find_links", "\"/etc\""},
         {"/etc/c.yaml", "{type: docker, dockerfile: Dockerfile}", "dockerfile",
          "\"/etc/Dockerfile\""},
         {"/etc/c.yaml", "{type: docker, tls: {ca_file: ca, cert_file: /c, key_file: k}}", "tls",
@@ -665,6 +667,7 @@ static void test_a_file_named_by_a_relative_path_has_a_folder_too(void **state)
     char here[4096];
     AUTO_FREE char *beside = NULL;
     AUTO_FREE char *below = NULL;
+    AUTO_FREE char *dotted = NULL;
     AUTO_FREE char *expected_beside = NULL;
     AUTO_FREE char *expected_below = NULL;
 
@@ -672,10 +675,12 @@ static void test_a_file_named_by_a_relative_path_has_a_folder_too(void **state)
     assert_non_null(getcwd(here, sizeof here));
     beside = value_in("c.yaml", text, "venv_path");
     below = value_in("./x/c.yaml", text, "venv_path");
+    dotted = value_in("./c.yaml", text, "venv_path");
     expected_beside = memory_format("\"%s/v\"", here);
     expected_below = memory_format("\"%s/x/v\"", here);
     assert_string_equal(beside, expected_beside);
     assert_string_equal(below, expected_below);
+    assert_string_equal(dotted, expected_beside);
 }
 
 static void test_later_complaints_have_their_place(void **state)
