@@ -79,7 +79,7 @@ def test_header_has_pragma_once(path):
 
 def test_every_header_compiles_alone(tmp_path):
     flags = subprocess.run(
-        ["pkg-config", "--cflags", "jansson", "yaml-0.1", "libpcre2-8"],
+        ["pkg-config", "--cflags", "jansson", "yaml-0.1", "libpcre2-8", "libcurl"],
         capture_output=True, text=True, check=True,
     ).stdout.split()
     generated = os.environ.get("BUILD_ROOT", str(tmp_path))
