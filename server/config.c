@@ -130,7 +130,7 @@ static int open_file(struct config *config)
 {
     AUTO_CLOSE int fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct error err = ERROR_INIT;
-    struct stat status;
+    struct stat status = {0};
 
     if (fd < 0) {
         config->missing = true;
@@ -143,7 +143,7 @@ static int open_file(struct config *config)
                   "chmod go-w %s",
                   status.st_mode & 07777U, config->path);
     }
-    config->is_shared = err.code == ERROR_NONE && status.st_mode & (S_IRGRP | S_IROTH);
+    config->is_shared = status.st_mode & (S_IRGRP | S_IROTH);
     if (err.code == ERROR_NONE)
         return STEAL_FD(fd);
     problem_list_add(&config->problems, (struct yaml_position){0}, "", err.message);
