@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 for folder in ("tests/docker", "tests/integration"):
@@ -29,6 +28,7 @@ import base_image  # noqa: E402
 import engine as engine_module  # noqa: E402
 import images as images_module  # noqa: E402
 import registry as registry_module  # noqa: E402
+import wheels  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 TOOLS = ROOT / ".deps" / "tools" / "bin"
@@ -269,21 +269,6 @@ def venvs(bench):
 
 # ---------------------------------------------------------------- again
 
-def wheel(folder):
-    """A package to install, from a directory of wheels."""
-    folder.mkdir()
-    folder.chmod(0o755)
-    information = "gadget-1.0.dist-info"
-    with zipfile.ZipFile(folder / "gadget-1.0-py3-none-any.whl", "w") as archive:
-        archive.writestr("gadget.py", "")
-        archive.writestr(f"{information}/METADATA",
-                         "Metadata-Version: 2.1\nName: gadget\nVersion: 1.0\n")
-        archive.writestr(f"{information}/WHEEL",
-                         "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{information}/RECORD", "")
-    return folder
-
-
 def again(bench, kind, definition):
     """Preparing after a restart what an earlier server has made."""
     def prepare():
@@ -296,7 +281,10 @@ def again(bench, kind, definition):
 
 
 def restarts(bench, with_engine):
-    packages = {"pip_packages": ["gadget"], "pip_find_links": str(wheel(bench.folder / "wheels"))}
+    folder = bench.folder / "wheels"
+    folder.mkdir(mode=0o755)
+    wheels.wheel(folder, "gadget")
+    packages = {"pip_packages": ["gadget"], "pip_find_links": str(folder)}
     found = {"venv": again(bench, "venv", {"type": "venv", "python_path": PYTHON}),
              "venv with a package": again(bench, "venv with a package", {
                  "type": "venv", "python_path": PYTHON, **packages})}
