@@ -3,7 +3,7 @@
     wheel(folder, "gadget", "1.0", requires=["widget>=2"])
     sdist(folder, "slow", "1.0", build="import time; time.sleep(1000)")
     with Index(folder) as index:
-        ... pip install --index-url index.url gadget
+        subprocess.run(["pip", "install", "--index-url", index.url, "gadget"])
 """
 
 import base64
