@@ -3,7 +3,7 @@
     wheel(folder, "gadget", "1.0", requires=["widget>=2"])
     sdist(folder, "slow", "1.0", build="import time; time.sleep(1000)")
     with Index(folder) as index:
-        subprocess.run(["pip", "install", "--index-url", index.url, "gadget"])
+        environment = {"PIP_INDEX_URL": index.url, "PIP_TRUSTED_HOST": index.host}
 """
 
 import base64
