@@ -1,5 +1,6 @@
 #include "server/transport/transport.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/transport/address.h"
 #include "server/transport/connections.h"
@@ -412,7 +413,7 @@ static void test_stop_without_connections_says_so_too(void **state)
 static void test_a_socket_that_was_replaced_is_left(void **state)
 {
     struct fixture *fixture = serve_unix();
-    const char *path = strchr(fixture->unix_address, ':') + 1;
+    AUTO_FREE char *path = memory_copy_string(strchr(fixture->unix_address, ':') + 1);
 
     (void)state;
     open_transport(fixture);
