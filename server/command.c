@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sysexits.h>
 
-static int exit_status(const struct error *err)
+int command_exit_status(const struct error *err)
 {
     if (err->number == EACCES || err->number == EPERM)
         return EX_NOPERM;
@@ -22,6 +22,7 @@ static int exit_status(const struct error *err)
         return EX_CONFIG;
     case ERROR_UNAVAILABLE:
     case ERROR_BUSY:
+    case ERROR_TIMEOUT:
         return EX_UNAVAILABLE;
     default:
         return 1;
@@ -31,7 +32,15 @@ static int exit_status(const struct error *err)
 int command_fail(const struct error *err)
 {
     log_error("%s", err->message);
-    return exit_status(err);
+    return command_exit_status(err);
+}
+
+int command_print_json(const json_t *value)
+{
+    if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
+        putchar('\n') == EOF || fflush(stdout) == EOF)
+        return EX_IOERR;
+    return EX_OK;
 }
 
 int command_fail_config(const struct config *config)

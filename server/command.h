@@ -4,11 +4,14 @@
 
 #include "base/error.h"
 
+#include <jansson.h>
+
 struct config;
 struct options;
 
 int command_serve(const struct options *options);
 int command_run(const struct options *options);
+int command_prepare(const struct options *options);
 int command_doctor(const struct options *options);
 int command_schema(const struct options *options);
 int command_check_config(const struct options *options);
@@ -19,6 +22,10 @@ struct config *command_load_config(const struct options *options, int *ret_statu
 
 /* For commands: tells ERR and returns the exit status that fits it. */
 int command_fail(const struct error *err);
+int command_exit_status(const struct error *err);
+
+/* For commands: prints VALUE on stdout; the exit status. */
+int command_print_json(const json_t *value);
 
 /* For commands: tells the errors of CONFIG, one a line, and returns the exit status for them. */
 int command_fail_config(const struct config *config);

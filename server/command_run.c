@@ -9,8 +9,10 @@
 #include "environments/working_directory.h"
 #include "server/command.h"
 #include "server/config.h"
+#include "server/interruption.h"
 #include "server/options.h"
 #include "server/service.h"
+#include "server/step_display.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
 
@@ -25,10 +27,6 @@ enum {
     EXIT_SIGNAL_BASE = 128, /* as the shells */
 };
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
-
 struct invocation {
     const struct options *options; /* borrowed */
     struct service service;
@@ -37,7 +35,8 @@ struct invocation {
     struct run_setting setting;
     struct run *run; /* borrowed; NULL when it is over */
     int status;      /* of the program */
-    struct ev_signal signals[ENDING_SIGNALS];
+    struct step_display display;
+    struct step_line line; /* shown while the environment is prepared */
 };
 
 /* Ends the run that nobody wants any more. */
@@ -50,11 +49,21 @@ static void give_up(struct invocation *invocation, int status)
     ev_break(invocation->service.loop, EVBREAK_ALL);
 }
 
-static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
+/* For people who look on: whoever reads stderr for what the script prints gets nothing else. */
+static void on_step(void *data, const struct preparation_step *step)
 {
-    (void)loop;
-    (void)events;
-    give_up(watcher->data, EXIT_SIGNAL_BASE + watcher->signum);
+    struct invocation *invocation = data;
+    struct step_display *display = &invocation->display;
+
+    if (!display->terminal.is_there)
+        return;
+    if (!step) {
+        step_display_remove(display, &invocation->line);
+        return;
+    }
+    if (list_is_empty(&invocation->line.link))
+        step_display_add(display, &invocation->line);
+    step_display_update(display, &invocation->line, step);
 }
 
 static void on_output(void *data, enum process_stream stream, const char *bytes, size_t length)
@@ -95,14 +104,6 @@ static int conclude(const struct run_report *report, const json_t *structured)
     return exit_status(report, json_integer_value(json_object_get(structured, "returncode")));
 }
 
-static int print_json(const json_t *structured)
-{
-    if (json_dumpf(structured, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
-        putchar('\n') == EOF)
-        return -1;
-    return fflush(stdout) == EOF ? -1 : 0;
-}
-
 static void on_done(void *data, const struct run_report *report)
 {
     struct invocation *invocation = data;
@@ -110,7 +111,7 @@ static void on_done(void *data, const struct run_report *report)
 
     invocation->run = NULL;
     invocation->status = conclude(report, structured);
-    if (invocation->options->json && print_json(structured) < 0)
+    if (invocation->options->json && command_print_json(structured) != EX_OK)
         invocation->status = EX_IOERR;
     ev_break(invocation->service.loop, EVBREAK_ALL);
 }
@@ -121,10 +122,10 @@ static int choose_setting(struct invocation *invocation, struct error *err)
     const struct options *options = invocation->options;
     const char *name =
         options->environment ? options->environment : invocation->service.default_environment;
-    struct environment *environment = catalog_find(invocation->service.catalog, name);
+    struct environment *environment = service_find_environment(&invocation->service, name, err);
 
     if (!environment)
-        return error_set(err, ERROR_USAGE, "there is no environment \"%s\"", name);
+        return -1;
     if (options->timeout > environment->settings.max_timeout)
         return error_set(err, ERROR_USAGE, "--timeout %g: environment \"%s\" allows at most %g",
                          options->timeout, name, environment->settings.max_timeout);
@@ -153,6 +154,7 @@ static int submit(struct invocation *invocation, const char *code, size_t length
                                           .code_length = length,
                                           .timeout = invocation->setting.timeout,
                                           .data = invocation,
+                                          .progress = on_step,
                                           .output = invocation->options->json ? NULL : on_output,
                                           .done = on_done,
                                       },
@@ -160,26 +162,20 @@ static int submit(struct invocation *invocation, const char *code, size_t length
     return invocation->run ? 0 : -1;
 }
 
-static void start_signals(struct invocation *invocation)
-{
-    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-        ev_signal_init(&invocation->signals[i], on_signal, ending_signals[i]);
-        invocation->signals[i].data = invocation;
-        ev_signal_start(invocation->service.loop, &invocation->signals[i]);
-    }
-}
-
-static void stop_signals(struct invocation *invocation)
-{
-    for (size_t i = 0; i < ENDING_SIGNALS; i++)
-        ev_signal_stop(invocation->service.loop, &invocation->signals[i]);
-}
-
 static void wait_for_end(struct invocation *invocation)
 {
-    start_signals(invocation);
-    ev_run(invocation->service.loop, 0);
-    stop_signals(invocation);
+    struct ev_loop *loop = invocation->service.loop;
+    struct interruption interruption;
+
+    interruption_start(&interruption, loop);
+    step_display_init(&invocation->display, loop);
+    invocation->line.name = invocation->setting.environment->name;
+    list_init(&invocation->line.link);
+    ev_run(loop, 0);
+    if (interruption.signal)
+        give_up(invocation, interruption_status(interruption.signal));
+    step_display_deinit(&invocation->display);
+    interruption_stop(&interruption);
 }
 
 /* Runs CODE to its end; returns the exit status. */

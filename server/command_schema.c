@@ -41,10 +41,7 @@ static int print(const struct provider *provider, struct config *config)
     catalog_free(catalog);
     if (!declaration)
         return command_fail_config(config);
-    if (json_dumpf(declaration, stdout, JSON_INDENT(2)) < 0 || putchar('\n') == EOF ||
-        fflush(stdout) == EOF)
-        return EX_IOERR;
-    return EX_OK;
+    return command_print_json(declaration);
 }
 
 int command_schema(const struct options *options)

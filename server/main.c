@@ -44,6 +44,8 @@ static int execute(const struct options *options)
         return command_serve(options);
     case COMMAND_RUN:
         return command_run(options);
+    case COMMAND_PREPARE:
+        return command_prepare(options);
     case COMMAND_DOCTOR:
         return command_doctor(options);
     case COMMAND_SCHEMA:

@@ -18,6 +18,7 @@ static const struct command_name {
     const char *operand; /* what must follow, or NULL */
 } command_names[] = {
     {"run", COMMAND_RUN, "FILE (- is standard input)"},
+    {"prepare", COMMAND_PREPARE, NULL},
     {"doctor", COMMAND_DOCTOR, NULL},
     {"schema", COMMAND_SCHEMA, NULL},
 };
@@ -130,7 +131,7 @@ static const struct choice {
     {"env", 'e', required_argument, FOR(COMMAND_RUN), set_environment},
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
-    {"json", 'j', no_argument, FOR(COMMAND_RUN), set_json},
+    {"json", 'j', no_argument, FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE), set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
@@ -224,6 +225,10 @@ static int set_command(struct options *options, const struct command_name *name,
         return error_set(err, ERROR_USAGE, "%s: %s is missing", name->name, name->operand);
     if (name->operand)
         options->file = *operands++;
+    if (name->command == COMMAND_PREPARE) {
+        options->names = operands;
+        return 0;
+    }
     if (operands[0])
         return error_set(err, ERROR_USAGE, "%s: unexpected argument %s", name->name, operands[0]);
     return 0;

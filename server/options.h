@@ -9,6 +9,7 @@
 enum command {
     COMMAND_SERVE,
     COMMAND_RUN,
+    COMMAND_PREPARE,
     COMMAND_DOCTOR,
     COMMAND_SCHEMA,
     COMMAND_CHECK_CONFIG,
@@ -26,8 +27,9 @@ struct options {
     const char *addresses[OPTIONS_ADDRESSES + 1]; /* --listen; NULL-terminated */
     const char *file;                             /* run: the script, "-" for stdin */
     const char *environment;                      /* run: --env, or NULL */
+    char **names;                                 /* prepare: environments; NULL-terminated */
     double timeout;                               /* run: --timeout, or 0 */
-    bool json;                                    /* run: --json */
+    bool json;                                    /* run, prepare: --json */
     const char *provider;                         /* schema: --for, or "mcp" */
 };
 

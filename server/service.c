@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/spelling.h"
 #include "environments/catalog.h"
 #include "environments/executor.h"
 #include "environments/instance.h"
@@ -199,6 +200,27 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
     return 0;
+}
+
+struct environment *service_find_environment(const struct service *service, const char *name,
+                                             struct error *err)
+{
+    struct environment *environment = catalog_find(service->catalog, name);
+    AUTO_JSON json_t *names = catalog_names(service->catalog);
+    struct spelling spelling = SPELLING_INIT(name);
+    const json_t *other;
+    size_t i;
+
+    if (environment)
+        return environment;
+    json_array_foreach (names, i, other)
+        spelling_try(&spelling, json_string_value(other));
+    if (spelling.nearest)
+        error_set(err, ERROR_USAGE, "there is no environment \"%s\", did you mean \"%s\"?", name,
+                  spelling.nearest);
+    else
+        error_set(err, ERROR_USAGE, "there is no environment \"%s\"", name);
+    return NULL;
 }
 
 void service_begin(struct service *service)

@@ -9,6 +9,7 @@
 struct catalog;
 struct catalog_settings;
 struct config;
+struct environment;
 struct executor;
 struct instance;
 struct process_host;
@@ -39,6 +40,10 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings,
  * borrowed until service_close. */
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
                  struct error *err);
+
+/* The environment NAME, borrowed; NULL with ERROR_USAGE, which tells a name that is nearly it. */
+struct environment *service_find_environment(const struct service *service, const char *name,
+                                             struct error *err);
 
 /* The server serves from now on: environments look for what earlier servers left behind, and those
  * that do not wait for a call are prepared. */

@@ -66,6 +66,23 @@ static void test_run_takes_its_options_before_and_after_the_file(void **state)
     assert_true(options.json);
 }
 
+static void test_prepare_takes_any_number_of_names(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char none[] = "prepare";
+    char some[] = "prepare a --json b";
+
+    (void)state;
+    assert_int_equal(parse(&options, none, &err), 0);
+    assert_null(options.names[0]);
+    assert_int_equal(parse(&options, some, &err), 0);
+    assert_string_equal(options.names[0], "a");
+    assert_string_equal(options.names[1], "b");
+    assert_null(options.names[2]);
+    assert_true(options.json);
+}
+
 static void test_each_command_is_known(void **state)
 {
     static const struct {
@@ -73,6 +90,7 @@ static void test_each_command_is_known(void **state)
         enum command command;
     } cases[] = {
         {"doctor", COMMAND_DOCTOR},
+        {"prepare", COMMAND_PREPARE},
         {"schema", COMMAND_SCHEMA},
         {"schema --for gemini", COMMAND_SCHEMA},
         {"--check-config", COMMAND_CHECK_CONFIG},
@@ -153,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_no_argument_means_serve),
         cmocka_unit_test(test_addresses_add_up),
         cmocka_unit_test(test_run_takes_its_options_before_and_after_the_file),
+        cmocka_unit_test(test_prepare_takes_any_number_of_names),
         cmocka_unit_test(test_each_command_is_known),
         cmocka_unit_test(test_each_mistake_is_named),
         cmocka_unit_test(test_the_help_fits_a_terminal),

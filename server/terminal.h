@@ -1,0 +1,22 @@
+/* What stands behind a descriptor that people may be looking at. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct terminal {
+    int fd;          /* borrowed */
+    bool is_there;   /* else a file or a pipe */
+    bool is_movable; /* its cursor can be: not with TERM=dumb */
+    bool has_colour; /* and it is wanted: see https://no-color.org */
+};
+
+void terminal_init(struct terminal *terminal, int fd);
+
+/* As it is now; 80 and 24 where it does not say. */
+size_t terminal_columns(const struct terminal *terminal);
+size_t terminal_rows(const struct terminal *terminal);
+
+/* What makes the text between them green, or "". Static storage. */
+const char *terminal_green(const struct terminal *terminal);
+const char *terminal_plain(const struct terminal *terminal);
