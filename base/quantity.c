@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct unit {
     const char *name;
@@ -32,4 +34,33 @@ char *quantity_bytes(uint64_t bytes)
 char *quantity_seconds(double seconds)
 {
     return memory_format("%.6g second%s", seconds, seconds == 1 ? "" : "s");
+}
+
+bool quantity_read_bytes(const char *text, uint64_t *ret)
+{
+    static const struct unit written[] = {
+        {"", 1},
+        {"B", 1},
+        {"KB", 1000},
+        {"MB", 1000000},
+        {"GB", 1000000000},
+        {"TB", 1000000000000},
+        {"KiB", (uint64_t)1 << 10},
+        {"MiB", (uint64_t)1 << 20},
+        {"GiB", (uint64_t)1 << 30},
+        {"TiB", (uint64_t)1 << 40},
+    };
+    size_t digits = strspn(text, "0123456789");
+    const char *name = text + digits + (text[digits] == ' ');
+    int64_t bytes;
+
+    for (size_t i = 0; digits > 0 && i < sizeof written / sizeof *written; i++) {
+        if (strcmp(name, written[i].name) != 0)
+            continue;
+        if (__builtin_mul_overflow(strtoull(text, NULL, 10), written[i].bytes, &bytes))
+            return false;
+        *ret = (uint64_t)bytes;
+        return true;
+    }
+    return false;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/quantity.h"
 #include "server/config_paths.h"
 #include "server/transport/address.h"
 #include "server/yaml_tree.h"
@@ -22,32 +23,10 @@ static json_t *refuse(struct error *err, const char *expected, const char *text)
 
 static json_t *read_size(const char *text, struct error *err)
 {
-    static const struct {
-        const char *name;
-        uint64_t bytes;
-    } units[] = {
-        {"", 1},
-        {"B", 1},
-        {"KB", 1000},
-        {"MB", 1000000},
-        {"GB", 1000000000},
-        {"TB", 1000000000000},
-        {"KiB", UINT64_C(1) << 10},
-        {"MiB", UINT64_C(1) << 20},
-        {"GiB", UINT64_C(1) << 30},
-        {"TiB", UINT64_C(1) << 40},
-    };
-    size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits + (text[digits] == ' ');
-    json_int_t bytes;
+    uint64_t bytes;
 
-    for (size_t i = 0; digits > 0 && i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(unit, units[i].name) != 0)
-            continue;
-        if (__builtin_mul_overflow(strtoull(text, NULL, 10), units[i].bytes, &bytes))
-            break;
-        return json_integer(bytes);
-    }
+    if (quantity_read_bytes(text, &bytes))
+        return json_integer((json_int_t)bytes);
     return refuse(err, "a number of bytes or a size such as 512MiB, 1GB or 64KiB", text);
 }
 

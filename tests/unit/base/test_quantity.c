@@ -40,11 +40,53 @@ static void test_seconds_have_no_needless_digits(void **state)
     assert_string_equal(fraction, "0.25 seconds");
 }
 
+static void test_sizes_are_read_with_their_units(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {
+        {"0", 0},
+        {"900", 900},
+        {"7B", 7},
+        {"1KB", 1000},
+        {"2 MB", 2000000},
+        {"1TB", 1000000000000},
+        {"512MiB", 512u << 20},
+        {"1 GiB", 1u << 30},
+        {"9223372036854775807", INT64_MAX},
+    };
+    static const char *const refused[] = {
+        "",
+        "MiB",
+        "1  MiB",
+        "1mib",
+        "1 M",
+        "-1",
+        "1.5GiB",
+        " 1",
+        "9223372036854775808",
+        "99999999999999999999",
+        "99999999TiB",
+    };
+    uint64_t bytes;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(quantity_read_bytes(cases[i].text, &bytes));
+        assert_int_equal(bytes, cases[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (quantity_read_bytes(refused[i], &bytes))
+            fail_msg("%s is read", refused[i]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_use_the_largest_unit),
         cmocka_unit_test(test_seconds_have_no_needless_digits),
+        cmocka_unit_test(test_sizes_are_read_with_their_units),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
