@@ -1,7 +1,10 @@
 #include "environments/catalog.h"
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/caller_rules.h"
+#include "environments/shelf.h"
 #include "environments/system.h"
 
 #include <stdlib.h>
@@ -14,6 +17,7 @@ struct catalog {
     char *state;                       /* owned; what the settings have */
     struct environment **environments; /* owned, as are its elements */
     size_t count;
+    struct shelf *shelf; /* owned; what calls have defined */
 };
 
 static const struct {
@@ -32,6 +36,7 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     if (settings->state)
         catalog->state = memory_copy_string(settings->state);
     catalog->settings.state = catalog->state;
+    catalog->shelf = shelf_new(settings->loop);
     return catalog;
 }
 
@@ -45,6 +50,7 @@ void catalog_stop(struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
         environment_stop(catalog->environments[i]);
+    shelf_stop(catalog->shelf);
 }
 
 bool catalog_is_idle(const struct catalog *catalog)
@@ -52,7 +58,7 @@ bool catalog_is_idle(const struct catalog *catalog)
     for (size_t i = 0; i < catalog->count; i++)
         if (!environment_is_idle(catalog->environments[i]))
             return false;
-    return true;
+    return shelf_is_idle(catalog->shelf);
 }
 
 void catalog_free(struct catalog *catalog)
@@ -61,6 +67,7 @@ void catalog_free(struct catalog *catalog)
         return;
     for (size_t i = 0; i < catalog->count; i++)
         environment_free(catalog->environments[i]);
+    shelf_free(catalog->shelf);
     free(catalog->environments);
     free(catalog->state);
     free(catalog);
@@ -174,9 +181,12 @@ static struct environment *create(struct environment_recipe *recipe, const char 
     return NULL;
 }
 
-int catalog_add(struct catalog *catalog, const char *name, const json_t *definition,
-                const struct environment_settings *defaults, const char **ret_key,
-                struct error *err)
+/* A new environment, owned by the caller. PATHS (taken) are those that a call has named, or NULL.
+ */
+static struct environment *make(const struct catalog *catalog, const char *name,
+                                const json_t *definition,
+                                const struct environment_settings *defaults, char **paths,
+                                const char **ret_key, struct error *err)
 {
     struct environment_recipe recipe = {
         .name = name,
@@ -187,20 +197,99 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
         .state = catalog->settings.state,
         .instance = catalog->settings.instance,
     };
+    struct environment *environment = NULL;
+
+    *ret_key = NULL;
+    recipe.settings.variables = NULL;
+    recipe.settings.paths = paths;
+    if (read_settings(&recipe, ret_key, err) == 0)
+        environment = create(&recipe, ret_key, err);
+    environment_settings_deinit(&recipe.settings);
+    return environment;
+}
+
+int catalog_add(struct catalog *catalog, const char *name, const json_t *definition,
+                const struct environment_settings *defaults, const char **ret_key,
+                struct error *err)
+{
     struct environment *environment;
 
     *ret_key = NULL;
     if (catalog_find(catalog, name))
         return error_set(err, ERROR_CONFIG, "there is an environment \"%s\" already", name);
-    recipe.settings.variables = NULL;
-    if (read_settings(&recipe, ret_key, err) < 0)
-        return -1;
-    environment = create(&recipe, ret_key, err);
-    environment_settings_deinit(&recipe.settings);
+    environment = make(catalog, name, definition, defaults, NULL, ret_key, err);
     if (!environment)
         return -1;
     catalog->environments =
         memory_resize(catalog->environments, (catalog->count + 1) * sizeof *catalog->environments);
     catalog->environments[catalog->count++] = environment;
     return 0;
+}
+
+/* What calls have defined */
+
+static char **copy_strings(const json_t *strings)
+{
+    char **copies = memory_new(json_array_size(strings) + 1, sizeof *copies);
+    const json_t *string;
+    size_t i;
+
+    json_array_foreach (strings, i, string)
+        copies[i] = memory_copy_string(json_string_value(string));
+    return copies;
+}
+
+/* The same for every definition that says the same. */
+static void digest_definition(const json_t *definition, char ret_text[DIGEST_TEXT_BYTES])
+{
+    AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, text);
+    digest_finish(&digest, ret_text);
+}
+
+/* What the constructor of a kind says about a definition is told to the caller who wrote it. */
+static int blame_key(const char *key, const struct error *cause, struct error *err)
+{
+    return error_set(err, ERROR_INVALID_ARGUMENTS, "environment_definition%s%s: %s", key ? "." : "",
+                     key ? key : "", cause->message);
+}
+
+/* The environment for a definition that has passed the rules. Borrowed, or NULL. */
+static struct environment *shelve(struct catalog *catalog, const struct caller_rules *rules,
+                                  const struct caller_definition *definition, struct error *err)
+{
+    char digest[DIGEST_TEXT_BYTES];
+    struct error cause = ERROR_INIT;
+    const char *key;
+    struct environment *environment;
+
+    digest_definition(definition->definition, digest);
+    environment = shelf_find(catalog->shelf, digest);
+    if (environment || shelf_make_room(catalog->shelf, err) < 0)
+        return environment;
+    environment = make(catalog, CATALOG_DEFINED_NAME, definition->definition,
+                       caller_rules_settings(rules), copy_strings(definition->paths), &key, &cause);
+    if (!environment) {
+        (void)blame_key(key, &cause, err);
+        return NULL;
+    }
+    shelf_put(catalog->shelf, digest, environment);
+    environment_begin(environment);
+    return environment;
+}
+
+struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
+                                   const struct caller_rules *rules, struct error *err)
+{
+    struct caller_definition settled;
+    struct environment *environment;
+
+    if (caller_rules_settle(rules, definition, &settled, err) < 0)
+        return NULL;
+    environment = shelve(catalog, rules, &settled, err);
+    caller_definition_deinit(&settled);
+    return environment;
 }

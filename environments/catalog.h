@@ -1,10 +1,14 @@
-/* The environments of this server by name, made from their definitions. */
+/* The environments of this server by name, made from their definitions, and those that calls have
+ * defined (see shelf.h). */
 #pragma once
 
 #include "environments/environment.h"
 
 #include <jansson.h>
 
+#define CATALOG_DEFINED_NAME "inline" /* of each environment that a call has defined */
+
+struct caller_rules;
 struct catalog;
 
 /* What environments work with; borrowed. All NULL for a catalog that is only looked at. */
@@ -39,3 +43,9 @@ struct environment *catalog_find(const struct catalog *catalog, const char *name
 
 /* The names in the order they were added, as an array of strings. New reference. */
 json_t *catalog_names(const struct catalog *catalog);
+
+/* The environment for DEFINITION, an object that came in a call: the same one for the same
+ * definition, as long as it is kept. Borrowed until the loop goes on, or as long as a run has it;
+ * NULL with ERROR_INVALID_ARGUMENTS, or ERROR_BUSY when too many are in use. */
+struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
+                                   const struct caller_rules *rules, struct error *err);

@@ -1,20 +1,38 @@
 #include "environments/environment.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "environments/real_path.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static void free_strings(char **strings)
+{
+    for (size_t i = 0; strings && strings[i]; i++)
+        free(strings[i]);
+    free(strings);
+}
+
 void environment_settings_deinit(struct environment_settings *settings)
 {
-    for (size_t i = 0; settings->variables && settings->variables[i]; i++)
-        free(settings->variables[i]);
-    free(settings->variables);
-    settings->variables = NULL;
+    free_strings(STEAL_PTR(settings->variables));
+    free_strings(STEAL_PTR(settings->paths));
+}
+
+static int check_paths(const struct environment *environment, struct error *err)
+{
+    char *const *paths = environment->settings.paths;
+
+    for (size_t i = 0; paths && paths[i]; i++)
+        if (!real_path_is_same(paths[i]))
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "%s leads elsewhere than it did when it was checked", paths[i]);
+    return 0;
 }
 
 /* The preparation */
@@ -78,6 +96,8 @@ enum outcome environment_prepare(struct environment *environment, struct environ
     enum outcome outcome = OUTCOME_PENDING;
 
     if (!environment->preparing) {
+        if (check_paths(environment, err) < 0)
+            return OUTCOME_FAILED;
         environment->step = (struct preparation_step){.fraction = -1};
         outcome = environment->ops->prepare(environment, err);
         if (outcome == OUTCOME_FAILED)
@@ -180,6 +200,7 @@ void environment_init(struct environment *environment, const struct environment_
         .eager.prepared = on_eagerly_prepared,
     };
     recipe->settings.variables = NULL;
+    recipe->settings.paths = NULL;
     list_init(&environment->waiters);
     list_init(&environment->eager.link);
     ev_timer_init(&environment->deadline, on_deadline, 0., 0.);
@@ -187,11 +208,22 @@ void environment_init(struct environment *environment, const struct environment_
 
 void environment_deinit(struct environment *environment)
 {
-    assert(list_is_empty(&environment->waiters));
+    assert(list_is_empty(&environment->waiters) && environment->users == 0);
     end_preparing(environment);
     environment_settings_deinit(&environment->settings);
     free(environment->name);
     environment->name = NULL;
+}
+
+void environment_hold(struct environment *environment)
+{
+    environment->users++;
+}
+
+void environment_release(struct environment *environment)
+{
+    assert(environment->users > 0);
+    environment->users--;
 }
 
 void environment_begin(struct environment *environment)
@@ -209,6 +241,8 @@ struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err)
 {
+    if (check_paths(environment, err) < 0)
+        return NULL;
     return environment->ops->start(environment, request, listener, err);
 }
 

@@ -31,6 +31,8 @@ struct environment_settings {
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
+    char **paths;     /* likewise: the real paths that a call has named, which are used only while
+                         nobody has put a link in their way; or NULL */
 };
 
 /* What an environment is made from; passed to the constructor of its kind. */
@@ -105,6 +107,7 @@ struct environment {
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     struct environment_settings settings;
+    unsigned users; /* runs that have it; see environment_hold */
 
     struct list waiters; /* of struct environment_waiter: borrowed */
     bool preparing;
@@ -122,6 +125,10 @@ void environment_deinit(struct environment *environment);
 
 /* Frees what SETTINGS own. */
 void environment_settings_deinit(struct environment_settings *settings);
+
+/* A run has ENVIRONMENT, which stays until it is released. */
+void environment_hold(struct environment *environment);
+void environment_release(struct environment *environment);
 
 /* The server has started. */
 void environment_begin(struct environment *environment);

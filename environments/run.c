@@ -278,6 +278,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->directory = working_directory_ref(request->directory);
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
+    environment_hold(request->environment);
     run->executor = executor;
     run->client = request->client;
     run->waiter.progress = on_progress;
@@ -301,6 +302,7 @@ void run_free(struct run *run)
     working_directory_unref(run->directory);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_deinit(&run->streams[i]);
+    environment_release(run->request.environment);
     free(run->code);
     free(run);
 }

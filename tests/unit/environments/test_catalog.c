@@ -1,6 +1,7 @@
 #include "environments/catalog.h"
 
 #include "base/json.h"
+#include "environments/caller_rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,6 +141,72 @@ static void test_names_are_kept_in_order_and_once(void **state)
     assert_null(catalog_find(*state, "b"));
 }
 
+/* What calls define */
+
+static struct environment *define(struct catalog *catalog, const char *text, struct error *err)
+{
+    AUTO_JSON json_t *definition = json_loads(text, 0, NULL);
+    AUTO_JSON json_t *images = json_pack("[s]", "python:*");
+    AUTO_JSON json_t *paths = json_pack("[s]", "/usr/bin");
+    size_t index;
+    struct caller_rules *rules = caller_rules_new(images, paths, &defaults, &index, err);
+    struct environment *environment = catalog_define(catalog, definition, rules, err);
+
+    caller_rules_free(rules);
+    return environment;
+}
+
+static void test_the_same_definition_finds_the_same_environment(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct environment *first =
+        define(*state, "{\"type\": \"system\", \"timeout\": 5, \"max_timeout\": 9}", &err);
+
+    assert_non_null(first);
+    assert_string_equal(first->name, "inline");
+    assert_float_equal(first->settings.timeout, 5, 0);
+    assert_int_equal(first->settings.output, 100);
+    assert_ptr_equal(
+        define(*state, "{\"max_timeout\": 9, \"timeout\": 5, \"type\": \"system\"}", &err), first);
+    assert_ptr_not_equal(
+        define(*state, "{\"type\": \"system\", \"timeout\": 5, \"max_timeout\": 8}", &err), first);
+    assert_null(catalog_find(*state, "inline"));
+}
+
+/* Whichever way a path is written, it is the same Python. */
+static void test_definitions_are_compared_as_they_are_used(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct environment *first =
+        define(*state, "{\"type\": \"system\", \"executable\": \"/usr/bin/env\"}", &err);
+
+    assert_non_null(first);
+    assert_string_equal(first->settings.paths[0], "/usr/bin/env");
+    assert_null(first->settings.paths[1]);
+    assert_ptr_equal(
+        define(*state, "{\"type\": \"system\", \"executable\": \"/usr//lib/../bin/./env\"}", &err),
+        first);
+}
+
+static void test_what_the_rules_refuse_is_no_environment(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    assert_null(define(*state, "{\"type\": \"system\", \"executable\": \"/etc/passwd\"}", &err));
+    assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
+}
+
+static void test_what_a_kind_refuses_is_an_argument_that_is_wrong(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    assert_null(define(*state, "{\"type\": \"system\", \"timeout\": 9, \"max_timeout\": 8}", &err));
+    assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
+    assert_string_equal(
+        err.message,
+        "environment_definition.timeout: 9 seconds is more than max_timeout, which is 8");
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
 int main(void)
@@ -151,6 +218,10 @@ int main(void)
         TEST(test_faults_name_the_key_to_blame),
         TEST(test_an_interpreter_need_not_be_there_yet),
         TEST(test_names_are_kept_in_order_and_once),
+        TEST(test_the_same_definition_finds_the_same_environment),
+        TEST(test_definitions_are_compared_as_they_are_used),
+        TEST(test_what_the_rules_refuse_is_no_environment),
+        TEST(test_what_a_kind_refuses_is_an_argument_that_is_wrong),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

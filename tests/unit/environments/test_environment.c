@@ -306,6 +306,45 @@ static void test_an_eager_environment_is_prepared_when_the_server_starts(void **
     environment_free(&stub.environment);
 }
 
+static struct execution *start(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err)
+{
+    (void)request;
+    (void)listener;
+    CONTAINER_OF(environment, struct stub, environment)->prepared = 100;
+    error_set(err, ERROR_UNAVAILABLE, "started");
+    return NULL;
+}
+
+static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
+{
+    static const struct environment_ops ops = {
+        .kind = "stub", .prepare = prepare, .cancel = cancel, .start = start, .free = stub_free};
+    struct environment_waiter waiter = {0};
+    struct error err = ERROR_INIT;
+    struct error again = ERROR_INIT;
+    struct stub stub = {.answer = OUTCOME_READY};
+    struct environment_recipe recipe = {.name = "stub", .loop = EV_DEFAULT};
+
+    (void)state;
+    recipe.settings.paths = memory_new(2, sizeof *recipe.settings.paths);
+    recipe.settings.paths[0] = memory_copy_string("/usr/../etc");
+    environment_init(&stub.environment, &ops, &recipe);
+    assert_int_equal(environment_prepare(&stub.environment, &waiter, &err), OUTCOME_FAILED);
+    assert_string_equal(err.message, "/usr/../etc leads elsewhere than it did when it was checked");
+    assert_int_equal(stub.prepared, 0);
+    assert_null(environment_start(&stub.environment, NULL, NULL, &again));
+    assert_int_equal(stub.prepared, 0);
+    strcpy(stub.environment.settings.paths[0], "/etc");
+    err = (struct error)ERROR_INIT;
+    again = (struct error)ERROR_INIT;
+    assert_int_equal(environment_prepare(&stub.environment, &waiter, &err), OUTCOME_READY);
+    assert_null(environment_start(&stub.environment, NULL, NULL, &again));
+    assert_int_equal(stub.prepared, 100);
+    environment_free(&stub.environment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_a_preparation_is_given_up_when_the_last_one_stops_waiting),
         cmocka_unit_test(test_a_preparation_that_takes_too_long_is_given_up),
         cmocka_unit_test(test_an_eager_environment_is_prepared_when_the_server_starts),
+        cmocka_unit_test(test_nothing_is_done_with_a_path_that_leads_elsewhere),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
