@@ -11,10 +11,14 @@
 #include "environments/working_directory.h"
 #include "server/command.h"
 #include "server/config.h"
+#include "server/doctor_docker.h"
+#include "server/doctor_line.h"
+#include "server/interruption.h"
 #include "server/options.h"
 #include "server/probe.h"
 #include "server/service.h"
 #include "server/state_directory.h"
+#include "server/step_display.h"
 #include "server/tools/run_result.h"
 
 #include <stdio.h>
@@ -24,22 +28,19 @@
 
 #define TRIAL_SECONDS 10.0
 
-enum { NAME_COLUMNS = 19 };
-
 static const char TRIAL_SCRIPT[] = "print('ok')\n";
 
 struct doctor {
     struct service service;
     struct executor_client client;
     struct run_setting setting;
-    json_t *result; /* owned; of the last trial */
-    bool refused;   /* a run would be refused */
+    struct run *run; /* borrowed; NULL when it is over */
+    json_t *result;  /* owned; of the last trial */
+    bool refused;    /* a run would be refused */
+    struct interruption interruption;
+    struct step_display display;
+    struct step_line line; /* of the environment that is prepared */
 };
-
-static void print_line(const char *mark, const char *name, const char *text)
-{
-    printf("  %-4s %-*s%s\n", mark, *text ? NAME_COLUMNS : 0, name, text);
-}
 
 static void print_kernel(void)
 {
@@ -55,7 +56,7 @@ static void print_kernel(void)
         AUTO_FREE char *missing =
             memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
 
-        print_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
+        doctor_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
     }
 }
 
@@ -63,8 +64,32 @@ static void on_done(void *data, const struct run_report *report)
 {
     struct doctor *doctor = data;
 
+    doctor->run = NULL;
     doctor->result = run_result_structured(report, &doctor->setting);
     ev_break(doctor->service.loop, EVBREAK_ALL);
+}
+
+static void on_step(void *data, const struct preparation_step *step)
+{
+    struct doctor *doctor = data;
+
+    step_display_follow(&doctor->display, &doctor->line, step);
+}
+
+/* Waits for the end of the run, or of the program. */
+static void wait_for_run(struct doctor *doctor)
+{
+    struct ev_loop *loop = doctor->service.loop;
+
+    fflush(stdout);
+    step_display_init(&doctor->display, loop);
+    step_line_init(&doctor->line, doctor->setting.environment->name);
+    interruption_start(&doctor->interruption, loop);
+    ev_run(loop, 0);
+    interruption_stop(&doctor->interruption);
+    if (doctor->run)
+        run_cancel(STEAL_PTR(doctor->run));
+    step_display_deinit(&doctor->display);
 }
 
 /* Runs the trial script and waits for its end. */
@@ -73,27 +98,27 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
 {
     struct working_directory *directory =
         workplace_open(doctor->service.workplace, "command-line", NULL, err);
-    const struct run *run;
 
     if (!directory)
         return -1;
     doctor->setting = (struct run_setting){.environment = environment, .timeout = TRIAL_SECONDS};
-    run = executor_submit(doctor->service.executor,
-                          &(struct run_request){
-                              .environment = environment,
-                              .directory = directory,
-                              .client = &doctor->client,
-                              .code = TRIAL_SCRIPT,
-                              .code_length = strlen(TRIAL_SCRIPT),
-                              .timeout = TRIAL_SECONDS,
-                              .data = doctor,
-                              .done = on_done,
-                          },
-                          err);
+    doctor->run = executor_submit(doctor->service.executor,
+                                  &(struct run_request){
+                                      .environment = environment,
+                                      .directory = directory,
+                                      .client = &doctor->client,
+                                      .code = TRIAL_SCRIPT,
+                                      .code_length = strlen(TRIAL_SCRIPT),
+                                      .timeout = TRIAL_SECONDS,
+                                      .data = doctor,
+                                      .progress = on_step,
+                                      .done = on_done,
+                                  },
+                                  err);
     working_directory_unref(directory);
-    if (!run)
+    if (!doctor->run)
         return -1;
-    ev_run(doctor->service.loop, 0);
+    wait_for_run(doctor);
     return 0;
 }
 
@@ -114,12 +139,12 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
                              environment->ops->interpreter(environment),
                              version ? version : "(unknown)", timing(result, "start") * 1e3,
                              timing(result, "run") * 1e3);
-        print_line("yes", environment->name, text);
+        doctor_line("yes", environment->name, text);
         return;
     }
     text = memory_format("no script can be run: %s",
                          error ? error : json_object_get_string(result, "stderr"));
-    print_line("no", environment->name, text);
+    doctor_line("no", environment->name, text);
     doctor->refused = true;
 }
 
@@ -140,6 +165,8 @@ static void print_environments(struct doctor *doctor)
             result = json_pack("{s:s}", "error", err.message);
         else
             result = STEAL_PTR(doctor->result);
+        if (doctor->interruption.signal)
+            return;
         print_trial(doctor, environment, result);
     }
 }
@@ -152,10 +179,10 @@ static void print_containment(const struct doctor *doctor)
     size_t i;
 
     printf("containment\n");
-    print_line("", "process tree", containment_name(process_host_containment(host)));
-    print_line("", "limits", process_host_limits_by(host));
+    doctor_line("", "process tree", containment_name(process_host_containment(host)));
+    doctor_line("", "limits", process_host_limits_by(host));
     json_array_foreach (missing, i, what)
-        print_line("no", "missing", json_string_value(what));
+        doctor_line("no", "missing", json_string_value(what));
 }
 
 static void print_limits(const struct doctor *doctor)
@@ -170,7 +197,7 @@ static void print_limits(const struct doctor *doctor)
         "%g seconds (at most %g), %s of memory, %u processes, %s of files, %s of each output",
         settings->timeout, settings->max_timeout, memory, settings->limits.processes, disk, output);
 
-    print_line("", "limits of a run", text);
+    doctor_line("", "limits of a run", text);
 }
 
 static void print_places(const struct config *config)
@@ -181,15 +208,17 @@ static void print_places(const struct config *config)
                                                         : state_directory_open(&err);
 
     printf("places\n");
-    print_line("", "configuration", config_path(config) ? config_path(config) : "none: defaults");
-    print_line(state ? "" : "no", "state", state ? state : err.message);
-    print_line("", "work", kind);
+    doctor_line("", "configuration", config_path(config) ? config_path(config) : "none: defaults");
+    doctor_line(state ? "" : "no", "state", state ? state : err.message);
+    doctor_line("", "work", kind);
 }
 
 static void print_service(struct doctor *doctor)
 {
     executor_client_init(&doctor->client);
     print_environments(doctor);
+    if (doctor->interruption.signal)
+        return;
     print_containment(doctor);
     print_limits(doctor);
 }
@@ -204,6 +233,7 @@ static int diagnose(struct doctor *doctor, struct config *config)
     printf("pyexecd " PYEXECD_VERSION "\n");
     print_kernel();
     print_places(config);
+    doctor_docker_print(json_object_get(config_tree(config), "environments"));
     if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, &err) < 0) {
         fflush(stdout);
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
@@ -213,6 +243,8 @@ static int diagnose(struct doctor *doctor, struct config *config)
     service_stop(&doctor->service);
     service_drain(&doctor->service);
     service_close(&doctor->service);
+    if (doctor->interruption.signal)
+        return interruption_status(doctor->interruption.signal);
     if (status != EX_OK)
         return status;
     return doctor->refused || fflush(stdout) == EOF;

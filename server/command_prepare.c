@@ -115,7 +115,7 @@ static void begin(struct preparation *preparation)
 {
     enum outcome outcome;
 
-    preparation->line.name = preparation->environment->name;
+    step_line_init(&preparation->line, preparation->environment->name);
     preparation->waiter.progress = on_progress;
     preparation->waiter.prepared = on_prepared;
     list_init(&preparation->waiter.link);

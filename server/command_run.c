@@ -49,21 +49,11 @@ static void give_up(struct invocation *invocation, int status)
     ev_break(invocation->service.loop, EVBREAK_ALL);
 }
 
-/* For people who look on: whoever reads stderr for what the script prints gets nothing else. */
 static void on_step(void *data, const struct preparation_step *step)
 {
     struct invocation *invocation = data;
-    struct step_display *display = &invocation->display;
 
-    if (!display->terminal.is_there)
-        return;
-    if (!step) {
-        step_display_remove(display, &invocation->line);
-        return;
-    }
-    if (list_is_empty(&invocation->line.link))
-        step_display_add(display, &invocation->line);
-    step_display_update(display, &invocation->line, step);
+    step_display_follow(&invocation->display, &invocation->line, step);
 }
 
 static void on_output(void *data, enum process_stream stream, const char *bytes, size_t length)
@@ -169,8 +159,7 @@ static void wait_for_end(struct invocation *invocation)
 
     interruption_start(&interruption, loop);
     step_display_init(&invocation->display, loop);
-    invocation->line.name = invocation->setting.environment->name;
-    list_init(&invocation->line.link);
+    step_line_init(&invocation->line, invocation->setting.environment->name);
     ev_run(loop, 0);
     if (interruption.signal)
         give_up(invocation, interruption_status(interruption.signal));

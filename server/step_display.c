@@ -185,9 +185,14 @@ void step_display_deinit(struct step_display *display)
     log_precede(NULL, NULL);
 }
 
+void step_line_init(struct step_line *line, const char *name)
+{
+    *line = (struct step_line){.name = name, .step.fraction = -1};
+    list_init(&line->link);
+}
+
 void step_display_add(struct step_display *display, struct step_line *line)
 {
-    line->step = (struct preparation_step){.fraction = -1};
     line->started = clock_seconds();
     list_append(&display->lines, &line->link);
     if (display->terminal.is_movable && !ev_is_active(&display->timer))
@@ -210,4 +215,18 @@ void step_display_update(struct step_display *display, struct step_line *line,
     line->step = *step;
     if (is_new && !display->terminal.is_movable)
         fprintf(stderr, "%s: %s\n", line->name, step->text);
+}
+
+void step_display_follow(struct step_display *display, struct step_line *line,
+                         const struct preparation_step *step)
+{
+    if (!display->terminal.is_there)
+        return;
+    if (!step) {
+        step_display_remove(display, line);
+        return;
+    }
+    if (list_is_empty(&line->link))
+        step_display_add(display, line);
+    step_display_update(display, line, step);
 }

@@ -34,11 +34,19 @@ struct step_display {
 void step_display_init(struct step_display *display, struct ev_loop *loop);
 void step_display_deinit(struct step_display *display);
 
-/* LINE is shown until it is removed; its name is set. */
+/* NAME is borrowed. The line is not shown yet. */
+void step_line_init(struct step_line *line, const char *name);
+
+/* LINE is shown until it is removed. */
 void step_display_add(struct step_display *display, struct step_line *line);
 void step_display_remove(struct step_display *display, struct step_line *line);
 
 void step_display_update(struct step_display *display, struct step_line *line,
+                         const struct preparation_step *step);
+
+/* For the progress of a run: shows LINE from the first STEP to the one that is NULL, to people who
+ * look on. Who reads stderr for what the script prints gets nothing else. */
+void step_display_follow(struct step_display *display, struct step_line *line,
                          const struct preparation_step *step);
 
 /* Takes the lines away until they are drawn the next time. */

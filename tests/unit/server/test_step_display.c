@@ -103,7 +103,7 @@ static void show(struct screen *screen, struct step_line *line, const char *name
 
     snprintf(step.text, sizeof step.text, "%s", text);
     if (!line->name) {
-        line->name = name;
+        step_line_init(line, name);
         step_display_add(&screen->display, line);
     }
     step_display_update(&screen->display, line, &step);

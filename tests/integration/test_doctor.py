@@ -1,0 +1,197 @@
+"""What `pyexecd doctor` finds beside the kernel: engines of Docker's kind."""
+
+import contextlib
+import http.server
+import json
+import os
+import re
+import signal
+import socket
+import socketserver
+import stat
+import subprocess
+import threading
+import time
+
+import pytest
+
+ESCAPE = "\x1b[2J"
+VERSION = {
+    "Version": "20.10.24+dfsg1", "ApiVersion": "1.41",
+    "Components": [{"Name": "Engine", "Version": "20.10.24+dfsg1"},
+                   {"Name": "runc", "Version": "1.1.5+ds1",
+                    "Details": {"GitCommit": "1.1.5+ds1-1+deb12u1"}}],
+}
+INFO = {
+    "CgroupVersion": "2", "CgroupDriver": "systemd", "MemoryLimit": True, "PidsLimit": False,
+    "SecurityOptions": ["name=apparmor", "name=seccomp,profile=default", "name=rootless"],
+    "Runtimes": {"io.containerd.runc.v2": {}, "runc": {}, "runsc": {}}, "DefaultRuntime": "runc",
+}
+PODMAN = {
+    "Version": "4.3.1", "ApiVersion": "1.41",
+    "Components": [{"Name": "Podman Engine", "Version": "4.3.1"},
+                   {"Name": "OCI Runtime (runc)", "Version": "runc version 1.3.3\nspec: 1.0.2",
+                    "Details": {"Package": "runc_1.3.3-1_amd64"}}],
+}
+
+
+@contextlib.contextmanager
+def engine(path, version, info):
+    """Something that answers like an engine, at a socket."""
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = b"OK"
+            if not self.path.endswith("_ping"):
+                body = json.dumps(version if self.path.endswith("/version") else info).encode()
+            self.send_response(200)
+            self.send_header("Api-Version", "1.41")
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    class Server(socketserver.ThreadingUnixStreamServer):
+        daemon_threads = True
+
+    with Server(str(path), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"unix://{path}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def doctor(*arguments, host=None, **options):
+    """Its exit code, and the lines of each heading."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("DOCKER_")}
+    if host:
+        environment["DOCKER_HOST"] = host
+    result = subprocess.run([os.environ["PYEXECD"], "doctor", *map(str, arguments)],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                            timeout=60, env=environment, **options)
+    sections = {}
+    for line in result.stdout.splitlines():
+        if not line.startswith(" "):
+            lines = sections.setdefault(line, [])
+        else:
+            lines.append(line)
+    return result.returncode, sections
+
+
+def line_of(lines, name):
+    (line,) = [line for line in lines if re.match(rf"  .{{4}} {re.escape(name)} ", line)]
+    return line
+
+
+@pytest.fixture
+def needs_docker(tmp_path):
+    """A configuration with docker environments at these hosts."""
+    def write(*hosts):
+        path = tmp_path / "config.yaml"
+        path.write_text(json.dumps({"default_environment": "d0", "environments": {
+            f"d{i}": {"type": "docker", **({"host": host} if host else {})}
+            for i, host in enumerate(hosts)}}))
+        path.chmod(0o600)
+        return path
+    return write
+
+
+def test_an_engine_that_answers_is_described(tmp_path):
+    with engine(tmp_path / "socket", VERSION, INFO) as host:
+        status, sections = doctor(host=host)
+    lines = sections["docker"]
+    assert status == 0
+    assert f"{host}: Docker 20.10.24+dfsg1, API 1.41" in line_of(lines, "engine")
+    assert line_of(lines, "engine").startswith("  yes ")
+    assert line_of(lines, "its cgroups").endswith(
+        "version 2, by systemd; processes cannot be limited")
+    assert line_of(lines, "its security").endswith(" apparmor, seccomp (default), rootless")
+    assert line_of(lines, "rootless").endswith(" yes")
+    assert line_of(lines, "its runtimes").endswith(" runc (default), runsc")
+    assert line_of(lines, "runc").endswith(" 1.1.5+ds1 (1.1.5+ds1-1+deb12u1)")
+
+
+def test_a_runc_that_may_be_weak_is_told_with_what_would_mend_it(tmp_path):
+    with engine(tmp_path / "socket", VERSION, INFO) as host:
+        text = "\n".join(doctor(host=host)[1]["docker"])
+    assert "CVE-2024-21626 (fixed in 1.1.12)" in text and "CVE-2025-31133" in text
+    assert "unless this build has the fixes" in text
+
+
+def test_podman_says_it_in_its_own_way_and_a_new_runc_has_no_warning(tmp_path):
+    with engine(tmp_path / "socket", PODMAN, INFO) as host:
+        lines = doctor(host=host)[1]["docker"]
+    assert "Podman 4.3.1, API 1.41" in line_of(lines, "engine")
+    assert line_of(lines, "runc").endswith(" 1.3.3 (runc_1.3.3-1_amd64)")
+    assert "CVE" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("version, info", [({}, {}), ([], []), ({"Components": [7, {}]}, {
+    "SecurityOptions": [7], "Runtimes": [7]}), ({"Version": ESCAPE}, {"DefaultRuntime": 7})])
+def test_an_engine_that_answers_oddly_does_no_harm(tmp_path, version, info):
+    with engine(tmp_path / "socket", version, info) as host:
+        status, sections = doctor(host=host)
+    assert status == 0
+    assert "(unknown)" in line_of(sections["docker"], "engine") or "?[2J" in str(sections)
+    assert ESCAPE not in "\n".join(sections["docker"])
+
+
+def test_without_an_engine_nothing_is_said_of_it(tmp_path):
+    status, sections = doctor(host=f"unix://{tmp_path}/nowhere")
+    assert status == 0 and "docker" not in sections
+
+
+def test_an_engine_that_is_needed_and_not_there_is_told(tmp_path, needs_docker):
+    config = needs_docker(None, None, f"unix://{tmp_path}/elsewhere")
+    _, sections = doctor("-c", config, host=f"unix://{tmp_path}/nowhere")
+    first, second = sections["docker"]  # the same one is looked at once
+    assert first.startswith("  no   engine ") and f"{tmp_path}/nowhere: No such file" in first
+    assert "an engine is installed" in first or "no engine seems to be installed" in first
+    assert f"{tmp_path}/elsewhere: No such file" in second
+
+
+def test_an_engine_that_does_not_answer_is_not_waited_for(tmp_path, needs_docker):
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "socket"))
+        silent.listen()
+        started = time.monotonic()
+        _, sections = doctor("-c", needs_docker(f"unix://{tmp_path}/socket"))
+    assert 4.5 < time.monotonic() - started < 10
+    (line,) = sections["docker"]
+    assert line.startswith("  no   engine ") and "in 5 seconds" in line
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may use every socket")
+def test_an_engine_without_permission_names_the_group(tmp_path, needs_docker):
+    with socket.socket(socket.AF_UNIX) as closed:
+        closed.bind(str(tmp_path / "socket"))
+        closed.listen()
+        (tmp_path / "socket").chmod(0)
+        (line,) = doctor("-c", needs_docker(f"unix://{tmp_path}/socket"))[1]["docker"]
+    assert "no permission" in line and "must be in the group" in line
+
+
+def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):
+    slow = tmp_path / "python3"
+    slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\nexec sleep 60\n")
+    slow.chmod(stat.S_IRWXU)
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps({"environments": {"slow": {"type": "system",
+                                                            "executable": str(slow)}}}))
+    config.chmod(0o600)
+    process = subprocess.Popen([os.environ["PYEXECD"], "doctor", "-c", config],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not (tmp_path / "started").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(4) == 128 + signal.SIGINT
+    finally:
+        process.kill()
+        process.wait()
