@@ -2,7 +2,7 @@
  * remove.
  *
  * Attached before it is started, so that nothing that it prints is lost. Its end is waited for
- * (condition `not-running`) from the moment it was started: a container that has ended by then is
+ * (condition not-running) from the moment it was started: a container that has ended by then is
  * still there to answer, since nobody but us removes it, and the wait costs no time before the
  * start, as `next-exit` would.
  *

@@ -8,13 +8,13 @@
 #include "base/buffer.h"
 #include "environments/docker/engine_request.h"
 #include "environments/docker/frames.h"
+#include "environments/docker/response_head.h"
 #include "environments/docker/transfer.h"
 
 #include <ev.h>
 
 struct hijack {
-    /* Inputs, set before hijack_start. Each may cancel the hijack but `output`, which may not end
-     * what the hijack belongs to. */
+    /* Inputs, set before hijack_start. None but `ended` may free or cancel the hijack. */
 
     /* The engine has agreed: what is printed from now on is not lost. */
     void (*ready)(struct hijack *hijack);
@@ -28,12 +28,19 @@ struct hijack {
     /* Private. */
     struct engine *engine; /* borrowed; NULL: not under way */
     struct transfer transfer;
-    struct buffer outgoing; /* the request, what is left of it */
-    struct buffer incoming; /* the head of the answer, and what an error says */
+    struct buffer outgoing; /* what is left of the request */
+    struct buffer incoming; /* the answer, until it is an agreement */
+    struct response_head head;
     struct frames frames;
-    bool streaming; /* the head has come, and it was an agreement */
+    enum hijack_state {
+        HIJACK_CONNECTING,
+        HIJACK_WAITING,   /* for the head of the answer */
+        HIJACK_REFUSED,   /* waiting for what the engine says instead */
+        HIJACK_STREAMING, /* taken over */
+    } state;
     ev_io watcher;
-    ev_timer more; /* there was more than is read in one go */
+    ev_timer more;  /* there may be more than was read in one go */
+    ev_timer bound; /* of a refusal that does not end */
 };
 
 /* Begins; `ready` or `ended` will come, never from inside this call. The engine must have answered
