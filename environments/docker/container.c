@@ -40,6 +40,7 @@ struct container_life {
     char *name; /* owned; or NULL */
     char *id;   /* owned; NULL: not created yet */
     bool keep;
+    bool has_lifeline;
     double start_timeout;
     double submitted; /* CLOCK_MONOTONIC seconds */
     double started;   /* likewise */
@@ -141,7 +142,7 @@ static void send_kill(struct container_life *life)
 static void drain(struct container_life *life)
 {
     life->state = LIFE_DRAINING;
-    if (life->hijack.engine)
+    if (life->hijack.engine && life->container->output)
         set_bound(life, CONTAINER_DRAIN_SECONDS);
     else
         finish(life);
@@ -263,7 +264,8 @@ static void on_output(struct hijack *hijack, enum frame_stream stream, const cha
 {
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
-    life->container->output(life->container, stream, data, length);
+    if (life->container->output)
+        life->container->output(life->container, stream, data, length);
 }
 
 /* Output that broke off is the end of the container: it is killed, and the reason is told. When the
@@ -294,8 +296,8 @@ static void on_output_ended(struct hijack *hijack, int status, const struct erro
 
 static void attach(struct container_life *life)
 {
-    AUTO_FREE char *path =
-        memory_format("/containers/%s/attach?stream=1&stdout=1&stderr=1", life->id);
+    const char *streams = life->container->output ? "stdout=1&stderr=1" : "stdin=1";
+    AUTO_FREE char *path = memory_format("/containers/%s/attach?stream=1&%s", life->id, streams);
     const struct engine_question question = {.method = "POST", .path = path};
 
     life->state = LIFE_ATTACHING;
@@ -343,7 +345,7 @@ static void on_created(struct engine_request *request, const struct engine_answe
     life->state = LIFE_ATTACHING;
     if (!life->container)
         forget(life);
-    else if (life->container->output && !life->end.killed)
+    else if ((life->container->output || life->has_lifeline) && !life->end.killed)
         attach(life);
     else
         start(life);
@@ -407,6 +409,7 @@ void container_start(struct container *container, struct engine *engine,
     life->killing.done = on_killed;
     life->name = plan->name ? memory_copy_string(plan->name) : NULL;
     life->keep = plan->keep;
+    life->has_lifeline = json_is_true(json_object_get(plan->definition, "OpenStdin"));
     life->start_timeout = plan->start_timeout;
     life->submitted = clock_seconds();
     ev_init(&life->bound, on_bound);

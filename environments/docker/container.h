@@ -47,7 +47,8 @@ struct container_end {
 struct container {
     /* Inputs, set before container_start. */
 
-    /* NULL: it is not attached to, and what it prints is lost. May not end what it belongs to. */
+    /* NULL: what it prints is lost; when its standard input is open (OpenStdin, StdinOnce) that
+     * ends when we do. May not end what it belongs to. */
     void (*output)(struct container *container, enum frame_stream stream, const char *data,
                    size_t length);
 
