@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/caller_rules.h"
+#include "environments/docker.h"
 #include "environments/shelf.h"
 #include "environments/system.h"
 
@@ -15,6 +16,7 @@
 struct catalog {
     struct catalog_settings settings;
     char *state;                       /* owned; what the settings have */
+    char *container_init;              /* the same */
     struct environment **environments; /* owned, as are its elements */
     size_t count;
     struct shelf *shelf; /* owned; what calls have defined */
@@ -25,6 +27,7 @@ static const struct {
     struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
                                   struct error *err);
 } kinds[] = {
+    {"docker", docker_environment_new},
     {"system", system_environment_new},
 };
 
@@ -36,6 +39,9 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     if (settings->state)
         catalog->state = memory_copy_string(settings->state);
     catalog->settings.state = catalog->state;
+    if (settings->container_init)
+        catalog->container_init = memory_copy_string(settings->container_init);
+    catalog->settings.container_init = catalog->container_init;
     catalog->shelf = shelf_new(settings->loop);
     return catalog;
 }
@@ -70,6 +76,7 @@ void catalog_free(struct catalog *catalog)
     shelf_free(catalog->shelf);
     free(catalog->environments);
     free(catalog->state);
+    free(catalog->container_init);
     free(catalog);
 }
 
@@ -196,6 +203,7 @@ static struct environment *make(const struct catalog *catalog, const char *name,
         .host = catalog->settings.host,
         .state = catalog->settings.state,
         .instance = catalog->settings.instance,
+        .container_init = catalog->settings.container_init,
     };
     struct environment *environment = NULL;
 

@@ -17,6 +17,7 @@ struct catalog_settings {
     struct process_host *host;
     const char *state; /* an absolute path: where environments keep what outlives the server */
     const struct instance *instance;
+    const char *container_init; /* an absolute path; see environment_recipe */
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings);

@@ -22,7 +22,7 @@ enum {
 
 /* By purpose. */
 static const struct {
-    bool is_kept;         /* its root file system can be written to */
+    bool is_kept;         /* for programs by exec, which may write to its root file system */
     bool has_workspace;   /* runs scripts of callers: gets what the operator gives to them */
     bool needs_a_network; /* also where scripts have none */
 } purposes[] = {
@@ -266,21 +266,22 @@ static json_t *describe_host(const struct docker_container *container)
     return host;
 }
 
-/* Standard input is the lifeline of pyexecd-init: it ends when the server's connection does. */
-static void set_streams(json_t *description)
+/* Standard input is the lifeline of a pyexecd-init that keeps a container: it ends when the
+ * server's connection does. In others a script's last output could get lost with it. */
+static void set_streams(json_t *description, bool is_kept)
 {
     json_object_set_new(description, "Tty", json_false());
-    json_object_set_new(description, "OpenStdin", json_true());
-    json_object_set_new(description, "StdinOnce", json_true());
-    json_object_set_new(description, "AttachStdin", json_true());
-    json_object_set_new(description, "AttachStdout", json_true());
-    json_object_set_new(description, "AttachStderr", json_true());
+    json_object_set_new(description, "OpenStdin", json_boolean(is_kept));
+    json_object_set_new(description, "StdinOnce", json_boolean(is_kept));
+    json_object_set_new(description, "AttachStdin", json_boolean(is_kept));
+    json_object_set_new(description, "AttachStdout", json_boolean(!is_kept));
+    json_object_set_new(description, "AttachStderr", json_boolean(!is_kept));
 }
 
 json_t *docker_container_describe(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
-    const bool is_kept = container->purpose == DOCKER_KEEP;
+    const bool is_kept = purposes[container->purpose].is_kept;
     json_t *description =
         json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:{s:[s]}, s:s, s:O, s:o}",           //
                   "Image", container->image,                                                 //
@@ -295,24 +296,27 @@ json_t *docker_container_describe(const struct docker_container *container)
                   "Labels", container->labels,                                               //
                   "HostConfig", describe_host(container));
 
-    set_streams(description);
+    set_streams(description, is_kept);
     return description;
 }
 
 json_t *docker_exec_describe(const struct docker_container *container)
 {
+    const bool has_workspace = purposes[container->purpose].has_workspace;
     json_t *command = init_command(container);
     json_t *program = strings(container->program);
+    json_t *own = strings(container->variables);
 
     json_array_extend(command, program);
     json_decref(program);
-    return json_pack("{s:o, s:[o], s:s, s:s, s:b, s:b, s:b, s:b}",                           //
-                     "Cmd", command,                                                         //
-                     "Env", json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce), //
-                     "WorkingDir", DOCKER_WORKSPACE,                                         //
-                     "User", container->user,                                                //
-                     "AttachStdout", 1,                                                      //
-                     "AttachStderr", 1,                                                      //
-                     "AttachStdin", 0,                                                       //
+    json_array_append_new(own, json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce));
+    return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:b, s:b}",           //
+                     "Cmd", command,                                       //
+                     "Env", own,                                           //
+                     "WorkingDir", has_workspace ? DOCKER_WORKSPACE : "/", //
+                     "User", container->user,                              //
+                     "AttachStdout", 1,                                    //
+                     "AttachStderr", 1,                                    //
+                     "AttachStdin", 0,                                     //
                      "Tty", 0);
 }

@@ -22,7 +22,7 @@ enum docker_purpose {
     DOCKER_RUN,     /* one script */
     DOCKER_KEEP,    /* scripts, by exec */
     DOCKER_ASK,     /* a question to the Python of an image */
-    DOCKER_INSTALL, /* packages, into an image */
+    DOCKER_INSTALL, /* packages, by exec, into what becomes an image */
 };
 
 /* Everything is borrowed. */
@@ -34,10 +34,11 @@ struct docker_container {
     const char *user; /* "UID:GID" */
     const char *init; /* pyexecd-init on this machine */
     const char *nonce;
-    double seconds;             /* after which it ends by itself */
-    const char *const *program; /* NULL-terminated; not of one that is kept */
-    const json_t *mounts;       /* docker_mount()s of what it gets from here */
-    const json_t *volumes;      /* paths that the image declares as volumes, or NULL */
+    double seconds;               /* after which it ends by itself */
+    const char *const *program;   /* NULL-terminated; not of one that is kept */
+    const char *const *variables; /* NULL-terminated NAME=VALUE, of an exec; or NULL */
+    const json_t *mounts;         /* docker_mount()s of what it gets from here */
+    const json_t *volumes;        /* paths that the image declares as volumes, or NULL */
     json_t *labels;
     bool remaps_users; /* the engine would make other users of ours */
 };

@@ -44,6 +44,7 @@ struct environment_recipe {
     struct process_host *host; /* runs what preparing needs */
     const char *state;         /* an absolute path: where things are that outlive the server */
     const struct instance *instance;
+    const char *container_init; /* an absolute path: the first program of a container */
 };
 
 /* What a preparation is doing. */

@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 /* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
-#define DRAIN_SECONDS 4.5
-#define RUNNER        "pyexecd-runner"
+#define DRAIN_SECONDS  4.5
+#define RUNNER         "pyexecd-runner"
+#define CONTAINER_INIT "pyexecd-init"
 
 static double number(const json_t *tree, const char *key)
 {
@@ -67,10 +68,10 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
     return catalog;
 }
 
-/* The runner beside the program itself, as in a build directory, or in the tree that was installed
- * with it, wherever that was moved; else where it should have been installed. Owned by the caller.
- */
-static char *find_runner(void)
+/* What is started beside the program itself, as in a build directory, or in the tree that was
+ * installed with it, wherever that was moved; else where it should have been installed. Owned by
+ * the caller. */
+static char *find_companion(const char *name)
 {
     static const char *const places[] = {"", "../libexec/pyexecd/"};
     char program[PATH_MAX];
@@ -81,12 +82,12 @@ static char *find_runner(void)
     slash = strrchr(program, '/');
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
         AUTO_FREE char *found =
-            memory_format("%.*s/%s" RUNNER, (int)(slash - program), program, places[i]);
+            memory_format("%.*s/%s%s", (int)(slash - program), program, places[i], name);
 
         if (access(found, X_OK) == 0)
             return STEAL_PTR(found);
     }
-    return memory_copy_string(PYEXECD_LIBEXECDIR "/" RUNNER);
+    return memory_format(PYEXECD_LIBEXECDIR "/%s", name);
 }
 
 /* Never silently: once for each thing, when it turns out. */
@@ -98,7 +99,7 @@ static void on_missing(void *data, const char *what)
 
 static int open_host(struct service *service, const json_t *tree, struct error *err)
 {
-    AUTO_FREE char *runner = find_runner();
+    AUTO_FREE char *runner = find_companion(RUNNER);
     const char *containment = json_object_get_string(tree, "containment");
 
     service->host = process_host_new(
@@ -164,6 +165,7 @@ static int open_workplace(struct service *service, struct config *config,
 static int open_catalog(struct service *service, struct config *config, struct error *err)
 {
     AUTO_FREE char *state = state_directory_open(err);
+    AUTO_FREE char *container_init = find_companion(CONTAINER_INIT);
 
     if (!state)
         return -1;
@@ -176,6 +178,7 @@ static int open_catalog(struct service *service, struct config *config, struct e
             .host = service->host,
             .state = state,
             .instance = service->instance,
+            .container_init = container_init,
         },
         config);
     return 0;

@@ -209,6 +209,7 @@ static void test_one_that_is_kept_can_be_written_to(void **state)
     expect(fixture, "Cmd", "[]");
     expect(fixture, "HostConfig.ReadonlyRootfs", "false");
     expect(fixture, "HostConfig.CapAdd", "[]");
+    expect(fixture, "StdinOnce", "true");
 }
 
 static void test_questions_get_nothing_of_the_operators(void **state)
@@ -228,6 +229,8 @@ static void test_installing_has_a_network_and_may_write(void **state)
     struct fixture *fixture = *state;
 
     fixture->container.purpose = DOCKER_INSTALL;
+    fixture->container.program = NULL;
+    fixture->container.nonce = NULL;
     expect(fixture, "HostConfig.NetworkMode", "\"bridge\"");
     expect(fixture, "HostConfig.ReadonlyRootfs", "false");
     expect(fixture, "HostConfig.Memory", "2147483648");

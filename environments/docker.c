@@ -1,0 +1,171 @@
+#include "environments/docker.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/docker_image.h"
+#include "environments/docker_python.h"
+#include "environments/docker_run.h"
+#include "environments/docker_site.h"
+
+#include <stdlib.h>
+
+struct docker_environment {
+    struct environment environment;
+    struct docker_site site;
+    struct docker_image image;
+    struct docker_python python;
+    bool is_prepared;
+};
+
+static struct docker_environment *docker_of(struct environment *environment)
+{
+    return CONTAINER_OF(environment, struct docker_environment, environment);
+}
+
+static const struct docker_environment *const_docker_of(const struct environment *environment)
+{
+    return CONTAINER_OF(environment, const struct docker_environment, environment);
+}
+
+/* The preparation: each step begins the next one. */
+
+static void finish(struct docker_environment *docker, const struct error *err)
+{
+    docker->is_prepared = err == NULL;
+    environment_prepared(&docker->environment, err);
+}
+
+static void on_python(struct docker_python *python, const struct error *err)
+{
+    finish(CONTAINER_OF(python, struct docker_environment, python), err);
+}
+
+static void on_image(struct docker_image *image, const struct error *err)
+{
+    struct docker_environment *docker = CONTAINER_OF(image, struct docker_environment, image);
+
+    if (err)
+        finish(docker, err);
+    else if (docker_python_start(&docker->python, &docker->site, &image->facts) == OUTCOME_READY)
+        finish(docker, NULL);
+}
+
+static void on_met(struct docker_site *site, const struct error *err)
+{
+    struct docker_environment *docker = CONTAINER_OF(site, struct docker_environment, site);
+
+    if (err)
+        finish(docker, err);
+    else
+        docker_image_start(&docker->image, site);
+}
+
+static enum outcome prepare(struct environment *environment, struct error *err)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    (void)err;
+    if (docker->is_prepared && !docker->site.is_stale)
+        return OUTCOME_READY;
+    docker->is_prepared = false;
+    docker->site.is_stale = false;
+    environment_step(environment, -1, "asking the engine");
+    if (docker_site_meet(&docker->site) == OUTCOME_READY)
+        docker_image_start(&docker->image, &docker->site);
+    return OUTCOME_PENDING;
+}
+
+static void cancel(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_site_cancel(&docker->site);
+    docker_image_cancel(&docker->image);
+    docker_python_cancel(&docker->python);
+}
+
+/* Runs */
+
+static struct execution *start(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    return docker_run_start(&docker->site, &docker->image.facts, &docker->python.facts, request,
+                            listener, err);
+}
+
+static bool keeps(const struct docker_environment *docker)
+{
+    return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
+}
+
+static bool can_overlay(const struct environment *environment)
+{
+    return !keeps(const_docker_of(environment));
+}
+
+static const char *interpreter(const struct environment *environment)
+{
+    return const_docker_of(environment)->python.facts.program;
+}
+
+static const char *python_version(const struct environment *environment)
+{
+    return const_docker_of(environment)->python.facts.version;
+}
+
+static json_t *containment(const struct environment *environment)
+{
+    (void)environment;
+    return json_pack("{s:s, s:s, s:[]}", "process_tree", "container", "limits", "container",
+                     "missing");
+}
+
+static bool is_idle(const struct environment *environment)
+{
+    return engine_is_idle(const_docker_of(environment)->site.engine);
+}
+
+static void docker_free(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_python_deinit(&docker->python);
+    docker_image_deinit(&docker->image);
+    docker_site_deinit(&docker->site);
+    environment_deinit(environment);
+    free(docker);
+}
+
+static const struct environment_ops docker_ops = {
+    .kind = "docker",
+    .isolation = "docker",
+    .prepare = prepare,
+    .cancel = cancel,
+    .start = start,
+    .can_overlay = can_overlay,
+    .interpreter = interpreter,
+    .python_version = python_version,
+    .containment = containment,
+    .is_idle = is_idle,
+    .free = docker_free,
+};
+
+struct environment *docker_environment_new(struct environment_recipe *recipe, const char **ret_key,
+                                           struct error *err)
+{
+    struct docker_environment *docker = NEW(struct docker_environment);
+
+    environment_init(&docker->environment, &docker_ops, recipe);
+    if (docker_site_init(&docker->site, &docker->environment, recipe, ret_key, err) < 0) {
+        environment_deinit(&docker->environment);
+        free(docker);
+        return NULL;
+    }
+    docker->site.met = on_met;
+    docker->image.done = on_image;
+    docker->python.done = on_python;
+    return &docker->environment;
+}

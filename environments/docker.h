@@ -1,0 +1,18 @@
+/* The environment "docker": scripts run in containers of a Docker engine, or of one that speaks its
+ * API.
+ *
+ *     docker_site       whose containers, of which engine
+ *     docker_image      the image, by docker_pull or docker_build
+ *     docker_packages   a derived image with packages in it
+ *     docker_python     what runs scripts there
+ *     docker_run        one script in a container of its own
+ *     docker_kept       scripts in one that is kept
+ *     docker_sweep      what an earlier server has left
+ *     docker_container  what containers are made from, docker_end how they have ended */
+#pragma once
+
+#include "environments/environment.h"
+
+/* See environment_recipe. On failure *RET_KEY is what is wrong with the definition. */
+struct environment *docker_environment_new(struct environment_recipe *recipe, const char **ret_key,
+                                           struct error *err);
