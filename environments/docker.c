@@ -3,9 +3,11 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/docker_image.h"
+#include "environments/docker_kept.h"
 #include "environments/docker_python.h"
 #include "environments/docker_run.h"
 #include "environments/docker_site.h"
+#include "environments/docker_sweep.h"
 
 #include <stdlib.h>
 
@@ -14,6 +16,8 @@ struct docker_environment {
     struct docker_site site;
     struct docker_image image;
     struct docker_python python;
+    struct docker_kept kept;
+    struct docker_sweep sweep;
     bool is_prepared;
 };
 
@@ -54,10 +58,12 @@ static void on_met(struct docker_site *site, const struct error *err)
 {
     struct docker_environment *docker = CONTAINER_OF(site, struct docker_environment, site);
 
-    if (err)
+    if (err) {
         finish(docker, err);
-    else
-        docker_image_start(&docker->image, site);
+        return;
+    }
+    docker_sweep_catch_up(&docker->sweep);
+    docker_image_start(&docker->image, site);
 }
 
 static enum outcome prepare(struct environment *environment, struct error *err)
@@ -86,19 +92,22 @@ static void cancel(struct environment *environment)
 
 /* Runs */
 
+static bool keeps(const struct docker_environment *docker)
+{
+    return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
+}
+
 static struct execution *start(struct environment *environment,
                                const struct execution_request *request,
                                struct execution_listener *listener, struct error *err)
 {
     struct docker_environment *docker = docker_of(environment);
 
+    if (keeps(docker))
+        return docker_kept_start(&docker->kept, &docker->image.facts, &docker->python.facts,
+                                 request, listener, err);
     return docker_run_start(&docker->site, &docker->image.facts, &docker->python.facts, request,
                             listener, err);
-}
-
-static bool keeps(const struct docker_environment *docker)
-{
-    return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
 
 static bool can_overlay(const struct environment *environment)
@@ -123,6 +132,22 @@ static json_t *containment(const struct environment *environment)
                      "missing");
 }
 
+static void begin(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_sweep_begin(&docker->sweep);
+    docker_kept_begin(&docker->kept);
+}
+
+static void stop(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_sweep_stop(&docker->sweep);
+    docker_kept_stop(&docker->kept);
+}
+
 static bool is_idle(const struct environment *environment)
 {
     return engine_is_idle(const_docker_of(environment)->site.engine);
@@ -132,6 +157,7 @@ static void docker_free(struct environment *environment)
 {
     struct docker_environment *docker = docker_of(environment);
 
+    stop(environment);
     docker_python_deinit(&docker->python);
     docker_image_deinit(&docker->image);
     docker_site_deinit(&docker->site);
@@ -142,6 +168,7 @@ static void docker_free(struct environment *environment)
 static const struct environment_ops docker_ops = {
     .kind = "docker",
     .isolation = "docker",
+    .begin = begin,
     .prepare = prepare,
     .cancel = cancel,
     .start = start,
@@ -149,6 +176,7 @@ static const struct environment_ops docker_ops = {
     .interpreter = interpreter,
     .python_version = python_version,
     .containment = containment,
+    .stop = stop,
     .is_idle = is_idle,
     .free = docker_free,
 };
@@ -165,6 +193,8 @@ struct environment *docker_environment_new(struct environment_recipe *recipe, co
         return NULL;
     }
     docker->site.met = on_met;
+    docker_kept_init(&docker->kept, &docker->site);
+    docker_sweep_init(&docker->sweep, &docker->site);
     docker->image.done = on_image;
     docker->python.done = on_python;
     return &docker->environment;

@@ -18,6 +18,8 @@
 #define DOCKER_LABEL_DEADLINE    "pyexecd.deadline"    /* Unix time after which nobody wants it */
 #define DOCKER_LABEL_ENVIRONMENT "pyexecd.environment" /* the name of the environment */
 
+#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it is left to be looked at */
+
 enum docker_purpose {
     DOCKER_RUN,     /* one script */
     DOCKER_KEEP,    /* scripts, by exec */

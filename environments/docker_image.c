@@ -12,8 +12,6 @@
 #define DEFAULT_IMAGE   "python:3.11-slim"
 #define INSPECT_SECONDS 30.
 
-enum { NOT_FOUND = 404 };
-
 void docker_facts_deinit(struct docker_facts *facts)
 {
     free(facts->id);
@@ -107,7 +105,7 @@ static void on_inspected(struct engine_request *request, const struct engine_ans
     struct docker_image *image = CONTAINER_OF(request, struct docker_image, request);
     struct error wrong = ERROR_INIT;
 
-    if (err && answer->status == NOT_FOUND) {
+    if (err && answer->status == DOCKER_NOT_FOUND) {
         on_missing(image);
         return;
     }

@@ -16,10 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRACE_SECONDS      5.     /* behind the caller's deadline a container ends by itself */
-#define INSPECTION_SECONDS 86400. /* for which one that is to be looked at stays */
-
-enum { NOT_FOUND = 404 };
+#define DOCKER_GRACE_SECONDS 5.     /* behind the caller's deadline a container ends by itself */
+#define INSPECTION_SECONDS   86400. /* for which one that is to be looked at stays */
 
 struct docker_run {
     struct execution execution;
@@ -75,7 +73,7 @@ static void on_ended(struct container *container, const struct container_end *se
 
     if (run->stays && seen->started)
         log_info("container %s stays to be looked at, for a day", run->name);
-    if (seen->status == NOT_FOUND)
+    if (seen->status == DOCKER_NOT_FOUND)
         run->site->is_stale = true;
     run_free(run);
     listener->ended(listener, &end);
@@ -86,46 +84,28 @@ static void kill_run(struct execution *execution)
     container_kill(&CONTAINER_OF(execution, struct docker_run, execution)->container);
 }
 
-static const char *base_name(const char *path)
-{
-    return strrchr(path, '/') + 1;
-}
-
-/* The working directory, the operator's volumes, and what is laid over the script. New reference,
- * or NULL. */
-static json_t *make_mounts(const struct docker_site *site, const struct execution_request *request,
-                           const char *script, struct error *err)
-{
-    AUTO_JSON json_t *mounts =
-        json_pack("[o]", docker_mount(request->directory, DOCKER_WORKSPACE, true));
-
-    if (docker_site_add_volumes(site, mounts, err) < 0)
-        return NULL;
-    if (request->overlay)
-        json_array_append_new(mounts, docker_mount(request->overlay, script, false));
-    return json_incref(mounts);
-}
-
 static int start_container(struct docker_run *run, const struct docker_facts *image,
                            const struct execution_request *request, struct error *err)
 {
-    AUTO_FREE char *script = memory_format(DOCKER_WORKSPACE "/%s", base_name(request->script));
+    AUTO_FREE char *script = docker_site_script(request);
     AUTO_FREE char *user = docker_site_user(run->site);
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    AUTO_JSON json_t *mounts = make_mounts(run->site, request, script, err);
+    AUTO_JSON json_t *mounts = docker_site_mounts(run->site, request, err);
     AUTO_JSON json_t *labels = docker_site_labels(
-        run->site, request->timeout + GRACE_SECONDS + (run->stays ? INSPECTION_SECONDS : 0));
+        run->site, request->timeout + DOCKER_GRACE_SECONDS + (run->stays ? INSPECTION_SECONDS : 0));
     AUTO_JSON json_t *definition = NULL;
     const char *const program[] = {run->python, script, NULL};
     struct docker_container container = docker_site_container(run->site, DOCKER_RUN);
 
     if (!mounts)
         return -1;
+    if (run->stays)
+        json_object_set_new(labels, DOCKER_LABEL_STAYS, json_string("1"));
     container.image = image->id;
     container.volumes = image->volumes;
     container.user = user;
     container.nonce = nonce;
-    container.seconds = request->timeout + GRACE_SECONDS;
+    container.seconds = request->timeout + DOCKER_GRACE_SECONDS;
     container.program = program;
     container.mounts = mounts;
     container.labels = labels;

@@ -140,7 +140,7 @@ static int add_volume(const struct docker_site *site, json_t *mounts, const char
     return 0;
 }
 
-int docker_site_add_volumes(const struct docker_site *site, json_t *mounts, struct error *err)
+static int add_volumes(const struct docker_site *site, json_t *mounts, struct error *err)
 {
     const char *path;
     json_t *volume;
@@ -150,6 +150,25 @@ int docker_site_add_volumes(const struct docker_site *site, json_t *mounts, stru
             return error_prefix(err, "volume");
     }
     return 0;
+}
+
+char *docker_site_script(const struct execution_request *request)
+{
+    return memory_format(DOCKER_WORKSPACE "%s", strrchr(request->script, '/'));
+}
+
+json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
+                           struct error *err)
+{
+    AUTO_FREE char *script = docker_site_script(request);
+    AUTO_JSON json_t *mounts =
+        json_pack("[o]", docker_mount(request->directory, DOCKER_WORKSPACE, true));
+
+    if (add_volumes(site, mounts, err) < 0)
+        return NULL;
+    if (request->overlay)
+        json_array_append_new(mounts, docker_mount(request->overlay, script, false));
+    return json_incref(mounts);
 }
 
 struct docker_container docker_site_container(const struct docker_site *site,

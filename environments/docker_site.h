@@ -11,6 +11,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#define DOCKER_GRACE_SECONDS 5. /* behind the caller's deadline a script ends by itself */
+
+enum { DOCKER_NOT_FOUND = 404 }; /* what an engine says of what it does not have */
+
 struct docker_site {
     struct environment *environment; /* borrowed */
     json_t *definition;              /* owned */
@@ -61,8 +65,13 @@ json_t *docker_site_labels(const struct docker_site *site, double seconds);
 /* What may not be mounted. */
 struct docker_guarded docker_site_guarded(const struct docker_site *site);
 
-/* The operator's volumes as mounts, appended to MOUNTS. */
-int docker_site_add_volumes(const struct docker_site *site, json_t *mounts, struct error *err);
+/* What containers for REQUEST get from this machine: the working directory, the operator's volumes,
+ * and what is laid over the script. New reference; NULL with ERR. */
+json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
+                           struct error *err);
+
+/* Where the script of REQUEST is in a container. Owned by the caller. */
+char *docker_site_script(const struct execution_request *request);
 
 /* Begins the description of a container: all that does not depend on what it is for. */
 struct docker_container docker_site_container(const struct docker_site *site,
