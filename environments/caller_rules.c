@@ -235,19 +235,28 @@ static const struct definition_schema *schema_with(const struct caller_rules *ru
     return NULL;
 }
 
+/* " Default: python:3.11-slim. Allowed: python:*." Owned by the caller. */
+static char *describe_images(const struct caller_rules *rules,
+                             const struct definition_schema *schema)
+{
+    AUTO_FREE char *list = caller_list(rules->allowed_images);
+
+    return memory_format(" Default: %s. Allowed: %s.",
+                         json_string_value(definition_schema_default(schema, "image")), list);
+}
+
 /* "venv or docker: Python packages that are installed." */
 static json_t *describe_key(const struct caller_rules *rules,
                             const struct definition_schema *schema, const char *key)
 {
     json_t *brief = definition_schema_brief(schema, key);
     AUTO_FREE char *types = definition_schemas_types(rules->schemas, key);
-    AUTO_FREE char *list = caller_list(rules->allowed_images);
-    bool is_image = strcmp(key, "image") == 0;
+    AUTO_FREE char *images =
+        strcmp(key, "image") == 0 ? describe_images(rules, schema) : memory_copy_string("");
 
     json_object_set_new(brief, "description",
-                        json_string_format("%s: %s%s%s", types,
-                                           json_object_get_string(brief, "description"),
-                                           is_image ? " Allowed: " : "", is_image ? list : ""));
+                        json_string_format("%s: %s%s", types,
+                                           json_object_get_string(brief, "description"), images));
     return brief;
 }
 

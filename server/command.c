@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sysexits.h>
 
 int command_exit_status(const struct error *err)
@@ -64,4 +65,18 @@ struct config *command_load_config(const struct options *options, int *ret_statu
         *ret_status = EX_NOINPUT;
     config_free(config);
     return NULL;
+}
+
+void command_list_addresses(const struct options *options, const struct config *config,
+                            const char **addresses)
+{
+    const json_t *address;
+    size_t i;
+
+    memcpy(addresses, options->addresses, sizeof options->addresses);
+    if (addresses[0])
+        return;
+    json_array_foreach (json_object_get(config_tree(config), "listen"), i, address)
+        if (i < OPTIONS_ADDRESSES)
+            addresses[i] = json_string_value(address);
 }

@@ -20,6 +20,11 @@ int command_check_config(const struct options *options);
  * been told, with the exit status in *RET_STATUS. */
 struct config *command_load_config(const struct options *options, int *ret_status);
 
+/* For commands: the addresses to serve, those of OPTIONS or else of CONFIG, NULL-terminated and
+ * borrowed from them. ADDRESSES has OPTIONS_ADDRESSES + 1 elements, all NULL. */
+void command_list_addresses(const struct options *options, const struct config *config,
+                            const char **addresses);
+
 /* For commands: tells ERR and returns the exit status that fits it. */
 int command_fail(const struct error *err);
 int command_exit_status(const struct error *err);

@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/callers.h"
 #include "server/command.h"
 #include "server/config.h"
 #include "server/mcp/mcp.h"
@@ -87,19 +88,20 @@ static void stop_watchers(struct server *server)
         ev_signal_stop(server->service.loop, &server->signals[i]);
 }
 
-static int open_tools(struct server *server, struct error *err)
+static int open_tools(struct server *server, const struct callers *callers, struct error *err)
 {
     server->registry = registry_new();
-    server->run_python =
-        run_python_register(server->registry,
-                            &(struct run_python_settings){
-                                .loop = server->service.loop,
-                                .catalog = server->service.catalog,
-                                .executor = server->service.executor,
-                                .workplace = server->service.workplace,
-                                .default_environment = server->service.default_environment,
-                            },
-                            err);
+    server->run_python = run_python_register(
+        server->registry,
+        &(struct run_python_settings){
+            .loop = server->service.loop,
+            .catalog = server->service.catalog,
+            .rules = callers->define_environments ? server->service.rules : NULL,
+            .executor = server->service.executor,
+            .workplace = server->service.workplace,
+            .default_environment = server->service.default_environment,
+        },
+        err);
     server->mcp = (struct mcp_server){
         .name = "pyexecd",
         .title = "Python execution",
@@ -109,33 +111,14 @@ static int open_tools(struct server *server, struct error *err)
     return server->run_python ? 0 : -1;
 }
 
-/* The addresses of the command line, or else of the configuration TREE. */
-static void list_addresses(const struct options *options, const json_t *tree,
-                           const char *addresses[OPTIONS_ADDRESSES + 1])
-{
-    const json_t *listen = json_object_get(tree, "listen");
-    const json_t *address;
-    size_t i;
-
-    memcpy(addresses, options->addresses, sizeof options->addresses);
-    if (addresses[0])
-        return;
-    json_array_foreach (listen, i, address) {
-        if (i < OPTIONS_ADDRESSES)
-            addresses[i] = json_string_value(address);
-    }
-}
-
-static int open_transport(struct server *server, const struct options *options, const json_t *tree,
+static int open_transport(struct server *server, const char *const *addresses, const json_t *tree,
                           struct error *err)
 {
-    const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
     const char *token_file = json_object_get_string(tree, "token_file");
     AUTO_FREE char *token = token_file ? token_file_read(token_file, err) : NULL;
 
     if (token_file && !token)
         return -1;
-    list_addresses(options, tree, addresses);
     server->transport = transport_open(
         &(struct transport_settings){
             .loop = server->service.loop,
@@ -165,12 +148,16 @@ static void shut_down(struct server *server)
 
 static int serve(struct server *server, const struct options *options, struct config *config)
 {
+    const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
+    struct callers callers;
     struct error err = ERROR_INIT;
     int status = EX_OK;
 
+    command_list_addresses(options, config, addresses);
+    callers = callers_read(config, addresses);
     if (service_open(&server->service, config, SERVICE_KEEP_DIRECTORIES, &err) < 0 ||
-        open_tools(server, &err) < 0 ||
-        open_transport(server, options, config_tree(config), &err) < 0) {
+        open_tools(server, &callers, &err) < 0 ||
+        open_transport(server, addresses, config_tree(config), &err) < 0) {
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
     } else {
         start_watchers(server);

@@ -33,8 +33,9 @@ static const struct limit_keyword {
 
 struct provider {
     const char *name;
-    unsigned limits;   /* the keywords of limits that its schemas take */
-    bool requires_all; /* every property is required; an optional one takes null */
+    unsigned limits;    /* the keywords of limits that its schemas take */
+    bool requires_all;  /* every property is required; an optional one takes null */
+    bool takes_objects; /* whose members are optional, or of any name */
     json_t *(*wrap)(const struct provider_function *function, json_t *schema /* taken */);
 };
 
@@ -87,14 +88,14 @@ static json_t *wrap_gemini(const struct provider_function *function, json_t *sch
 }
 
 static const struct provider providers[] = {
-    {"mcp", ~0u, false, wrap_mcp},
+    {"mcp", ~0u, false, true, wrap_mcp},
     {"openai", LIMIT_MINIMUM | LIMIT_MAXIMUM | LIMIT_EXCLUSIVE_MINIMUM | LIMIT_EXCLUSIVE_MAXIMUM,
-     true, wrap_openai},
+     true, false, wrap_openai},
     {"openai-responses",
-     LIMIT_MINIMUM | LIMIT_MAXIMUM | LIMIT_EXCLUSIVE_MINIMUM | LIMIT_EXCLUSIVE_MAXIMUM, true,
+     LIMIT_MINIMUM | LIMIT_MAXIMUM | LIMIT_EXCLUSIVE_MINIMUM | LIMIT_EXCLUSIVE_MAXIMUM, true, false,
      wrap_openai_responses},
-    {"anthropic", 0, false, wrap_anthropic},
-    {"gemini", LIMIT_MINIMUM | LIMIT_MAXIMUM, false, wrap_gemini},
+    {"anthropic", 0, false, false, wrap_anthropic},
+    {"gemini", LIMIT_MINIMUM | LIMIT_MAXIMUM, false, true, wrap_gemini},
 };
 
 enum { PROVIDERS = sizeof providers / sizeof *providers };
@@ -169,6 +170,22 @@ static void require_all(json_t *schema)
     json_object_set_new(schema, "required", names);
 }
 
+/* Leaves out what a call can do without. */
+static void drop_objects(json_t *schema)
+{
+    json_t *properties = json_object_get(schema, "properties");
+    const char *name;
+    json_t *property;
+    void *next;
+
+    json_object_foreach_safe (properties, next, name, property) {
+        const char *type = json_object_get_string(property, "type");
+
+        if (type && strcmp(type, "object") == 0 && !is_required(schema, name))
+            json_object_del(properties, name);
+    }
+}
+
 json_t *provider_declare(const struct provider *provider, const struct provider_function *function)
 {
     json_t *schema = json_deep_copy(function->input_schema);
@@ -177,6 +194,8 @@ json_t *provider_declare(const struct provider *provider, const struct provider_
 
     if (provider->wrap != wrap_mcp)
         json_object_del(schema, "$schema");
+    if (!provider->takes_objects)
+        drop_objects(schema);
     json_object_foreach (json_object_get(schema, "properties"), name, property)
         move_limits(property, provider->limits);
     if (provider->requires_all)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/spelling.h"
+#include "environments/caller_rules.h"
 #include "environments/catalog.h"
 #include "environments/executor.h"
 #include "environments/instance.h"
@@ -66,6 +67,22 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
                         key ? key : "");
     }
     return catalog;
+}
+
+struct caller_rules *service_open_rules(struct config *config)
+{
+    const json_t *tree = config_tree(config);
+    const json_t *callers = json_object_get(tree, "callers");
+    struct environment_settings defaults = default_settings(tree);
+    struct error err = ERROR_INIT;
+    size_t index = 0;
+    struct caller_rules *rules =
+        caller_rules_new(json_object_get(callers, "allowed_images"),
+                         json_object_get(callers, "allowed_paths"), &defaults, &index, &err);
+
+    if (!rules)
+        config_complain(config, err.message, "/callers/allowed_images/%zu", index);
+    return rules;
 }
 
 /* What is started beside the program itself, as in a build directory, or in the tree that was
@@ -198,6 +215,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
     open_executor(service, tree);
+    service->rules = service_open_rules(config);
     if (open_catalog(service, config, err) < 0)
         return -1;
     if (config_has_errors(config))
@@ -294,6 +312,7 @@ void service_close(struct service *service)
         return;
     executor_free(service->executor);
     catalog_free(service->catalog);
+    caller_rules_free(service->rules);
     process_host_free(service->host);
     instance_free(service->instance);
     workplace_free(service->workplace);

@@ -6,6 +6,7 @@
 #include <ev.h>
 #include <stdbool.h>
 
+struct caller_rules;
 struct catalog;
 struct catalog_settings;
 struct config;
@@ -18,7 +19,8 @@ struct workplace;
 struct service {
     struct ev_loop *loop;            /* owned; the default one would reap our children itself */
     const char *default_environment; /* borrowed from the configuration */
-    struct catalog *catalog;         /* owned, as all below */
+    struct caller_rules *rules;      /* for callers who may define environments; owned, as below */
+    struct catalog *catalog;
     struct instance *instance;
     struct process_host *host;
     struct executor *executor;
@@ -35,6 +37,10 @@ enum service_keeping {
  * complained about in CONFIG. */
 struct catalog *service_open_catalog(const struct catalog_settings *settings,
                                      struct config *config);
+
+/* What callers who may define environments may define, as CONFIG says, which outlives it. NULL
+ * after what is wrong has been complained about in CONFIG. */
+struct caller_rules *service_open_rules(struct config *config);
 
 /* Opens everything. -1 with ERR; CONFIG, which must have had no errors, may then have some. It is
  * borrowed until service_close. */

@@ -171,9 +171,9 @@ static void on_done(void *data, const struct run_report *report)
     tool_call_finish(call);
 }
 
-/* The environment that CALL names, or the default one. The schema has checked the name. */
-static struct environment *choose_environment(const struct run_python *run_python,
-                                              const json_t *arguments, struct error *err)
+/* The environment that a call names, or the default one. The schema has checked the name. */
+static struct environment *find_environment(const struct run_python *run_python,
+                                            const json_t *arguments, struct error *err)
 {
     const char *name = json_object_get_string(arguments, "environment");
     struct environment *environment;
@@ -184,6 +184,22 @@ static struct environment *choose_environment(const struct run_python *run_pytho
     if (!environment)
         error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\"", name);
     return environment;
+}
+
+static struct environment *choose_environment(const struct run_python *run_python,
+                                              const json_t *arguments, struct error *err)
+{
+    const json_t *definition = json_object_get(arguments, "environment_definition");
+
+    if (!definition)
+        return find_environment(run_python, arguments, err);
+    if (json_object_get(arguments, "environment")) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "environment and environment_definition are both given; leave one of them out");
+        return NULL;
+    }
+    return catalog_define(run_python->settings.catalog, definition, run_python->settings.rules,
+                          err);
 }
 
 /* The schema knows the largest limit of all environments; this one's may be lower. */
@@ -305,7 +321,8 @@ struct run_python *run_python_register(struct registry *registry,
         .name = RUN_PYTHON_NAME,
         .title = RUN_PYTHON_TITLE,
         .description = description,
-        .input_schema = run_python_input_schema(settings->catalog, settings->default_environment),
+        .input_schema = run_python_input_schema(settings->catalog, settings->default_environment,
+                                                settings->rules),
         .output_schema = run_python_output_schema(),
         .annotations = run_python_annotations(),
         .data = run_python,

@@ -6,6 +6,7 @@
 #include <ev.h>
 #include <jansson.h>
 
+struct caller_rules;
 struct catalog;
 struct executor;
 struct registry;
@@ -15,6 +16,7 @@ struct workplace;
 struct run_python_settings {
     struct ev_loop *loop;
     struct catalog *catalog;
+    const struct caller_rules *rules; /* NULL: no call may define an environment */
     struct executor *executor;
     struct workplace *workplace;
     const char *default_environment;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "environments/caller_rules.h"
 #include "environments/catalog.h"
 #include "schemas/schemas.h"
 
@@ -76,9 +77,10 @@ static json_t *property(json_t *schema, const char *name)
     return json_object_get(json_object_get(schema, "properties"), name);
 }
 
-static double longest_timeout(const struct catalog *catalog, const json_t *names)
+static double longest_timeout(const struct catalog *catalog, const json_t *names,
+                              const struct caller_rules *rules)
 {
-    double longest = 0;
+    double longest = rules ? caller_rules_settings(rules)->max_timeout : 0;
     const json_t *name;
     size_t i;
 
@@ -99,7 +101,8 @@ static json_t *number(double value)
     return json_real(value);
 }
 
-json_t *run_python_input_schema(const struct catalog *catalog, const char *default_environment)
+json_t *run_python_input_schema(const struct catalog *catalog, const char *default_environment,
+                                const struct caller_rules *rules)
 {
     json_t *schema = built_in("run_python.input");
     AUTO_JSON json_t *names = catalog_names(catalog);
@@ -108,12 +111,15 @@ json_t *run_python_input_schema(const struct catalog *catalog, const char *defau
     json_object_set_new(property(schema, "environment"), "description",
                         describe_environments(catalog, names, default_environment));
     json_object_set_new(property(schema, "timeout"), "maximum",
-                        number(longest_timeout(catalog, names)));
+                        number(longest_timeout(catalog, names, rules)));
     json_object_set_new(property(schema, "timeout"), "description",
                         json_string_format("Seconds after which the program is killed. Default: "
                                            "%g.",
                                            fallback->settings.timeout));
     json_object_set_new(property(schema, "environment"), "enum", STEAL_PTR(names));
+    if (rules)
+        json_object_set_new(json_object_get(schema, "properties"), "environment_definition",
+                            caller_rules_schema(rules));
     return schema;
 }
 

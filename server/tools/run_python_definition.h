@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+struct caller_rules;
 struct catalog;
 
 #define RUN_PYTHON_NAME  "run_python"
@@ -14,8 +15,10 @@ enum { RUN_PYTHON_CODE_BYTES = 1024 * 1024 };
 /* What the model should know to use the tool well. Owned by the caller. */
 char *run_python_description(const struct catalog *catalog, const char *default_environment);
 
-/* schemas/run_python.input.json with the names and limits filled in. New reference. */
-json_t *run_python_input_schema(const struct catalog *catalog, const char *default_environment);
+/* schemas/run_python.input.json with the names and limits filled in and, unless RULES is NULL, what
+ * a call may define. New reference. */
+json_t *run_python_input_schema(const struct catalog *catalog, const char *default_environment,
+                                const struct caller_rules *rules);
 
 /* schemas/run_python.output.json. New reference. */
 json_t *run_python_output_schema(void);

@@ -13,6 +13,7 @@ jsonschema = pytest.importorskip("jsonschema")
 
 PROVIDERS = ["mcp", "openai", "openai-responses", "anthropic", "gemini"]
 CODE = {"code": "print(1)"}
+TAKE_OBJECTS = ["mcp", "gemini"]
 OPTIONAL = ["environment", "timeout", "working_directory"]
 
 
@@ -26,9 +27,9 @@ def declaration(provider, config=None, tmp_path=None):
     return json.loads(subprocess.run(arguments, check=True, capture_output=True).stdout)
 
 
-def function_of(provider):
+def function_of(provider, *configured):
     """(name, description, schema of the arguments) wherever PROVIDER has them."""
-    tool = declaration(provider)
+    tool = declaration(provider, *configured)
     if provider == "mcp":
         return tool["name"], tool["description"], tool["inputSchema"]
     if provider == "openai":
@@ -67,7 +68,42 @@ def test_schemas_are_flat_objects_in_the_common_subset(provider):
         assert not forbidden & set(node)
     for name, node in schema["properties"].items():
         assert node["description"], name
-        assert "properties" not in node, "flat"
+        assert "properties" not in node or name == "environment_definition", "flat"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_definitions_of_environments_are_where_objects_are_taken(provider):
+    _, _, schema = function_of(provider)
+    node = schema["properties"].get("environment_definition")
+    assert (node is not None) == (provider in TAKE_OBJECTS)
+    if node:
+        assert node["properties"]["type"]["enum"] == ["system", "venv", "docker"]
+        assert len(json.dumps(node)) < 4000, "models read it in every conversation"
+
+
+@pytest.mark.parametrize("listen, written, offered", [
+    (["stdio"], None, True),
+    (["stdio"], False, False),
+    (["unix:/tmp/x"], None, False),
+    (["stdio", "unix:/tmp/x"], None, False),
+    (["unix:/tmp/x"], True, True),
+])
+def test_definitions_are_declared_where_a_server_takes_them(listen, written, offered, tmp_path):
+    config = {"listen": listen, "callers": {}}
+    if written is not None:
+        config["callers"]["define_environments"] = written
+    _, _, schema = function_of("mcp", config, tmp_path)
+    assert ("environment_definition" in schema["properties"]) == offered
+
+
+def test_what_callers_may_use_is_in_the_schema(tmp_path):
+    config = {"callers": {"allowed_images": ["a.example/*"], "allowed_paths": ["/srv/shared"]}}
+    _, _, schema = function_of("mcp", config, tmp_path)
+    node = schema["properties"]["environment_definition"]
+    assert "a.example/*" in node["properties"]["image"]["description"]
+    assert "/srv/shared" in node["description"]
+    assert {"volumes", "venv_path", "executable"} <= set(node["properties"])
+    assert not {"host", "gpus", "user", "isolation", "pip_index_url"} & set(node["properties"])
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -399,7 +399,8 @@ def test_the_tool_is_described_with_this_servers_values(tmp_path):
         (tool,) = server.list_tools()
     assert tool["name"] == "run_python"
     properties = tool["inputSchema"]["properties"]
-    assert set(properties) == {"code", "environment", "timeout", "working_directory"}
+    assert set(properties) == {"code", "environment", "environment_definition", "timeout",
+                               "working_directory"}
     assert properties["environment"]["enum"] == ["system", "slow"]
     assert properties["timeout"]["maximum"] == 200
     assert "300 MiB" in tool["description"] and "7 seconds" in tool["description"]

@@ -377,8 +377,10 @@ static void test_a_model_sees_what_it_can_use(void **state)
 
     assert_string_equal(names, "type python_version system_site_packages image pip_packages "
                                "environment cleanup_container keep_container_running ");
-    assert_string_equal(image, "{\"type\":\"string\","
-                               "\"description\":\"docker: The image. Allowed: python:*\"}");
+    assert_string_equal(
+        image,
+        "{\"type\":\"string\","
+        "\"description\":\"docker: The image. Default: python:3.11-slim. Allowed: python:*.\"}");
     assert_string_equal(
         packages, "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"venv "
                   "or docker: Python packages that are installed when the environment is "

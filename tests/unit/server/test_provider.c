@@ -73,6 +73,38 @@ static void test_openai_requires_everything_and_lets_the_optional_be_null(void *
               "\"required\":[\"code\",\"place\",\"timeout\"],\"additionalProperties\":false}}}");
 }
 
+/* The properties that PROVIDER's form of a tool with a nested object has. */
+static size_t count_properties(const char *name, const char *parameters)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"
+        "\"place\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\"}}}},"
+        "\"required\":[\"code\"]}";
+    struct error err = ERROR_INIT;
+    AUTO_JSON json_t *input_schema = json_loads(schema, 0, NULL);
+    AUTO_JSON json_t *none = json_object();
+    AUTO_JSON json_t *declaration =
+        provider_declare(provider_find(name, &err), &(struct provider_function){
+                                                        .name = "run",
+                                                        .title = "Run",
+                                                        .description = "Runs.",
+                                                        .input_schema = input_schema,
+                                                        .output_schema = none,
+                                                        .annotations = none,
+                                                    });
+
+    return json_object_size(
+        json_object_get(json_object_get(declaration, parameters), "properties"));
+}
+
+static void test_strict_forms_leave_optional_objects_out(void **state)
+{
+    (void)state;
+    assert_int_equal(count_properties("mcp", "inputSchema"), 2);
+    assert_int_equal(count_properties("anthropic", "input_schema"), 1);
+    assert_int_equal(count_properties("openai-responses", "parameters"), 1);
+}
+
 static void test_openai_responses_are_flat(void **state)
 {
     AUTO_FREE char *text = declare("openai-responses");
@@ -134,6 +166,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mcp_keeps_the_schema_as_it_is),
         cmocka_unit_test(test_openai_requires_everything_and_lets_the_optional_be_null),
+        cmocka_unit_test(test_strict_forms_leave_optional_objects_out),
         cmocka_unit_test(test_openai_responses_are_flat),
         cmocka_unit_test(test_anthropic_reads_limits_in_the_description),
         cmocka_unit_test(test_gemini_has_function_declarations),

@@ -1,0 +1,260 @@
+"""Environments that calls define: what is found again, what is refused, and who may."""
+
+import os
+import subprocess
+
+import pytest
+
+import client
+
+PYTHON = "/usr/bin/python3"
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One server with the defaults, for the tests that leave nothing behind."""
+    with client.Server() as server:
+        server.initialize()
+        yield server
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """A directory that calls may name, beside one that they may not."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "private").mkdir()
+    return tmp_path / "shared"
+
+
+@pytest.fixture
+def sharing(shared):
+    with client.Server(config={"callers": {"allowed_paths": [str(shared)]}}) as server:
+        server.initialize()
+        yield server
+
+
+def run(server, definition, code="print(6 * 7)", **arguments):
+    return server.call_tool("run_python", {"code": code, "environment_definition": definition,
+                                           **arguments})
+
+
+def refusal(server, definition, **arguments):
+    """The words in which DEFINITION is refused as an argument."""
+    result = run(server, definition, **arguments)
+    assert result["isError"]
+    assert "structuredContent" not in result
+    (block,) = result["content"]
+    return block["text"]
+
+
+def succeed(server, definition, code="print(6 * 7)", **arguments):
+    result = run(server, definition, code, **arguments)
+    structured = result["structuredContent"]
+    assert structured["success"], structured
+    assert structured["environment"] == "inline"
+    return structured
+
+
+# What works without a word in the configuration
+
+
+def test_a_call_defines_its_environment(server):
+    structured = succeed(server, {"type": "system"})
+    assert structured["stdout"] == "42\n"
+
+
+def test_variables_and_times_are_the_definitions_own(server):
+    definition = {"type": "system", "environment": {"GREETING": "hello"}, "timeout": 1}
+    structured = succeed(server, definition, "import os; print(os.environ['GREETING'])")
+    assert structured["stdout"] == "hello\n"
+    structured = run(server, definition, "import time; time.sleep(60)")["structuredContent"]
+    assert structured["timed_out"] and structured["duration"] < 20
+
+
+def test_the_timeout_of_a_call_is_held_against_its_own_environment(server):
+    definition = {"type": "system", "max_timeout": 2}
+    assert "allows at most 2" in refusal(server, definition, timeout=3)
+    succeed(server, definition, timeout=2)
+
+
+def test_limits_hold(server):
+    definition = {"type": "system", "limits": {"output": 1024}}
+    structured = succeed(server, definition, "print('x' * 5000)")
+    assert structured["truncated"] and len(structured["stdout"]) < 1500
+
+
+def test_nulls_stand_for_nothing(server):
+    succeed(server, {"type": "system", "image": None, "pip_packages": None, "environment": None})
+
+
+def test_files_stay_where_they_are(server):
+    succeed(server, {"type": "system"}, "open('kept.txt', 'w').write('here')")
+    other = {"type": "system", "environment": {"OTHER": "1"}}
+    assert succeed(server, other, "print(open('kept.txt').read())")["stdout"] == "here\n"
+
+
+# Found again
+
+
+@pytest.fixture
+def counting(tmp_path, shared):
+    """A Python in SHARED that writes a line whenever it is asked what it is."""
+    log = tmp_path / "asked"
+    python = shared / "python"
+    python.write_text(f"#!/bin/sh\ncase $* in *script.py) ;; *) echo x >>{log} ;; esac\n"
+                      f"exec {PYTHON} \"$@\"\n")
+    python.chmod(0o755)
+    return python, log
+
+
+def test_the_same_definition_is_prepared_once(sharing, counting):
+    python, log = counting
+    definition = {"type": "system", "executable": str(python)}
+    succeed(sharing, definition)
+    asked = log.read_text()
+    assert asked
+    for again in (definition, {"executable": str(python), "type": "system"},
+                  {"type": "system", "executable": f"{python.parent}//../shared/python"}):
+        succeed(sharing, again)
+    assert log.read_text() == asked
+    succeed(sharing, {**definition, "max_timeout": 9})
+    assert log.read_text() == 2 * asked
+
+
+def test_many_different_definitions(server):
+    for number in range(40):
+        definition = {"type": "system", "environment": {"NUMBER": str(number)}}
+        structured = succeed(server, definition, "import os; print(os.environ['NUMBER'])")
+        assert structured["stdout"] == f"{number}\n"
+
+
+def test_more_definitions_at_once_than_are_kept():
+    with client.Server(config={"limits": {"concurrent_runs": 2, "queued_runs": 200}}) as server:
+        server.initialize()
+        calls = [server.start_tool("run_python", {
+            "code": "import time; time.sleep(0.2)",
+            "environment_definition": {"type": "system", "environment": {"N": str(number)}}})
+            for number in range(40)]
+        results = [server.wait(call)["result"] for call in calls]
+        refused = [result["content"][0]["text"] for result in results
+                   if "structuredContent" not in result]
+        assert len(refused) == 8
+        assert all("32 environments that calls have defined are in use" in text for text in refused)
+        succeed(server, {"type": "system", "environment": {"N": "later"}})
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("definition, words", [
+    ({}, "environment_definition is missing \"type\""),
+    ({"type": "podman"}, "environment_definition.type must be one of"),
+    ({"type": "docker", "image": "evil/x:1"},
+     "environment_definition.image: \"evil/x:1\" is not among callers.allowed_images (python:*)"),
+    ({"type": "docker", "image": "evil/python:3"}, "is not among callers.allowed_images"),
+    ({"type": "docker", "gpus": "all"}, "environment_definition.gpus: only the operator can set"),
+    ({"type": "docker", "host": "unix:///x"}, "environment_definition.host: only the operator"),
+    ({"type": "docker", "volumes": {"/": "/x"}}, "callers.allowed_paths is empty"),
+    ({"type": "docker", "network": "bridge"}, "environment_definition.network: only the operator"),
+    ({"type": "venv", "venv_path": "/tmp/v"}, "callers.allowed_paths is empty"),
+    ({"type": "venv", "pip_index_url": "https://x/"}, "pip_index_url: only the operator"),
+    ({"type": "venv", "pip_packages": ["-r/etc/passwd"]}, "environment_definition.pip_packages.0"),
+    ({"type": "system", "executable": "/usr/bin/python3"}, "callers.allowed_paths is empty"),
+    ({"type": "system", "timeout": 601}, "more than the server's max_timeout, which is 600"),
+    ({"type": "system", "limits": {"memory": "1TiB"}}, "memory is more than the server's"),
+    ({"type": "system", "executabel": "/x"}, "environment_definition.executabel: unknown key"),
+])
+def test_a_refusal_names_the_rule(server, definition, words):
+    assert words in refusal(server, definition)
+
+
+def test_one_environment_at_a_time(server):
+    assert "both given" in refusal(server, {"type": "system"}, environment="system")
+
+
+def test_what_is_no_object_is_an_argument_that_does_not_fit(server):
+    assert "environment_definition must be object" in refusal(server, "{\"type\": \"system\"}")
+
+
+# Paths
+
+
+def test_a_path_in_an_allowed_directory_can_be_used(sharing, counting):
+    python, _ = counting
+    assert succeed(sharing, {"type": "system", "executable": str(python)})["stdout"] == "42\n"
+
+
+def test_a_link_out_of_it_cannot(sharing, shared):
+    (shared / "link").symlink_to(PYTHON)
+    (shared / "up").symlink_to("../private")
+    private = shared.parent / "private"
+    (private / "python").symlink_to(PYTHON)
+    for path in (shared / "link", shared / "up" / "python", private / "python",
+                 f"{shared}/../private/python", f"{shared}x", "/proc/self/root/usr/bin/python3"):
+        assert "does not lead into" in refusal(sharing, {"type": "system", "executable": str(path)})
+
+
+def test_a_link_that_is_swapped_between_calls_is_seen(sharing, counting):
+    python, _ = counting
+    link = python.parent / "link"
+    link.symlink_to("python")
+    definition = {"type": "system", "executable": str(link)}
+    succeed(sharing, definition)
+    link.unlink()
+    link.symlink_to(PYTHON)
+    assert "does not lead into" in refusal(sharing, definition)
+
+
+def test_a_file_that_becomes_a_link_while_a_call_waits_is_not_used(shared, counting):
+    python, _ = counting
+    config = {"limits": {"concurrent_runs": 1}, "callers": {"allowed_paths": [str(shared)]}}
+    with client.Server(config=config) as server:
+        server.initialize()
+        first = server.start_tool("run_python", {"code": "import time; time.sleep(2)"})
+        second = server.start_tool("run_python", {
+            "code": "print(1)",
+            "environment_definition": {"type": "system", "executable": str(python)}})
+        server.request("ping")  # both have been taken
+        python.unlink()
+        python.symlink_to(PYTHON)
+        assert server.wait(first)["result"]["structuredContent"]["success"]
+        structured = server.wait(second)["result"]["structuredContent"]
+    assert "leads elsewhere than it did when it was checked" in structured["error"]
+
+
+# Who may
+
+
+def assert_not_offered(server):
+    (tool,) = server.list_tools()
+    assert "environment_definition" not in tool["inputSchema"]["properties"]
+    assert "environment_definition: unknown key" in refusal(server, {"type": "system"})
+
+
+def test_the_operator_can_forbid_it():
+    with client.Server(config={"callers": {"define_environments": False}}) as server:
+        server.initialize()
+        assert_not_offered(server)
+
+
+def test_clients_of_sockets_may_not():
+    with client.Server(transport="unix") as server:
+        server.initialize()
+        assert_not_offered(server)
+
+
+def test_clients_of_sockets_may_where_the_operator_says_so():
+    with client.Server(transport="unix",
+                       config={"callers": {"define_environments": True}}) as server:
+        server.initialize()
+        succeed(server, {"type": "system"})
+
+
+def test_a_pattern_that_is_none_is_an_error_of_the_configuration(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("callers:\n  allowed_images: ['python:*', 'a//b']\n")
+    path.chmod(0o600)
+    checked = subprocess.run([os.environ["PYEXECD"], "--check-config", "--config", str(path)],
+                             capture_output=True, text=True)
+    assert checked.returncode == 78
+    assert f"{path}:2:32: callers.allowed_images.1: must be the name of an image" in checked.stderr
