@@ -201,6 +201,7 @@ static void on_exited(struct engine_request *request, const struct engine_answer
     }
 }
 
+/* Podman looks every quarter of a second: its answer comes so much later. */
 static void wait_for_end(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/wait?condition=not-running", life->id);

@@ -1,7 +1,7 @@
 /* Which files of a build's context are not sent, by the rules of .dockerignore: a pattern a line,
- * matched against whole paths, `*` and `?` and `[a-z]` within a name, `**` across any number of
- * them; a pattern that matches a directory matches what is in it; `!` takes back; the last line
- * that matches decides; `#` begins a comment. */
+ * matched against whole paths; `*`, `?` and `[a-z]` within a name, `**` across any number of names;
+ * what matches a directory matches all that is in it; `!` takes back; the last line that matches
+ * decides; a `#` at the start of a line makes it a comment. */
 #pragma once
 
 #include "base/error.h"
@@ -11,17 +11,15 @@
 
 struct dockerignore;
 
-enum {
-    DOCKERIGNORE_BYTES = 256 * 1024, /* of a file */
-    DOCKERIGNORE_PATTERNS = 4096,
-};
+enum { DOCKERIGNORE_BYTES = 64 * 1024 }; /* of a file */
 
 /* NULL with ERR, which names the line, when TEXT has a pattern that is none. */
 struct dockerignore *dockerignore_new(const char *text, size_t length, struct error *err);
 void dockerignore_free(struct dockerignore *ignore);
 
-/* PATH is relative to the context, without a leading slash. */
+/* PATH is relative to the context: "folder/name". */
 bool dockerignore_matches(const struct dockerignore *ignore, const char *path);
 
-/* True when something inside the directory PATH, which matches, may not: it must be looked into. */
+/* True when something inside the directory PATH, which matches, may be taken back: it must be
+ * looked into. */
 bool dockerignore_may_take_back(const struct dockerignore *ignore, const char *path);

@@ -150,7 +150,7 @@ static void on_over(struct transfer *transfer, CURLcode code)
 {
     struct engine_exchange *exchange = CONTAINER_OF(transfer, struct engine_exchange, transfer);
     struct error err = ERROR_INIT;
-    struct engine_answer answer = {.status = status_of(exchange)};
+    struct engine_answer answer = {.status = code == CURLE_OK ? status_of(exchange) : 0};
     bool failed = judge(exchange, code, answer.status, &err) < 0;
     AUTO_JSON json_t *json = NULL;
 

@@ -23,7 +23,7 @@ enum { ENGINE_ANSWER_BYTES = 8 * 1024 * 1024 };
 
 /* Valid until `done` returns. */
 struct engine_answer {
-    int status;        /* of HTTP; 0: no answer came */
+    int status;        /* of HTTP; 0: no answer came, or not all of it */
     const char *bytes; /* NUL-terminated; empty where `data` has had it */
     size_t length;
     const json_t *json; /* NULL: not JSON */

@@ -18,7 +18,7 @@ enum {
 /* The one way out but for cancelling. */
 static void finish(struct hijack *hijack, const struct error *err)
 {
-    int status = hijack->head.status;
+    int status = hijack->state == HIJACK_REFUSED ? hijack->head.status : 0;
 
     hijack_cancel(hijack);
     hijack->ended(hijack, status, err);
