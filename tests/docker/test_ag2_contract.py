@@ -1,0 +1,327 @@
+"""AG2's DockerPythonEnvironment: what it documents and does not do, and what it loses."""
+
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import time
+
+import ag2_rows
+import leftovers
+import pytest
+import wheels
+from engine import ApiError
+
+NAMES = "import os; print(sorted(os.listdir('/sys/class/net')))"
+
+
+def containers(engine):
+    """Every container of ENGINE, running or not, as it is inspected."""
+    found = []
+    for each in engine.api.get("/containers/json", all=1):
+        with contextlib.suppress(ApiError):  # gone by now
+            found.append(engine.api.get(f"/containers/{each['Id']}/json"))
+    return found
+
+
+def running(engine):
+    return engine.api.get("/containers/json")
+
+
+def error_of(server):
+    """The error of a call that could not be run."""
+    result = server.run("print(1)")
+    assert not result["success"] and result["returncode"] is None, result
+    return result["error"]
+
+
+@pytest.fixture
+def started(docker_server):
+    """Starts a server that has been spoken to."""
+    def start(definition=None, **more):
+        server = docker_server(definition, **more)
+        server.initialize()
+        return server
+
+    return start
+
+
+def start_in_container(server, engine):
+    """A call that goes on until it is cancelled, and the container it is in."""
+    assert server.run("print(1)")["success"]  # prepared, so that this container is the only one
+    leftovers.until(lambda: not containers(engine), 10)
+    call = server.start("import time; time.sleep(100)")
+    assert leftovers.until(lambda: running(engine), 30)
+    return call, containers(engine)[0]
+
+
+@pytest.fixture
+def wheel_folder(tmp_path):
+    """A directory of wheels that containers can be given, too."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    wheels.wheel(folder, "widget", "2.0")
+    wheels.wheel(folder, "gadget", "1.5", requires=["widget>=2"])
+    wheels.wheel(folder, "gadget", "2.5")
+    return folder
+
+
+class TestFreshContainer(ag2_rows.Rows):
+    @pytest.fixture
+    def start(self, docker_server):
+        return docker_server
+
+
+class TestKeptContainer(ag2_rows.Rows):
+    @pytest.fixture
+    def start(self, docker_server):
+        return lambda definition=None, **more: docker_server(
+            {"keep_container_running": True, **(definition or {})}, **more)
+
+
+# The image
+
+
+def test_the_default_image_is_the_one_that_ag2_names(started, engine, images):
+    with started() as server:
+        call, container = start_in_container(server, engine)
+        assert container["Image"] == images.base.id
+        server.cancel(call)
+
+
+def test_an_image_that_is_there_is_not_pulled(started, engine, images, registry):
+    name = registry.serve(images.derived("asked", Labels={"asked": "yes"}))
+    engine.api.post("/images/create", fromImage=name)
+    registry.requests.clear()
+    with started({"image": name}) as server:
+        assert server.run("print(1)")["success"]
+    assert registry.requests == []
+
+
+def test_an_image_that_is_missing_is_pulled_once(started, images, registry):
+    name = registry.serve(images.derived("asked", Labels={"asked": "yes"}))
+    with started({"image": name}) as server:
+        assert server.run("print(1)")["success"]
+        asked = len(registry.requests)
+        assert asked > 0
+        assert server.run("print(1)")["success"]
+    assert len(registry.requests) == asked
+
+
+def test_an_image_with_an_entrypoint_runs_the_script_all_the_same(started):
+    with started({"image": "entrypoint"}) as server:
+        assert server.run("print(6 * 7)")["stdout"] == "42\n"
+
+
+def test_no_docker_command_is_needed(started, tmp_path):
+    with started(environment={"PATH": str(tmp_path)}) as server:
+        assert server.run("print(6 * 7)")["stdout"] == "42\n"
+
+
+def test_the_engine_is_not_needed_before_a_call_needs_it(docker_server, tmp_path):
+    with docker_server(environment={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"}) as server:
+        server.initialize()
+        assert f"{tmp_path}/none.sock" in error_of(server)
+
+
+# The container
+
+
+def test_its_name_begins_with_the_prefix(started, engine):
+    with started({"container_name_prefix": "ours_"}) as server:
+        call, container = start_in_container(server, engine)
+        assert re.fullmatch("/ours_[0-9a-z_-]+", container["Name"])
+        server.cancel(call)
+
+
+def test_the_working_directory_is_mounted_at_workspace(started, tmp_path):
+    """AG2 documents that; its scripts write where nobody finds it."""
+    with started(config={"working_directory": str(tmp_path)}) as server:
+        result = server.run("import os; print(os.getcwd(), __file__)\nopen('made', 'w').write('x')")
+        assert result["stdout"] == "/workspace /workspace/script.py\n", result
+        assert (tmp_path / "made").read_text() == "x"
+
+
+def test_volumes_are_read_only_unless_said(started, tmp_path):
+    for name in ("read", "write"):
+        (tmp_path / name).mkdir(mode=0o777)
+        (tmp_path / name / "given").write_text(name)
+    volumes = {str(tmp_path / "read"): "/read",
+               str(tmp_path / "write"): {"path": "/write", "mode": "rw"}}
+    with started({"volumes": volumes}) as server:
+        result = server.run("print(open('/read/given').read(), open('/write/given').read())\n"
+                            "open('/write/made', 'w').write('x')\nopen('/read/made', 'w')")
+        assert result["stdout"] == "read write\n", result
+        assert "Read-only file system" in result["stderr"]
+    assert (tmp_path / "write" / "made").read_text() == "x"
+
+
+def test_there_is_no_network_unless_said(started):
+    with started() as server:
+        assert server.run(NAMES)["stdout"] == "['lo']\n"
+    with started({"network": "bridge"}) as server:
+        assert server.run(NAMES)["stdout"] == "['eth0', 'lo']\n"
+
+
+def test_a_network_is_chosen_by_its_name(started, engine):
+    engine.api.post("/networks/create", {"Name": "ours"})
+    with started({"network": "ours"}) as server:
+        assert "eth0" in server.run(NAMES)["stdout"]
+    engine.api.delete("/networks/ours")
+
+
+def test_processors_are_limited(started, engine):
+    with started({"limits": {"cpus": 0.5}}) as server:
+        call, container = start_in_container(server, engine)
+        assert container["HostConfig"]["NanoCpus"] == 500_000_000
+        server.cancel(call)
+
+
+def test_gpus_are_asked_of_the_engine(started):
+    """There is none here, so the engine's refusal shows that it was asked."""
+    with started({"gpus": "all"}) as server:
+        assert "gpu" in error_of(server).lower()
+
+
+def test_a_script_is_not_root_in_all_but_name(started):
+    """AG2's is, with the capabilities that the engine gives by default."""
+    with started() as server:
+        lines = server.run("print(open('/proc/self/status').read())")["stdout"]
+    for name in ("CapEff", "CapPrm", "CapBnd"):
+        assert re.search(rf"^{name}:\t0+$", lines, re.MULTILINE), lines
+    assert "NoNewPrivs:\t1" in lines
+
+
+def copy_of_program(folder):
+    """The program where any user can run it."""
+    program = pathlib.Path(os.environ["PYEXECD"])
+    for path in program.parent.glob("pyexecd*"):
+        if path.is_file() and os.access(path, os.X_OK):
+            shutil.copy(path, folder)
+    return folder / program.name
+
+
+def test_files_written_inside_belong_to_the_servers_user_outside(engine, tmp_path_factory):
+    import box
+
+    folder = tmp_path_factory.mktemp("user")
+    folder.chmod(0o755)
+    for parent in folder.parents[:2]:
+        parent.chmod(0o755)
+    program = copy_of_program(folder)
+    working = folder / "working"
+    working.mkdir()
+    os.chown(working, 65534, 65534)
+    engine.socket.chmod(0o666)
+    engine.folder.chmod(0o755)
+
+    class AsNobody(box.Box):
+        def _start(self):
+            for place in (self.home, self.folder):
+                os.chown(place, 65534, 65534)
+            super()._start()
+
+        def _write_config(self):
+            super()._write_config()
+            os.chown(self.folder / "config.yaml", 65534, 65534)
+
+    with AsNobody({"type": "docker"}, config={"working_directory": str(working)},
+                  environment=engine.environment,
+                  command=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                           str(program)]) as server:
+        server.initialize()
+        result = server.run("import os; open('made', 'w').write('x'); print(os.getuid())")
+        assert result["stdout"] == "65534\n", result
+    made = (working / "made").stat()
+    assert (made.st_uid, made.st_gid) == (65534, 65534)
+
+
+# Its life
+
+
+def test_a_container_of_a_call_is_removed_with_it(started, engine):
+    with started() as server:
+        assert server.run("print(1)")["success"]
+        assert leftovers.until(lambda: not containers(engine), 5)
+
+
+def test_without_cleanup_the_container_is_left_for_who_wants_to_look(started, engine):
+    with started({"cleanup_container": False}) as server:
+        assert server.run("open('/tmp/made', 'w').write('x')")["success"]
+        left = containers(engine)
+    assert [each["State"]["Running"] for each in left] == [False]
+    expiry = [value for name, value in left[0]["Config"]["Labels"].items() if "deadline" in name]
+    assert float(expiry[0]) > time.time()
+    engine.api.delete(f"/containers/{left[0]['Id']}")
+
+
+def test_a_kept_container_keeps_files_and_packages_between_calls(started, wheel_folder):
+    with started({"keep_container_running": True,
+                  "volumes": {str(wheel_folder): "/wheels"}}) as server:
+        code = ("import subprocess\nopen('/tmp/kept', 'w').write('42')\n"
+                "subprocess.run(['pip', 'install', '--no-index', '--find-links', '/wheels', 'gadget'],"
+                " check=True)")
+        result = server.run(code)
+        assert result["success"], result
+        result = server.run("import gadget; print(open('/tmp/kept').read(), gadget.VERSION)")
+        assert result["stdout"] == "42 2.5\n", result
+
+
+def test_a_fresh_container_keeps_neither(started):
+    with started() as server:
+        assert server.run("open('/tmp/kept', 'w').write('42')")["success"]
+        result = server.run("import os; print(os.path.exists('/tmp/kept'))")
+        assert result["stdout"] == "False\n"
+
+
+def test_a_kept_container_is_one_for_all_calls(started, engine):
+    with started({"keep_container_running": True}) as server:
+        names = {server.run("import socket, os; print(open('/etc/hostname').read())")["stdout"]
+                 for _ in range(3)}
+        assert len(names) == 1
+        assert len(containers(engine)) == 1
+    assert leftovers.until(lambda: not containers(engine), 5)
+
+
+def test_a_timeout_replaces_the_kept_container(started, engine):
+    """AG2 goes on beside the script that did not end."""
+    with started({"keep_container_running": True}) as server:
+        assert server.run("open('/tmp/kept', 'w').write('42')")["success"]
+        before = containers(engine)[0]["Id"]
+        assert server.run("import time; time.sleep(100)", arguments={"timeout": 1})["timed_out"]
+        assert server.run("import os; print(os.path.exists('/tmp/kept'))")["stdout"] == "False\n"
+        assert [each["Id"] for each in containers(engine)] != [before]
+
+
+def test_the_startup_timeout_is_used(started, engine):
+    """AG2 has it and never looks at it. A containerd that does not answer starts nothing."""
+    with started({"container_startup_timeout": 2}) as server:
+        assert server.run("print(1)")["success"]
+        os.kill(engine.containerd.process.pid, signal.SIGSTOP)
+        try:
+            begun = time.monotonic()
+            error = error_of(server)
+        finally:
+            os.kill(engine.containerd.process.pid, signal.SIGCONT)
+        assert time.monotonic() - begun < 2 + 10
+        assert "2 seconds" in error, error
+
+
+def test_a_container_of_a_killed_server_ends_itself_and_the_next_server_removes_it(started, engine):
+    """AG2's stays for ever."""
+    server = started()
+    try:
+        assert server.run("print(1)")["success"]
+        server.start("import time; time.sleep(1000)", timeout=1)
+        assert leftovers.until(lambda: running(engine), 30)
+        server.process.kill()
+        server.process.wait()
+        assert leftovers.until(lambda: not running(engine), 15), "it goes on"
+        state = {"XDG_STATE_HOME": server.private["XDG_STATE_HOME"]}
+        with started(environment=state) as following:
+            assert following.run("print(1)")["success"]
+            assert leftovers.until(lambda: not containers(engine), 10)
+    finally:
+        server.kill()
