@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "environments/docker_image.h"
 #include "environments/docker_kept.h"
+#include "environments/docker_packages.h"
 #include "environments/docker_python.h"
 #include "environments/docker_run.h"
 #include "environments/docker_site.h"
@@ -16,6 +17,7 @@ struct docker_environment {
     struct docker_site site;
     struct docker_image image;
     struct docker_python python;
+    struct docker_packages packages;
     struct docker_kept kept;
     struct docker_sweep sweep;
     bool is_prepared;
@@ -39,9 +41,30 @@ static void finish(struct docker_environment *docker, const struct error *err)
     environment_prepared(&docker->environment, err);
 }
 
+static void on_packages(struct docker_packages *packages, const struct error *err)
+{
+    finish(CONTAINER_OF(packages, struct docker_environment, packages), err);
+}
+
+static void install(struct docker_environment *docker)
+{
+    struct error err = ERROR_INIT;
+
+    if (!docker_packages_are_wanted(&docker->site))
+        finish(docker, NULL);
+    else if (docker_packages_start(&docker->packages, &docker->site, &docker->image.facts,
+                                   docker->python.facts.program, &err) < 0)
+        finish(docker, &err);
+}
+
 static void on_python(struct docker_python *python, const struct error *err)
 {
-    finish(CONTAINER_OF(python, struct docker_environment, python), err);
+    struct docker_environment *docker = CONTAINER_OF(python, struct docker_environment, python);
+
+    if (err)
+        finish(docker, err);
+    else
+        install(docker);
 }
 
 static void on_image(struct docker_image *image, const struct error *err)
@@ -51,33 +74,35 @@ static void on_image(struct docker_image *image, const struct error *err)
     if (err)
         finish(docker, err);
     else if (docker_python_start(&docker->python, &docker->site, &image->facts) == OUTCOME_READY)
-        finish(docker, NULL);
+        install(docker);
 }
 
 static void on_met(struct docker_site *site, const struct error *err)
 {
     struct docker_environment *docker = CONTAINER_OF(site, struct docker_environment, site);
+    struct error problem = ERROR_INIT;
 
     if (err) {
         finish(docker, err);
         return;
     }
     docker_sweep_catch_up(&docker->sweep);
-    docker_image_start(&docker->image, site);
+    if (docker_image_start(&docker->image, site, &problem) < 0)
+        finish(docker, &problem);
 }
 
 static enum outcome prepare(struct environment *environment, struct error *err)
 {
     struct docker_environment *docker = docker_of(environment);
 
-    (void)err;
     if (docker->is_prepared && !docker->site.is_stale)
         return OUTCOME_READY;
     docker->is_prepared = false;
     docker->site.is_stale = false;
     environment_step(environment, -1, "asking the engine");
-    if (docker_site_meet(&docker->site) == OUTCOME_READY)
-        docker_image_start(&docker->image, &docker->site);
+    if (docker_site_meet(&docker->site) == OUTCOME_READY &&
+        docker_image_start(&docker->image, &docker->site, err) < 0)
+        return OUTCOME_FAILED;
     return OUTCOME_PENDING;
 }
 
@@ -88,6 +113,7 @@ static void cancel(struct environment *environment)
     docker_site_cancel(&docker->site);
     docker_image_cancel(&docker->image);
     docker_python_cancel(&docker->python);
+    docker_packages_cancel(&docker->packages);
 }
 
 /* Runs */
@@ -102,12 +128,13 @@ static struct execution *start(struct environment *environment,
                                struct execution_listener *listener, struct error *err)
 {
     struct docker_environment *docker = docker_of(environment);
+    const struct docker_facts *image =
+        docker_packages_are_wanted(&docker->site) ? &docker->packages.facts : &docker->image.facts;
 
     if (keeps(docker))
-        return docker_kept_start(&docker->kept, &docker->image.facts, &docker->python.facts,
-                                 request, listener, err);
-    return docker_run_start(&docker->site, &docker->image.facts, &docker->python.facts, request,
-                            listener, err);
+        return docker_kept_start(&docker->kept, image, &docker->python.facts, request, listener,
+                                 err);
+    return docker_run_start(&docker->site, image, &docker->python.facts, request, listener, err);
 }
 
 static bool can_overlay(const struct environment *environment)
@@ -158,6 +185,7 @@ static void docker_free(struct environment *environment)
     struct docker_environment *docker = docker_of(environment);
 
     stop(environment);
+    docker_packages_deinit(&docker->packages);
     docker_python_deinit(&docker->python);
     docker_image_deinit(&docker->image);
     docker_site_deinit(&docker->site);
@@ -197,5 +225,6 @@ struct environment *docker_environment_new(struct environment_recipe *recipe, co
     docker_sweep_init(&docker->sweep, &docker->site);
     docker->image.done = on_image;
     docker->python.done = on_python;
+    docker->packages.done = on_packages;
     return &docker->environment;
 }

@@ -18,6 +18,7 @@
 #define DOCKER_LABEL_DEADLINE    "pyexecd.deadline"    /* Unix time after which nobody wants it */
 #define DOCKER_LABEL_ENVIRONMENT "pyexecd.environment" /* the name of the environment */
 
+#define DOCKER_LABEL_IMAGE "pyexecd.image" /* of an image: the state directory */
 #define DOCKER_LABEL_STAYS "pyexecd.stays" /* it is left to be looked at */
 
 enum docker_purpose {

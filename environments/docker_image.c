@@ -74,18 +74,42 @@ static void on_pulled(struct docker_pull *pull, const struct error *err)
     inspect(image);
 }
 
+static void on_built(struct docker_build *build, const struct error *err)
+{
+    struct docker_image *image = CONTAINER_OF(build, struct docker_image, build);
+
+    if (err)
+        image->done(image, err);
+    else
+        inspect(image);
+}
+
+static void build_image(struct docker_image *image)
+{
+    struct error err = ERROR_INIT;
+
+    image->build.done = on_built;
+    if (docker_build_start(&image->build, image->site, image->name, &err) < 0)
+        image->done(image, &err);
+}
+
 static void fetch(struct docker_image *image)
 {
     image->is_fetched = true;
+    if (json_object_get(image->site->definition, "dockerfile")) {
+        build_image(image);
+        return;
+    }
     image->pull.done = on_pulled;
     docker_pull_start(&image->pull, image->site, image->name);
 }
 
 static void on_missing(struct docker_image *image)
 {
+    const bool is_built = json_object_get(image->site->definition, "dockerfile") != NULL;
     struct error err = ERROR_INIT;
 
-    if (!image->is_fetched && strcmp(pull_policy(image), "never") != 0) {
+    if (!image->is_fetched && (is_built || strcmp(pull_policy(image), "never") != 0)) {
         fetch(image);
         return;
     }
@@ -127,29 +151,55 @@ static void inspect(struct docker_image *image)
         &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
 }
 
-void docker_image_start(struct docker_image *image, struct docker_site *site)
+static void find_or_fetch(struct docker_image *image)
 {
-    const char *name = json_object_get_string(site->definition, "image");
-
-    image->site = site;
-    image->is_fetched = false;
-    free(image->name);
-    image->name = memory_copy_string(name ? name : DEFAULT_IMAGE);
     if (strcmp(pull_policy(image), "always") == 0)
         fetch(image);
     else
         inspect(image);
 }
 
+/* What is built is called after what it is built from. */
+static void on_context(struct docker_context *context, const struct error *err)
+{
+    struct docker_image *image = CONTAINER_OF(context, struct docker_image, context);
+
+    if (err) {
+        image->done(image, err);
+        return;
+    }
+    image->name = memory_format(DOCKER_REPOSITORY ":%s", context->key);
+    find_or_fetch(image);
+}
+
+int docker_image_start(struct docker_image *image, struct docker_site *site, struct error *err)
+{
+    const char *name = json_object_get_string(site->definition, "image");
+
+    image->site = site;
+    image->is_fetched = false;
+    image->context.done = on_context;
+    free(image->name);
+    image->name = NULL;
+    if (json_object_get(site->definition, "dockerfile"))
+        return docker_context_start(&image->context, site, err);
+    image->name = memory_copy_string(name ? name : DEFAULT_IMAGE);
+    find_or_fetch(image);
+    return 0;
+}
+
 void docker_image_cancel(struct docker_image *image)
 {
     engine_request_cancel(&image->request);
     docker_pull_cancel(&image->pull);
+    docker_context_cancel(&image->context);
+    docker_build_cancel(&image->build);
 }
 
 void docker_image_deinit(struct docker_image *image)
 {
     docker_image_cancel(image);
+    docker_context_deinit(&image->context);
     docker_facts_deinit(&image->facts);
     free(image->name);
     image->name = NULL;

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "environments/docker/engine_request.h"
+#include "environments/docker_build.h"
+#include "environments/docker_context.h"
 #include "environments/docker_pull.h"
 
 #include <stdbool.h>
 
 struct docker_site;
+
+#define DOCKER_REPOSITORY "pyexecd" /* of images that are made here; the tag is their key */
 
 /* What is known of an image. */
 struct docker_facts {
@@ -26,10 +30,12 @@ struct docker_image {
     bool is_fetched;          /* in this preparation */
     struct engine_request request;
     struct docker_pull pull;
+    struct docker_context context;
+    struct docker_build build;
 };
 
-/* Finds or gets what the definition of SITE names; `done` will come. */
-void docker_image_start(struct docker_image *image, struct docker_site *site);
+/* Finds or gets what the definition of SITE names; `done` will come, unless this fails. */
+int docker_image_start(struct docker_image *image, struct docker_site *site, struct error *err);
 void docker_image_cancel(struct docker_image *image);
 void docker_image_deinit(struct docker_image *image);
 

@@ -1,0 +1,360 @@
+"""One script, one container: what the script sees, what comes back, what ends it, what is left."""
+
+import contextlib
+import os
+import pathlib
+import threading
+import time
+
+import pytest
+
+import leftovers
+
+CLOSE = 1.0  # seconds from the end of a timeout or a cancel to the end of what ran
+
+
+def our_containers(engine):
+    return engine.api.get("/containers/json", all=1)
+
+
+def wait_for_container(engine, seconds=20):
+    """The description of the only container, once it runs."""
+    found = leftovers.until(lambda: engine.api.get("/containers/json"), seconds)
+    assert len(found) == 1, found
+    return engine.api.get(f"/containers/{found[0]['Id']}/json")
+
+
+def run_for(server, seconds, code):
+    """The result of a call that may take SECONDS."""
+    return server.call_tool("run_python", {"code": code, "timeout": seconds},
+                            timeout=60)["structuredContent"]
+
+
+@contextlib.contextmanager
+def background(server, code, **arguments):
+    """A call in the background; yields a list that gets its result."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(server.run(code, **arguments)))
+    thread.start()
+    yield results
+    thread.join()
+
+
+def test_a_script_runs_in_the_working_directory(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        result = server.run("import os, sys\nopen('made', 'w').write('x')\n"
+                            "print(os.getcwd(), sys.argv, __file__, os.environ['HOME'])")
+        assert result["stdout"] == \
+            "/workspace ['/workspace/script.py'] /workspace/script.py /workspace\n"
+        assert (result["environment"], result["isolation"]) == ("box", "docker")
+        assert result["python_version"].startswith("3.11.")
+        assert [file["path"] for file in result["files"]] == ["made"]
+        made = pathlib.Path(result["script"]).parent / "made"
+        assert made.stat().st_uid == os.geteuid() and made.read_text() == "x"
+        assert server.run("print(open('made').read())",
+                          working_directory=result["working_directory"])["stdout"] == "x\n"
+
+
+@pytest.mark.parametrize("code, returncode, signal", [
+    ("raise SystemExit(7)", 7, None),
+    ("import os; os._exit(255)", 255, None),
+    ("import os; os.kill(os.getpid(), 9)", -9, "SIGKILL"),
+    ("import os; os.abort()", -6, "SIGABRT"),
+    ("import os; os.kill(os.getpid(), 15)", -15, "SIGTERM"),
+])
+def test_the_real_exit_status_comes_back(docker_server, code, returncode, signal):
+    with docker_server() as server:
+        server.initialize()
+        result = server.run(code)
+        assert (result["returncode"], result["signal"]) == (returncode, signal)
+        assert not result["out_of_memory"] and not result["timed_out"]
+
+
+def test_streams_are_apart_and_whole(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        result = server.run("import os\nfor i in range(2000):\n    os.write(1, b'o' * 500)\n"
+                            "    os.write(2, b'\\0\\xff' * 5)\n")
+        assert (result["stdout_bytes"], result["stderr_bytes"]) == (1_000_000, 20_000)
+        assert set(result["stdout"]) == {"o"}
+
+
+def test_a_script_that_needs_too_much_memory(docker_server):
+    with docker_server({"limits": {"memory": "64MiB"}}) as server:
+        server.initialize()
+        result = server.run("x = bytearray(500 << 20)")
+        assert result["out_of_memory"] and result["returncode"] == -9
+
+
+def test_what_a_script_used_is_told(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        usage = server.run("x = bytearray(50 << 20)\nimport time\nend = time.process_time() + 0.3\n"
+                           "while time.process_time() < end: pass")["usage"]
+        assert usage["cpu_seconds"] >= 0.3
+        assert usage["peak_memory_bytes"] > 50 << 20
+
+
+def test_a_timeout_ends_what_runs_inside(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+        result = run_for(server, 2, "import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
+                                    "print('early', flush=True)\ntime.sleep(1000)")
+        assert result["timed_out"] and result["stdout"] == "early\n"
+        assert result["duration"] < 2 + CLOSE
+        assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
+        assert not engine.shims()
+
+
+def test_a_cancel_ends_what_runs_inside(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        call = server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
+        wait_for_container(engine)
+        server.cancel(call)
+        assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
+
+
+def test_a_client_that_leaves_ends_what_runs_inside(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
+        wait_for_container(engine)
+    assert leftovers.until(lambda: our_containers(engine) == [], 5)
+
+
+def test_nothing_a_script_starts_outlives_it(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        began = time.monotonic()
+        result = server.run("import os, subprocess\n"
+                            "subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+                            "print('done')")
+        assert result["stdout"] == "done\n" and time.monotonic() - began < 20
+
+
+def test_a_container_is_fresh_for_each_call(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        server.run("open('/tmp/left', 'w')")
+        assert server.run("import os; print(os.path.exists('/tmp/left'))")["stdout"] == "False\n"
+
+
+def test_it_is_hardened(docker_server):
+    code = """
+import os, socket
+status = dict(line.split(':\\t', 1) for line in open('/proc/self/status') if ':\\t' in line)
+print(status['CapEff'].strip(), status['CapBnd'].strip(), status['NoNewPrivs'].strip())
+for path in ('/usr/x', '/etc/x', '/x'):
+    try:
+        open(path, 'w')
+        print('wrote', path)
+    except OSError:
+        pass
+print(sorted(os.listdir('/sys/class/net')))
+"""
+    with docker_server() as server:
+        server.initialize()
+        assert server.run(code)["stdout"] == "0000000000000000 0000000000000000 1\n['lo']\n"
+
+
+def test_limits_of_a_container(docker_server, engine):
+    with docker_server({"limits": {"memory": "256MiB", "processes": 40, "cpus": 0.5}}) as server:
+        server.initialize()
+        with background(server, "import time; time.sleep(2)"):
+            host = wait_for_container(engine)["HostConfig"]
+    assert (host["Memory"], host["MemorySwap"]) == (256 << 20, 256 << 20)
+    assert (host["PidsLimit"], host["NanoCpus"]) == (42, 500_000_000)
+
+
+def test_labels_and_name_of_a_container(docker_server, engine):
+    with docker_server({"container_name_prefix": "lab_"}) as server:
+        server.initialize()
+        with background(server, "import time; time.sleep(2)"):
+            found = wait_for_container(engine)
+    assert found["Name"].startswith("/lab_")
+    labels = found["Config"]["Labels"]
+    assert labels["pyexecd.environment"] == "box"
+    assert labels["pyexecd.owner"] == str(os.geteuid())
+    assert 0 < float(labels["pyexecd.deadline"]) - time.time() < 120
+
+
+def test_variables_of_the_operator(docker_server):
+    with docker_server({"environment": {"GREETING": "hello = you", "HOME": "/tmp"}}) as server:
+        server.initialize()
+        assert server.run("import os; print(os.environ['GREETING'], os.environ['HOME'],"
+                          " os.environ.get('PYEXECD_NONCE'))")["stdout"] == \
+            "hello = you /tmp None\n"
+
+
+def test_volumes_are_read_only_unless_said(docker_server, tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "file").write_text("from outside")
+    volumes = {str(tmp_path / "a"): "/a", str(tmp_path / "b"): {"path": "/b", "mode": "rw"}}
+    with docker_server({"volumes": volumes}) as server:
+        server.initialize()
+        result = server.run("print(open('/a/file').read())\nopen('/b/made', 'w').write('inside')\n"
+                            "open('/a/made', 'w')")
+    assert result["stdout"] == "from outside\n" and "Read-only file system" in result["stderr"]
+    assert (tmp_path / "b" / "made").read_text() == "inside"
+
+
+def test_overlapping_calls_of_one_directory_run_their_own_code(docker_server):
+    with docker_server(config={"limits": {"concurrent_runs": 3}}) as server:
+        server.initialize()
+        codes = [f"import time; time.sleep(0.5); print({number}, open(__file__).read()[-2:])"
+                 for number in range(3)]
+        calls = [server.start_tool("run_python", {"code": code + f"#{number}"})
+                 for number, code in enumerate(codes)]
+        results = [server.wait(call, 60)["structuredContent"] for call in calls]
+    assert [result["stdout"] for result in results] == [f"{n} #{n}\n" for n in range(3)]
+
+
+def test_a_container_can_be_left_to_be_looked_at(docker_server, engine):
+    with docker_server({"cleanup_container": False}) as server:
+        server.initialize()
+        server.run("raise SystemExit(3)")
+    left, = our_containers(engine)
+    assert left["State"] == "exited"
+    details = engine.api.get(f"/containers/{left['Id']}/json")
+    assert details["State"]["ExitCode"] == 3
+    assert float(details["Config"]["Labels"]["pyexecd.deadline"]) > time.time() + 3600
+    engine.api.delete(f"/containers/{left['Id']}")
+
+
+# Images that trip who trusts an image.
+
+@pytest.mark.parametrize("image", ["entrypoint", "user", "no-such-user", "volume", "healthcheck",
+                                   "onbuild", "workdir", "variables", "no-path", "only-python3",
+                                   "only-python"])
+def test_odd_images_run_scripts_all_the_same(docker_server, image):
+    with docker_server({"image": image}) as server:
+        server.initialize()
+        result = server.run("import os\nopen('made', 'w')\nprint(os.getcwd(), os.environ['HOME'])")
+        assert result["stdout"] == "/workspace /workspace\n", result
+        assert (pathlib.Path(result["script"]).parent / "made").stat().st_uid == os.geteuid()
+
+
+def test_healthchecks_of_an_image_do_not_run(docker_server):
+    with docker_server({"image": "healthcheck"}) as server:
+        server.initialize()
+        result = server.run("import time; time.sleep(2.5)")
+        assert result["files"] == []
+
+
+def test_volumes_of_an_image_cannot_be_filled(docker_server):
+    with docker_server({"image": "volume"}) as server:
+        server.initialize()
+        assert "Read-only file system" in server.run("open('/data/x', 'w')")["stderr"]
+
+
+# What cannot be had.
+
+def error_of(server, code="print(1)"):
+    server.initialize()
+    result = server.run(code)
+    assert result["returncode"] is None and not result["success"]
+    return result["error"]
+
+
+def test_no_engine(docker_server, tmp_path):
+    socket = f"unix://{tmp_path}/no.sock"
+    with docker_server({"host": socket},
+                       config={"environments": {"other": {"type": "system"}}}) as server:
+        assert error_of(server) == ('cannot prepare environment "box": asking the engine: '
+                                    f"no Docker engine at {socket}: No such file or directory")
+        assert server.run("print(1)", environment="other")["stdout"] == "1\n"
+
+
+def test_an_image_that_is_not_there(docker_server):
+    with docker_server({"image": "nowhere/nothing:1", "pull": "never"}) as server:
+        assert "does not have image nowhere/nothing:1" in error_of(server)
+
+
+def test_an_image_without_python(docker_server):
+    with docker_server({"image": "no-python"}) as server:
+        assert "neither python3 nor python" in error_of(server)
+
+
+def test_an_image_for_another_machine(docker_server):
+    with docker_server({"image": "arm64"}) as server:
+        assert "image arm64 is for arm64, the engine's machine is amd64" in error_of(server)
+
+
+def test_a_network_that_is_not_there(docker_server):
+    with docker_server({"network": "nowhere"}) as server:
+        assert "nowhere" in error_of(server)
+
+
+def test_a_runtime_that_is_not_there(docker_server):
+    with docker_server({"runtime": "nowhere"}) as server:
+        assert "nowhere" in error_of(server)
+
+
+def test_a_volume_that_is_not_there(docker_server, tmp_path):
+    with docker_server({"volumes": {str(tmp_path / "nothing"): "/data"}}) as server:
+        assert f"{tmp_path}/nothing: No such file or directory" in error_of(server)
+
+
+def test_the_engines_socket_is_never_mounted(docker_server, engine, tmp_path):
+    socket = pathlib.Path(engine.environment["DOCKER_HOST"].removeprefix("unix://"))
+    (tmp_path / "link").symlink_to(socket)
+    (tmp_path / "parent").symlink_to(socket.parent)
+    for path in (socket, socket.parent, tmp_path / "link", tmp_path / "parent"):
+        with docker_server({"volumes": {str(path): "/data"}}) as server:
+            assert "the engine's socket" in error_of(server)
+
+
+def test_a_container_that_does_not_start_in_time(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+    with docker_server({"container_startup_timeout": 0.01}) as server:
+        assert "within 0.01 seconds" in error_of(server)
+
+
+def test_a_container_that_is_killed_from_outside(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        with background(server, "import time; print('on', flush=True); time.sleep(1000)") as results:
+            found = wait_for_container(engine)
+            time.sleep(0.5)
+            engine.api.post(f"/containers/{found['Id']}/kill")
+        assert results[0]["returncode"] == -9 and results[0]["stdout"] == "on\n"
+        assert not results[0]["timed_out"] and not results[0]["out_of_memory"]
+        assert server.run("print(1)")["stdout"] == "1\n"
+
+
+def test_a_container_that_is_removed_from_outside(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        with background(server, "import time; time.sleep(1000)") as results:
+            engine.api.delete(f"/containers/{wait_for_container(engine)['Id']}", force=1)
+        assert not results[0]["success"]
+        assert server.run("print(1)")["stdout"] == "1\n"
+
+
+def test_an_image_that_is_removed_between_calls_is_got_again(docker_server, engine, images):
+    images.load(engine, images.derived("brief", Labels={"brief": "yes"}))
+    with docker_server({"image": "brief"}) as server:
+        server.initialize()
+        assert server.run("print(1)")["stdout"] == "1\n"
+        engine.api.delete("/images/brief", force=1)
+        assert "No such image" in server.run("print(1)")["error"]
+        images.load(engine, images.derived("brief", Labels={"brief": "yes"}))
+        assert server.run("print(2)")["stdout"] == "2\n"
+    engine.api.delete("/images/brief", force=1)
+
+
+def test_many_containers_at_once(docker_server):
+    limits = {"concurrent_runs": 8, "queued_runs": 200}
+    with docker_server(config={"limits": limits}) as server:
+        server.initialize()
+        calls = [server.start_tool("run_python", {"code": f"print({number})", "timeout": 120})
+                 for number in range(100)]
+        outputs = [server.wait(call, 180)["structuredContent"]["stdout"]
+                   for call in calls]
+    assert outputs == [f"{number}\n" for number in range(100)]
