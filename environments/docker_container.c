@@ -103,11 +103,17 @@ static json_t *variables(const struct docker_container *container)
     return array;
 }
 
-/* A volume that an image declares would be made anew, writable and without a limit, for each
- * container. It goes with the container. */
-static json_t *image_volume(const char *path, bool writable)
+/* A volume that an image declares would be made anew on disk, without a limit, for each container.
+ * So it is in memory, with what the image has there, and goes with the container. */
+static json_t *image_volume(const struct docker_container *container, const char *path)
 {
-    return json_pack("{s:s, s:s, s:b}", "Type", "volume", "Target", path, "ReadOnly", !writable);
+    unsigned long long bytes = container->settings->limits.memory;
+
+    return json_pack("{s:s, s:s, s:{s:{s:s, s:{s:s, s:s, s:o}}}}",     //
+                     "Type", "volume", "Target", path,                 //
+                     "VolumeOptions", "DriverConfig", "Name", "local", //
+                     "Options", "type", "tmpfs", "device", "tmpfs",    //
+                     "o", json_string_format("nosuid,nodev,size=%llu", bytes));
 }
 
 static bool is_mounted(const json_t *mounts, const char *target)
@@ -133,8 +139,7 @@ static json_t *all_mounts(const struct docker_container *container)
         json_array_extend(mounts, (json_t *)container->mounts);
     json_array_foreach (container->volumes, i, volume) {
         if (!is_mounted(mounts, json_string_value(volume)))
-            json_array_append_new(mounts, image_volume(json_string_value(volume),
-                                                       purposes[container->purpose].is_kept));
+            json_array_append_new(mounts, image_volume(container, json_string_value(volume)));
     }
     return mounts;
 }

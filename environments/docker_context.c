@@ -57,7 +57,7 @@ static int fill(struct archive *archive, const char *path, struct error *err)
     if (err->code != ERROR_NONE)
         return -1;
     archive_add_file(archive, DOCKER_CONTEXT_FILE, text, length);
-    return archive_add_directory(archive, *folder ? folder : "/", ignore, err);
+    return archive_set_directory(archive, *folder ? folder : "/", ignore, err);
 }
 
 struct archive *docker_context_open(const struct docker_site *site, struct error *err)

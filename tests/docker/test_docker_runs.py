@@ -24,17 +24,17 @@ def wait_for_container(engine, seconds=20):
     return engine.api.get(f"/containers/{found[0]['Id']}/json")
 
 
-def run_for(server, seconds, code):
-    """The result of a call that may take SECONDS."""
-    return server.call_tool("run_python", {"code": code, "timeout": seconds},
-                            timeout=60)["structuredContent"]
+def call(server, code, **arguments):
+    """The result of a call with ARGUMENTS."""
+    return server.run(code, arguments=arguments)
 
 
 @contextlib.contextmanager
-def background(server, code, **arguments):
-    """A call in the background; yields a list that gets its result."""
+def background(server, code):
+    """A call in the background, in a prepared environment; yields a list that gets its result."""
     results = []
-    thread = threading.Thread(target=lambda: results.append(server.run(code, **arguments)))
+    server.run("pass")
+    thread = threading.Thread(target=lambda: results.append(server.run(code)))
     thread.start()
     yield results
     thread.join()
@@ -52,8 +52,9 @@ def test_a_script_runs_in_the_working_directory(docker_server):
         assert [file["path"] for file in result["files"]] == ["made"]
         made = pathlib.Path(result["script"]).parent / "made"
         assert made.stat().st_uid == os.geteuid() and made.read_text() == "x"
-        assert server.run("print(open('made').read())",
-                          working_directory=result["working_directory"])["stdout"] == "x\n"
+        again = call(server, "print(open('made').read())",
+                     working_directory=result["working_directory"])
+        assert again["stdout"] == "x\n"
 
 
 @pytest.mark.parametrize("code, returncode, signal", [
@@ -100,8 +101,8 @@ def test_a_timeout_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
         server.run("pass")
-        result = run_for(server, 2, "import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
-                                    "print('early', flush=True)\ntime.sleep(1000)")
+        result = call(server, "import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
+                              "print('early', flush=True)\ntime.sleep(1000)", timeout=2)
         assert result["timed_out"] and result["stdout"] == "early\n"
         assert result["duration"] < 2 + CLOSE
         assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
@@ -111,9 +112,10 @@ def test_a_timeout_ends_what_runs_inside(docker_server, engine):
 def test_a_cancel_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
-        call = server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
+        server.run("pass")
+        running = server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
         wait_for_container(engine)
-        server.cancel(call)
+        server.cancel(running)
         assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
 
 
@@ -209,7 +211,7 @@ def test_overlapping_calls_of_one_directory_run_their_own_code(docker_server):
                  for number in range(3)]
         calls = [server.start_tool("run_python", {"code": code + f"#{number}"})
                  for number, code in enumerate(codes)]
-        results = [server.wait(call, 60)["structuredContent"] for call in calls]
+        results = [server.wait(one, 60)["result"]["structuredContent"] for one in calls]
     assert [result["stdout"] for result in results] == [f"{n} #{n}\n" for n in range(3)]
 
 
@@ -246,9 +248,11 @@ def test_healthchecks_of_an_image_do_not_run(docker_server):
 
 
 def test_volumes_of_an_image_cannot_be_filled(docker_server):
-    with docker_server({"image": "volume"}) as server:
+    with docker_server({"image": "volume", "limits": {"memory": "64MiB"}}) as server:
         server.initialize()
-        assert "Read-only file system" in server.run("open('/data/x', 'w')")["stderr"]
+        result = server.run("with open('/data/x', 'wb') as file:\n"
+                            "    while True: file.write(bytes(1 << 20))")
+        assert "No space left" in result["stderr"] or result["out_of_memory"], result
 
 
 # What cannot be had.
@@ -266,7 +270,7 @@ def test_no_engine(docker_server, tmp_path):
                        config={"environments": {"other": {"type": "system"}}}) as server:
         assert error_of(server) == ('cannot prepare environment "box": asking the engine: '
                                     f"no Docker engine at {socket}: No such file or directory")
-        assert server.run("print(1)", environment="other")["stdout"] == "1\n"
+        assert call(server, "print(1)", environment="other")["stdout"] == "1\n"
 
 
 def test_an_image_that_is_not_there(docker_server):
@@ -355,6 +359,6 @@ def test_many_containers_at_once(docker_server):
         server.initialize()
         calls = [server.start_tool("run_python", {"code": f"print({number})", "timeout": 120})
                  for number in range(100)]
-        outputs = [server.wait(call, 180)["structuredContent"]["stdout"]
-                   for call in calls]
+        outputs = [server.wait(one, 180)["result"]["structuredContent"]["stdout"]
+                   for one in calls]
     assert outputs == [f"{number}\n" for number in range(100)]

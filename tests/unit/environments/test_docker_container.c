@@ -185,14 +185,16 @@ static void test_the_operators_variables_win(void **state)
            " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
 }
 
-static void test_volumes_of_the_image_cannot_be_written_to(void **state)
+static void test_volumes_of_the_image_are_in_memory(void **state)
 {
     struct fixture *fixture = *state;
     AUTO_JSON json_t *volumes = json_pack("[s, s]", "/data", DOCKER_WORKSPACE);
 
     fixture->container.volumes = volumes;
     expect(fixture, "HostConfig.Mounts.2",
-           "{\"Type\": \"volume\", \"Target\": \"/data\", \"ReadOnly\": true}");
+           "{\"Type\": \"volume\", \"Target\": \"/data\", \"VolumeOptions\": {\"DriverConfig\":"
+           " {\"Name\": \"local\", \"Options\": {\"type\": \"tmpfs\", \"device\": \"tmpfs\","
+           " \"o\": \"nosuid,nodev,size=536870912\"}}}}");
     AUTO_JSON json_t *description = docker_container_describe(&fixture->container);
     assert_int_equal(
         json_array_size(json_object_get(json_object_get(description, "HostConfig"), "Mounts")), 3);
@@ -271,8 +273,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_have_limits_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_the_operator_says_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_operators_variables_win, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_volumes_of_the_image_cannot_be_written_to, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_volumes_of_the_image_are_in_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_kept_can_be_written_to, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_questions_get_nothing_of_the_operators, set_up,
                                         tear_down),
