@@ -195,6 +195,9 @@ static void begin(struct engine_exchange *exchange)
     exchange->transfer.progress = on_progress;
     exchange->transfer.over = on_over;
     set_body(exchange, easy);
+    /* When a connection that is used again ends without an answer, libcurl sends the request once
+     * more on another: what an engine has begun must not be done twice. */
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, strcmp(exchange->method, "POST") == 0 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, exchange->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { IDLE_CONNECTIONS = 8 };
+
 struct transfers {
     struct ev_loop *loop; /* borrowed */
     CURLM *multi;         /* owned */
@@ -132,6 +134,7 @@ struct transfers *transfers_new(struct ev_loop *loop)
     curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETDATA, transfers);
     curl_multi_setopt(transfers->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
     curl_multi_setopt(transfers->multi, CURLMOPT_TIMERDATA, transfers);
+    curl_multi_setopt(transfers->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
     return transfers;
 }
 
