@@ -4,6 +4,7 @@ import pytest
 
 import client
 import leftovers
+import wheels
 
 IMAGE = "python:3.11-slim"
 
@@ -21,9 +22,20 @@ def shared(tmp_path):
 
 
 @pytest.fixture
-def server(engine, shared):
+def index(engine, tmp_path):
+    """The package index that the operator has set up."""
+    (tmp_path / "index").mkdir()
+    wheels.wheel(tmp_path / "index", "gadget", "1.2")
+    with wheels.Index(tmp_path / "index", engine.gateway) as index:
+        yield index
+
+
+@pytest.fixture
+def server(engine, shared, index):
     config = {"callers": {"allowed_paths": [str(shared)]}}
-    with client.Server(config=config, environment=engine.environment) as server:
+    environment = {**engine.environment, "PIP_INDEX_URL": index.url,
+                   "PIP_TRUSTED_HOST": index.host}
+    with client.Server(config=config, environment=environment) as server:
         server.initialize()
         yield server
 
@@ -126,3 +138,28 @@ def test_the_engine_is_not_the_calls_choice(server, engine):
                        ("network", "bridge"), ("tls", {})):
         assert_refused(server, engine, {key: value},
                        f"environment_definition.{key}: only the operator")
+
+
+def test_packages_are_installed(server, engine, shared):
+    wheels.wheel(shared / "data", "widget", "3.4")
+    (shared / "list").write_text("widget==3.4\n")
+    definition = {"pip_packages": ["gadget>=1"], "requirements_file": str(shared / "list"),
+                  "pip_find_links": str(shared / "data")}
+    code = "import gadget, widget; print(gadget.VERSION, widget.VERSION)"
+    assert run(server, definition, code) == "1.2 3.4\n"
+    for key in ("pip_find_links", "requirements_file"):
+        assert_refused(server, engine, {**definition, key: str(shared / "out")},
+                       f"environment_definition.{key}")
+
+
+def test_an_image_is_built_from_an_allowed_directory(server, engine, shared):
+    dockerfile = f"FROM {IMAGE}\nCOPY file /inside\n"
+    (shared / "data" / "Dockerfile").write_text(dockerfile)
+    (shared.parent / "private" / "Dockerfile").write_text(dockerfile)
+    definition = {"dockerfile": str(shared / "data" / "Dockerfile")}
+    assert run(server, definition, "print(open('/inside').read())") == "shared\n"
+    for path in (shared / "out" / "Dockerfile", f"{shared}/../private/Dockerfile"):
+        assert_refused(server, engine, {"dockerfile": str(path)},
+                       "environment_definition.dockerfile")
+    assert_refused(server, engine, {**definition, "build_args": {"X": "1"}},
+                   "environment_definition.build_args: only the operator")
