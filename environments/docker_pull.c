@@ -67,12 +67,13 @@ static void say_step(struct docker_pull *pull)
     size_t count;
     double fraction;
     size_t complete = docker_pull_complete(pull->layers, &count, &fraction);
+    size_t at = complete < count ? complete + 1 : count;
 
-    if (count == 0 || (fraction < pull->told + SMALLEST_STEP && fraction < 1))
+    if (count == 0 || (at == pull->at && fraction < pull->told + SMALLEST_STEP && fraction < 1))
         return;
     pull->told = fraction;
-    environment_step(pull->site->environment, fraction, "pulling layer %zu of %zu",
-                     complete < count ? complete + 1 : count, count);
+    pull->at = at;
+    environment_step(pull->site->environment, fraction, "pulling layer %zu of %zu", at, count);
 }
 
 /* A failure after the first bytes comes as a line. */
@@ -131,6 +132,7 @@ void docker_pull_start(struct docker_pull *pull, struct docker_site *site, const
     pull->site = site;
     pull->layers = json_object();
     pull->told = 0;
+    pull->at = 0;
     pull->error = (struct error)ERROR_INIT;
     pull->lines.line = on_line;
     json_lines_init(&pull->lines);

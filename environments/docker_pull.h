@@ -15,6 +15,7 @@ struct docker_pull {
     struct json_lines lines;
     json_t *layers; /* owned: by id, how much of it is there, 0 to 1 */
     double told;    /* the fraction that was said last */
+    size_t at;      /* the layer that was said last, from 1 */
     struct error error;
 };
 

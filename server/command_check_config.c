@@ -11,6 +11,7 @@
 #include "server/token_file.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sysexits.h>
 
 /* One environment's preparation, waited for. */
@@ -44,14 +45,22 @@ static void check_environment(struct service *service, struct config *config, co
         config_complain(config, check.err.message, "/environments/%s/executable", name);
 }
 
+/* What others need to be prepared is fetched, built and installed: that is no check any more. */
+static bool is_checkable(const struct environment *environment)
+{
+    return strcmp(environment->ops->kind, "system") == 0;
+}
+
 static void check_environments(struct service *service, struct config *config)
 {
     AUTO_JSON json_t *names = catalog_names(service->catalog);
     const json_t *name;
     size_t i;
 
-    json_array_foreach (names, i, name)
-        check_environment(service, config, json_string_value(name));
+    json_array_foreach (names, i, name) {
+        if (is_checkable(catalog_find(service->catalog, json_string_value(name))))
+            check_environment(service, config, json_string_value(name));
+    }
 }
 
 static void check_token(struct config *config)

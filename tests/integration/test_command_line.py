@@ -231,6 +231,13 @@ def test_an_interpreter_that_cannot_be_used_is_an_error_with_its_place(write_con
     assert "/nowhere/python3" in result.stderr
 
 
+def test_what_would_have_to_be_fetched_is_not_checked(write_config, tmp_path):
+    config = write_config({"default_environment": "box", "environments": {
+        "box": {"type": "docker", "host": f"unix://{tmp_path}/nowhere"}}})
+    result = pyexecd("--check-config", "--config", config)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_token_that_cannot_be_used_is_an_error_with_its_place(write_config, tmp_path):
     token = tmp_path / "token"
     token.write_text("short")
