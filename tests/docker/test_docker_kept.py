@@ -1,0 +1,160 @@
+"""A container that is kept between calls: what lives on, what ends it, how it is replaced."""
+
+import threading
+import time
+
+import pytest
+
+import leftovers
+
+KEEP = {"keep_container_running": True}
+
+
+@pytest.fixture
+def kept_server(docker_server):
+    """A prepared server that keeps its containers."""
+    with docker_server(KEEP) as server:
+        server.initialize()
+        assert server.run("open('/opt/there', 'w')")["success"]
+        yield server
+
+
+def containers(engine):
+    return [container["Id"] for container in engine.api.get("/containers/json", all=1)]
+
+
+def is_there(server):
+    result = server.run("import os; print(os.path.exists('/opt/there'))")
+    assert result["success"], result
+    return result["stdout"] == "True\n"
+
+
+def test_files_and_packages_live_on(kept_server, engine, tmp_path):
+    server = kept_server
+    before = containers(engine)
+    code = """
+import pathlib, site
+folder = pathlib.Path(site.getsitepackages()[0])
+folder.mkdir(exist_ok=True)
+(folder / 'newcomer.py').write_text('VALUE = 42')
+open('here', 'w').write('in the working directory')
+"""
+    assert server.run(code)["success"]
+    assert server.run("import newcomer; print(newcomer.VALUE)")["stdout"] == "42\n"
+    assert server.run("print(open('here').read())")["stdout"] == "in the working directory\n"
+    assert is_there(server) and containers(engine) == before
+
+
+def test_variables_and_limits_are_those_of_a_fresh_one(docker_server):
+    with docker_server({**KEEP, "environment": {"A": "1"}, "limits": {"memory": "64MiB"}}) as server:
+        server.initialize()
+        assert server.run("import os; print(os.environ['A'], os.environ['HOME'],"
+                          " os.environ.get('PYEXECD_NONCE'), os.getcwd())")["stdout"] == \
+            "1 /workspace None /workspace\n"
+        assert server.run("x = bytearray(500 << 20)")["out_of_memory"]
+
+
+@pytest.mark.parametrize("code, returncode", [
+    ("raise SystemExit(7)", 7), ("import os; os.kill(os.getpid(), 9)", -9),
+])
+def test_a_script_that_fails_does_not_end_it(kept_server, code, returncode):
+    assert kept_server.run(code)["returncode"] == returncode
+    assert is_there(kept_server)
+
+
+def test_a_timeout_ends_what_runs_inside_and_replaces_it(kept_server, engine):
+    before = containers(engine)
+    result = kept_server.run("import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
+                             "print('early', flush=True)\ntime.sleep(1000)", arguments={"timeout": 1})
+    assert result["timed_out"] and result["stdout"] == "early\n" and result["duration"] < 2
+    assert leftovers.until(lambda: containers(engine) == [], 2)
+    assert not is_there(kept_server) and containers(engine) != before
+
+
+def test_a_cancel_ends_what_runs_inside_and_replaces_it(kept_server, engine):
+    call = kept_server.start("import time; time.sleep(1000)")
+    time.sleep(1)
+    kept_server.cancel(call)
+    assert leftovers.until(lambda: containers(engine) == [], 2)
+    assert not is_there(kept_server)
+
+
+def test_a_process_that_is_left_behind_ends_it(kept_server):
+    result = kept_server.run("import subprocess\n"
+                             "subprocess.Popen(['sleep', '1000'], start_new_session=True)")
+    assert result["success"]
+    assert not is_there(kept_server)
+
+
+def test_a_script_that_kills_the_init_of_its_run(kept_server):
+    result = kept_server.run("import os, signal; os.kill(os.getppid(), signal.SIGKILL)")
+    assert result["returncode"] == -9
+    assert not is_there(kept_server)
+
+
+def test_a_script_that_stops_the_init_of_its_run(kept_server):
+    result = kept_server.run("import os, signal; os.kill(os.getppid(), signal.SIGSTOP)",
+                             arguments={"timeout": 1})
+    assert result["timed_out"]
+    assert not is_there(kept_server)
+
+
+def test_it_cannot_be_ended_from_inside(kept_server):
+    assert kept_server.run("import os; os.kill(1, 9)")["success"]
+    assert is_there(kept_server)
+
+
+def test_one_that_is_killed_from_outside_is_replaced(kept_server, engine):
+    engine.api.post(f"/containers/{containers(engine)[0]}/kill")
+    assert leftovers.until(lambda: containers(engine) == [], 5)
+    assert not is_there(kept_server)
+
+
+def test_one_that_is_killed_in_the_middle_of_a_call(kept_server, engine):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(
+        kept_server.run("import time; print('on', flush=True); time.sleep(1000)")))
+    thread.start()
+    time.sleep(1)
+    engine.api.post(f"/containers/{containers(engine)[0]}/kill")
+    thread.join()
+    assert results[0]["returncode"] == -9 and results[0]["stdout"] == "on\n"
+    assert not is_there(kept_server)
+
+
+def test_calls_of_one_directory_take_turns(kept_server, engine):
+    calls = [kept_server.start(f"import time; time.sleep(0.3); print({number}, flush=True)")
+             for number in range(4)]
+    results = [kept_server.wait(call, 60)["result"]["structuredContent"] for call in calls]
+    assert [result["stdout"] for result in results] == [f"{number}\n" for number in range(4)]
+    assert len(containers(engine)) == 1
+
+
+def test_directories_have_containers_of_their_own(docker_server, engine):
+    with docker_server(KEEP, transport="unix") as server:
+        server.initialize()
+        server.run("open('/opt/there', 'w')")
+        other = server.connect()
+        other.initialize()
+        result = other.call_tool("run_python", {
+            "code": "import os; print(os.path.exists('/opt/there'))"}, timeout=60)
+        assert result["structuredContent"]["stdout"] == "False\n"
+        assert len(containers(engine)) == 2
+
+
+def test_the_end_of_the_server_removes_it(docker_server, engine):
+    with docker_server(KEEP) as server:
+        server.initialize()
+        server.run("pass")
+        assert len(containers(engine)) == 1
+    assert leftovers.until(lambda: containers(engine) == [], 5)
+
+
+def test_a_server_that_is_killed_ends_what_it_kept(docker_server, engine):
+    server = docker_server(KEEP)
+    server.initialize()
+    server.run("pass")
+    server.kill()
+    assert leftovers.until(lambda: engine.api.get("/containers/json") == [], 3)
+    for container in containers(engine):
+        engine.api.delete(f"/containers/{container}", force=1)

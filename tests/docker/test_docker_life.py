@@ -1,0 +1,139 @@
+"""What outlives a server, and what a server finds: sweeps, engines that go and come back."""
+
+import os
+import time
+
+import pytest
+
+import leftovers
+from docker_server import DockerServer
+
+
+def containers(engine):
+    return [container["Id"] for container in engine.api.get("/containers/json", all=1)]
+
+
+@pytest.fixture
+def state(tmp_path):
+    """The state directory of several servers, one after the other."""
+    return {"XDG_STATE_HOME": str(tmp_path)}
+
+
+def leave_behind(docker_server, engine, state, timeout):
+    """What a server leaves that is killed while a script runs in a container, which goes on."""
+    server = docker_server(environment=state)
+    server.initialize()
+    server.run("pass")
+    server.start("import time; time.sleep(1000)", timeout=timeout)
+    assert leftovers.until(lambda: engine.api.get("/containers/json"), 20)
+    server.kill()
+    return containers(engine)
+
+
+def test_what_a_killed_server_left_is_swept_at_the_next_start(docker_server, engine, state):
+    left = leave_behind(docker_server, engine, state, timeout=30)
+    assert left
+    with docker_server(environment=state) as server:
+        server.initialize()
+        assert leftovers.until(lambda: not set(left) & set(containers(engine)), 10)
+
+
+def test_a_container_ends_by_itself_when_nobody_comes_back(docker_server, engine, state):
+    leave_behind(docker_server, engine, state, timeout=2)
+    assert leftovers.until(lambda: engine.api.get("/containers/json") == [], 2 + 5 + 3)
+    for container in containers(engine):
+        engine.api.delete(f"/containers/{container}")
+
+
+def test_containers_of_others_are_never_touched(docker_server, engine, state, tmp_path_factory):
+    sleep = {"Image": "python:3.11-slim", "Cmd": ["sleep", "1000"], "Labels": {}}
+    strangers = [engine.api.post("/containers/create", sleep)["Id"]]
+    labels = {"pyexecd.state": "0" * 32, "pyexecd.server": "1" * 32, "pyexecd.owner": "0"}
+    later, earlier = str(int(time.time()) + 1000), str(int(time.time()) - 10)
+    for more in ({"pyexecd.deadline": later}, {"pyexecd.deadline": earlier,
+                                               "pyexecd.owner": "4242"}, {}):
+        description = {**sleep, "Labels": {**labels, **more}}
+        strangers.append(engine.api.post("/containers/create", description)["Id"])
+    expired = engine.api.post("/containers/create", {
+        **sleep, "Labels": {**labels, "pyexecd.deadline": earlier}})["Id"]
+    other_state = {"XDG_STATE_HOME": str(tmp_path_factory.mktemp("other"))}
+    with docker_server({"keep_container_running": True}, environment=other_state) as other:
+        other.initialize()
+        other.run("pass")
+        theirs = set(containers(engine)) - {*strangers, expired}
+        with docker_server(environment=state) as server:
+            server.initialize()
+            assert leftovers.until(lambda: expired not in containers(engine), 10)
+            assert server.run("print(1)")["stdout"] == "1\n"
+        assert {*strangers, *theirs} <= set(containers(engine))
+    for container in strangers:
+        engine.api.delete(f"/containers/{container}", force=1)
+
+
+def test_two_servers_of_one_state_directory_leave_each_other_alone(docker_server, engine, state):
+    keep = {"keep_container_running": True}
+    with docker_server(keep, environment=state) as first:
+        first.initialize()
+        first.run("open('/opt/there', 'w')")
+        with docker_server(keep, environment=state) as second:
+            second.initialize()
+            second.run("pass")
+            assert len(containers(engine)) == 2
+        assert first.run("open('/opt/there')")["success"]
+
+
+def test_one_that_is_left_to_be_looked_at_outlives_its_server(docker_server, engine, state):
+    definition = {"cleanup_container": False}
+    with docker_server(definition, environment=state) as server:
+        server.initialize()
+        server.run("pass")
+    left = containers(engine)
+    assert len(left) == 1
+    with docker_server(definition, environment=state) as server:
+        server.initialize()
+        server.run("pass")
+        assert set(left) <= set(containers(engine))
+    for container in containers(engine):
+        engine.api.delete(f"/containers/{container}")
+
+
+def test_a_graceful_end_removes_what_runs(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+        server.start("import time; time.sleep(1000)")
+        assert leftovers.until(lambda: engine.api.get("/containers/json"), 20)
+        began = time.monotonic()
+    assert time.monotonic() - began < 5.5
+    assert leftovers.until(lambda: containers(engine) == [], 2)
+
+
+@pytest.mark.parametrize("definition", [{}, {"keep_container_running": True}],
+                         ids=["fresh", "kept"])
+def test_an_engine_that_dies_in_the_middle_of_a_call_and_comes_back(own_engine, definition):
+    engine = own_engine()
+    with DockerServer(engine, definition,
+                      config={"environments": {"other": {"type": "system"}}}) as server:
+        server.initialize()
+        server.run("pass")
+        call = server.start("import time; print('on', flush=True); time.sleep(60)")
+        time.sleep(1.5)
+        engine.kill()
+        result = server.wait(call, 30)["result"]["structuredContent"]
+        assert not result["success"] and result["stdout"] == "on\n", result
+        assert "engine" in result["error"]
+        assert "no Docker engine at" in server.run("print(1)")["error"]
+        other = server.run("print(2)", arguments={"environment": "other"})
+        assert other["stdout"] == "2\n"
+        engine.start()
+        assert server.run("print(3)")["stdout"] == "3\n"
+
+
+def test_a_disk_that_is_full(own_engine, registry, images):
+    engine = own_engine(disk=400 << 20)
+    layer = images.layer("large", {"opt/large": os.urandom(300 << 20)})
+    name = registry.serve(images.derived("large", layer))
+    with DockerServer(engine, {"image": name}) as server:
+        server.initialize()
+        error = server.run("print(1)")["error"]
+    assert "no space left on device" in error
