@@ -116,6 +116,7 @@ static int start_container(struct docker_run *run, const struct docker_facts *im
                         .name = run->name,
                         .definition = definition,
                         .start_timeout = docker_site_startup_seconds(run->site),
+                        .is_told = true,
                         .keep = run->stays,
                     });
     return 0;

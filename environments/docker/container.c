@@ -41,6 +41,8 @@ struct container_life {
     char *id;   /* owned; NULL: not created yet */
     bool keep;
     bool has_lifeline;
+    bool is_told;   /* SIGTERM comes first */
+    bool has_mercy; /* it has come, the kill not yet */
     double start_timeout;
     double submitted; /* CLOCK_MONOTONIC seconds */
     double started;   /* likewise */
@@ -128,13 +130,28 @@ static void on_killed(struct engine_request *request, const struct engine_answer
         note_failure(life, err->message);
 }
 
-static void send_kill(struct container_life *life)
+static void send_signal(struct container_life *life, const char *name)
 {
-    AUTO_FREE char *path = memory_format("/containers/%s/kill", life->id);
+    AUTO_FREE char *path = memory_format("/containers/%s/kill?signal=%s", life->id, name);
     const struct engine_question question = {.method = "POST", .path = path};
 
-    if (!life->killing.exchange)
-        engine_request_start(&life->killing, life->engine, &question);
+    engine_request_cancel(&life->killing);
+    engine_request_start(&life->killing, life->engine, &question);
+}
+
+/* At first it is told, where that is wanted: called again when it has not ended by then. */
+static void send_kill(struct container_life *life)
+{
+    if (life->is_told) {
+        life->is_told = false;
+        life->has_mercy = true;
+        set_bound(life, CONTAINER_MERCY_SECONDS);
+        send_signal(life, "SIGTERM");
+        return;
+    }
+    life->has_mercy = false;
+    set_bound(life, CONTAINER_KILL_SECONDS);
+    send_signal(life, "SIGKILL");
 }
 
 /* ---- the end ---- */
@@ -278,9 +295,10 @@ static void on_output_lost(struct container_life *life, const struct error *err)
         finish(life);
         return;
     }
-    set_bound(life, CONTAINER_KILL_SECONDS);
     if (life->state == LIFE_RUNNING)
         send_kill(life);
+    else
+        set_bound(life, CONTAINER_KILL_SECONDS);
 }
 
 static void on_output_ended(struct hijack *hijack, int status, const struct error *err)
@@ -381,6 +399,10 @@ static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         life_free(life);
         return;
     }
+    if (life->has_mercy && life->state == LIFE_RUNNING) {
+        send_kill(life);
+        return;
+    }
     if (life->end.started && life->state != LIFE_DRAINING)
         note_failure(life, "the Docker engine did not end the container");
     if (!life->end.started && !hurried) {
@@ -409,6 +431,7 @@ void container_start(struct container *container, struct engine *engine,
     list_init(&life->duty.link);
     life->killing.done = on_killed;
     life->name = plan->name ? memory_copy_string(plan->name) : NULL;
+    life->is_told = plan->is_told;
     life->keep = plan->keep;
     life->has_lifeline = json_is_true(json_object_get(plan->definition, "OpenStdin"));
     life->start_timeout = plan->start_timeout;
@@ -425,9 +448,10 @@ void container_kill(struct container *container)
     if (!life || life->end.killed || life->state > LIFE_RUNNING)
         return;
     life->end.killed = true;
-    set_bound(life, CONTAINER_KILL_SECONDS);
     if (life->state == LIFE_RUNNING)
         send_kill(life);
+    else
+        set_bound(life, CONTAINER_KILL_SECONDS);
 }
 
 void container_cancel(struct container *container)

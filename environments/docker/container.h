@@ -19,8 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONTAINER_KILL_SECONDS  5.0 /* an engine that has not killed by then has failed */
-#define CONTAINER_DRAIN_SECONDS 2.0 /* from the end of a program to the end of its output */
+#define CONTAINER_KILL_SECONDS  5.0  /* an engine that has not killed by then has failed */
+#define CONTAINER_MERCY_SECONDS 0.15 /* for a program that ends by itself when it is told to */
+#define CONTAINER_DRAIN_SECONDS 2.0  /* from the end of a program to the end of its output */
 
 struct container_life;
 
@@ -30,7 +31,8 @@ struct container_plan {
     const json_t *definition; /* the body of the request to create it; Tty must be false */
     const char *platform;     /* "linux/arm64"; NULL: the engine's own */
     double start_timeout;     /* seconds from now to its start; 0: as long as it takes */
-    bool keep;                /* stays, stopped, after its end; removed all the same if cancelled */
+    bool is_told; /* SIGTERM comes before the kill: it has something to say at its end */
+    bool keep;    /* stays, stopped, after its end; removed all the same if cancelled */
 };
 
 struct container_end {
@@ -66,8 +68,9 @@ struct container {
 void container_start(struct container *container, struct engine *engine,
                      const struct container_plan *plan);
 
-/* Kills all that runs in it, now, or lets it not be started. `ended` still comes, soon. Harmless
- * when it is called twice or when it is over. */
+/* Kills all that runs in it, now (a program that is told first, CONTAINER_MERCY_SECONDS later), or
+ * lets it not be started. `ended` still comes, soon. Harmless when it is called twice or when it is
+ * over. */
 void container_kill(struct container *container);
 
 /* Kills and removes it in the background; nothing is called any more. Harmless when it is over. */

@@ -4,8 +4,9 @@
  *     pyexecd-init --keep SECONDS                     keeps a container for such runs
  *
  * It runs the program, and when that ends, kills whatever else is left and says its last words
- * (last_words.h) on stderr. It ends by itself after SECONDS, or when its standard input, if that is
- * a pipe, ends: then the server is gone, and nobody else would end the container.
+ * (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside, or when its
+ * standard input, if that is a pipe, ends: then the server is gone, and nobody else would end the
+ * container.
  *
  * The program has the same uid, so everything here is written as if it were attacked: the init
  * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
@@ -19,7 +20,7 @@
 #include <sys/types.h>
 
 struct watch {
-    int signals;     /* signalfd of SIGCHLD */
+    int signals;     /* signalfd of SIGCHLD and SIGTERM */
     int lifeline;    /* -1: there is none */
     double deadline; /* clock_now() seconds; moved forward when the lifeline has ended */
 };
@@ -29,7 +30,7 @@ double clock_now(void);
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
 
-/* Waits for a child's signal. False once the deadline has come. */
+/* Waits for a child's signal. False once the deadline has come, or SIGTERM from outside. */
 bool watch_wait(struct watch *watch);
 
 /* Forks and executes ARGUMENTS, found on PATH. Returns once it is executed, with *RET_FAILURE 0,

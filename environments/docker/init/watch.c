@@ -28,13 +28,14 @@ static bool can_end(int fd)
 bool watch_begin(struct watch *watch, double seconds)
 {
     sigset_t all;
-    sigset_t child;
+    sigset_t watched;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    watch->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, SIGTERM);
+    watch->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
     watch->deadline = clock_now() + seconds;
     return watch->signals >= 0;
@@ -60,6 +61,16 @@ static void read_lifeline(struct watch *watch)
     watch->deadline = clock_now();
 }
 
+/* Who is outside of the PID namespace has no number in it: the program cannot pretend to be. */
+static void read_signals(struct watch *watch)
+{
+    struct signalfd_siginfo signal;
+
+    while (read(watch->signals, &signal, sizeof signal) == sizeof signal)
+        if (signal.ssi_signo == SIGTERM && signal.ssi_pid == 0)
+            watch->deadline = clock_now();
+}
+
 bool watch_wait(struct watch *watch)
 {
     struct pollfd watched[] = {
@@ -67,7 +78,6 @@ bool watch_wait(struct watch *watch)
         {.fd = watch->lifeline, .events = POLLIN},
     };
     int left = milliseconds_left(watch);
-    struct signalfd_siginfo ignored;
 
     if (left == 0)
         return false;
@@ -77,6 +87,6 @@ bool watch_wait(struct watch *watch)
         watch->deadline = clock_now();
     if (watched[1].revents)
         read_lifeline(watch);
-    (void)!read(watch->signals, &ignored, sizeof ignored); /* several may have become one */
+    read_signals(watch);
     return watch->deadline > clock_now();
 }
