@@ -97,6 +97,25 @@ def test_what_a_script_used_is_told(docker_server):
         assert usage["peak_memory_bytes"] > 50 << 20
 
 
+def test_a_timeout_tells_what_was_used(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+        result = call(server, "x = bytearray(50 << 20)\nwhile True: pass", timeout=2)
+        assert result["timed_out"]
+        assert result["usage"]["cpu_seconds"] > 0.1
+        assert result["usage"]["peak_memory_bytes"] > 50 << 20
+
+
+def test_a_script_cannot_end_its_container_by_a_signal(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        result = server.run("import os, time\nfor number in range(1, 65):\n"
+                            "    try: os.kill(1, number)\n    except OSError: pass\n"
+                            "time.sleep(0.3); print('alive')")
+        assert (result["returncode"], result["stdout"]) == (0, "alive\n")
+
+
 def test_a_timeout_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
