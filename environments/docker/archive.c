@@ -34,6 +34,7 @@ struct archive {
     struct list files;           /* of struct memory_file: owned */
     struct directory_walk *walk; /* owned; or NULL */
     struct buffer pending;       /* headers and padding that come next; then ... */
+    char *name;                  /* owned: of the entry under way */
     struct memory_file *file;    /* owned; NULL: none, or ... */
     int fd;                      /* owned; -1: none: where the contents come from, ... */
     uint64_t left;               /* so many bytes more, and ... */
@@ -82,6 +83,7 @@ void archive_free(struct archive *archive)
         memory_file_free(CONTAINER_OF(link, struct memory_file, link));
     directory_walk_free(archive->walk);
     buffer_deinit(&archive->pending);
+    free(archive->name);
     free(archive);
 }
 
@@ -108,6 +110,8 @@ int archive_set_directory(struct archive *archive, const char *path, struct dock
 /* The header of an entry whose contents, if it has any, are open already. */
 static int begin_entry(struct archive *archive, const struct tar_entry *entry, struct error *err)
 {
+    free(archive->name);
+    archive->name = memory_copy_string(entry->name);
     archive->left = entry->size;
     archive->padding = tar_padding(entry->size);
     return tar_header_append(&archive->pending, entry, err);
@@ -210,9 +214,9 @@ static ssize_t read_contents(struct archive *archive, char *room, size_t size, s
     else
         length = read(archive->fd, room, wanted);
     if (length < 0)
-        return error_set_errno(err, errno, "cannot read a file of the archive");
+        return error_set_errno(err, errno, "cannot read %s", archive->name);
     if (length == 0)
-        return error_set(err, ERROR_SYSTEM, "a file got shorter while it was archived");
+        return error_set(err, ERROR_SYSTEM, "%s got shorter while it was read", archive->name);
     archive->left -= (uint64_t)length;
     return length;
 }

@@ -175,6 +175,7 @@ static void test_file_that_got_shorter_is_an_error(void **state)
     while ((length = archive_read(archive, room, sizeof room, &err)) > 0)
         ;
     assert_int_equal(length, -1);
+    assert_string_equal(err.message, "file got shorter while it was read");
     archive_free(archive);
 }
 

@@ -426,6 +426,20 @@ static void test_output_that_is_garbled_is_the_end(void **state)
     until_removed();
 }
 
+static void test_output_that_is_cut_off_is_the_end(void **state)
+{
+    (void)state;
+    fixture->answers[STEP_ATTACH].length = OUTPUT_BYTES - 1;
+    answer(STEP_WAIT, EXITED, FAKE_SILENT);
+    start(5, false);
+    until_asked(STEP_KILL);
+    fake_engine_speak(fixture->fake);
+    until_ended();
+    assert_string_equal(fixture->output[FRAME_STDERR], "er");
+    assert_non_null(strstr(fixture->end.failure, "ended the connection"));
+    until_removed();
+}
+
 static void test_hijack_that_is_none_is_refused(void **state)
 {
     static const char *const texts[] = {
@@ -522,6 +536,7 @@ int main(void)
         LIFE_TEST(test_engine_that_does_not_kill_is_not_waited_for),
         LIFE_TEST(test_engine_that_dies_is_the_end),
         LIFE_TEST(test_output_that_is_garbled_is_the_end),
+        LIFE_TEST(test_output_that_is_cut_off_is_the_end),
         LIFE_TEST(test_hijack_that_is_none_is_refused),
         LIFE_TEST(test_program_in_a_container),
         LIFE_TEST(test_program_that_is_refused),
