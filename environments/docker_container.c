@@ -152,8 +152,7 @@ static json_t *memory_file_systems(const struct docker_container *container)
     return json_pack("{s:o, s:o}", //
                      "/tmp", json_string_format("rw,exec,nosuid,nodev,mode=1777,size=%llu", bytes),
                      "/dev/shm",
-                     json_string_format("rw,noexec,nosuid,nodev,mode=1777,size=%d,nr_inodes=4096",
-                                        SHARED_BYTES));
+                     json_string_format("rw,noexec,nosuid,nodev,mode=1777,size=%d", SHARED_BYTES));
 }
 
 static json_t *limit(const char *name, uint64_t most)
@@ -168,6 +167,8 @@ static json_t *process_limits(const struct docker_container *container)
     json_t *limits = json_pack("[o, o, o]", limit("nofile", OPEN_FILES), limit("core", 0),
                                limit("memlock", LOCKED_BYTES));
 
+    if (container->most_processes > 0)
+        json_array_append_new(limits, limit("nproc", container->most_processes));
     if (purposes[container->purpose].has_workspace && file_size > 0)
         json_array_append_new(limits, limit("fsize", file_size));
     return limits;

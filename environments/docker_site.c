@@ -8,13 +8,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MEET_SECONDS    30.
 #define STARTUP_SECONDS 30. /* where nothing else is configured */
 
-enum { NAME_DIGITS = 16 };
+enum {
+    NAME_DIGITS = 16,
+    MOST_PROCESSES = 32768, /* all that many a machine has numbers for */
+};
 
 static bool says(const json_t *options, const char *wanted)
 {
@@ -171,6 +175,16 @@ json_t *docker_site_mounts(const struct docker_site *site, const struct executio
     return json_incref(mounts);
 }
 
+/* Podman asks for more than it may have itself, unless it is told. */
+static uint64_t most_processes(const struct docker_site *site)
+{
+    struct rlimit limit;
+
+    if (!engine_is_podman(site->engine) || getrlimit(RLIMIT_NPROC, &limit) < 0)
+        return 0;
+    return limit.rlim_max < MOST_PROCESSES ? limit.rlim_max : MOST_PROCESSES;
+}
+
 struct docker_container docker_site_container(const struct docker_site *site,
                                               enum docker_purpose purpose)
 {
@@ -180,6 +194,7 @@ struct docker_container docker_site_container(const struct docker_site *site,
         .settings = &site->environment->settings,
         .init = site->init,
         .remaps_users = site->remaps_users,
+        .most_processes = most_processes(site),
     };
 }
 

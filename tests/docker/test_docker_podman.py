@@ -1,0 +1,75 @@
+"""The same with Podman's service, as far as it has it."""
+
+import pytest
+
+import leftovers
+
+
+def test_a_script_runs(podman_server):
+    with podman_server() as server:
+        server.initialize()
+        result = server.run("import os, sys; open('made', 'w'); print(os.getcwd());"
+                            " print('err', file=sys.stderr); sys.exit(3)")
+        assert (result["stdout"], result["stderr"], result["returncode"]) == \
+            ("/workspace\n", "err\n", 3), result
+        assert [file["path"] for file in result["files"]] == ["made"]
+
+
+@pytest.mark.parametrize("code, returncode", [("import os; os.kill(os.getpid(), 11)", -11)])
+def test_the_real_exit_status_comes_back(podman_server, code, returncode):
+    with podman_server() as server:
+        server.initialize()
+        assert server.run(code)["returncode"] == returncode
+
+
+def test_a_timeout_ends_what_runs_inside(podman_server, podman):
+    with podman_server() as server:
+        server.initialize()
+        server.run("pass")
+        result = server.run("import time; print('early', flush=True); time.sleep(1000)",
+                            arguments={"timeout": 3})
+        assert result["timed_out"] and result["stdout"] == "early\n"
+        assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [], 3)
+
+
+def test_memory_is_limited(podman_server):
+    with podman_server({"limits": {"memory": "64MiB"}}) as server:
+        server.initialize()
+        assert server.run("x = bytearray(500 << 20)")["out_of_memory"]
+
+
+def test_a_container_is_kept(podman_server, podman):
+    with podman_server({"keep_container_running": True}) as server:
+        server.initialize()
+        assert server.run("open('/opt/there', 'w')")["success"]
+        assert server.run("open('/opt/there')")["success"]
+        assert server.run("import time; time.sleep(1000)", arguments={"timeout": 1})["timed_out"]
+        assert not server.run("open('/opt/there')")["success"]
+    assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [], 5)
+
+
+def test_a_server_that_is_killed_ends_what_it_kept(podman_server, podman):
+    server = podman_server({"keep_container_running": True})
+    server.initialize()
+    server.run("pass")
+    server.kill()
+    assert leftovers.until(lambda: podman.api.get("/containers/json") == [], 5)
+    for container in podman.api.get("/containers/json", all=1):
+        podman.api.delete(f"/containers/{container['Id']}", force=1)
+
+
+def test_an_image_is_built_from_a_dockerfile(podman_server, tmp_path):
+    (tmp_path / "Dockerfile").write_text("FROM python:3.11-slim\nARG WORD\nCOPY file /opt/file\n"
+                                         "ENV WORD=$WORD\n")
+    (tmp_path / "file").write_text("from the context")
+    with podman_server({"dockerfile": str(tmp_path / "Dockerfile"),
+                        "build_args": {"WORD": "hello"}}) as server:
+        server.initialize()
+        result = server.run("import os; print(os.environ['WORD'], open('/opt/file').read())")
+        assert result["stdout"] == "hello from the context\n", result
+
+
+def test_an_image_that_is_not_there(podman_server):
+    with podman_server({"image": "localhost/nowhere/nothing:1", "pull": "never"}) as server:
+        server.initialize()
+        assert "does not have image localhost/nowhere/nothing:1" in server.run("pass")["error"]
