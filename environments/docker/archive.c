@@ -148,13 +148,16 @@ static int begin_link(struct archive *archive, const struct directory_entry *fou
 {
     char target[PATH_MAX];
     ssize_t length = readlinkat(found->parent, found->name, target, sizeof target - 1);
+    int ret;
 
     if (length < 0)
         return error_set_errno(err, errno, "cannot read the link %s", found->path);
     target[length] = '\0';
     entry->type = TAR_LINK;
     entry->link = target;
-    return begin_entry(archive, entry, err);
+    ret = begin_entry(archive, entry, err);
+    entry->link = NULL;
+    return ret;
 }
 
 static int begin_found(struct archive *archive, struct directory_entry *found, struct error *err)
