@@ -119,7 +119,8 @@ void caller_check_dockerfile(struct caller_check *check, const char *key, json_t
 {
     const char *path = json_string_value(value);
     AUTO_FREE char *real = resolve_existing(check, key, path);
-    AUTO_FREE char *directory = real ? strndup(real, (size_t)(strrchr(real, '/') - real)) : NULL;
+    AUTO_FREE char *directory =
+        real ? memory_format("%.*s", (int)(strrchr(real, '/') - real), real) : NULL;
 
     if (real && !is_allowed(check->rules, *directory ? directory : "/"))
         caller_check_refuse(check, key,

@@ -29,7 +29,7 @@ enum {
 /* A first part is a registry only when it cannot be the name of somebody on the Hub. */
 static bool is_domain(const char *text, size_t length)
 {
-    AUTO_FREE char *part = strndup(text, length);
+    AUTO_FREE char *part = memory_format("%.*s", (int)length, text);
 
     return strpbrk(part, ".:" UPPER) || strcmp(part, "localhost") == 0;
 }
@@ -43,7 +43,7 @@ static const char *split_domain(struct image_reference *reference, const char *t
         reference->domain = memory_copy_string(HUB);
         return text;
     }
-    reference->domain = strndup(text, length);
+    reference->domain = memory_format("%.*s", (int)length, text);
     if (strcmp(reference->domain, HUB_OLD_NAME) == 0) {
         free(reference->domain);
         reference->domain = memory_copy_string(HUB);
@@ -63,9 +63,9 @@ static void split_rest(struct image_reference *reference, const char *text)
     if (is_official && strncmp(text, ANY, path) != 0)
         reference->path = memory_format(HUB_OFFICIAL "%.*s", (int)path, text);
     else
-        reference->path = strndup(text, path);
+        reference->path = memory_format("%.*s", (int)path, text);
     if (tag)
-        reference->tag = strndup(tag + 1, name - path - 1);
+        reference->tag = memory_format("%.*s", (int)(name - path - 1), tag + 1);
     if (digest)
         reference->digest = memory_copy_string(digest + 1);
 }

@@ -51,7 +51,7 @@ static char *resolve(const char *path)
 
     if (real || errno != ENOENT || name == path || is_dots(name))
         return STEAL_PTR(real);
-    directory = strndup(path, (size_t)(name - path));
+    directory = memory_format("%.*s", (int)(name - path), path);
     real = resolve(directory);
     return real ? join_missing(real, name) : NULL;
 }
