@@ -45,7 +45,8 @@ class Podman:
         because podman's own are above those of a machine without CAP_SYS_RESOURCE.
         """
         configuration = self.folder / "containers.conf"
-        configuration.write_text("[containers]\ndefault_ulimits = []\n")
+        configuration.write_text("[containers]\ndefault_ulimits = []\n"
+                                 "[engine]\nexit_command_delay = 1\n")  # what stays of an exec
         storage = "overlay" if self._works_with("overlay") else "vfs"
         self.service = engine.Daemon(
             self.folder / "log", *self._podman(storage), "--log-level", "info", "system", "service",
