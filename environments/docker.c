@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/access_list.h"
 #include "environments/docker_image.h"
 #include "environments/docker_kept.h"
 #include "environments/docker_packages.h"
@@ -11,6 +12,7 @@
 #include "environments/docker_sweep.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct docker_environment {
     struct environment environment;
@@ -123,6 +125,22 @@ static bool keeps(const struct docker_environment *docker)
     return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
 
+/* A script is somebody else when the operator says so: then the working directory, which is ours,
+ * is opened to that user. */
+static int let_in(const struct docker_environment *docker, const struct execution_request *request,
+                  struct error *err)
+{
+    uid_t uid = docker->python.facts.uid;
+
+    if (!json_object_get(docker->site.definition, "user") || docker->site.is_rootless ||
+        uid == geteuid())
+        return 0;
+    if (access_list_open_directory(request->directory, uid, err) < 0 ||
+        access_list_open_file(request->script, uid, err) < 0)
+        return -1;
+    return request->overlay ? access_list_open_file(request->overlay, uid, err) : 0;
+}
+
 static struct execution *start(struct environment *environment,
                                const struct execution_request *request,
                                struct execution_listener *listener, struct error *err)
@@ -131,6 +149,8 @@ static struct execution *start(struct environment *environment,
     const struct docker_facts *image =
         docker_packages_are_wanted(&docker->site) ? &docker->packages.facts : &docker->image.facts;
 
+    if (let_in(docker, request, err) < 0)
+        return NULL;
     if (keeps(docker))
         return docker_kept_start(&docker->kept, image, &docker->python.facts, request, listener,
                                  err);

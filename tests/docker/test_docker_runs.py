@@ -246,6 +246,29 @@ def test_a_container_can_be_left_to_be_looked_at(docker_server, engine):
     engine.api.delete(f"/containers/{left['Id']}")
 
 
+@pytest.mark.parametrize("user", ["1234", "1234:5678", "nobody"])
+def test_another_user_can_use_the_working_directory(docker_server, user):
+    with docker_server({"user": user}) as server:
+        server.initialize()
+        first = server.run("import os\nos.makedirs('deep/er')\nopen('deep/er/made', 'w').write('x')\n"
+                           "print(os.getuid())")
+        assert first["success"] and first["stdout"] in ("1234\n", "65534\n"), first
+        handle = first["working_directory"]
+        again = call(server, "print(open('deep/er/made').read())", working_directory=handle)
+        assert again["stdout"] == "x\n"
+        here = pathlib.Path(first["script"]).parent
+        assert (here / "deep" / "er" / "made").read_text() == "x"
+
+
+def test_overlapping_calls_of_another_user_run_their_own_code(docker_server):
+    with docker_server({"user": "1234"}, config={"limits": {"concurrent_runs": 3}}) as server:
+        server.initialize()
+        calls = [server.start(f"import time; time.sleep(0.5); print({number})")
+                 for number in range(3)]
+        results = [server.wait(one, 60)["result"]["structuredContent"] for one in calls]
+    assert [result["stdout"] for result in results] == ["0\n", "1\n", "2\n"]
+
+
 # Images that trip who trusts an image.
 
 @pytest.mark.parametrize("image", ["entrypoint", "user", "no-such-user", "volume", "healthcheck",
