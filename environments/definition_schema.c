@@ -103,7 +103,7 @@ static const json_t *referred(const json_t *document, const json_t *node)
     if (!reference)
         return NULL;
     for (const char *part = strchr(reference, '/'); part; part = strchr(part, '/')) {
-        AUTO_FREE char *key = strndup(part + 1, strcspn(part + 1, "/"));
+        AUTO_FREE char *key = memory_format("%.*s", (int)strcspn(part + 1, "/"), part + 1);
 
         document = json_object_get(document, key);
         part++;
