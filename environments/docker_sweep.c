@@ -49,7 +49,8 @@ bool docker_sweep_judge(const json_t *description, const struct instance *instan
     if (strcmp(state, instance_state_name(instance)) != 0 ||
         is_to_be_looked_at(description, labels))
         return has_passed(labels, now);
-    return !instance_is_alive(instance, server);
+    /* One of a server that lives is behind its deadline when the engine was away at its end. */
+    return has_passed(labels, now) || !instance_is_alive(instance, server);
 }
 
 static void on_list(struct engine_request *request, const struct engine_answer *answer,
@@ -69,7 +70,7 @@ static void on_list(struct engine_request *request, const struct engine_answer *
 
         if (!id || !docker_sweep_judge(description, sweep->site->instance, time(NULL)))
             continue;
-        log_info("removing container %.12s, which an earlier server has left", id);
+        log_info("removing container %.12s, whose time is over", id);
         engine_discard_container(sweep->site->engine, id);
     }
 }

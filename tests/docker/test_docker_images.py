@@ -280,7 +280,7 @@ def test_an_installation_that_nobody_waits_for_is_given_up(docker_server, engine
 
 
 @pytest.mark.parametrize("line", ["-e .", "../gadget", "https://example.com/x.whl", "-r other.txt",
-                                  "-i http://127.0.0.1", "gadget @ file:///etc/passwd"])
+                                  "-f http://127.0.0.1", "gadget @ file:///etc/passwd"])
 def test_requirements_that_are_not_packages_are_refused(docker_server, engine, tmp_path, line):
     file = tmp_path / "requirements.txt"
     file.write_text(f"gadget\n{line}\n")
