@@ -16,7 +16,9 @@ static bool is_set(const char *name)
 
 static bool is_clever(void)
 {
-    return is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+    const char *kind = getenv("TERM");
+
+    return kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
 void terminal_init(struct terminal *terminal, int fd)
