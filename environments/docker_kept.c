@@ -224,8 +224,12 @@ static void on_container_started(struct container *started)
 {
     struct kept_container *container = CONTAINER_OF(started, struct kept_container, container);
 
-    if (container->state == KEPT_STARTING)
-        execute(container->call);
+    struct kept_call *call = container->call;
+
+    if (container->state != KEPT_STARTING)
+        return;
+    execute(call);
+    call->execution.listener->began(call->execution.listener);
 }
 
 /* The containers */
@@ -343,6 +347,7 @@ struct execution *docker_kept_start(struct docker_kept *kept, const struct docke
         container = container_new(kept, request->directory);
         start_container(container, image, call->user, mounts);
     }
+    call->execution.is_starting = container->state == KEPT_STARTING;
     call->container = container;
     container->call = call;
     if (container->state == KEPT_IDLE)

@@ -48,6 +48,13 @@ static void on_output(struct container *container, enum frame_stream stream, con
         run->execution.listener->output(run->execution.listener, PROCESS_STDOUT, data, length);
 }
 
+static void on_started(struct container *container)
+{
+    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
+
+    run->execution.listener->began(run->execution.listener);
+}
+
 static void run_free(struct docker_run *run)
 {
     free(run->python);
@@ -129,9 +136,11 @@ struct execution *docker_run_start(struct docker_site *site, const struct docker
 {
     struct docker_run *run = NEW(struct docker_run);
 
-    run->execution = (struct execution){.listener = listener, .kill = kill_run};
+    run->execution =
+        (struct execution){.listener = listener, .kill = kill_run, .is_starting = true};
     run->site = site;
     run->container.output = on_output;
+    run->container.started = on_started;
     run->container.ended = on_ended;
     run->errors.output = on_errors;
     run->python = memory_copy_string(python->program);

@@ -7,6 +7,7 @@
 
 #include "environments/process/process.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What to execute. Everything is borrowed until environment_start returns; paths are absolute and
@@ -21,6 +22,8 @@ struct execution_request {
 
 /* Who hears of it; embedded in the run, and outlives the execution. */
 struct execution_listener {
+    /* The time of the script begins; only of an execution that `is_starting`. */
+    void (*began)(struct execution_listener *listener);
     void (*output)(struct execution_listener *listener, enum process_stream stream,
                    const char *data, size_t length);
     void (*ended)(struct execution_listener *listener, const struct process_end *end);
@@ -30,4 +33,5 @@ struct execution_listener {
 struct execution {
     struct execution_listener *listener;       /* borrowed */
     void (*kill)(struct execution *execution); /* everything, now; harmless when called twice */
+    bool is_starting; /* something must start first, such as a container, and has its own limit */
 };

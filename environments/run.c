@@ -46,11 +46,17 @@ static void stop_timers(struct run *run)
     ev_timer_stop(loop_of(run), &run->growth);
 }
 
-static void start_timers(struct run *run)
+static void start_deadline(struct run *run)
 {
     ev_now_update(loop_of(run)); /* looking through the directory may have taken a while */
     ev_timer_set(&run->deadline, run->request.timeout, 0.);
     ev_timer_start(loop_of(run), &run->deadline);
+}
+
+static void start_timers(struct run *run)
+{
+    if (!run->execution->is_starting)
+        start_deadline(run);
     ev_timer_start(loop_of(run), &run->growth);
 }
 
@@ -113,6 +119,14 @@ static void fail(struct run *run)
 }
 
 /* Output and end of the execution */
+
+static void on_began(struct execution_listener *listener)
+{
+    struct run *run = CONTAINER_OF(listener, struct run, listener);
+
+    if (run->state == RUN_RUNNING)
+        start_deadline(run);
+}
 
 static void on_output(struct execution_listener *listener, enum process_stream stream,
                       const char *data, size_t length)
@@ -283,6 +297,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->client = request->client;
     run->waiter.progress = on_progress;
     run->waiter.prepared = on_prepared;
+    run->listener.began = on_began;
     run->listener.output = on_output;
     run->listener.ended = on_ended;
     run->submitted_at = clock_seconds();

@@ -128,6 +128,14 @@ def test_a_timeout_ends_what_runs_inside(docker_server, engine):
         assert not engine.shims()
 
 
+def test_the_time_of_a_script_begins_when_its_container_has_started(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+        results = [call(server, "import time; time.sleep(0.5)", timeout=0.6) for _ in range(6)]
+        assert any(result["success"] for result in results), results[0]
+
+
 def test_a_cancel_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
