@@ -27,7 +27,8 @@
 #define LONGEST_SECONDS 86400. /* of an installation without a limit */
 
 enum {
-    RULES = 2, /* of what is written here about how an image is made; part of its key */
+    RULES = 2,        /* of what is written here about how an image is made; part of its key */
+    NAME_DIGITS = 32, /* of the file with the requirements */
     MOST_ARGUMENTS = 24,
     MOST_VARIABLES = 16,
 };
@@ -393,13 +394,14 @@ static void make_key(struct docker_packages *packages, const char *text)
 static int write_file(struct docker_packages *packages, const char *text, struct error *err)
 {
     AUTO_FREE char *folder = memory_format("%s/docker/requirements", packages->site->state);
+    AUTO_FREE char *name = random_digits(NAME_DIGITS);
     AUTO_CLOSE int fd = -1;
 
     if (fd_make_directories(folder, 0700, err) < 0)
         return -1;
     free(packages->file);
-    packages->file = memory_format("%s/%s", folder, packages->key);
-    fd = open(packages->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    packages->file = memory_format("%s/%s", folder, name);
+    fd = open(packages->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_set_errno(err, errno, "cannot write %s", packages->file);
     return fd_write_all(fd, text, strlen(text), err);

@@ -91,6 +91,13 @@ static void kill_run(struct execution *execution)
     container_kill(&CONTAINER_OF(execution, struct docker_run, execution)->container);
 }
 
+/* In seconds, with what comes before the time of the script and behind it. */
+static double longest_life(const struct docker_run *run, const struct execution_request *request)
+{
+    return docker_site_startup_seconds(run->site) + request->timeout + DOCKER_GRACE_SECONDS +
+           (run->stays ? INSPECTION_SECONDS : 0);
+}
+
 static int start_container(struct docker_run *run, const struct docker_facts *image,
                            const struct execution_request *request, struct error *err)
 {
@@ -98,8 +105,7 @@ static int start_container(struct docker_run *run, const struct docker_facts *im
     AUTO_FREE char *user = docker_site_user(run->site);
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *mounts = docker_site_mounts(run->site, request, err);
-    AUTO_JSON json_t *labels = docker_site_labels(
-        run->site, request->timeout + DOCKER_GRACE_SECONDS + (run->stays ? INSPECTION_SECONDS : 0));
+    AUTO_JSON json_t *labels = docker_site_labels(run->site, longest_life(run, request));
     AUTO_JSON json_t *definition = NULL;
     const char *const program[] = {run->python, script, NULL};
     struct docker_container container = docker_site_container(run->site, DOCKER_RUN);

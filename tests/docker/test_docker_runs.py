@@ -207,7 +207,7 @@ def test_labels_and_name_of_a_container(docker_server, engine):
     labels = found["Config"]["Labels"]
     assert labels["pyexecd.environment"] == "box"
     assert labels["pyexecd.owner"] == str(os.geteuid())
-    assert 0 < float(labels["pyexecd.deadline"]) - time.time() < 120
+    assert 0 < float(labels["pyexecd.deadline"]) - time.time() < 180
 
 
 def test_variables_of_the_operator(docker_server):
