@@ -3,51 +3,20 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/interpreter_question.h"
+#include "environments/search_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define DEFAULT_NAME "python3"
-#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-
-static const char *search_path(void)
-{
-    const char *path = getenv("PATH");
-
-    return path && *path ? path : DEFAULT_PATH;
-}
-
-static bool is_executable_file(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* The file NAME in the POSITION-th of the directories on PATH that have it, or NULL. Owned by the
- * caller. A relative directory on PATH is no place to take an interpreter from. */
-static char *find_on_path(const char *name, size_t position)
-{
-    const char *directory = search_path();
-
-    while (*directory) {
-        size_t length = strcspn(directory, ":");
-        AUTO_FREE char *path = memory_format("%.*s/%s", (int)length, directory, name);
-
-        if (path[0] == '/' && length > 0 && is_executable_file(path) && position-- == 0)
-            return STEAL_PTR(path);
-        directory += length + (directory[length] == ':');
-    }
-    return NULL;
-}
 
 static char *candidate(const struct interpreter *interpreter, size_t position)
 {
     if (interpreter->name[0] != '/')
-        return find_on_path(interpreter->name, position);
-    if (position > 0 || !is_executable_file(interpreter->name))
+        return search_path_find(interpreter->name, position);
+    if (position > 0 || !search_path_is_program(interpreter->name))
         return NULL;
     return memory_copy_string(interpreter->name);
 }
@@ -60,7 +29,7 @@ static char *describe_found(void)
     char *text = memory_copy_string("");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        AUTO_FREE char *path = find_on_path(names[i], 0);
+        AUTO_FREE char *path = search_path_find(names[i], 0);
         char *longer;
 
         if (!path)
@@ -89,31 +58,11 @@ static int fail_not_found(const struct interpreter *interpreter, struct error *e
     return error_set(err, ERROR_UNAVAILABLE, "%s is not executable%s", interpreter->name, found);
 }
 
-static int identify(const char *path, struct file_identity *ret)
-{
-    struct stat status;
-
-    if (stat(path, &status) < 0)
-        return -1;
-    *ret = (struct file_identity){status.st_dev, status.st_ino, status.st_mtim, status.st_size};
-    return 0;
-}
-
-static bool is_same_file(const char *path, const struct file_identity *before)
-{
-    struct file_identity now;
-
-    return identify(path, &now) == 0 && now.device == before->device &&
-           now.inode == before->inode && now.size == before->size &&
-           now.modified.tv_sec == before->modified.tv_sec &&
-           now.modified.tv_nsec == before->modified.tv_nsec;
-}
-
 static bool is_still_known(const struct interpreter *interpreter)
 {
     return interpreter->executable &&
-           is_same_file(interpreter->candidate, &interpreter->candidate_file) &&
-           is_same_file(interpreter->executable, &interpreter->executable_file);
+           file_identity_holds(&interpreter->candidate_file, interpreter->candidate) &&
+           file_identity_holds(&interpreter->executable_file, interpreter->executable);
 }
 
 static void forget_answer(struct interpreter *interpreter)
@@ -158,7 +107,7 @@ static void keep_answer(struct interpreter *interpreter, const char *executable,
     interpreter->executable = memory_copy_string(executable);
     interpreter->version = memory_copy_string(answer->version);
     interpreter->prefix = memory_copy_string(answer->prefix);
-    (void)identify(executable, &interpreter->executable_file); /* if it is gone: asked again */
+    file_identity_read(&interpreter->executable_file, executable);
 }
 
 /* The real interpreter behind a shim has been run by itself. A wrapper that it cannot do without,
@@ -218,7 +167,7 @@ static int ask_next(struct interpreter *interpreter, struct error *err)
     if (path) {
         free(interpreter->candidate);
         interpreter->candidate = path;
-        (void)identify(path, &interpreter->candidate_file); /* if it is gone: asked again */
+        file_identity_read(&interpreter->candidate_file, path);
         return ask(interpreter, path, on_answered, err);
     }
     if (interpreter->position == 0)

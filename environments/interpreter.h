@@ -8,23 +8,14 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "environments/file_identity.h"
 
 #include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
-#include <time.h>
 
 struct interpreter_question;
 struct process_host;
-
-/* Which file it was: none of these stays the same when another one takes its place. */
-struct file_identity {
-    dev_t device;
-    ino_t inode;
-    struct timespec modified;
-    off_t size;
-};
 
 struct interpreter {
     /* Inputs. */
