@@ -80,6 +80,19 @@ char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct er
     return data;
 }
 
+int fd_write_new_file(const char *path, mode_t mode, const char *data, size_t length,
+                      struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot make the file %s", path);
+    if (fd_write_all(fd, data, length, err) == 0)
+        return 0;
+    (void)unlink(path);
+    return error_prefix(err, "%s", path);
+}
+
 static int make_directory(const char *path, mode_t mode, struct error *err)
 {
     struct stat status;

@@ -7,6 +7,7 @@
 #include "environments/docker.h"
 #include "environments/shelf.h"
 #include "environments/system.h"
+#include "environments/venv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static const struct {
 } kinds[] = {
     {"docker", docker_environment_new},
     {"system", system_environment_new},
+    {"venv", venv_environment_new},
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings)

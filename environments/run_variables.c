@@ -1,12 +1,13 @@
 #include "environments/run_variables.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { OURS = 5 };
+enum { OURS = 6 };
 
 static size_t count_strings(char *const *strings)
 {
@@ -29,16 +30,34 @@ static void set(char **variables, char *variable)
     variables[i] = variable;
 }
 
+/* What an interpreter in the directory of LENGTH bytes is part of, if that is a virtual
+ * environment: its path, or NULL. Owned by the caller. */
+static char *find_virtual_environment(const char *bin, size_t length)
+{
+    AUTO_FREE char *root = strndup(bin, length);
+    char *slash = strrchr(root, '/');
+    AUTO_FREE char *configuration = NULL;
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    configuration = memory_format("%s/pyvenv.cfg", root);
+    return access(configuration, F_OK) == 0 ? STEAL_PTR(root) : NULL;
+}
+
 char **run_variables_new(const char *interpreter, const char *directory, char *const *own)
 {
     char **variables = memory_new(OURS + count_strings(own) + 1, sizeof *variables);
     int bin = (int)(strrchr(interpreter, '/') - interpreter);
+    AUTO_FREE char *virtual_environment = find_virtual_environment(interpreter, (size_t)bin);
 
     set(variables, memory_format("PATH=%.*s:/usr/local/bin:/usr/bin:/bin", bin, interpreter));
     set(variables, memory_format("HOME=%s", directory));
     set(variables, memory_copy_string("LANG=C.UTF-8"));
     set(variables, memory_copy_string("TMPDIR=/tmp"));
     set(variables, memory_copy_string("PYTHONDONTWRITEBYTECODE=1"));
+    if (virtual_environment)
+        set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
     for (size_t i = 0; own && own[i]; i++)
         set(variables, memory_copy_string(own[i]));
     return variables;

@@ -101,7 +101,9 @@ static const struct {
      "700 seconds is more than max_timeout, which is 600"},
     {"{\"type\": \"system\", \"timeout\": 9, \"max_timeout\": 8}", "timeout",
      "9 seconds is more than max_timeout, which is 8"},
-    {"{\"type\": \"venv\"}", "type", "there is no environment type \"venv\""},
+    {"{\"type\": \"conda\"}", "type", "there is no environment type \"conda\""},
+    {"{\"type\": \"venv\", \"pip_packages\": [\"numpy\", \"../x\"]}", "pip_packages",
+     "package 2: paths are not taken, only packages by name"},
 };
 
 static void test_faults_name_the_key_to_blame(void **state)

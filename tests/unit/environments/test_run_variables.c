@@ -1,5 +1,9 @@
 #include "environments/run_variables.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "scratch.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,11 +48,34 @@ static void test_the_operators_are_added_and_win(void **state)
     run_variables_free(variables);
 }
 
+static void test_a_virtual_environment_is_named(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *interpreter = memory_format("%s/venv/bin/python", scratch);
+    AUTO_FREE char *path = memory_format("PATH=%s/venv/bin:/usr/local/bin:/usr/bin:/bin", scratch);
+    AUTO_FREE char *venv = memory_format("VIRTUAL_ENV=%s/venv", scratch);
+    char **variables;
+
+    (void)state;
+    shell(scratch, "mkdir -p venv/bin");
+    variables = run_variables_new(interpreter, scratch, NULL);
+    assert_null(variables[5]);
+    run_variables_free(variables);
+    shell(scratch, "echo home = /usr/bin >venv/pyvenv.cfg");
+    variables = run_variables_new(interpreter, scratch, NULL);
+    assert_string_equal(variables[0], path);
+    assert_string_equal(variables[5], venv);
+    assert_null(variables[6]);
+    run_variables_free(variables);
+    scratch_free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variables_are_built_from_nothing),
         cmocka_unit_test(test_the_operators_are_added_and_win),
+        cmocka_unit_test(test_a_virtual_environment_is_named),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

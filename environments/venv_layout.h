@@ -1,0 +1,19 @@
+/* The files of a virtual environment, as `python -m venv` would make them, without running Python.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct base_python;
+
+struct venv_layout {
+    const struct base_python *base; /* borrowed, as all below */
+    const char *written;            /* the directory to make; must not be there */
+    const char *path;               /* where it will be when it is used */
+    bool system_site_packages;
+};
+
+/* Makes it with its parents; what was made when it fails is left. */
+int venv_layout_write(const struct venv_layout *layout, struct error *err);

@@ -1,0 +1,12 @@
+/* The programs in bin/ of a virtual environment: each begins with the path of its interpreter. */
+#pragma once
+
+#include "base/error.h"
+
+/* Makes the program PATH, which INTERPRETER runs on the Python BODY. */
+int venv_script_write(const char *path, const char *interpreter, const char *body,
+                      struct error *err);
+
+/* The programs in the directory BIN were made for a venv at FROM, and will be at TO, which is no
+ * longer: writes that into their first lines. */
+int venv_scripts_move(const char *bin, const char *from, const char *to, struct error *err);
