@@ -22,14 +22,18 @@ def metadata(name, version, requires=()):
     return "\n".join(lines + [f"Requires-Dist: {each}" for each in requires]) + "\n"
 
 
-def wheel(folder, name, version="1.0", requires=(), modules=None):
+def wheel(folder, name, version="1.0", requires=(), modules=None, programs=None):
     """Writes a wheel of pure Python and returns its path. MODULES is file name -> source; without
-    it there is one named like the package, whose VERSION is its version."""
+    it there is one named like the package, whose VERSION is its version. PROGRAMS is name -> the
+    function that it calls, as "gadget:main"."""
     modules = modules or {f"{name}.py": f"VERSION = {version!r}\n"}
     information = f"{name}-{version}.dist-info"
     files = {**modules, f"{information}/METADATA": metadata(name, version, requires),
              f"{information}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\n"
                                      "Root-Is-Purelib: true\nTag: py3-none-any\n"}
+    if programs:
+        files[f"{information}/entry_points.txt"] = "[console_scripts]\n" + "".join(
+            f"{program} = {function}\n" for program, function in programs.items())
     record = [f"{file},sha256={record_hash(text)},{len(text.encode())}"
               for file, text in files.items()]
     files[f"{information}/RECORD"] = "\n".join([*record, f"{information}/RECORD,,"]) + "\n"
