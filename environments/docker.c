@@ -39,7 +39,12 @@ static const struct docker_environment *const_docker_of(const struct environment
 
 static void finish(struct docker_environment *docker, const struct error *err)
 {
+    const bool is_built = json_object_get(docker->site.definition, "dockerfile") != NULL;
+
     docker->is_prepared = err == NULL;
+    if (!err)
+        docker_sweep_spare(&docker->sweep, is_built ? docker->image.name : NULL,
+                           docker->packages.tag);
     environment_prepared(&docker->environment, err);
 }
 
@@ -101,6 +106,7 @@ static enum outcome prepare(struct environment *environment, struct error *err)
         return OUTCOME_READY;
     docker->is_prepared = false;
     docker->site.is_stale = false;
+    docker_sweep_spare(&docker->sweep, NULL, NULL);
     environment_step(environment, -1, "asking the engine");
     if (docker_site_meet(&docker->site) == OUTCOME_READY &&
         docker_image_start(&docker->image, &docker->site, err) < 0)

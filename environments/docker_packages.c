@@ -77,7 +77,7 @@ static void inspect(struct docker_packages *packages,
                     void (*done)(struct engine_request *request, const struct engine_answer *answer,
                                  const struct error *err))
 {
-    AUTO_FREE char *path = memory_format("/images/" DOCKER_REPOSITORY ":%s/json", packages->key);
+    AUTO_FREE char *path = docker_image_path(packages->tag);
 
     packages->request = (struct engine_request){.done = done};
     engine_request_start(
@@ -113,7 +113,7 @@ static void commit(struct docker_packages *packages)
     AUTO_FREE char *changes = engine_escape(labels);
     AUTO_FREE char *path =
         memory_format("/commit?container=%s&repo=" DOCKER_REPOSITORY "&tag=%s&pause=0&changes=%s",
-                      container_id(&packages->container), packages->key, changes);
+                      container_id(&packages->container), strchr(packages->tag, ':') + 1, changes);
 
     environment_step(packages->site->environment, -1, "keeping %s", packages->names);
     packages->request = (struct engine_request){.done = on_committed};
@@ -369,7 +369,7 @@ static void on_looked_for(struct engine_request *request, const struct engine_an
 
 /* What is to be installed */
 
-static void make_key(struct docker_packages *packages, const char *text)
+static void make_tag(struct docker_packages *packages, const char *text)
 {
     static const char *const parts[] = {"pip_index_url", "pip_find_links"};
     const bool builds =
@@ -386,8 +386,8 @@ static void make_key(struct docker_packages *packages, const char *text)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest_add_string(&digest, string_of(packages, parts[i]));
     digest_finish(&digest, key);
-    free(packages->key);
-    packages->key = memory_copy_string(key);
+    free(packages->tag);
+    packages->tag = memory_format(DOCKER_REPOSITORY ":%s", key);
 }
 
 /* As pip reads it: what has been checked, whatever becomes of the operator's file meanwhile. */
@@ -436,7 +436,7 @@ int docker_packages_start(struct docker_packages *packages, struct docker_site *
     packages->python = memory_copy_string(python);
     free(packages->names);
     packages->names = requirements_names(&wanted);
-    make_key(packages, text);
+    make_tag(packages, text);
     if (write_file(packages, text, err) < 0)
         return -1;
     inspect(packages, on_looked_for);
@@ -458,6 +458,6 @@ void docker_packages_deinit(struct docker_packages *packages)
     docker_facts_deinit(&packages->facts);
     free(packages->python);
     free(packages->names);
-    free(packages->key);
+    free(packages->tag);
     free(packages->file);
 }

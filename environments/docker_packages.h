@@ -21,7 +21,7 @@ struct docker_packages {
     const struct docker_facts *base; /* borrowed */
     char *python;                    /* owned: what runs pip */
     char *names;                     /* owned: of the packages, for people */
-    char *key;                       /* owned */
+    char *tag;                       /* owned: what the image is called */
     char *file;                      /* owned: the requirements, as pip gets them */
     struct engine_request request;
     struct container container;

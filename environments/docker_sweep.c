@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/docker/discard.h"
+#include "environments/docker_cache.h"
+#include "environments/docker_image.h"
 #include "environments/docker_site.h"
 #include "environments/instance.h"
 
@@ -53,6 +55,63 @@ bool docker_sweep_judge(const json_t *description, const struct instance *instan
     return has_passed(labels, now) || !instance_is_alive(instance, server);
 }
 
+static void use_images(const struct docker_sweep *sweep)
+{
+    for (size_t i = 0; i < sizeof sweep->used / sizeof *sweep->used; i++)
+        if (sweep->used[i])
+            docker_cache_use(sweep->site->state, sweep->used[i]);
+}
+
+void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed)
+{
+    sweep->used[0] = built;
+    sweep->used[1] = installed;
+    use_images(sweep);
+}
+
+static void remove_image(const struct docker_sweep *sweep, const char *tag)
+{
+    AUTO_FREE char *escaped = engine_escape(tag);
+    AUTO_FREE char *path = memory_format("/images/%s", escaped);
+
+    log_info("removing image %s, which nothing has used for long", tag);
+    docker_cache_forget(sweep->site->state, tag);
+    engine_discard(sweep->site->engine, path);
+}
+
+static void on_images(struct engine_request *request, const struct engine_answer *answer,
+                      const struct error *err)
+{
+    struct docker_sweep *sweep = CONTAINER_OF(request, struct docker_sweep, request);
+    const json_t *image;
+    size_t i;
+
+    if (err)
+        return; /* in an hour, then */
+    use_images(sweep);
+    json_array_foreach (answer->json, i, image) {
+        const char *tag = json_string_value(json_array_get(json_object_get(image, "RepoTags"), 0));
+
+        if (tag && strstr(tag, DOCKER_REPOSITORY ":") &&
+            !docker_cache_is_wanted(sweep->site->state, tag, time(NULL)))
+            remove_image(sweep, tag);
+    }
+}
+
+/* Only those that were made with our state directory. */
+static void list_images(struct docker_sweep *sweep)
+{
+    AUTO_FREE char *text = memory_format("{\"label\":[\"" DOCKER_LABEL_IMAGE "=%s\"]}",
+                                         instance_state_name(sweep->site->instance));
+    AUTO_FREE char *filters = engine_escape(text);
+    AUTO_FREE char *path = memory_format("/images/json?filters=%s", filters);
+
+    sweep->request = (struct engine_request){.done = on_images};
+    engine_request_start(
+        &sweep->request, sweep->site->engine,
+        &(struct engine_question){.method = "GET", .path = path, .timeout = LIST_SECONDS});
+}
+
 static void on_list(struct engine_request *request, const struct engine_answer *answer,
                     const struct error *err)
 {
@@ -73,6 +132,7 @@ static void on_list(struct engine_request *request, const struct engine_answer *
         log_info("removing container %.12s, whose time is over", id);
         engine_discard_container(sweep->site->engine, id);
     }
+    list_images(sweep);
 }
 
 static void sweep_now(struct docker_sweep *sweep)

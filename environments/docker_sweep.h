@@ -16,13 +16,19 @@ struct docker_sweep {
     struct docker_site *site; /* borrowed */
     struct engine_request request;
     ev_timer again;
-    bool is_due; /* the engine was away when it should have been swept */
+    bool is_due;         /* the engine was away when it should have been swept */
+    const char *used[2]; /* borrowed: tags of the images that the environment has now, or NULL */
 };
 
 void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site);
 
 /* Sweeps now and every hour. */
 void docker_sweep_begin(struct docker_sweep *sweep);
+
+/* The environment has the images with these tags (borrowed, as long as it has; or NULL) from now
+ * on.
+ */
+void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed);
 
 /* The engine is there: sweeps if that is due. */
 void docker_sweep_catch_up(struct docker_sweep *sweep);
