@@ -169,7 +169,10 @@ void caller_check_image(struct caller_check *check, const char *key, json_t *val
         return;
     }
     full = image_reference_text(&reference);
-    if (!is_allowed_image(rules, &reference))
+    if (json_array_size(rules->allowed_images) == 0)
+        caller_check_refuse(check, key, "\"%s\" cannot be used: callers.allowed_images is empty",
+                            json_string_value(value));
+    else if (!is_allowed_image(rules, &reference))
         caller_check_refuse(check, key, "\"%s\" is not among callers.allowed_images (%s)",
                             json_string_value(value), list);
     else

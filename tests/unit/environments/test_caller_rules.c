@@ -318,7 +318,7 @@ static void test_without_allowed_paths_there_are_none(void **state)
 static void test_the_default_image_has_to_be_allowed_too(void **state)
 {
     assert_refused(*state, "{'type': 'docker'}",
-                   "image: \"python:3.11-slim\" is not among callers.allowed_images ()");
+                   "image: \"python:3.11-slim\" cannot be used: callers.allowed_images is empty");
 }
 
 static void test_only_the_file_itself_is_not_its_directory(void **state)
