@@ -6,8 +6,17 @@ import subprocess
 import pytest
 
 import client
+import wheels
 
 PYTHON = "/usr/bin/python3"
+
+
+def has_ensurepip():
+    return subprocess.run([PYTHON, "-c", "import ensurepip; ensurepip.version()"],
+                          capture_output=True).returncode == 0
+
+
+needs_pip = pytest.mark.skipif(not has_ensurepip(), reason="no python3-venv on this machine")
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +42,9 @@ def sharing(shared):
         yield server
 
 
-def run(server, definition, code="print(6 * 7)", **arguments):
+def run(server, definition, code="print(6 * 7)", wait=client.TIMEOUT, **arguments):
     return server.call_tool("run_python", {"code": code, "environment_definition": definition,
-                                           **arguments})
+                                           **arguments}, timeout=wait)
 
 
 def refusal(server, definition, **arguments):
@@ -47,8 +56,8 @@ def refusal(server, definition, **arguments):
     return block["text"]
 
 
-def succeed(server, definition, code="print(6 * 7)", **arguments):
-    result = run(server, definition, code, **arguments)
+def succeed(server, definition, code="print(6 * 7)", **more):
+    result = run(server, definition, code, **more)
     structured = result["structuredContent"]
     assert structured["success"], structured
     assert structured["environment"] == "inline"
@@ -141,6 +150,70 @@ def test_more_definitions_at_once_than_are_kept():
         assert len(refused) == 8
         assert all("32 environments that calls have defined are in use" in text for text in refused)
         succeed(server, {"type": "system", "environment": {"N": "later"}})
+
+
+# Virtual environments
+
+
+@pytest.fixture
+def venv_server(tmp_path, shared, monkeypatch):
+    """A server whose operator has set up a package index of the tests' own."""
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "UV_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "index").mkdir()
+    for version in ("1.0", "2.0"):
+        wheels.wheel(tmp_path / "index", "gadget", version)
+    with wheels.Index(tmp_path / "index") as index:
+        monkeypatch.setenv("PIP_INDEX_URL", index.url)
+        monkeypatch.setenv("PIP_TRUSTED_HOST", index.host)
+        with client.Server(config={"callers": {"allowed_paths": [str(shared)]}}) as server:
+            server.initialize()
+            server.index = index
+            yield server
+
+
+@needs_pip
+def test_packages_are_installed_once(venv_server):
+    definition = {"type": "venv", "python_version": "3", "pip_packages": ["gadget<2"]}
+    code = "import gadget, sys; print(gadget.VERSION, sys.prefix != sys.base_prefix)"
+    assert succeed(venv_server, definition, code, wait=120)["stdout"] == "1.0 True\n"
+    asked = len(venv_server.index.requests)
+    again = succeed(venv_server, dict(reversed(definition.items())), code)
+    assert again["stdout"] == "1.0 True\n"
+    assert len(venv_server.index.requests) == asked
+    other = {**definition, "pip_packages": ["gadget"]}
+    assert succeed(venv_server, other, code, wait=120)["stdout"] == "2.0 True\n"
+
+
+@needs_pip
+def test_the_steps_of_its_preparation_are_told(venv_server):
+    arguments = {"code": "pass", "environment_definition": {"type": "venv",
+                                                            "pip_packages": ["gadget==2.0"]}}
+    assert not venv_server.call_tool("run_python", arguments, 7, timeout=120)["isError"]
+    told = [each.get("message", "") for each in venv_server.progress(7)]
+    assert any("gadget" in message for message in told), told
+
+
+@needs_pip
+def test_a_package_that_is_not_there_is_an_error_of_the_preparation(venv_server):
+    result = run(venv_server, {"type": "venv", "pip_packages": ["nothing-like-it"]}, wait=120)
+    error = result["structuredContent"]["error"]
+    assert 'cannot prepare environment "inline": installing' in error
+    assert "nothing-like-it" in error
+
+
+def test_a_venv_is_made_where_the_call_says(venv_server, shared):
+    definition = {"type": "venv", "venv_path": str(shared / "new")}
+    code = "import sys; print(sys.prefix)"
+    assert succeed(venv_server, definition, code)["stdout"] == f"{shared}/new\n"
+    assert (shared / "new" / "pyvenv.cfg").exists()
+    (shared / "up").symlink_to("../private")
+    for path in (shared / "up" / "new", shared.parent / "new", f"{shared}/none/../../new"):
+        assert "does not lead into" in refusal(venv_server, {"type": "venv",
+                                                             "venv_path": str(path)})
+    assert sorted(os.listdir(shared.parent / "private")) == []
 
 
 # Refusals
