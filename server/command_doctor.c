@@ -13,6 +13,7 @@
 #include "server/config.h"
 #include "server/doctor_docker.h"
 #include "server/doctor_line.h"
+#include "server/doctor_venv.h"
 #include "server/interruption.h"
 #include "server/options.h"
 #include "server/probe.h"
@@ -216,6 +217,7 @@ static void print_places(const struct config *config)
 static void print_service(struct doctor *doctor)
 {
     executor_client_init(&doctor->client);
+    doctor_venv_print(doctor->service.loop, doctor->service.host);
     print_environments(doctor);
     if (doctor->interruption.signal)
         return;

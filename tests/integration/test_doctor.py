@@ -178,6 +178,46 @@ def test_an_engine_without_permission_names_the_group(tmp_path, needs_docker):
     assert "no permission" in line and "must be in the group" in line
 
 
+# What venvs are made from
+
+
+def script_at(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(stat.S_IRWXU)
+
+
+def test_pythons_for_venvs_are_listed_once_each():
+    status, sections = doctor()
+    pythons = [line for line in sections["venv"] if re.match(r"  yes  Python 3\.\d+\.\d+ +/", line)]
+    assert status == 0 and pythons
+    paths = [os.path.realpath(re.search(r" (/[^;]+)", line).group(1)) for line in pythons]
+    assert len(paths) == len(set(paths))
+    assert re.match(r"  (yes|no ) +uv ", sections["venv"][0])
+
+
+def test_a_python_without_ensurepip_says_what_to_install(tmp_path, monkeypatch):
+    python = tmp_path / "python3"  # answers as one would
+    script_at(python, f"printf '%s\\0' python {python} 3.99.1 {tmp_path}")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    lines = doctor()[1]["venv"]
+    assert "; no ensurepip, so its venvs get no pip" in line_of(lines, "Python 3.99.1")
+    (tmp_path / "lib/python3.99/ensurepip").mkdir(parents=True)
+    (tmp_path / "lib/python3.99/ensurepip/__init__.py").touch()
+    assert line_of(doctor()[1]["venv"], "Python 3.99.1").endswith(f" {python}")
+
+
+def test_pythons_that_hang_are_not_waited_for(tmp_path, monkeypatch):
+    for name in ("3.7.1", "3.8.1", "3.9.1"):
+        script_at(tmp_path / ".pyenv/versions" / name / "bin/python3", f"sleep 60; echo {name}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("PYENV_ROOT", raising=False)
+    started = time.monotonic()
+    status, sections = doctor()
+    assert status == 0 and time.monotonic() - started < 20
+    assert sections["venv"][-1].startswith("  ?    further ones ")
+
+
 def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):
     slow = tmp_path / "python3"
     slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\nexec sleep 60\n")

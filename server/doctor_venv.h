@@ -1,0 +1,10 @@
+/* What `pyexecd doctor` says about what venvs are made from. */
+#pragma once
+
+#include <ev.h>
+
+struct process_host;
+
+/* Runs each Python that `python_version` would look at, one after the other, for a few seconds at
+ * most in all. */
+void doctor_venv_print(struct ev_loop *loop, struct process_host *host);
