@@ -52,16 +52,12 @@ static void add_field(struct buffer *frame, const char *text, size_t columns)
         add(frame, " ", 1);
 }
 
-/* "  [######--------------]  31 %", or as many blanks where it is not known. */
+/* "  [######--------------]  31 %" */
 static void add_bar(struct buffer *frame, const struct terminal *terminal, double fraction)
 {
     int cells = (int)(fraction * CELLS);
     char percent[16];
 
-    if (fraction < 0) {
-        add_field(frame, "", BAR_COLUMNS);
-        return;
-    }
     add_string(frame, "  [");
     add_string(frame, terminal_green(terminal));
     add(frame, BAR_DONE, (size_t)cells);
@@ -90,7 +86,8 @@ static void add_line(struct buffer *frame, const struct step_display *display,
 {
     const char *text = *line->step.text ? line->step.text : "preparing";
     size_t width = smaller(terminal_columns(&display->terminal) - 1, MOST_COLUMNS);
-    size_t right = width < LEAST_COLUMNS ? SECONDS_COLUMNS : SECONDS_COLUMNS + BAR_COLUMNS;
+    bool has_bar = width >= LEAST_COLUMNS && line->step.fraction >= 0;
+    size_t right = has_bar ? SECONDS_COLUMNS + BAR_COLUMNS : SECONDS_COLUMNS;
     size_t left = name_columns + 2;
 
     if (width <= left + right) { /* hardly any room */
@@ -99,7 +96,7 @@ static void add_line(struct buffer *frame, const struct step_display *display,
     }
     add_field(frame, line->name, left);
     add_field(frame, text, width - left - right);
-    if (width >= LEAST_COLUMNS)
+    if (has_bar)
         add_bar(frame, &display->terminal, line->step.fraction);
     add_seconds(frame, clock_seconds() - line->started);
 }
