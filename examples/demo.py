@@ -7,7 +7,7 @@
 import sys
 import textwrap
 
-from client import Client
+from client import Client, ToolError
 
 WORKS = '''
 from fractions import Fraction
@@ -30,14 +30,21 @@ prices = {"apple": 1.20, "pear": 0.90}
 print("the basket costs", sum(prices[fruit] for fruit in ("apple", "pear", "plum")))
 '''
 
+IN_A_VENV = '''
+import importlib.metadata, sys
+
+print("a virtual environment:", sys.prefix != sys.base_prefix)
+print("what is in it:", *(package.name for package in importlib.metadata.distributions()))
+'''
+
 
 def indented(text, mark="    "):
     return textwrap.indent(text.strip("\n"), mark, lambda line: True)
 
 
-def show(client, title, code):
+def show(client, title, code, **arguments):
     print(f"\n{title}\n\n{indented(code)}\n")
-    result = client.run_python(code.lstrip())
+    result = client.run_python(code.lstrip(), **arguments)
     ending = "success" if result["success"] else "failure"
     print(f"  {ending}, exit code {result['returncode']}, {result['duration'] * 1000:.0f} ms, "
           f"Python {result['python_version']}, "
@@ -56,6 +63,12 @@ def main():
             print(f"  {tool['name']}({arguments})")
         show(client, "A script that works:", WORKS)
         result = show(client, "A script that fails, as a model's first try does:", FAILS)
+        try:
+            made = show(client, "A virtual environment of the call's own, made when it is needed:",
+                        IN_A_VENV, environment_definition={"type": "venv"})
+            print(f"  preparing it took {made['timings']['prepare'] * 1000:.0f} ms")
+        except ToolError as error:
+            print(error)
         containment = result["containment"]
         print(f"\nHeld by: {containment['process_tree']}; limits by: {containment['limits']}.")
         for missing in containment["missing"]:

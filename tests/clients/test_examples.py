@@ -23,6 +23,7 @@ def test_demo_shows_a_success_and_a_failure(tmp_path):
     assert "run_python(code" in done.stdout
     assert "B(50) = 495057205241079648212477525/66" in done.stdout
     assert "KeyError: 'plum'" in done.stdout
+    assert "a virtual environment: True" in done.stdout
 
 
 def test_python_client_prints_what_the_script_printed(tmp_path):
