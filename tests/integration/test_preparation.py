@@ -131,6 +131,31 @@ def test_the_outcome_as_json(tmp_path, configure):
     assert slow["python_version"].startswith("3.") and slow["seconds"] >= 0.2
 
 
+def test_each_step_is_a_line_and_what_is_found_again_has_none(tmp_path, configure):
+    config = configure(venv={"type": "venv", "venv_path": str(tmp_path / "venv")})
+    first = prepare(config)
+    assert first.returncode == 0, first.stderr
+    lines = first.stderr.splitlines()
+    assert "venv: creating venv" in lines and len(lines) == len(set(lines))
+    assert all(line.startswith("venv: ") for line in lines)
+    assert prepare(config).returncode == 0
+    assert (tmp_path / "venv/bin/python").exists()
+    assert "venv: creating venv" not in prepare(config).stderr
+
+
+def test_the_last_lines_of_a_tool_are_shown_below_the_error(tmp_path, configure, monkeypatch):
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    config = configure(venv={"type": "venv", "venv_path": str(tmp_path / "venv"),
+                             "pip_packages": ["nowhere-to-be-had"],
+                             "pip_index_url": f"http://127.0.0.1:{client.free_port()}/simple"})
+    result = prepare(config)
+    assert result.returncode == 69
+    at = result.stderr.index('pyexecd: cannot prepare environment "venv": installing nowhere-to-be')
+    error, *below = result.stderr[at:].splitlines()
+    assert below and all(line.startswith("pyexecd:   ") for line in below), result.stderr
+    assert not (tmp_path / "venv").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_gives_up_what_goes_on(tmp_path, configure, number):
     slow = Slow(tmp_path, seconds=60)
@@ -315,6 +340,15 @@ def test_run_is_silent_about_it_unless_on_a_terminal(tmp_path, configure):
                             capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout) == (0, "1\n")
     assert CONTAINMENT.sub("", result.stderr) == ""
+
+
+def test_run_shows_the_steps_on_a_terminal(tmp_path, configure):
+    script = tmp_path / "script.py"
+    script.write_text("print('begun')\n")
+    config = configure(venv={"type": "venv", "venv_path": str(tmp_path / "venv")})
+    status, text = on_terminal("run", "-c", config, script, TERM="dumb")
+    assert status == 0
+    assert text.index("venv: creating venv") < text.index("begun")
 
 
 def test_run_tells_a_name_that_is_nearly_right(tmp_path, configure):
