@@ -34,7 +34,7 @@ static void set(char **variables, char *variable)
  * environment: its path, or NULL. Owned by the caller. */
 static char *find_virtual_environment(const char *bin, size_t length)
 {
-    AUTO_FREE char *root = strndup(bin, length);
+    AUTO_FREE char *root = memory_format("%.*s", (int)length, bin);
     char *slash = strrchr(root, '/');
     AUTO_FREE char *configuration = NULL;
 
