@@ -144,6 +144,7 @@ const char *options_help(void)
 {
     return "Usage: pyexecd [OPTION]...                      serve (by default stdin and stdout)\n"
            "       pyexecd run [OPTION]... FILE             run a script; - is standard input\n"
+           "       pyexecd prepare [OPTION]... [NAME]...    make environments usable\n"
            "       pyexecd doctor [OPTION]...               show what this machine gives\n"
            "       pyexecd schema [--for PROVIDER]          print the tool for function calling\n"
            "       pyexecd --check-config [OPTION]...       check the configuration\n"
@@ -157,7 +158,7 @@ const char *options_help(void)
            "      --log-level LEVEL    error, warning (default), info or debug\n"
            "  -e, --env NAME           run: the environment\n"
            "  -t, --timeout SECONDS    run: the time limit\n"
-           "  -j, --json               run: print the result as JSON\n"
+           "  -j, --json               run, prepare: print the result as JSON\n"
            "      --for PROVIDER       schema: mcp (default), openai, openai-responses, anthropic\n"
            "                           or gemini\n"
            "  -h, --help               print this and exit\n"
