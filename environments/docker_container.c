@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NANOSECONDS 1e9
+#define LOG_SIZE    "10m"
 
 enum {
     OPEN_FILES = 1024,
@@ -254,14 +255,22 @@ static void set_hardware(const struct docker_container *container, json_t *host)
         json_object_set_new(host, "DeviceRequests", json_pack("[o]", device_request(gpus)));
 }
 
+/* With a log an engine writes all of a flood to its disk, or at least reads it twice. */
+static json_t *log_of(const struct docker_container *container)
+{
+    if (!container->stays)
+        return json_pack("{s:s}", "Type", "none");
+    return json_pack("{s:s, s:{s:s}}", "Type", "json-file", "Config", "max-size", LOG_SIZE);
+}
+
 static json_t *describe_host(const struct docker_container *container)
 {
-    json_t *host = json_pack("{s:s, s:b, s:o, s:o, s:{s:s}, s:{s:s}, s:b, s:b}",      //
+    json_t *host = json_pack("{s:s, s:b, s:o, s:o, s:o, s:{s:s}, s:b, s:b}",          //
                              "NetworkMode", network_of(container),                    //
                              "ReadonlyRootfs", !purposes[container->purpose].is_kept, //
                              "Tmpfs", memory_file_systems(container),                 //
                              "Mounts", all_mounts(container),                         //
-                             "LogConfig", "Type", "none",                             //
+                             "LogConfig", log_of(container),                          //
                              "RestartPolicy", "Name", "no",                           //
                              "AutoRemove", 0,                                         //
                              "Init", 0);

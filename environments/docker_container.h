@@ -43,7 +43,8 @@ struct docker_container {
     const json_t *mounts;         /* docker_mount()s of what it gets from here */
     const json_t *volumes;        /* paths that the image declares as volumes, or NULL */
     json_t *labels;
-    bool remaps_users;       /* the engine would make other users of ours */
+    bool stays;        /* stopped, to be looked at: what it prints is kept by the engine, too */
+    bool remaps_users; /* the engine would make other users of ours */
     uint64_t most_processes; /* of the user, RLIMIT_NPROC; 0: as the engine has it */
 };
 

@@ -122,6 +122,7 @@ static int start_container(struct docker_run *run, const struct docker_facts *im
     container.program = program;
     container.mounts = mounts;
     container.labels = labels;
+    container.stays = run->stays;
     definition = docker_container_describe(&container);
     last_words_reader_init(&run->errors, nonce);
     container_start(&run->container, run->site->engine,

@@ -245,11 +245,12 @@ def test_overlapping_calls_of_one_directory_run_their_own_code(docker_server):
 def test_a_container_can_be_left_to_be_looked_at(docker_server, engine):
     with docker_server({"cleanup_container": False}) as server:
         server.initialize()
-        server.run("raise SystemExit(3)")
+        server.run("print('what it said'); raise SystemExit(3)")
     left, = our_containers(engine)
     assert left["State"] == "exited"
     details = engine.api.get(f"/containers/{left['Id']}/json")
     assert details["State"]["ExitCode"] == 3
+    assert details["HostConfig"]["LogConfig"]["Type"] == "json-file"
     assert float(details["Config"]["Labels"]["pyexecd.deadline"]) > time.time() + 3600
     engine.api.delete(f"/containers/{left['Id']}")
 

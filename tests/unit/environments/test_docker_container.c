@@ -240,6 +240,15 @@ static void test_installing_has_a_network_and_may_write(void **state)
     expect(fixture, "HostConfig.NetworkMode", "\"lab\"");
 }
 
+static void test_one_that_stays_has_a_log(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.stays = true;
+    expect(fixture, "HostConfig.LogConfig",
+           "{\"Type\": \"json-file\", \"Config\": {\"max-size\": \"10m\"}}");
+}
+
 static void test_users_stay_who_they_are(void **state)
 {
     struct fixture *fixture = *state;
@@ -279,6 +288,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_installing_has_a_network_and_may_write, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_stays_has_a_log, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_users_stay_who_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_exec_runs_a_script_by_an_init_of_its_own, set_up,
                                         tear_down),
