@@ -66,8 +66,14 @@ static bool begins_with_one_of(const char *text, const char *const *beginnings)
     return false;
 }
 
+/* Whether the definition says nothing of where packages come from. */
+static bool is_left_to_the_server(const struct package_installation *installation)
+{
+    return !installation->index_url && !installation->find_links;
+}
+
 /* What an installer is set up with, but not what it is to do, and to which Python. */
-static bool is_handed_on(const char *variable, bool with_sources)
+static bool is_handed_on(const char *variable, const struct package_installation *installation)
 {
     static const char *const taken[] = {"PIP_",
                                         "UV_",
@@ -93,8 +99,13 @@ static bool is_handed_on(const char *variable, bool with_sources)
         "UV_INDEX=",         "UV_INDEX_URL=",        "UV_EXTRA_INDEX_URL=",
         "UV_DEFAULT_INDEX=", "UV_NO_INDEX=",         NULL};
 
-    return begins_with_one_of(variable, taken) && !begins_with_one_of(variable, refused) &&
-           (with_sources || !begins_with_one_of(variable, sources));
+    static const char *const links[] = {"PIP_FIND_LINKS=", "UV_FIND_LINKS=", NULL};
+
+    if (!begins_with_one_of(variable, taken) || begins_with_one_of(variable, refused))
+        return false;
+    if (installation->index_url && begins_with_one_of(variable, sources))
+        return false;
+    return is_left_to_the_server(installation) || !begins_with_one_of(variable, links);
 }
 
 /* uv does not read what pip is set up with. */
@@ -140,7 +151,7 @@ static void add_variables(struct strings *variables,
     add_index(variables, installation->index_url);
     translate(variables, "PIP_CERT", "SSL_CERT_FILE");
     for (char **variable = environ; *variable; variable++)
-        if (is_handed_on(*variable, !installation->index_url))
+        if (is_handed_on(*variable, installation))
             add_variable(variables, *variable);
 }
 
@@ -165,7 +176,8 @@ static void add_uv(struct strings *arguments, const struct package_installation 
     add(arguments, memory_format("%s/bin/python", installation->venv));
     if (!installation->index_url && is_true("PIP_NO_INDEX"))
         add(arguments, memory_copy_string("--no-index"));
-    if (!installation->find_links && getenv("PIP_FIND_LINKS") && !getenv("UV_FIND_LINKS")) {
+    if (is_left_to_the_server(installation) && getenv("PIP_FIND_LINKS") &&
+        !getenv("UV_FIND_LINKS")) {
         add(arguments, memory_copy_string("--find-links"));
         add(arguments, memory_copy_string(getenv("PIP_FIND_LINKS")));
     }

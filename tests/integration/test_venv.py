@@ -465,6 +465,18 @@ def test_without_one_the_servers_own_settings_hold(place, monkeypatch):
 
 
 @needs_pip
+def test_a_folder_that_is_named_takes_the_place_of_the_servers_own(place, monkeypatch):
+    place.wheel("gadget")
+    elsewhere = place.folder / "elsewhere"
+    elsewhere.mkdir()
+    wheels.wheel(elsewhere, "gadget", "9.0")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(elsewhere))
+    printed = "import gadget; print(gadget.VERSION)"
+    assert run_once(place, place.links("gadget"), printed) == "1.0\n"
+    assert run_once(place, {"pip_packages": ["gadget"]}, printed) == "9.0\n"
+
+
+@needs_pip
 def test_a_requirements_file_is_installed_and_another_content_is_another_venv(place):
     place.wheel("gadget", "1.0")
     place.wheel("gadget", "2.0")
@@ -776,14 +788,17 @@ def test_a_venv_that_nobody_has_used_for_long_is_removed(place):
         assert leftovers.until(lambda: not old.exists(), 10)
         time.sleep(0.2)
     assert place.venvs() == [young]
+    for definition in ({}, {"system_site_packages": True}):
+        run_once(place, definition, "print(1)")
+    assert time.time() - (young / "pyexecd.json").stat().st_mtime < 3600
 
 
 def test_a_venv_that_is_in_use_is_not_removed(place):
     with initialized(place.server({})) as server:
         output(server, "print(1)")
         (venv,) = place.venvs()
+        (venv / "kept").write_text("")  # one that is made anew would not have it
         os.utime(venv / "pyexecd.json", (0, 0))
         with initialized(place.server({"system_site_packages": True})):
             time.sleep(1.5)
-        assert output(server, "print(1)") == "1\n"
-    assert venv.exists()
+    assert (venv / "kept").exists()
