@@ -3,11 +3,11 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/caller_rules.h"
-#include "environments/docker.h"
-#include "environments/shelf.h"
+#include "environments/callers/caller_rules.h"
+#include "environments/callers/shelf.h"
+#include "environments/docker/docker.h"
 #include "environments/system.h"
-#include "environments/venv.h"
+#include "environments/venv/venv.h"
 
 #include <stdlib.h>
 #include <string.h>

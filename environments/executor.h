@@ -10,7 +10,7 @@
 #include "environments/capture.h"
 #include "environments/environment.h"
 #include "environments/process/process.h"
-#include "environments/working_directory.h"
+#include "environments/workplace/working_directory.h"
 
 #include <ev.h>
 #include <stdbool.h>

@@ -10,9 +10,9 @@
 #include "base/list.h"
 #include "environments/capture.h"
 #include "environments/environment.h"
-#include "environments/executor.h"
 #include "environments/execution.h"
-#include "environments/working_directory.h"
+#include "environments/executor.h"
+#include "environments/workplace/working_directory.h"
 
 #include <ev.h>
 

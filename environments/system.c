@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/interpreter.h"
+#include "environments/interpreter/interpreter.h"
 #include "environments/local.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "environments/catalog.h"
 #include "environments/executor.h"
 #include "environments/process/host.h"
-#include "environments/working_directory.h"
+#include "environments/workplace/working_directory.h"
 #include "server/command.h"
 #include "server/config.h"
 #include "server/doctor_docker.h"

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "environments/catalog.h"
 #include "environments/executor.h"
-#include "environments/working_directory.h"
+#include "environments/workplace/working_directory.h"
 #include "server/command.h"
 #include "server/config.h"
 #include "server/interruption.h"

@@ -1,7 +1,7 @@
 /* `pyexecd schema`: the tool, for programs that call models themselves. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "environments/caller_rules.h"
+#include "environments/callers/caller_rules.h"
 #include "environments/catalog.h"
 #include "server/callers.h"
 #include "server/command.h"

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/docker/engine_address.h"
+#include "environments/engine/engine_address.h"
 #include "server/doctor_line.h"
 #include "server/engine_survey.h"
 #include "server/runc.h"

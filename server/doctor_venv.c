@@ -4,9 +4,9 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "environments/interpreter_question.h"
-#include "environments/python_places.h"
-#include "environments/search_path.h"
+#include "environments/interpreter/interpreter_question.h"
+#include "environments/interpreter/python_places.h"
+#include "environments/interpreter/search_path.h"
 #include "server/doctor_line.h"
 
 #include <stdbool.h>

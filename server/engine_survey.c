@@ -1,8 +1,8 @@
 #include "server/engine_survey.h"
 
 #include "base/list.h"
-#include "environments/docker/engine.h"
-#include "environments/docker/engine_request.h"
+#include "environments/engine/engine.h"
+#include "environments/engine/engine_request.h"
 
 #include <ev.h>
 

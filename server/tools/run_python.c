@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "environments/catalog.h"
 #include "environments/executor.h"
-#include "environments/working_directory.h"
+#include "environments/workplace/working_directory.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
 #include "server/tools/tool.h"

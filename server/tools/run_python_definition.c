@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
-#include "environments/caller_rules.h"
+#include "environments/callers/caller_rules.h"
 #include "environments/catalog.h"
 #include "schemas/schemas.h"
 

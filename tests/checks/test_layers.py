@@ -8,7 +8,7 @@ import pytest
 import tree
 
 # Bottom first. A file belongs to the layer with the longest folder that holds it.
-BOTTOM = ("environments/docker", "environments/process")  # side by side: neither knows the other
+BOTTOM = ("environments/engine", "environments/process")  # side by side: neither knows the other
 LAYERS = [
     *BOTTOM,
     "environments",

@@ -3,7 +3,7 @@
  * that did not go in. */
 #undef NDEBUG
 #include "base/list.h"
-#include "environments/docker/frames.h"
+#include "environments/engine/frames.h"
 
 #include <assert.h>
 #include <stdint.h>

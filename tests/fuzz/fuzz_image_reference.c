@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "environments/image_reference.h"
+#include "environments/callers/image_reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

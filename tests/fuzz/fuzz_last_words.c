@@ -3,7 +3,7 @@
  * there are any, are the stream. */
 #undef NDEBUG
 #include "base/list.h"
-#include "environments/docker/last_words.h"
+#include "environments/engine/last_words.h"
 
 #include <assert.h>
 #include <stdint.h>

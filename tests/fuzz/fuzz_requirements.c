@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "environments/requirements.h"
+#include "environments/packages/requirements.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

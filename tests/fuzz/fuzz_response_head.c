@@ -1,7 +1,7 @@
 /* Input: what an engine answers before it hands a connection over. Whether there is a head does not
  * depend on what follows it; until it is whole, more is needed. */
 #undef NDEBUG
-#include "environments/docker/response_head.h"
+#include "environments/engine/response_head.h"
 
 #include <assert.h>
 #include <stdint.h>

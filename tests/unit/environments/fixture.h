@@ -5,7 +5,7 @@
 #include "environments/catalog.h"
 #include "environments/executor.h"
 #include "environments/process/process.h"
-#include "environments/working_directory.h"
+#include "environments/workplace/working_directory.h"
 
 #include <ev.h>
 #include <jansson.h>

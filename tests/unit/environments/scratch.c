@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/memory.h"
-#include "environments/directory_removal.h"
+#include "environments/workplace/directory_removal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

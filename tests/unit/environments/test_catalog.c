@@ -1,7 +1,7 @@
 #include "environments/catalog.h"
 
 #include "base/json.h"
-#include "environments/caller_rules.h"
+#include "environments/callers/caller_rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

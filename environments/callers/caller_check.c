@@ -1,0 +1,267 @@
+#include "environments/callers/caller_check.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "environments/callers/definition_schema.h"
+#include "environments/callers/real_path.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_CPUS 1.0 /* what a container of the operator has where nothing is said */
+
+void caller_check_refuse(struct caller_check *check, const char *key, const char *format, ...)
+{
+    AUTO_FREE char *message = NULL;
+    AUTO_FREE char *misfit = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    message = memory_format_list(format, arguments);
+    va_end(arguments);
+    misfit = memory_format(CALLER_ARGUMENT ".%s: %s", key, message);
+    misfits_add(&check->misfits, misfit);
+}
+
+char *caller_list(const json_t *strings)
+{
+    char *list = memory_copy_string("");
+    const json_t *string;
+    size_t i;
+
+    json_array_foreach (strings, i, string) {
+        AUTO_FREE char *before = list;
+
+        list = memory_format("%s%s%s", before, i ? ", " : "", json_string_value(string));
+    }
+    return list;
+}
+
+/* Paths */
+
+static bool is_allowed(const struct caller_rules *rules, const char *real)
+{
+    const json_t *directory;
+    size_t i;
+
+    json_array_foreach (rules->allowed_paths, i, directory)
+        if (real_path_is_in(real, json_string_value(directory)))
+            return true;
+    return false;
+}
+
+/* One that leads nowhere is refused in the same words as one that leads elsewhere: what there is
+ * outside is not told. */
+static void refuse_path(struct caller_check *check, const char *key, const char *path)
+{
+    const json_t *allowed = check->rules->allowed_paths;
+    AUTO_FREE char *list = caller_list(allowed);
+
+    if (*path != '/')
+        caller_check_refuse(check, key, "\"%s\" must be an absolute path", path);
+    else if (json_array_size(allowed) == 0)
+        caller_check_refuse(check, key, "\"%s\" cannot be used: callers.allowed_paths is empty",
+                            path);
+    else
+        caller_check_refuse(
+            check, key, "\"%s\" does not lead into one of callers.allowed_paths (%s)", path, list);
+}
+
+/* The real path of PATH, of which is remembered that it was checked. Owned by the caller, or NULL
+ * when it is refused. */
+static char *resolve(struct caller_check *check, const char *key, const char *path)
+{
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *real = real_path_find(path, &err);
+
+    if (!real || !is_allowed(check->rules, real)) {
+        refuse_path(check, key, path);
+        return NULL;
+    }
+    json_array_append_new(check->result->paths, json_string(real));
+    return STEAL_PTR(real);
+}
+
+static char *resolve_existing(struct caller_check *check, const char *key, const char *path)
+{
+    AUTO_FREE char *real = resolve(check, key, path);
+
+    if (!real || access(real, F_OK) == 0)
+        return STEAL_PTR(real);
+    caller_check_refuse(check, key, "there is no \"%s\"", path);
+    return NULL;
+}
+
+static void set_path(struct caller_check *check, const char *key, const char *real)
+{
+    if (real)
+        json_object_set_new(check->result->definition, key, json_string(real));
+}
+
+void caller_check_new_path(struct caller_check *check, const char *key, json_t *value)
+{
+    AUTO_FREE char *real = resolve(check, key, json_string_value(value));
+
+    set_path(check, key, real);
+}
+
+void caller_check_path(struct caller_check *check, const char *key, json_t *value)
+{
+    AUTO_FREE char *real = resolve_existing(check, key, json_string_value(value));
+
+    set_path(check, key, real);
+}
+
+/* All that is in its directory goes into the image. */
+void caller_check_dockerfile(struct caller_check *check, const char *key, json_t *value)
+{
+    const char *path = json_string_value(value);
+    AUTO_FREE char *real = resolve_existing(check, key, path);
+    AUTO_FREE char *directory =
+        real ? memory_format("%.*s", (int)(strrchr(real, '/') - real), real) : NULL;
+
+    if (real && !is_allowed(check->rules, *directory ? directory : "/"))
+        caller_check_refuse(check, key,
+                            "the directory of \"%s\" is not in one of callers.allowed_paths", path);
+    set_path(check, key, real);
+}
+
+void caller_check_volumes(struct caller_check *check, const char *key, json_t *value)
+{
+    json_t *volumes = json_object();
+    const char *path;
+    json_t *target;
+
+    json_object_foreach (value, path, target) {
+        AUTO_FREE char *real = resolve_existing(check, key, path);
+
+        if (real && json_object_get(volumes, real))
+            caller_check_refuse(check, key, "\"%s\" is the same as another one of them", path);
+        else if (real)
+            json_object_set(volumes, real, target);
+    }
+    json_object_set_new(check->result->definition, key, volumes);
+}
+
+/* Images */
+
+static bool is_allowed_image(const struct caller_rules *rules,
+                             const struct image_reference *reference)
+{
+    for (size_t i = 0; i < json_array_size(rules->allowed_images); i++)
+        if (image_reference_matches(reference, &rules->patterns[i]))
+            return true;
+    return false;
+}
+
+void caller_check_image(struct caller_check *check, const char *key, json_t *value)
+{
+    const struct caller_rules *rules = check->rules;
+    AUTO_FREE char *list = caller_list(rules->allowed_images);
+    AUTO_FREE char *full = NULL;
+    struct image_reference reference;
+    struct error err = ERROR_INIT;
+
+    if (image_reference_parse(&reference, json_string_value(value), &err) < 0) {
+        caller_check_refuse(check, key, "%s", err.message);
+        return;
+    }
+    full = image_reference_text(&reference);
+    if (json_array_size(rules->allowed_images) == 0)
+        caller_check_refuse(check, key, "\"%s\" cannot be used: callers.allowed_images is empty",
+                            json_string_value(value));
+    else if (!is_allowed_image(rules, &reference))
+        caller_check_refuse(check, key, "\"%s\" is not among callers.allowed_images (%s)",
+                            json_string_value(value), list);
+    else
+        json_object_set_new(check->result->definition, key, json_string(full));
+    image_reference_deinit(&reference);
+}
+
+/* Packages, variables, networks */
+
+void caller_check_packages(struct caller_check *check, const char *key, json_t *value)
+{
+    const json_t *package;
+    size_t i;
+
+    json_array_foreach (value, i, package)
+        if (strchr(json_string_value(package), ';'))
+            caller_check_refuse(check, key,
+                                "\"%s\": a call gives a name, extras and versions, and no marker",
+                                json_string_value(package));
+}
+
+/* What Python and installers go by is the operator's. */
+void caller_check_variables(struct caller_check *check, const char *key, json_t *value)
+{
+    static const char *const prefixes[] = {"PYTHON", "PIP_", "UV_"};
+    const char *name;
+    json_t *text;
+
+    json_object_foreach (value, name, text)
+        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+            if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+                caller_check_refuse(check, key,
+                                    "%s: only the operator can set variables that begin with %s",
+                                    name, prefixes[i]);
+}
+
+void caller_check_network(struct caller_check *check, const char *key, json_t *value)
+{
+    if (strcmp(json_string_value(value), "none") != 0)
+        caller_check_refuse(check, key, "only the operator can give an environment a network");
+}
+
+/* Limits */
+
+void caller_check_time(struct caller_check *check, const char *key, json_t *value)
+{
+    const double most = check->rules->settings.max_timeout;
+
+    if (json_number_value(value) > most)
+        caller_check_refuse(check, key,
+                            "%g seconds is more than the server's max_timeout, which is %g",
+                            json_number_value(value), most);
+}
+
+void caller_check_startup(struct caller_check *check, const char *key, json_t *value)
+{
+    const double most = json_number_value(definition_schema_default(check->schema, key));
+
+    if (json_number_value(value) > most)
+        caller_check_refuse(check, key, "%g seconds is more than a call can ask for, which is %g",
+                            json_number_value(value), most);
+}
+
+static void check_size(struct caller_check *check, const json_t *limits, const char *name,
+                       uint64_t most)
+{
+    AUTO_FREE char *most_text = quantity_bytes(most);
+
+    if ((uint64_t)json_integer_value(json_object_get(limits, name)) > most)
+        caller_check_refuse(check, "limits", "%s is more than the server's, which is %s", name,
+                            most_text);
+}
+
+static void check_amount(struct caller_check *check, const json_t *limits, const char *name,
+                         double most)
+{
+    if (json_number_value(json_object_get(limits, name)) > most)
+        caller_check_refuse(check, "limits", "%s is more than the server's, which is %g", name,
+                            most);
+}
+
+void caller_check_limits(struct caller_check *check, const char *key, json_t *value)
+{
+    const struct environment_settings *settings = &check->rules->settings;
+
+    (void)key;
+    check_size(check, value, "memory", settings->limits.memory);
+    check_size(check, value, "disk", settings->disk);
+    check_size(check, value, "output", settings->output);
+    check_amount(check, value, "processes", settings->limits.processes);
+    check_amount(check, value, "cpus", MOST_CPUS);
+}

@@ -1,0 +1,326 @@
+#include "environments/callers/caller_rules.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "environments/callers/caller_check.h"
+#include "environments/callers/definition_schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The keys */
+
+enum showing {
+    SHOWN,
+    SHOWN_WITH_PATHS, /* where there are paths that a call may name */
+    NOT_SHOWN,        /* taken, but not worth a model's attention */
+};
+
+static const struct key_rule {
+    const char *key;
+    enum showing showing;
+    void (*check)(struct caller_check *check, const char *key, json_t *value); /* NULL: any value */
+} key_rules[] = {
+    {"type", NOT_SHOWN, NULL}, /* said apart */
+    {"executable", SHOWN_WITH_PATHS, caller_check_path},
+    {"venv_path", SHOWN_WITH_PATHS, caller_check_new_path},
+    {"python_path", SHOWN_WITH_PATHS, caller_check_path},
+    {"python_version", SHOWN, NULL},
+    {"system_site_packages", SHOWN, NULL},
+    {"image", SHOWN, caller_check_image},
+    {"dockerfile", SHOWN_WITH_PATHS, caller_check_dockerfile},
+    {"pull", NOT_SHOWN, NULL},
+    {"pip_packages", SHOWN, caller_check_packages},
+    {"requirements_file", SHOWN_WITH_PATHS, caller_check_path},
+    {"pip_find_links", SHOWN_WITH_PATHS, caller_check_path},
+    {"volumes", SHOWN_WITH_PATHS, caller_check_volumes},
+    {"environment", SHOWN, caller_check_variables},
+    {"network", NOT_SHOWN, caller_check_network},
+    {"container_name_prefix", NOT_SHOWN, NULL},
+    {"container_startup_timeout", NOT_SHOWN, caller_check_startup},
+    {"cleanup_container", SHOWN, NULL},
+    {"keep_container_running", SHOWN, NULL},
+    {"limits", NOT_SHOWN, caller_check_limits},
+    {"timeout", NOT_SHOWN, caller_check_time},
+    {"max_timeout", NOT_SHOWN, caller_check_time},
+};
+
+enum { KEY_RULES = sizeof key_rules / sizeof *key_rules };
+
+static const struct key_rule *find_rule(const char *key)
+{
+    for (size_t i = 0; i < KEY_RULES; i++)
+        if (strcmp(key_rules[i].key, key) == 0)
+            return &key_rules[i];
+    return NULL;
+}
+
+/* False when KEY, which the definition has, has been refused. One that no type has is left to the
+ * schema, which knows what may have been meant. */
+static bool check_key(struct caller_check *check, const char *key)
+{
+    const char *type = json_object_get_string(check->result->definition, "type");
+    AUTO_FREE char *types = definition_schemas_types(check->rules->schemas, key);
+
+    if (types && !definition_schema_has(check->schema, key))
+        caller_check_refuse(check, key, "is a key of type %s, not of %s", types, type);
+    else if (types && !find_rule(key))
+        caller_check_refuse(check, key, "only the operator can set this, in the configuration");
+    else
+        return true;
+    return false;
+}
+
+static void check_keys(struct caller_check *check)
+{
+    json_t *definition = check->result->definition;
+    const char *key;
+    json_t *value;
+    void *next;
+
+    json_object_foreach_safe (definition, next, key, value)
+        if (!check_key(check, key))
+            json_object_del(definition, key);
+}
+
+/* The schema has been fitted. */
+static void check_values(struct caller_check *check)
+{
+    json_t *definition = check->result->definition;
+
+    for (size_t i = 0; i < KEY_RULES; i++) {
+        json_t *value = json_object_get(definition, key_rules[i].key);
+
+        if (value && key_rules[i].check)
+            key_rules[i].check(check, key_rules[i].key, value);
+    }
+}
+
+/* Sizes become numbers of bytes; the schema finds fault with those that are none. */
+static void read_sizes(json_t *limits)
+{
+    const char *key;
+    json_t *size;
+
+    json_object_foreach (limits, key, size) {
+        uint64_t bytes;
+
+        if (json_is_string(size) && quantity_read_bytes(json_string_value(size), &bytes))
+            json_object_set_new(limits, key, json_integer((json_int_t)bytes));
+    }
+}
+
+/* Texts are handed on as C strings: what is behind a NUL character would go unseen. */
+static bool has_nul(const json_t *value)
+{
+    const char *key;
+    json_t *part;
+    size_t i;
+
+    if (json_is_string(value))
+        return strlen(json_string_value(value)) != json_string_length(value);
+    json_array_foreach (value, i, part)
+        if (has_nul(part))
+            return true;
+    json_object_foreach ((json_t *)value, key, part)
+        if (has_nul(part))
+            return true;
+    return false;
+}
+
+/* An image that is built is not looked for by name. */
+static void complete(struct caller_check *check)
+{
+    json_t *definition = check->result->definition;
+
+    definition_schema_complete(check->schema, definition);
+    if (json_object_get(definition, "dockerfile"))
+        json_object_del(definition, "image");
+}
+
+static void examine(struct caller_check *check)
+{
+    const json_t *definition = check->result->definition;
+
+    if (!check->schema) {
+        misfits_add(&check->misfits,
+                    CALLER_ARGUMENT ".type must be one of \"system\", \"venv\", \"docker\"");
+        return;
+    }
+    if (has_nul(definition)) {
+        misfits_add(&check->misfits, CALLER_ARGUMENT " has a NUL character in a text");
+        return;
+    }
+    check_keys(check);
+    read_sizes(json_object_get(definition, "limits"));
+    if (!definition_schema_validate(check->schema, definition, misfits_on_problem, &check->misfits))
+        return;
+    complete(check);
+    check_values(check);
+}
+
+int caller_rules_settle(const struct caller_rules *rules, const json_t *written,
+                        struct caller_definition *ret, struct error *err)
+{
+    struct caller_definition settled = {
+        .definition = json_deep_copy(written),
+        .paths = json_array(),
+    };
+    struct caller_check check = {
+        .rules = rules,
+        .schema = definition_schemas_find(rules->schemas, json_object_get_string(written, "type")),
+        .result = &settled,
+        .misfits = {.whole = CALLER_ARGUMENT, .prefix = CALLER_ARGUMENT "."},
+    };
+
+    examine(&check);
+    if (misfits_tell(&check.misfits, "arguments do not fit", err) < 0) {
+        caller_definition_deinit(&settled);
+        return -1;
+    }
+    *ret = settled;
+    return 0;
+}
+
+void caller_definition_deinit(struct caller_definition *definition)
+{
+    json_decref(definition->definition);
+    json_decref(definition->paths);
+    *definition = (struct caller_definition){0};
+}
+
+const struct environment_settings *caller_rules_settings(const struct caller_rules *rules)
+{
+    return &rules->settings;
+}
+
+/* What a model sees */
+
+/* Whether there can be a definition of TYPE at all. */
+static bool is_possible(const struct caller_rules *rules, const char *type)
+{
+    return strcmp(type, "docker") != 0 || json_array_size(rules->allowed_images) > 0 ||
+           json_array_size(rules->allowed_paths) > 0;
+}
+
+static json_t *possible_types(const struct caller_rules *rules)
+{
+    json_t *types = json_array();
+
+    for (size_t i = 0; definition_types[i]; i++)
+        if (is_possible(rules, definition_types[i]))
+            json_array_append_new(types, json_string(definition_types[i]));
+    return types;
+}
+
+static bool is_shown(const struct caller_rules *rules, const struct key_rule *rule)
+{
+    if (rule->showing == SHOWN_WITH_PATHS)
+        return json_array_size(rules->allowed_paths) > 0;
+    return rule->showing == SHOWN;
+}
+
+/* The first possible type that has KEY, or NULL. */
+static const struct definition_schema *schema_with(const struct caller_rules *rules,
+                                                   const char *key)
+{
+    for (size_t i = 0; definition_types[i]; i++) {
+        const struct definition_schema *schema =
+            definition_schemas_find(rules->schemas, definition_types[i]);
+
+        if (is_possible(rules, definition_types[i]) && definition_schema_has(schema, key))
+            return schema;
+    }
+    return NULL;
+}
+
+/* " Default: python:3.11-slim. Allowed: python:*." Owned by the caller. */
+static char *describe_images(const struct caller_rules *rules,
+                             const struct definition_schema *schema)
+{
+    AUTO_FREE char *list = caller_list(rules->allowed_images);
+
+    return memory_format(" Default: %s. Allowed: %s.",
+                         json_string_value(definition_schema_default(schema, "image")), list);
+}
+
+/* "venv or docker: Python packages that are installed." */
+static json_t *describe_key(const struct caller_rules *rules,
+                            const struct definition_schema *schema, const char *key)
+{
+    json_t *brief = definition_schema_brief(schema, key);
+    AUTO_FREE char *types = definition_schemas_types(rules->schemas, key);
+    AUTO_FREE char *images =
+        strcmp(key, "image") == 0 ? describe_images(rules, schema) : memory_copy_string("");
+
+    json_object_set_new(brief, "description",
+                        json_string_format("%s: %s%s", types,
+                                           json_object_get_string(brief, "description"), images));
+    return brief;
+}
+
+json_t *caller_rules_schema(const struct caller_rules *rules)
+{
+    AUTO_FREE char *paths = caller_list(rules->allowed_paths);
+    json_t *properties =
+        json_pack("{s:{s:s, s:o}}", "type", "type", "string", "enum", possible_types(rules));
+
+    for (size_t i = 0; i < KEY_RULES; i++) {
+        const char *key = key_rules[i].key;
+        const struct definition_schema *schema = schema_with(rules, key);
+
+        if (schema && is_shown(rules, &key_rules[i]))
+            json_object_set_new(properties, key, describe_key(rules, schema, key));
+    }
+    return json_pack("{s:s, s:o, s:o, s:[s]}", "type", "object", "description",
+                     json_string_format("An environment of your own, in place of `environment`. "
+                                        "The same definition finds the same one again.%s%s%s",
+                                        *paths ? " Paths are absolute, in one of: " : "", paths,
+                                        *paths ? "." : ""),
+                     "properties", properties, "required", "type");
+}
+
+/* Making them */
+
+static int parse_patterns(struct caller_rules *rules, size_t *ret_index, struct error *err)
+{
+    size_t count = json_array_size(rules->allowed_images);
+
+    rules->patterns = memory_new(count + 1, sizeof *rules->patterns);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(rules->allowed_images, i));
+
+        *ret_index = i;
+        if (image_pattern_parse(&rules->patterns[i], text, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct caller_rules *caller_rules_new(const json_t *allowed_images, const json_t *allowed_paths,
+                                      const struct environment_settings *settings,
+                                      size_t *ret_index, struct error *err)
+{
+    struct caller_rules *rules = NEW(struct caller_rules);
+
+    rules->schemas = definition_schemas_new();
+    rules->allowed_images = allowed_images;
+    rules->allowed_paths = allowed_paths;
+    rules->settings = *settings;
+    if (parse_patterns(rules, ret_index, err) == 0)
+        return rules;
+    caller_rules_free(rules);
+    return NULL;
+}
+
+void caller_rules_free(struct caller_rules *rules)
+{
+    if (!rules)
+        return;
+    for (size_t i = 0; rules->patterns && i < json_array_size(rules->allowed_images); i++)
+        image_reference_deinit(&rules->patterns[i]);
+    free(rules->patterns);
+    definition_schemas_free(rules->schemas);
+    free(rules);
+}

@@ -1,0 +1,171 @@
+#include "environments/docker/build.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "environments/docker/context.h"
+#include "environments/docker/site.h"
+#include "environments/engine/discard.h"
+#include "environments/instance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "Step 2/5 : RUN true" of Docker, "STEP 2/5: RUN true" of Podman. */
+static bool read_step(const char *line, unsigned *ret_number, unsigned *ret_count,
+                      const char **ret_command)
+{
+    int length = 0;
+
+    if (strncasecmp(line, "step ", 5) != 0 ||
+        sscanf(line + 5, "%u/%u%n", ret_number, ret_count, &length) != 2 || *ret_count == 0)
+        return false;
+    *ret_command = line + 5 + length + strspn(line + 5 + length, " :");
+    return true;
+}
+
+/* " ---> 0123456789ab" behind each step: the image that it has made or, of a FROM or when it was
+ * done before, found. */
+void docker_build_note(struct docker_build *build, const char *line)
+{
+    char id[DOCKER_ID_BYTES];
+    const char *command;
+    unsigned number;
+    unsigned count;
+
+    if (read_step(line, &number, &count, &command)) {
+        build->is_ours = strncasecmp(command, "FROM ", 5) != 0;
+        environment_step(build->site->environment, (number - 1.) / count,
+                         "building step %u of %u: %s", number, count, command);
+    } else if (strstr(line, "---> Using cache")) {
+        build->is_ours = false;
+    } else if (build->is_ours && sscanf(line, " ---> %64[0-9a-f]", id) == 1) {
+        memcpy(build->made, id, sizeof id);
+    }
+}
+
+static void on_said(struct last_lines *lines, const char *line)
+{
+    docker_build_note(CONTAINER_OF(lines, struct docker_build, said), line);
+}
+
+static void on_line(struct json_lines *lines, const json_t *line)
+{
+    struct docker_build *build = CONTAINER_OF(lines, struct docker_build, lines);
+    const char *text = json_object_get_string(line, "stream");
+    const char *problem = json_object_get_string(line, "error");
+
+    if (text)
+        last_lines_feed(&build->said, text, strlen(text));
+    if (problem && build->error.code == ERROR_NONE)
+        error_set(&build->error, ERROR_UNAVAILABLE, "%s", problem);
+}
+
+static void on_data(struct engine_request *request, const char *data, size_t length)
+{
+    struct docker_build *build = CONTAINER_OF(request, struct docker_build, request);
+
+    if (build->error.code == ERROR_NONE)
+        (void)json_lines_feed(&build->lines, data, length, &build->error);
+}
+
+static ssize_t on_send(struct engine_request *request, char *room, size_t size, struct error *err)
+{
+    return archive_read(CONTAINER_OF(request, struct docker_build, request)->archive, room, size,
+                        err);
+}
+
+static void clear(struct docker_build *build)
+{
+    json_lines_deinit(&build->lines);
+    archive_free(build->archive);
+    build->archive = NULL;
+}
+
+/* With the newest image those go that it was made from and that nothing else needs. */
+static void discard(struct docker_build *build)
+{
+    AUTO_FREE char *path = memory_format("/images/%s", build->made);
+
+    if (*build->made)
+        engine_discard(build->site->engine, path);
+}
+
+static void on_done(struct engine_request *request, const struct engine_answer *answer,
+                    const struct error *err)
+{
+    struct docker_build *build = CONTAINER_OF(request, struct docker_build, request);
+    const char *said = last_lines_end(&build->said);
+    struct error problem = ERROR_INIT;
+
+    (void)answer;
+    clear(build);
+    if (!err && build->error.code == ERROR_NONE) {
+        build->done(build, NULL);
+        return;
+    }
+    discard(build);
+    error_set(&problem, ERROR_UNAVAILABLE, "%s%s%s", err ? err->message : build->error.message,
+              *said ? "\n" : "", said);
+    build->done(build, &problem);
+}
+
+/* Owned by the caller. */
+static char *escaped_text(const json_t *value)
+{
+    AUTO_FREE char *text = json_text(value);
+
+    return engine_escape(text);
+}
+
+static char *make_path(const struct docker_build *build, const char *name)
+{
+    const json_t *definition = build->site->definition;
+    const json_t *given = json_object_get(definition, "build_args");
+    const char *pull = json_object_get_string(definition, "pull");
+    AUTO_JSON json_t *none = json_object();
+    AUTO_JSON json_t *labels =
+        json_pack("{s:s}", DOCKER_LABEL_IMAGE, instance_state_name(build->site->instance));
+    AUTO_FREE char *arguments = escaped_text(given ? given : none);
+    AUTO_FREE char *label_text = escaped_text(labels);
+
+    return memory_format(
+        "/build?dockerfile=" DOCKER_CONTEXT_FILE "&t=%s&buildargs=%s&labels=%s&rm=1&forcerm=1%s",
+        name, arguments, label_text, pull && strcmp(pull, "always") == 0 ? "&pull=1" : "");
+}
+
+int docker_build_start(struct docker_build *build, struct docker_site *site, const char *name,
+                       struct error *err)
+{
+    AUTO_FREE char *path = NULL;
+
+    build->site = site;
+    build->archive = docker_context_open(site, err);
+    if (!build->archive)
+        return -1;
+    path = make_path(build, name);
+    build->said = (struct last_lines){.said = on_said};
+    build->error = (struct error)ERROR_INIT;
+    build->made[0] = '\0';
+    build->is_ours = false;
+    build->lines.line = on_line;
+    json_lines_init(&build->lines);
+    build->request = (struct engine_request){.done = on_done, .data = on_data, .send = on_send};
+    environment_step(site->environment, -1, "sending what %s needs",
+                     json_object_get_string(site->definition, "dockerfile"));
+    engine_request_start(&build->request, site->engine,
+                         &(struct engine_question){.method = "POST", .path = path});
+    return 0;
+}
+
+void docker_build_cancel(struct docker_build *build)
+{
+    if (!build->archive)
+        return;
+    engine_request_cancel(&build->request);
+    clear(build);
+    discard(build);
+}

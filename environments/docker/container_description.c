@@ -1,0 +1,337 @@
+#include "environments/docker/container_description.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/engine/last_words.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NANOSECONDS 1e9
+#define LOG_SIZE    "10m"
+
+enum {
+    OPEN_FILES = 1024,
+    LOCKED_BYTES = 64 << 10,
+    SHARED_BYTES = 64 << 20, /* of /dev/shm */
+    KILLED_FIRST = 500,      /* oom_score_adj: before anything of the machine's own */
+    INSTALL_PROCESSES = 512,
+    OWN_PROCESSES = 2, /* inits: of a container, and of a run in one that is kept */
+};
+
+#define INSTALL_BYTES ((uint64_t)2 << 30) /* at least, of memory */
+
+/* By purpose. */
+static const struct {
+    bool is_kept;         /* for programs by exec, which may write to its root file system */
+    bool has_workspace;   /* runs scripts of callers: gets what the operator gives to them */
+    bool needs_a_network; /* also where scripts have none */
+} purposes[] = {
+    [DOCKER_RUN] = {.has_workspace = true},
+    [DOCKER_KEEP] = {.is_kept = true, .has_workspace = true},
+    [DOCKER_ASK] = {0},
+    [DOCKER_INSTALL] = {.is_kept = true, .needs_a_network = true},
+};
+
+/* Its program writes as root into what the image may have given to others. */
+static const char *const install_capabilities[] = {"CHOWN", "DAC_OVERRIDE", "FOWNER"};
+
+json_t *docker_mount(const char *source, const char *target, bool writable)
+{
+    return json_pack("{s:s, s:s, s:s, s:b, s:{s:s}}", //
+                     "Type", "bind",                  //
+                     "Source", source,                //
+                     "Target", target,                //
+                     "ReadOnly", !writable,           //
+                     "BindOptions", "Propagation", "rprivate");
+}
+
+static json_t *strings(const char *const *list)
+{
+    json_t *array = json_array();
+
+    for (; list && *list; list++)
+        json_array_append_new(array, json_string(*list));
+    return array;
+}
+
+/* pyexecd-init and what it is told. */
+static json_t *init_command(const struct docker_container *container)
+{
+    return json_pack("[s, o, s]", DOCKER_INIT, //
+                     json_string_format("%.3f", container->seconds), "--");
+}
+
+static json_t *keep_command(const struct docker_container *container)
+{
+    return json_pack("[s, s, o]", DOCKER_INIT, "--keep", //
+                     json_string_format("%.3f", container->seconds));
+}
+
+/* Adds VARIABLE (taken), or puts it in the place of one of the same name. */
+static void set_variable(json_t *variables, json_t *variable)
+{
+    const char *text = json_string_value(variable);
+    size_t name = strcspn(text, "=") + 1;
+    const json_t *other;
+    size_t i;
+
+    json_array_foreach (variables, i, other) {
+        if (strncmp(json_string_value(other), text, name) == 0) {
+            json_array_set_new(variables, i, variable);
+            return;
+        }
+    }
+    json_array_append_new(variables, variable);
+}
+
+/* The environment variables. Those of the image are under them. */
+static json_t *variables(const struct docker_container *container)
+{
+    const bool has_workspace = purposes[container->purpose].has_workspace;
+    json_t *array =
+        json_pack("[o, s, s, s]", //
+                  json_string_format("HOME=%s", has_workspace ? DOCKER_WORKSPACE : "/tmp"),
+                  "LANG=C.UTF-8", "TMPDIR=/tmp", "PYTHONDONTWRITEBYTECODE=1");
+
+    if (container->purpose == DOCKER_KEEP) /* a container has no packages of a system to break */
+        json_array_append_new(array, json_string("PIP_BREAK_SYSTEM_PACKAGES=1"));
+    if (has_workspace)
+        for (char **variable = container->settings->variables; variable && *variable; variable++)
+            set_variable(array, json_string(*variable));
+    if (container->nonce)
+        set_variable(array, json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce));
+    return array;
+}
+
+/* A volume that an image declares would be made anew on disk, without a limit, for each container.
+ * So it is in memory, with what the image has there, and goes with the container. */
+static json_t *image_volume(const struct docker_container *container, const char *path)
+{
+    unsigned long long bytes = container->settings->limits.memory;
+
+    return json_pack("{s:s, s:s, s:{s:{s:s, s:{s:s, s:s, s:o}}}}",     //
+                     "Type", "volume", "Target", path,                 //
+                     "VolumeOptions", "DriverConfig", "Name", "local", //
+                     "Options", "type", "tmpfs", "device", "tmpfs",    //
+                     "o", json_string_format("nosuid,nodev,size=%llu", bytes));
+}
+
+static bool is_mounted(const json_t *mounts, const char *target)
+{
+    const json_t *mount;
+    size_t i;
+
+    json_array_foreach (mounts, i, mount) {
+        if (strcmp(json_object_get_string(mount, "Target"), target) == 0)
+            return true;
+    }
+    return false;
+}
+
+static json_t *all_mounts(const struct docker_container *container)
+{
+    json_t *mounts = json_array();
+    const json_t *volume;
+    size_t i;
+
+    json_array_append_new(mounts, docker_mount(container->init, DOCKER_INIT, false));
+    if (container->mounts)
+        json_array_extend(mounts, (json_t *)container->mounts);
+    json_array_foreach (container->volumes, i, volume) {
+        if (!is_mounted(mounts, json_string_value(volume)))
+            json_array_append_new(mounts, image_volume(container, json_string_value(volume)));
+    }
+    return mounts;
+}
+
+/* What is written there is memory, and counts as such. */
+static json_t *memory_file_systems(const struct docker_container *container)
+{
+    unsigned long long bytes = container->settings->limits.memory;
+
+    return json_pack("{s:o, s:o}", //
+                     "/tmp", json_string_format("rw,exec,nosuid,nodev,mode=1777,size=%llu", bytes),
+                     "/dev/shm",
+                     json_string_format("rw,noexec,nosuid,nodev,mode=1777,size=%d", SHARED_BYTES));
+}
+
+static json_t *limit(const char *name, uint64_t most)
+{
+    return json_pack("{s:s, s:I, s:I}", "Name", name, //
+                     "Soft", (json_int_t)most, "Hard", (json_int_t)most);
+}
+
+static json_t *process_limits(const struct docker_container *container)
+{
+    uint64_t file_size = container->settings->limits.file_size;
+    json_t *limits = json_pack("[o, o, o]", limit("nofile", OPEN_FILES), limit("core", 0),
+                               limit("memlock", LOCKED_BYTES));
+
+    if (container->most_processes > 0)
+        json_array_append_new(limits, limit("nproc", container->most_processes));
+    if (purposes[container->purpose].has_workspace && file_size > 0)
+        json_array_append_new(limits, limit("fsize", file_size));
+    return limits;
+}
+
+static double number_or(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static void set_resources(const struct docker_container *container, json_t *host)
+{
+    const struct process_limits *limits = &container->settings->limits;
+    const bool installs = container->purpose == DOCKER_INSTALL;
+    uint64_t memory = limits->memory;
+    unsigned processes = limits->processes;
+    double cpus = number_or(json_object_get(container->definition, "limits"), "cpus", 1.);
+
+    if (installs && memory < INSTALL_BYTES)
+        memory = INSTALL_BYTES;
+    if (installs && processes < INSTALL_PROCESSES)
+        processes = INSTALL_PROCESSES;
+    json_object_set_new(host, "Memory", json_integer((json_int_t)memory));
+    json_object_set_new(host, "MemorySwap", json_integer((json_int_t)memory));
+    json_object_set_new(host, "PidsLimit", json_integer(processes + OWN_PROCESSES));
+    json_object_set_new(host, "NanoCpus", json_integer((json_int_t)round(cpus * NANOSECONDS)));
+    json_object_set_new(host, "OomScoreAdj", json_integer(KILLED_FIRST));
+    json_object_set_new(host, "Ulimits", process_limits(container));
+}
+
+static const char *network_of(const struct docker_container *container)
+{
+    const char *network = json_object_get_string(container->definition, "network");
+
+    if (container->purpose == DOCKER_ASK || !network)
+        network = "none";
+    if (purposes[container->purpose].needs_a_network && strcmp(network, "none") == 0)
+        return "bridge";
+    return network;
+}
+
+static void set_privileges(const struct docker_container *container, json_t *host)
+{
+    json_t *added = json_array();
+
+    for (size_t i = 0; container->purpose == DOCKER_INSTALL &&
+                       i < sizeof install_capabilities / sizeof *install_capabilities;
+         i++)
+        json_array_append_new(added, json_string(install_capabilities[i]));
+    json_object_set_new(host, "CapDrop", json_pack("[s]", "ALL"));
+    json_object_set_new(host, "CapAdd", added);
+    json_object_set_new(host, "SecurityOpt", json_pack("[s]", "no-new-privileges"));
+    json_object_set_new(host, "Privileged", json_false());
+    json_object_set_new(host, "IpcMode", json_string("none"));
+    json_object_set_new(host, "CgroupnsMode", json_string("private"));
+    if (container->remaps_users)
+        json_object_set_new(host, "UsernsMode", json_string("host"));
+}
+
+/* "all", a number, or a list of ids. */
+static json_t *device_request(const json_t *gpus)
+{
+    json_t *request = json_pack("{s:[[s]]}", "Capabilities", "gpu");
+
+    if (json_is_array(gpus))
+        json_object_set(request, "DeviceIDs", (json_t *)gpus);
+    else
+        json_object_set_new(request, "Count",
+                            json_integer(json_is_integer(gpus) ? json_integer_value(gpus) : -1));
+    return request;
+}
+
+static void set_hardware(const struct docker_container *container, json_t *host)
+{
+    const char *runtime = json_object_get_string(container->definition, "runtime");
+    const json_t *gpus = json_object_get(container->definition, "gpus");
+
+    if (runtime)
+        json_object_set_new(host, "Runtime", json_string(runtime));
+    if (gpus && purposes[container->purpose].has_workspace)
+        json_object_set_new(host, "DeviceRequests", json_pack("[o]", device_request(gpus)));
+}
+
+/* With a log an engine writes all of a flood to its disk, or at least reads it twice. */
+static json_t *log_of(const struct docker_container *container)
+{
+    if (!container->stays)
+        return json_pack("{s:s}", "Type", "none");
+    return json_pack("{s:s, s:{s:s}}", "Type", "json-file", "Config", "max-size", LOG_SIZE);
+}
+
+static json_t *describe_host(const struct docker_container *container)
+{
+    json_t *host = json_pack("{s:s, s:b, s:o, s:o, s:o, s:{s:s}, s:b, s:b}",          //
+                             "NetworkMode", network_of(container),                    //
+                             "ReadonlyRootfs", !purposes[container->purpose].is_kept, //
+                             "Tmpfs", memory_file_systems(container),                 //
+                             "Mounts", all_mounts(container),                         //
+                             "LogConfig", log_of(container),                          //
+                             "RestartPolicy", "Name", "no",                           //
+                             "AutoRemove", 0,                                         //
+                             "Init", 0);
+
+    set_resources(container, host);
+    set_privileges(container, host);
+    set_hardware(container, host);
+    return host;
+}
+
+/* Standard input is the lifeline of a pyexecd-init that keeps a container: it ends when the
+ * server's connection does. In others a script's last output could get lost with it. */
+static void set_streams(json_t *description, bool is_kept)
+{
+    json_object_set_new(description, "Tty", json_false());
+    json_object_set_new(description, "OpenStdin", json_boolean(is_kept));
+    json_object_set_new(description, "StdinOnce", json_boolean(is_kept));
+    json_object_set_new(description, "AttachStdin", json_boolean(is_kept));
+    json_object_set_new(description, "AttachStdout", json_boolean(!is_kept));
+    json_object_set_new(description, "AttachStderr", json_boolean(!is_kept));
+}
+
+json_t *docker_container_describe(const struct docker_container *container)
+{
+    const bool has_workspace = purposes[container->purpose].has_workspace;
+    const bool is_kept = purposes[container->purpose].is_kept;
+    json_t *description =
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:{s:[s]}, s:s, s:O, s:o}",           //
+                  "Image", container->image,                                                 //
+                  "User", container->user,                                                   //
+                  "WorkingDir", has_workspace ? DOCKER_WORKSPACE : "/",                      //
+                  "Entrypoint", is_kept ? keep_command(container) : init_command(container), //
+                  "Cmd", strings(container->program),                                        //
+                  "Env", variables(container),                                               //
+                  "Hostname", "container",                                                   //
+                  "Healthcheck", "Test", "NONE",                                             //
+                  "StopSignal", "SIGKILL",                                                   //
+                  "Labels", container->labels,                                               //
+                  "HostConfig", describe_host(container));
+
+    set_streams(description, is_kept);
+    return description;
+}
+
+json_t *docker_exec_describe(const struct docker_container *container)
+{
+    const bool has_workspace = purposes[container->purpose].has_workspace;
+    json_t *command = init_command(container);
+    json_t *program = strings(container->program);
+    json_t *own = strings(container->variables);
+
+    json_array_extend(command, program);
+    json_decref(program);
+    json_array_append_new(own, json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce));
+    return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:b, s:b}",           //
+                     "Cmd", command,                                       //
+                     "Env", own,                                           //
+                     "WorkingDir", has_workspace ? DOCKER_WORKSPACE : "/", //
+                     "User", container->user,                              //
+                     "AttachStdout", 1,                                    //
+                     "AttachStderr", 1,                                    //
+                     "AttachStdin", 0,                                     //
+                     "Tty", 0);
+}

@@ -1,0 +1,256 @@
+#include "environments/docker/docker.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/docker/image.h"
+#include "environments/docker/kept_container.h"
+#include "environments/docker/packages.h"
+#include "environments/docker/python.h"
+#include "environments/docker/run.h"
+#include "environments/docker/site.h"
+#include "environments/docker/sweep.h"
+#include "environments/workplace/access_list.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct docker_environment {
+    struct environment environment;
+    struct docker_site site;
+    struct docker_image image;
+    struct docker_python python;
+    struct docker_packages packages;
+    struct docker_kept kept;
+    struct docker_sweep sweep;
+    bool is_prepared;
+};
+
+static struct docker_environment *docker_of(struct environment *environment)
+{
+    return CONTAINER_OF(environment, struct docker_environment, environment);
+}
+
+static const struct docker_environment *const_docker_of(const struct environment *environment)
+{
+    return CONTAINER_OF(environment, const struct docker_environment, environment);
+}
+
+/* The preparation: each step begins the next one. */
+
+static void finish(struct docker_environment *docker, const struct error *err)
+{
+    const bool is_built = json_object_get(docker->site.definition, "dockerfile") != NULL;
+
+    docker->is_prepared = err == NULL;
+    if (!err)
+        docker_sweep_spare(&docker->sweep, is_built ? docker->image.name : NULL,
+                           docker->packages.tag);
+    environment_prepared(&docker->environment, err);
+}
+
+static void on_packages(struct docker_packages *packages, const struct error *err)
+{
+    finish(CONTAINER_OF(packages, struct docker_environment, packages), err);
+}
+
+static void install(struct docker_environment *docker)
+{
+    struct error err = ERROR_INIT;
+
+    if (!docker_packages_are_wanted(&docker->site))
+        finish(docker, NULL);
+    else if (docker_packages_start(&docker->packages, &docker->site, &docker->image.facts,
+                                   docker->python.facts.program, &err) < 0)
+        finish(docker, &err);
+}
+
+static void on_python(struct docker_python *python, const struct error *err)
+{
+    struct docker_environment *docker = CONTAINER_OF(python, struct docker_environment, python);
+
+    if (err)
+        finish(docker, err);
+    else
+        install(docker);
+}
+
+static void on_image(struct docker_image *image, const struct error *err)
+{
+    struct docker_environment *docker = CONTAINER_OF(image, struct docker_environment, image);
+
+    if (err)
+        finish(docker, err);
+    else if (docker_python_start(&docker->python, &docker->site, &image->facts) == OUTCOME_READY)
+        install(docker);
+}
+
+static void on_met(struct docker_site *site, const struct error *err)
+{
+    struct docker_environment *docker = CONTAINER_OF(site, struct docker_environment, site);
+    struct error problem = ERROR_INIT;
+
+    if (err) {
+        finish(docker, err);
+        return;
+    }
+    docker_sweep_catch_up(&docker->sweep);
+    if (docker_image_start(&docker->image, site, &problem) < 0)
+        finish(docker, &problem);
+}
+
+static enum outcome prepare(struct environment *environment, struct error *err)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    if (docker->is_prepared && !docker->site.is_stale)
+        return OUTCOME_READY;
+    docker->is_prepared = false;
+    docker->site.is_stale = false;
+    docker_sweep_spare(&docker->sweep, NULL, NULL);
+    environment_step(environment, -1, "asking the engine");
+    if (docker_site_meet(&docker->site) == OUTCOME_READY &&
+        docker_image_start(&docker->image, &docker->site, err) < 0)
+        return OUTCOME_FAILED;
+    return OUTCOME_PENDING;
+}
+
+static void cancel(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_site_cancel(&docker->site);
+    docker_image_cancel(&docker->image);
+    docker_python_cancel(&docker->python);
+    docker_packages_cancel(&docker->packages);
+}
+
+/* Runs */
+
+static bool keeps(const struct docker_environment *docker)
+{
+    return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
+}
+
+/* A script is somebody else when the operator says so: then the working directory, which is ours,
+ * is opened to that user. */
+static int let_in(const struct docker_environment *docker, const struct execution_request *request,
+                  struct error *err)
+{
+    uid_t uid = docker->python.facts.uid;
+
+    if (!json_object_get(docker->site.definition, "user") || docker->site.is_rootless ||
+        uid == geteuid())
+        return 0;
+    if (access_list_open_directory(request->directory, uid, err) < 0 ||
+        access_list_open_file(request->script, uid, err) < 0)
+        return -1;
+    return request->overlay ? access_list_open_file(request->overlay, uid, err) : 0;
+}
+
+static struct execution *start(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err)
+{
+    struct docker_environment *docker = docker_of(environment);
+    const struct docker_facts *image =
+        docker_packages_are_wanted(&docker->site) ? &docker->packages.facts : &docker->image.facts;
+
+    if (let_in(docker, request, err) < 0)
+        return NULL;
+    if (keeps(docker))
+        return docker_kept_start(&docker->kept, image, &docker->python.facts, request, listener,
+                                 err);
+    return docker_run_start(&docker->site, image, &docker->python.facts, request, listener, err);
+}
+
+static bool can_overlay(const struct environment *environment)
+{
+    return !keeps(const_docker_of(environment));
+}
+
+static const char *interpreter(const struct environment *environment)
+{
+    return const_docker_of(environment)->python.facts.program;
+}
+
+static const char *python_version(const struct environment *environment)
+{
+    return const_docker_of(environment)->python.facts.version;
+}
+
+static json_t *containment(const struct environment *environment)
+{
+    (void)environment;
+    return json_pack("{s:s, s:s, s:[]}", "process_tree", "container", "limits", "container",
+                     "missing");
+}
+
+static void begin(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_sweep_begin(&docker->sweep);
+    docker_kept_begin(&docker->kept);
+}
+
+static void stop(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    docker_sweep_stop(&docker->sweep);
+    docker_kept_stop(&docker->kept);
+}
+
+static bool is_idle(const struct environment *environment)
+{
+    return engine_is_idle(const_docker_of(environment)->site.engine);
+}
+
+static void docker_free(struct environment *environment)
+{
+    struct docker_environment *docker = docker_of(environment);
+
+    stop(environment);
+    docker_packages_deinit(&docker->packages);
+    docker_python_deinit(&docker->python);
+    docker_image_deinit(&docker->image);
+    docker_site_deinit(&docker->site);
+    environment_deinit(environment);
+    free(docker);
+}
+
+static const struct environment_ops docker_ops = {
+    .kind = "docker",
+    .isolation = "docker",
+    .begin = begin,
+    .prepare = prepare,
+    .cancel = cancel,
+    .start = start,
+    .can_overlay = can_overlay,
+    .interpreter = interpreter,
+    .python_version = python_version,
+    .containment = containment,
+    .stop = stop,
+    .is_idle = is_idle,
+    .free = docker_free,
+};
+
+struct environment *docker_environment_new(struct environment_recipe *recipe, const char **ret_key,
+                                           struct error *err)
+{
+    struct docker_environment *docker = NEW(struct docker_environment);
+
+    environment_init(&docker->environment, &docker_ops, recipe);
+    if (docker_site_init(&docker->site, &docker->environment, recipe, ret_key, err) < 0) {
+        environment_deinit(&docker->environment);
+        free(docker);
+        return NULL;
+    }
+    docker->site.met = on_met;
+    docker_kept_init(&docker->kept, &docker->site);
+    docker_sweep_init(&docker->sweep, &docker->site);
+    docker->image.done = on_image;
+    docker->python.done = on_python;
+    docker->packages.done = on_packages;
+    return &docker->environment;
+}

@@ -1,0 +1,21 @@
+/* How a script in a container has ended: put together from what its pyexecd-init has said and what
+ * the engine knows. */
+#pragma once
+
+#include "environments/engine/last_words.h"
+#include "environments/process/process.h"
+
+#include <stdbool.h>
+
+/* What the engine knows. */
+struct docker_observation {
+    bool killed;         /* by us */
+    bool out_of_memory;  /* something was killed by the memory limit */
+    int exit_code;       /* 128 + N for signal N */
+    double seconds;      /* from the start of the execution to its end */
+    const char *failure; /* "", or why the script did not run, or its end is not known */
+};
+
+/* WORDS may be NULL: it could not say any. PYTHON is the program that was to be executed. */
+struct process_end docker_end(const struct docker_observation *seen, const struct last_words *words,
+                              const char *python);

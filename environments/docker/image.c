@@ -1,0 +1,206 @@
+#include "environments/docker/image.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "environments/docker/site.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_IMAGE   "python:3.11-slim"
+#define INSPECT_SECONDS 30.
+
+void docker_facts_deinit(struct docker_facts *facts)
+{
+    free(facts->id);
+    json_decref(facts->volumes);
+    *facts = (struct docker_facts){0};
+}
+
+void docker_facts_read(struct docker_facts *facts, const json_t *answer)
+{
+    const char *id = json_object_get_string(answer, "Id");
+    const json_t *volumes = json_object_get(json_object_get(answer, "Config"), "Volumes");
+    const char *path;
+    json_t *nothing;
+
+    docker_facts_deinit(facts);
+    facts->id = memory_copy_string(id ? id : "");
+    facts->volumes = json_array();
+    json_object_foreach ((json_t *)volumes, path, nothing) {
+        json_array_append_new(facts->volumes, json_string(path));
+    }
+}
+
+char *docker_image_path(const char *name)
+{
+    AUTO_FREE char *escaped = engine_escape(name);
+
+    return memory_format("/images/%s/json", escaped);
+}
+
+static const char *pull_policy(const struct docker_image *image)
+{
+    const char *policy = json_object_get_string(image->site->definition, "pull");
+
+    return policy ? policy : "missing";
+}
+
+/* Another machine's programs fail in ways that nobody understands. */
+static int check_architecture(const struct docker_image *image, const json_t *answer,
+                              struct error *err)
+{
+    const char *built_for = json_object_get_string(answer, "Architecture");
+    const char *engine = image->site->architecture;
+
+    if (!built_for || !*built_for || !engine || strcmp(built_for, engine) == 0)
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE, "image %s is for %s, the engine's machine is %s",
+                     image->name, built_for, engine);
+}
+
+static void inspect(struct docker_image *image);
+
+static void on_pulled(struct docker_pull *pull, const struct error *err)
+{
+    struct docker_image *image = CONTAINER_OF(pull, struct docker_image, pull);
+
+    if (err) {
+        image->done(image, err);
+        return;
+    }
+    inspect(image);
+}
+
+static void on_built(struct docker_build *build, const struct error *err)
+{
+    struct docker_image *image = CONTAINER_OF(build, struct docker_image, build);
+
+    if (err)
+        image->done(image, err);
+    else
+        inspect(image);
+}
+
+static void build_image(struct docker_image *image)
+{
+    struct error err = ERROR_INIT;
+
+    image->build.done = on_built;
+    if (docker_build_start(&image->build, image->site, image->name, &err) < 0)
+        image->done(image, &err);
+}
+
+static void fetch(struct docker_image *image)
+{
+    image->is_fetched = true;
+    if (json_object_get(image->site->definition, "dockerfile")) {
+        build_image(image);
+        return;
+    }
+    image->pull.done = on_pulled;
+    docker_pull_start(&image->pull, image->site, image->name);
+}
+
+static void on_missing(struct docker_image *image)
+{
+    const bool is_built = json_object_get(image->site->definition, "dockerfile") != NULL;
+    struct error err = ERROR_INIT;
+
+    if (!image->is_fetched && (is_built || strcmp(pull_policy(image), "never") != 0)) {
+        fetch(image);
+        return;
+    }
+    if (image->is_fetched)
+        error_set(&err, ERROR_UNAVAILABLE, "image %s was gone as soon as it was there",
+                  image->name);
+    else
+        error_set(&err, ERROR_UNAVAILABLE,
+                  "the engine does not have image %s, and with `pull: never` does not get it",
+                  image->name);
+    image->done(image, &err);
+}
+
+static void on_inspected(struct engine_request *request, const struct engine_answer *answer,
+                         const struct error *err)
+{
+    struct docker_image *image = CONTAINER_OF(request, struct docker_image, request);
+    struct error wrong = ERROR_INIT;
+
+    if (err && answer->status == DOCKER_NOT_FOUND) {
+        on_missing(image);
+        return;
+    }
+    if (!err && check_architecture(image, answer->json, &wrong) < 0)
+        err = &wrong;
+    if (!err)
+        docker_facts_read(&image->facts, answer->json);
+    image->done(image, err);
+}
+
+static void inspect(struct docker_image *image)
+{
+    AUTO_FREE char *path = docker_image_path(image->name);
+
+    environment_step(image->site->environment, -1, "looking for image %s", image->name);
+    image->request = (struct engine_request){.done = on_inspected};
+    engine_request_start(
+        &image->request, image->site->engine,
+        &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
+}
+
+static void find_or_fetch(struct docker_image *image)
+{
+    if (strcmp(pull_policy(image), "always") == 0)
+        fetch(image);
+    else
+        inspect(image);
+}
+
+/* What is built is called after what it is built from. */
+static void on_context(struct docker_context *context, const struct error *err)
+{
+    struct docker_image *image = CONTAINER_OF(context, struct docker_image, context);
+
+    if (err) {
+        image->done(image, err);
+        return;
+    }
+    image->name = memory_format(DOCKER_REPOSITORY ":%s", context->key);
+    find_or_fetch(image);
+}
+
+int docker_image_start(struct docker_image *image, struct docker_site *site, struct error *err)
+{
+    const char *name = json_object_get_string(site->definition, "image");
+
+    image->site = site;
+    image->is_fetched = false;
+    image->context.done = on_context;
+    free(image->name);
+    image->name = NULL;
+    if (json_object_get(site->definition, "dockerfile"))
+        return docker_context_start(&image->context, site, err);
+    image->name = memory_copy_string(name ? name : DEFAULT_IMAGE);
+    find_or_fetch(image);
+    return 0;
+}
+
+void docker_image_cancel(struct docker_image *image)
+{
+    engine_request_cancel(&image->request);
+    docker_pull_cancel(&image->pull);
+    docker_context_cancel(&image->context);
+    docker_build_cancel(&image->build);
+}
+
+void docker_image_deinit(struct docker_image *image)
+{
+    docker_image_cancel(image);
+    docker_context_deinit(&image->context);
+    docker_facts_deinit(&image->facts);
+    free(image->name);
+    image->name = NULL;
+}

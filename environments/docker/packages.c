@@ -1,0 +1,463 @@
+#include "environments/docker/packages.h"
+
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "environments/docker/end.h"
+#include "environments/docker/site.h"
+#include "environments/instance.h"
+#include "environments/packages/requirements.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WHEELS          "/run/pyexecd-wheels"
+#define REQUIREMENTS    "/run/pyexecd-requirements.txt"
+#define INSPECT_SECONDS 30.
+#define LONGEST_SECONDS 86400. /* of an installation without a limit */
+
+enum {
+    RULES = 2,        /* of what is written here about how an image is made; part of its key */
+    NAME_DIGITS = 32, /* of the file with the requirements */
+    MOST_ARGUMENTS = 24,
+    MOST_VARIABLES = 16,
+};
+
+/* What of the server's own environment is for pip. */
+static const char *const handed_on[] = {
+    "HTTP_PROXY=",    "HTTPS_PROXY=",         "NO_PROXY=",         "ALL_PROXY=",
+    "http_proxy=",    "https_proxy=",         "no_proxy=",         "all_proxy=",
+    "PIP_INDEX_URL=", "PIP_EXTRA_INDEX_URL=", "PIP_TRUSTED_HOST=",
+};
+
+static const char *string_of(const struct docker_packages *packages, const char *key)
+{
+    return json_object_get_string(packages->site->definition, key);
+}
+
+bool docker_packages_are_wanted(const struct docker_site *site)
+{
+    return json_array_size(json_object_get(site->definition, "pip_packages")) > 0 ||
+           json_object_get(site->definition, "requirements_file");
+}
+
+static void fail(struct docker_packages *packages, const char *text)
+{
+    struct error err = ERROR_INIT;
+
+    error_set(&err, ERROR_UNAVAILABLE, "%s", text);
+    docker_packages_cancel(packages);
+    packages->done(packages, &err);
+}
+
+/* The end: the image is there */
+
+static void on_inspected(struct engine_request *request, const struct engine_answer *answer,
+                         const struct error *err)
+{
+    struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
+
+    if (!err)
+        docker_facts_read(&packages->facts, answer->json);
+    docker_packages_cancel(packages);
+    packages->done(packages, err);
+}
+
+static void inspect(struct docker_packages *packages,
+                    void (*done)(struct engine_request *request, const struct engine_answer *answer,
+                                 const struct error *err))
+{
+    AUTO_FREE char *path = docker_image_path(packages->tag);
+
+    packages->request = (struct engine_request){.done = done};
+    engine_request_start(
+        &packages->request, packages->site->engine,
+        &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
+}
+
+static void on_committed(struct engine_request *request, const struct engine_answer *answer,
+                         const struct error *err)
+{
+    struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
+
+    (void)answer;
+    if (err)
+        fail(packages, err->message);
+    else
+        inspect(packages, on_inspected);
+}
+
+/* Labels of a container are inherited by its image, and by every container made from that: those
+ * that say whose a container is must not be. */
+static char *labels_of(const struct docker_packages *packages)
+{
+    return memory_format("LABEL " DOCKER_LABEL_STATE "=\"\" " DOCKER_LABEL_SERVER
+                         "=\"\" " DOCKER_LABEL_OWNER "=\"\" " DOCKER_LABEL_DEADLINE
+                         "=\"\" " DOCKER_LABEL_ENVIRONMENT "=\"\" " DOCKER_LABEL_IMAGE "=\"%s\"",
+                         instance_state_name(packages->site->instance));
+}
+
+static void commit(struct docker_packages *packages)
+{
+    AUTO_FREE char *labels = labels_of(packages);
+    AUTO_FREE char *changes = engine_escape(labels);
+    AUTO_FREE char *path =
+        memory_format("/commit?container=%s&repo=" DOCKER_REPOSITORY "&tag=%s&pause=0&changes=%s",
+                      container_id(&packages->container), strchr(packages->tag, ':') + 1, changes);
+
+    environment_step(packages->site->environment, -1, "keeping %s", packages->names);
+    packages->request = (struct engine_request){.done = on_committed};
+    engine_request_start(&packages->request, packages->site->engine,
+                         &(struct engine_question){.method = "POST", .path = path});
+}
+
+/* The installation */
+
+static void on_said(struct last_lines *lines, const char *line)
+{
+    struct docker_packages *packages = CONTAINER_OF(lines, struct docker_packages, said);
+
+    environment_step(packages->site->environment, -1, "installing %s: %s", packages->names, line);
+}
+
+static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
+{
+    last_lines_feed(&CONTAINER_OF(reader, struct docker_packages, errors)->said, data, length);
+}
+
+static void on_output(struct exec *exec, enum frame_stream stream, const char *data, size_t length)
+{
+    struct docker_packages *packages = CONTAINER_OF(exec, struct docker_packages, exec);
+
+    if (stream == FRAME_STDERR)
+        last_words_reader_feed(&packages->errors, data, length);
+    else
+        last_lines_feed(&packages->said, data, length);
+}
+
+static void fail_with_last_lines(struct docker_packages *packages, const struct process_end *end,
+                                 const char *said)
+{
+    AUTO_FREE char *text = NULL;
+
+    if (end->failure[0])
+        text = memory_copy_string(end->failure);
+    else if (end->out_of_memory)
+        text = memory_copy_string("pip was killed for want of memory");
+    else if (strstr(said, "No module named pip"))
+        text = memory_copy_string("the image has no pip, which installs packages");
+    else
+        text = memory_format("pip failed:\n%s", *said ? said : "(it said nothing)");
+    environment_step(packages->site->environment, -1, "installing %s", packages->names);
+    fail(packages, text);
+}
+
+static void on_installed(struct exec *exec, const struct container_end *seen)
+{
+    struct docker_packages *packages = CONTAINER_OF(exec, struct docker_packages, exec);
+    const char *said = last_lines_end(&packages->said);
+    struct last_words words;
+    bool has_words = last_words_reader_end(&packages->errors, &words);
+    struct process_end end = docker_end(
+        &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
+        has_words ? &words : NULL, packages->python);
+
+    if (end.failure[0] || !end.reported || end.wait_status != 0)
+        fail_with_last_lines(packages, &end, said);
+    else
+        commit(packages);
+}
+
+static void add(const char **list, size_t *count, size_t most, const char *string)
+{
+    if (*count < most)
+        list[(*count)++] = string;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* What the operator has written here replaces what is said elsewhere. */
+static bool is_handed_on(const char *variable, bool has_index)
+{
+    if (has_index && (starts_with(variable, "PIP_INDEX") || starts_with(variable, "PIP_EXTRA")))
+        return false;
+    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++)
+        if (starts_with(variable, handed_on[i]))
+            return true;
+    return false;
+}
+
+static void choose_variables(const char *variables[MOST_VARIABLES + 1], const char *index)
+{
+    size_t count = 0;
+
+    add(variables, &count, MOST_VARIABLES, "PIP_BREAK_SYSTEM_PACKAGES=1");
+    add(variables, &count, MOST_VARIABLES, "PIP_ROOT_USER_ACTION=ignore");
+    if (index) /* it may hold a password, which a command line shows */
+        add(variables, &count, MOST_VARIABLES, index);
+    for (char **variable = environ; *variable; variable++)
+        if (is_handed_on(*variable, index != NULL))
+            add(variables, &count, MOST_VARIABLES, *variable);
+    variables[count] = NULL;
+}
+
+static void choose_arguments(const struct docker_packages *packages,
+                             const char *arguments[MOST_ARGUMENTS + 1], const char *plain_host)
+{
+    const char *const always[] = {
+        packages->python,
+        "-I",
+        "-m",
+        "pip",
+        "install",
+        "--no-input",
+        "--no-cache-dir",
+        "--disable-pip-version-check",
+        "--progress-bar",
+        "off",
+        "-r",
+        REQUIREMENTS,
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        add(arguments, &count, MOST_ARGUMENTS, always[i]);
+    if (!json_is_true(json_object_get(packages->site->definition, "allow_source_builds")))
+        add(arguments, &count, MOST_ARGUMENTS, "--only-binary=:all:");
+    if (string_of(packages, "pip_find_links"))
+        add(arguments, &count, MOST_ARGUMENTS, "--find-links=" WHEELS);
+    if (plain_host)
+        add(arguments, &count, MOST_ARGUMENTS, plain_host);
+    arguments[count] = NULL;
+}
+
+/* The operator's word for an index without TLS is enough; pip wants it twice. Owned by the caller;
+ * NULL: there is nothing to say. */
+static char *trust(const char *url)
+{
+    const char *host;
+
+    if (!url || !starts_with(url, "http://"))
+        return NULL;
+    host = url + strlen("http://");
+    if (strcspn(host, "@") < strcspn(host, "/"))
+        host += strcspn(host, "@") + 1;
+    return memory_format("--trusted-host=%.*s", (int)strcspn(host, "/"), host);
+}
+
+static double seconds_left(const struct docker_packages *packages)
+{
+    double timeout = packages->site->environment->settings.prepare_timeout;
+
+    return timeout > 0 ? timeout + DOCKER_GRACE_SECONDS : LONGEST_SECONDS;
+}
+
+static void on_container_started(struct container *started)
+{
+    struct docker_packages *packages = CONTAINER_OF(started, struct docker_packages, container);
+    const char *index = string_of(packages, "pip_index_url");
+    AUTO_FREE char *index_variable = index ? memory_format("PIP_INDEX_URL=%s", index) : NULL;
+    AUTO_FREE char *plain_host = trust(index);
+    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
+    AUTO_JSON json_t *definition = NULL;
+    const char *arguments[MOST_ARGUMENTS + 1];
+    const char *variables[MOST_VARIABLES + 1];
+    struct docker_container container = docker_site_container(packages->site, DOCKER_INSTALL);
+
+    choose_arguments(packages, arguments, plain_host);
+    choose_variables(variables, index_variable);
+    container.user = "0:0";
+    container.nonce = nonce;
+    container.seconds = seconds_left(packages);
+    container.program = arguments;
+    container.variables = variables;
+    definition = docker_exec_describe(&container);
+    last_words_reader_init(&packages->errors, nonce);
+    packages->errors.output = on_errors;
+    packages->said = (struct last_lines){.said = on_said};
+    packages->exec = (struct exec){.output = on_output, .ended = on_installed};
+    exec_start(&packages->exec, packages->site->engine,
+               &(struct exec_plan){
+                   .container = container_id(&packages->container),
+                   .definition = definition,
+                   .start_timeout = docker_site_startup_seconds(packages->site),
+               });
+}
+
+/* Nothing ends it but us: it could not be started, or was killed, or the engine has gone. */
+static void on_container_ended(struct container *ended, const struct container_end *end)
+{
+    struct docker_packages *packages = CONTAINER_OF(ended, struct docker_packages, container);
+
+    fail(packages, end->failure[0] ? end->failure
+                                   : "the container that packages were installed in was killed");
+}
+
+/* New reference, or NULL. */
+static json_t *make_mounts(const struct docker_packages *packages, struct error *err)
+{
+    const struct docker_guarded guarded = docker_site_guarded(packages->site);
+    const char *links = string_of(packages, "pip_find_links");
+    AUTO_FREE char *wheels = links ? docker_volume_resolve(links, &guarded, err) : NULL;
+    json_t *mounts;
+
+    if (links && !wheels) {
+        error_prefix(err, "pip_find_links");
+        return NULL;
+    }
+    mounts = json_pack("[o]", docker_mount(packages->file, REQUIREMENTS, false));
+    if (wheels)
+        json_array_append_new(mounts, docker_mount(wheels, WHEELS, false));
+    return mounts;
+}
+
+static int start_container(struct docker_packages *packages, struct error *err)
+{
+    AUTO_JSON json_t *mounts = make_mounts(packages, err);
+    AUTO_JSON json_t *labels = docker_site_labels(packages->site, seconds_left(packages));
+    AUTO_JSON json_t *definition = NULL;
+    AUTO_FREE char *name = docker_site_name(packages->site);
+    struct docker_container container = docker_site_container(packages->site, DOCKER_INSTALL);
+
+    if (!mounts)
+        return -1;
+    container.image = packages->base->id;
+    container.volumes = packages->base->volumes;
+    container.user = "0:0";
+    container.seconds = seconds_left(packages);
+    container.mounts = mounts;
+    container.labels = labels;
+    definition = docker_container_describe(&container);
+    packages->container =
+        (struct container){.started = on_container_started, .ended = on_container_ended};
+    container_start(&packages->container, packages->site->engine,
+                    &(struct container_plan){
+                        .name = name,
+                        .definition = definition,
+                        .start_timeout = docker_site_startup_seconds(packages->site),
+                    });
+    return 0;
+}
+
+static void on_looked_for(struct engine_request *request, const struct engine_answer *answer,
+                          const struct error *err)
+{
+    struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
+    struct error problem = ERROR_INIT;
+
+    if (!err || answer->status != DOCKER_NOT_FOUND) {
+        on_inspected(request, answer, err);
+        return;
+    }
+    environment_step(packages->site->environment, -1, "installing %s", packages->names);
+    if (start_container(packages, &problem) < 0)
+        packages->done(packages, &problem);
+}
+
+/* What is to be installed */
+
+static void make_tag(struct docker_packages *packages, const char *text)
+{
+    static const char *const parts[] = {"pip_index_url", "pip_find_links"};
+    const bool builds =
+        json_is_true(json_object_get(packages->site->definition, "allow_source_builds"));
+    const int rules = RULES;
+    char key[DIGEST_TEXT_BYTES];
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add(&digest, &rules, sizeof rules);
+    digest_add_string(&digest, packages->base->id);
+    digest_add_string(&digest, text);
+    digest_add(&digest, &builds, sizeof builds);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        digest_add_string(&digest, string_of(packages, parts[i]));
+    digest_finish(&digest, key);
+    free(packages->tag);
+    packages->tag = memory_format(DOCKER_REPOSITORY ":%s", key);
+}
+
+/* As pip reads it: what has been checked, whatever becomes of the operator's file meanwhile. */
+static int write_file(struct docker_packages *packages, const char *text, struct error *err)
+{
+    AUTO_FREE char *folder = memory_format("%s/docker/requirements", packages->site->state);
+    AUTO_FREE char *name = random_digits(NAME_DIGITS);
+    AUTO_CLOSE int fd = -1;
+
+    if (fd_make_directories(folder, 0700, err) < 0)
+        return -1;
+    free(packages->file);
+    packages->file = memory_format("%s/%s", folder, name);
+    fd = open(packages->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot write %s", packages->file);
+    return fd_write_all(fd, text, strlen(text), err);
+}
+
+static int read_requirements(struct docker_packages *packages, struct requirements *wanted,
+                             struct error *err)
+{
+    const char *file = string_of(packages, "requirements_file");
+    const json_t *names = json_object_get(packages->site->definition, "pip_packages");
+
+    if (requirements_add_packages(wanted, names, err) < 0)
+        return -1;
+    if (file && requirements_add_file(wanted, file, err) < 0)
+        return -1;
+    return requirements_check_hashes(wanted, err);
+}
+
+int docker_packages_start(struct docker_packages *packages, struct docker_site *site,
+                          const struct docker_facts *base, const char *python, struct error *err)
+{
+    AUTO(requirements_deinit) struct requirements wanted = {0};
+    AUTO_FREE char *text = NULL;
+
+    packages->site = site;
+    packages->base = base;
+    environment_step(site->environment, -1, "reading what to install");
+    if (read_requirements(packages, &wanted, err) < 0)
+        return -1;
+    text = requirements_text(&wanted);
+    free(packages->python);
+    packages->python = memory_copy_string(python);
+    free(packages->names);
+    packages->names = requirements_names(&wanted);
+    make_tag(packages, text);
+    if (write_file(packages, text, err) < 0)
+        return -1;
+    inspect(packages, on_looked_for);
+    return 0;
+}
+
+void docker_packages_cancel(struct docker_packages *packages)
+{
+    engine_request_cancel(&packages->request);
+    exec_cancel(&packages->exec);
+    container_cancel(&packages->container);
+    if (packages->file)
+        (void)unlink(packages->file);
+}
+
+void docker_packages_deinit(struct docker_packages *packages)
+{
+    docker_packages_cancel(packages);
+    docker_facts_deinit(&packages->facts);
+    free(packages->python);
+    free(packages->names);
+    free(packages->tag);
+    free(packages->file);
+}

@@ -1,0 +1,40 @@
+/* An image with packages in it, made once from another one: a container of that runs pip, and what
+ * has become of it is kept as an image. It is called after what it was made from, so that it is
+ * found again, and made anew when any of that changes. */
+#pragma once
+
+#include "environments/docker/image.h"
+#include "environments/engine/container.h"
+#include "environments/engine/engine_request.h"
+#include "environments/engine/exec.h"
+#include "environments/engine/last_words.h"
+#include "environments/packages/last_lines.h"
+
+struct docker_site;
+
+struct docker_packages {
+    void (*done)(struct docker_packages *packages, const struct error *err);
+    struct docker_facts facts; /* of the image with the packages, once `done` */
+
+    /* Private. */
+    struct docker_site *site;        /* borrowed */
+    const struct docker_facts *base; /* borrowed */
+    char *python;                    /* owned: what runs pip */
+    char *names;                     /* owned: of the packages, for people */
+    char *tag;                       /* owned: what the image is called */
+    char *file;                      /* owned: the requirements, as pip gets them */
+    struct engine_request request;
+    struct container container;
+    struct exec exec;
+    struct last_words_reader errors;
+    struct last_lines said;
+};
+
+/* True when there are packages to install. */
+bool docker_packages_are_wanted(const struct docker_site *site);
+
+/* `done` will come, unless this fails. BASE must stay as it is. */
+int docker_packages_start(struct docker_packages *packages, struct docker_site *site,
+                          const struct docker_facts *base, const char *python, struct error *err);
+void docker_packages_cancel(struct docker_packages *packages);
+void docker_packages_deinit(struct docker_packages *packages);

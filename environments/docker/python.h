@@ -1,0 +1,44 @@
+/* What runs scripts in an image: python3 or python, which version, and who it is there. Found out
+ * by running it, once for each image; the answer is kept in the state directory. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/outcome.h"
+#include "environments/engine/container.h"
+#include "environments/engine/last_words.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct docker_facts;
+struct docker_site;
+
+struct docker_python_facts {
+    char *program; /* owned: "python3"; NULL: not known */
+    char *version; /* owned: "3.11.2" */
+    uid_t uid;     /* who the operator's `user` is; else of no meaning */
+    gid_t gid;
+};
+
+void docker_python_facts_deinit(struct docker_python_facts *facts);
+
+struct docker_python {
+    void (*done)(struct docker_python *python, const struct error *err);
+    struct docker_python_facts facts; /* once `done`, or READY */
+
+    /* Private. */
+    struct docker_site *site;         /* borrowed */
+    const struct docker_facts *image; /* borrowed */
+    char *path;                       /* owned: of the file with the answer */
+    size_t candidate;
+    struct container container;
+    struct last_words_reader errors;
+    struct buffer answer;
+    struct buffer complaint;
+};
+
+/* Asks IMAGE, which must stay as it is. READY when the answer is known. */
+enum outcome docker_python_start(struct docker_python *python, struct docker_site *site,
+                                 const struct docker_facts *image);
+void docker_python_cancel(struct docker_python *python);
+void docker_python_deinit(struct docker_python *python);

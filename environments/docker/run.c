@@ -1,0 +1,161 @@
+#include "environments/docker/run.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "environments/docker/end.h"
+#include "environments/docker/image.h"
+#include "environments/docker/site.h"
+#include "environments/engine/container.h"
+#include "environments/engine/last_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DOCKER_GRACE_SECONDS 5.     /* behind the caller's deadline a container ends by itself */
+#define INSPECTION_SECONDS   86400. /* for which one that is to be looked at stays */
+
+struct docker_run {
+    struct execution execution;
+    struct docker_site *site; /* borrowed */
+    struct container container;
+    struct last_words_reader errors;
+    char *python;      /* owned: the program */
+    char *name;        /* owned: of the container */
+    bool stays;        /* to be looked at */
+    double started_at; /* monotonic seconds */
+};
+
+static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
+{
+    struct docker_run *run = CONTAINER_OF(reader, struct docker_run, errors);
+
+    run->execution.listener->output(run->execution.listener, PROCESS_STDERR, data, length);
+}
+
+static void on_output(struct container *container, enum frame_stream stream, const char *data,
+                      size_t length)
+{
+    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
+
+    if (stream == FRAME_STDERR)
+        last_words_reader_feed(&run->errors, data, length);
+    else
+        run->execution.listener->output(run->execution.listener, PROCESS_STDOUT, data, length);
+}
+
+static void on_started(struct container *container)
+{
+    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
+
+    run->execution.listener->began(run->execution.listener);
+}
+
+static void run_free(struct docker_run *run)
+{
+    free(run->python);
+    free(run->name);
+    free(run);
+}
+
+static void on_ended(struct container *container, const struct container_end *seen)
+{
+    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
+    struct execution_listener *listener = run->execution.listener;
+    struct last_words words;
+    bool has_words = last_words_reader_end(&run->errors, &words);
+    struct process_end end = docker_end(
+        &(struct docker_observation){
+            .killed = seen->killed,
+            .out_of_memory = seen->out_of_memory,
+            .exit_code = seen->exit_code,
+            .seconds = clock_seconds() - run->started_at,
+            .failure = seen->failure,
+        },
+        has_words ? &words : NULL, run->python);
+
+    if (run->stays && seen->started)
+        log_info("container %s stays to be looked at, for a day", run->name);
+    if (seen->status == DOCKER_NOT_FOUND)
+        run->site->is_stale = true;
+    run_free(run);
+    listener->ended(listener, &end);
+}
+
+static void kill_run(struct execution *execution)
+{
+    container_kill(&CONTAINER_OF(execution, struct docker_run, execution)->container);
+}
+
+/* In seconds, with what comes before the time of the script and behind it. */
+static double longest_life(const struct docker_run *run, const struct execution_request *request)
+{
+    return docker_site_startup_seconds(run->site) + request->timeout + DOCKER_GRACE_SECONDS +
+           (run->stays ? INSPECTION_SECONDS : 0);
+}
+
+static int start_container(struct docker_run *run, const struct docker_facts *image,
+                           const struct execution_request *request, struct error *err)
+{
+    AUTO_FREE char *script = docker_site_script(request);
+    AUTO_FREE char *user = docker_site_user(run->site);
+    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
+    AUTO_JSON json_t *mounts = docker_site_mounts(run->site, request, err);
+    AUTO_JSON json_t *labels = docker_site_labels(run->site, longest_life(run, request));
+    AUTO_JSON json_t *definition = NULL;
+    const char *const program[] = {run->python, script, NULL};
+    struct docker_container container = docker_site_container(run->site, DOCKER_RUN);
+
+    if (!mounts)
+        return -1;
+    if (run->stays)
+        json_object_set_new(labels, DOCKER_LABEL_STAYS, json_string("1"));
+    container.image = image->id;
+    container.volumes = image->volumes;
+    container.user = user;
+    container.nonce = nonce;
+    container.seconds = request->timeout + DOCKER_GRACE_SECONDS;
+    container.program = program;
+    container.mounts = mounts;
+    container.labels = labels;
+    container.stays = run->stays;
+    definition = docker_container_describe(&container);
+    last_words_reader_init(&run->errors, nonce);
+    container_start(&run->container, run->site->engine,
+                    &(struct container_plan){
+                        .name = run->name,
+                        .definition = definition,
+                        .start_timeout = docker_site_startup_seconds(run->site),
+                        .is_told = true,
+                        .keep = run->stays,
+                    });
+    return 0;
+}
+
+struct execution *docker_run_start(struct docker_site *site, const struct docker_facts *image,
+                                   const struct docker_python_facts *python,
+                                   const struct execution_request *request,
+                                   struct execution_listener *listener, struct error *err)
+{
+    struct docker_run *run = NEW(struct docker_run);
+
+    run->execution =
+        (struct execution){.listener = listener, .kill = kill_run, .is_starting = true};
+    run->site = site;
+    run->container.output = on_output;
+    run->container.started = on_started;
+    run->container.ended = on_ended;
+    run->errors.output = on_errors;
+    run->python = memory_copy_string(python->program);
+    run->name = docker_site_name(site);
+    run->stays = json_is_false(json_object_get(site->definition, "cleanup_container"));
+    run->started_at = clock_seconds();
+    if (start_container(run, image, request, err) == 0)
+        return &run->execution;
+    run_free(run);
+    return NULL;
+}

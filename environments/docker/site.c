@@ -1,0 +1,274 @@
+#include "environments/docker/site.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "environments/instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEET_SECONDS    30.
+#define STARTUP_SECONDS 30. /* where nothing else is configured */
+
+enum {
+    FORBIDDEN = 403,
+    NAME_DIGITS = 16,
+    MOST_PROCESSES = 32768, /* all that many a machine has numbers for */
+};
+
+static bool says(const json_t *options, const char *wanted)
+{
+    const json_t *option;
+    size_t i;
+
+    json_array_foreach (options, i, option) {
+        const char *text = json_string_value(option);
+
+        if (text && strncmp(text, wanted, strlen(wanted)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A proxy may keep this from us and let us make containers all the same. */
+static bool is_forbidden(const struct engine_answer *answer)
+{
+    return answer->status == FORBIDDEN;
+}
+
+static void on_version(struct engine_request *request, const struct engine_answer *answer,
+                       const struct error *err)
+{
+    struct docker_site *site = CONTAINER_OF(request, struct docker_site, request);
+    const char *architecture = err ? NULL : json_object_get_string(answer->json, "Arch");
+
+    if (err && is_forbidden(answer))
+        err = NULL;
+    if (!err) {
+        free(site->architecture);
+        site->architecture = architecture ? memory_copy_string(architecture) : NULL;
+        site->is_met = true;
+    }
+    site->met(site, err);
+}
+
+static void on_info(struct engine_request *request, const struct engine_answer *answer,
+                    const struct error *err)
+{
+    struct docker_site *site = CONTAINER_OF(request, struct docker_site, request);
+    const json_t *options;
+
+    if (err && !is_forbidden(answer)) {
+        site->met(site, err);
+        return;
+    }
+    options = err ? NULL : json_object_get(answer->json, "SecurityOptions");
+    site->is_rootless = says(options, "name=rootless");
+    site->remaps_users = says(options, "name=userns");
+    request->done = on_version;
+    engine_request_start(
+        request, site->engine,
+        &(struct engine_question){.method = "GET", .path = "/version", .timeout = MEET_SECONDS});
+}
+
+enum outcome docker_site_meet(struct docker_site *site)
+{
+    if (site->is_met)
+        return OUTCOME_READY;
+    site->request = (struct engine_request){.done = on_info};
+    engine_request_start(
+        &site->request, site->engine,
+        &(struct engine_question){.method = "GET", .path = "/info", .timeout = MEET_SECONDS});
+    return OUTCOME_PENDING;
+}
+
+void docker_site_cancel(struct docker_site *site)
+{
+    engine_request_cancel(&site->request);
+}
+
+char *docker_site_user(const struct docker_site *site)
+{
+    const char *named = json_object_get_string(site->definition, "user");
+
+    if (named)
+        return memory_copy_string(named);
+    if (site->is_rootless)
+        return memory_copy_string("0:0");
+    return memory_format("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
+}
+
+double docker_site_startup_seconds(const struct docker_site *site)
+{
+    const json_t *value = json_object_get(site->definition, "container_startup_timeout");
+
+    return json_is_number(value) ? json_number_value(value) : STARTUP_SECONDS;
+}
+
+char *docker_site_name(const struct docker_site *site)
+{
+    const char *prefix = json_object_get_string(site->definition, "container_name_prefix");
+    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
+
+    return memory_format("%s%s", prefix ? prefix : "pyexecd_", digits);
+}
+
+json_t *docker_site_labels(const struct docker_site *site, double seconds)
+{
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}",                                       //
+                     DOCKER_LABEL_STATE, instance_state_name(site->instance),           //
+                     DOCKER_LABEL_SERVER, instance_name(site->instance),                //
+                     DOCKER_LABEL_ENVIRONMENT, site->environment->name,                 //
+                     DOCKER_LABEL_OWNER, json_string_format("%u", (unsigned)geteuid()), //
+                     DOCKER_LABEL_DEADLINE,
+                     json_string_format("%lld", (long long)time(NULL) + (long long)seconds));
+}
+
+struct docker_guarded docker_site_guarded(const struct docker_site *site)
+{
+    return (struct docker_guarded){
+        .socket = engine_socket(site->engine),
+        .state = site->state,
+    };
+}
+
+/* A target is written alone, or with a mode. */
+static int add_volume(const struct docker_site *site, json_t *mounts, const char *path,
+                      const json_t *volume, struct error *err)
+{
+    const struct docker_guarded guarded = docker_site_guarded(site);
+    const char *target =
+        json_is_string(volume) ? json_string_value(volume) : json_object_get_string(volume, "path");
+    const char *mode = json_object_get_string(volume, "mode");
+    AUTO_FREE char *source = docker_volume_resolve(path, &guarded, err);
+
+    if (!source)
+        return -1;
+    json_array_append_new(mounts, docker_mount(source, target, mode && strcmp(mode, "rw") == 0));
+    return 0;
+}
+
+static int add_volumes(const struct docker_site *site, json_t *mounts, struct error *err)
+{
+    const char *path;
+    json_t *volume;
+
+    json_object_foreach (json_object_get(site->definition, "volumes"), path, volume) {
+        if (add_volume(site, mounts, path, volume, err) < 0)
+            return error_prefix(err, "volume");
+    }
+    return 0;
+}
+
+char *docker_site_script(const struct execution_request *request)
+{
+    return memory_format(DOCKER_WORKSPACE "%s", strrchr(request->script, '/'));
+}
+
+json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
+                           struct error *err)
+{
+    AUTO_FREE char *script = docker_site_script(request);
+    AUTO_JSON json_t *mounts =
+        json_pack("[o]", docker_mount(request->directory, DOCKER_WORKSPACE, true));
+
+    if (add_volumes(site, mounts, err) < 0)
+        return NULL;
+    if (request->overlay)
+        json_array_append_new(mounts, docker_mount(request->overlay, script, false));
+    return json_incref(mounts);
+}
+
+/* Podman asks for more than it may have itself, unless it is told. */
+static uint64_t most_processes(const struct docker_site *site)
+{
+    struct rlimit limit;
+
+    if (!engine_is_podman(site->engine) || getrlimit(RLIMIT_NPROC, &limit) < 0)
+        return 0;
+    return limit.rlim_max < MOST_PROCESSES ? limit.rlim_max : MOST_PROCESSES;
+}
+
+struct docker_container docker_site_container(const struct docker_site *site,
+                                              enum docker_purpose purpose)
+{
+    return (struct docker_container){
+        .purpose = purpose,
+        .definition = site->definition,
+        .settings = &site->environment->settings,
+        .init = site->init,
+        .remaps_users = site->remaps_users,
+        .most_processes = most_processes(site),
+    };
+}
+
+static int check_volumes(const json_t *volumes, struct error *err)
+{
+    const char *path;
+    json_t *volume;
+
+    json_object_foreach ((json_t *)volumes, path, volume) {
+        const char *target = json_is_string(volume) ? json_string_value(volume)
+                                                    : json_object_get_string(volume, "path");
+
+        if (docker_volume_check_target(target, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_address(const json_t *definition, struct engine_address *ret, struct error *err)
+{
+    const char *host = json_object_get_string(definition, "host");
+    const json_t *tls = json_object_get(definition, "tls");
+    const struct engine_tls files = {
+        .ca_file = json_object_get_string(tls, "ca_file"),
+        .cert_file = json_object_get_string(tls, "cert_file"),
+        .key_file = json_object_get_string(tls, "key_file"),
+    };
+
+    if (host)
+        return engine_address_parse(host, tls ? &files : NULL, ret, err);
+    return engine_address_default(ret, err);
+}
+
+int docker_site_init(struct docker_site *site, struct environment *environment,
+                     const struct environment_recipe *recipe, const char **ret_key,
+                     struct error *err)
+{
+    struct engine_address address = {0};
+
+    *ret_key = "volumes";
+    if (check_volumes(json_object_get(recipe->definition, "volumes"), err) < 0)
+        return -1;
+    *ret_key = "host";
+    if (read_address(recipe->definition, &address, err) < 0)
+        return -1;
+    *site = (struct docker_site){
+        .environment = environment,
+        .definition = json_deep_copy(recipe->definition),
+        .instance = recipe->instance,
+        .init = memory_copy_string(recipe->container_init ? recipe->container_init : ""),
+        .state = memory_copy_string(recipe->state ? recipe->state : ""),
+    };
+    if (recipe->loop)
+        site->engine = engine_new(recipe->loop, &address);
+    engine_address_deinit(&address);
+    return 0;
+}
+
+void docker_site_deinit(struct docker_site *site)
+{
+    docker_site_cancel(site);
+    engine_free(site->engine);
+    json_decref(site->definition);
+    free(site->init);
+    free(site->state);
+    free(site->architecture);
+    *site = (struct docker_site){0};
+}

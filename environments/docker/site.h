@@ -1,0 +1,78 @@
+/* What the parts of a Docker environment share: whose containers they are, which engine makes them,
+ * and what that engine is like. */
+#pragma once
+
+#include "environments/docker/container_description.h"
+#include "environments/docker/volume.h"
+#include "environments/engine/engine.h"
+#include "environments/engine/engine_request.h"
+#include "environments/environment.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#define DOCKER_GRACE_SECONDS 5. /* behind the caller's deadline a script ends by itself */
+
+enum { DOCKER_NOT_FOUND = 404 }; /* what an engine says of what it does not have */
+
+struct docker_site {
+    struct environment *environment; /* borrowed */
+    json_t *definition;              /* owned */
+    struct engine *engine;           /* owned */
+    const struct instance *instance; /* borrowed */
+    char *init;                      /* owned: where pyexecd-init is */
+    char *state;                     /* owned: the state directory */
+
+    /* Of the engine; known while `is_met`. */
+    bool is_met;
+    bool is_rootless;   /* root in a container is its user outside */
+    bool remaps_users;  /* users are others outside, unless it is told not to */
+    char *architecture; /* owned: "amd64"; NULL: it does not say */
+
+    /* What was prepared is not there any more: somebody has removed the image. */
+    bool is_stale;
+
+    void (*met)(struct docker_site *site, const struct error *err); /* set by the owner */
+
+    /* Private. */
+    struct engine_request request;
+};
+
+/* RECIPE's environment is ENVIRONMENT, which has been initialised. On failure *RET_KEY is what is
+ * wrong with the definition. */
+int docker_site_init(struct docker_site *site, struct environment *environment,
+                     const struct environment_recipe *recipe, const char **ret_key,
+                     struct error *err);
+void docker_site_deinit(struct docker_site *site);
+
+/* Asks the engine what it is, unless it has answered before. `met` ends a PENDING one. */
+enum outcome docker_site_meet(struct docker_site *site);
+void docker_site_cancel(struct docker_site *site);
+
+/* Who scripts are in a container, "UID:GID" unless the operator has named somebody. Owned by the
+ * caller. */
+char *docker_site_user(const struct docker_site *site);
+
+/* What a container may take to start. */
+double docker_site_startup_seconds(const struct docker_site *site);
+
+/* A name for a container that is not taken. Owned by the caller. */
+char *docker_site_name(const struct docker_site *site);
+
+/* The labels of a container that nobody wants any more in SECONDS. New reference. */
+json_t *docker_site_labels(const struct docker_site *site, double seconds);
+
+/* What may not be mounted. */
+struct docker_guarded docker_site_guarded(const struct docker_site *site);
+
+/* What containers for REQUEST get from this machine: the working directory, the operator's volumes,
+ * and what is laid over the script. New reference; NULL with ERR. */
+json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
+                           struct error *err);
+
+/* Where the script of REQUEST is in a container. Owned by the caller. */
+char *docker_site_script(const struct execution_request *request);
+
+/* Begins the description of a container: all that does not depend on what it is for. */
+struct docker_container docker_site_container(const struct docker_site *site,
+                                              enum docker_purpose purpose);

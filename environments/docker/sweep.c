@@ -1,0 +1,180 @@
+#include "environments/docker/sweep.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/docker/cache.h"
+#include "environments/docker/image.h"
+#include "environments/docker/site.h"
+#include "environments/engine/discard.h"
+#include "environments/instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AGAIN_SECONDS 3600.
+#define LIST_SECONDS  30.
+
+static bool has_passed(const json_t *labels, time_t now)
+{
+    const char *deadline = json_object_get_string(labels, DOCKER_LABEL_DEADLINE);
+
+    return deadline && strtoll(deadline, NULL, 10) < (long long)now;
+}
+
+static bool is_of_our_user(const json_t *labels)
+{
+    const char *owner = json_object_get_string(labels, DOCKER_LABEL_OWNER);
+
+    return owner && strtoul(owner, NULL, 10) == geteuid();
+}
+
+/* One that was left to be looked at has ended, and outlives its server. */
+static bool is_to_be_looked_at(const json_t *description, const json_t *labels)
+{
+    const char *state = json_object_get_string(description, "State");
+
+    return json_object_get(labels, DOCKER_LABEL_STAYS) && state && strcmp(state, "exited") == 0;
+}
+
+bool docker_sweep_judge(const json_t *description, const struct instance *instance, time_t now)
+{
+    const json_t *labels = json_object_get(description, "Labels");
+    const char *state = json_object_get_string(labels, DOCKER_LABEL_STATE);
+    const char *server = json_object_get_string(labels, DOCKER_LABEL_SERVER);
+
+    if (!state || !server || !is_of_our_user(labels))
+        return false;
+    if (strcmp(state, instance_state_name(instance)) != 0 ||
+        is_to_be_looked_at(description, labels))
+        return has_passed(labels, now);
+    /* One of a server that lives is behind its deadline when the engine was away at its end. */
+    return has_passed(labels, now) || !instance_is_alive(instance, server);
+}
+
+static void use_images(const struct docker_sweep *sweep)
+{
+    for (size_t i = 0; i < sizeof sweep->used / sizeof *sweep->used; i++)
+        if (sweep->used[i])
+            docker_cache_use(sweep->site->state, sweep->used[i]);
+}
+
+void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed)
+{
+    sweep->used[0] = built;
+    sweep->used[1] = installed;
+    use_images(sweep);
+}
+
+static void remove_image(const struct docker_sweep *sweep, const char *tag)
+{
+    AUTO_FREE char *escaped = engine_escape(tag);
+    AUTO_FREE char *path = memory_format("/images/%s", escaped);
+
+    log_info("removing image %s, which nothing has used for long", tag);
+    docker_cache_forget(sweep->site->state, tag);
+    engine_discard(sweep->site->engine, path);
+}
+
+static void on_images(struct engine_request *request, const struct engine_answer *answer,
+                      const struct error *err)
+{
+    struct docker_sweep *sweep = CONTAINER_OF(request, struct docker_sweep, request);
+    const json_t *image;
+    size_t i;
+
+    if (err)
+        return; /* in an hour, then */
+    use_images(sweep);
+    json_array_foreach (answer->json, i, image) {
+        const char *tag = json_string_value(json_array_get(json_object_get(image, "RepoTags"), 0));
+
+        if (tag && strstr(tag, DOCKER_REPOSITORY ":") &&
+            !docker_cache_is_wanted(sweep->site->state, tag, time(NULL)))
+            remove_image(sweep, tag);
+    }
+}
+
+/* Only those that were made with our state directory. */
+static void list_images(struct docker_sweep *sweep)
+{
+    AUTO_FREE char *text = memory_format("{\"label\":[\"" DOCKER_LABEL_IMAGE "=%s\"]}",
+                                         instance_state_name(sweep->site->instance));
+    AUTO_FREE char *filters = engine_escape(text);
+    AUTO_FREE char *path = memory_format("/images/json?filters=%s", filters);
+
+    sweep->request = (struct engine_request){.done = on_images};
+    engine_request_start(
+        &sweep->request, sweep->site->engine,
+        &(struct engine_question){.method = "GET", .path = path, .timeout = LIST_SECONDS});
+}
+
+static void on_list(struct engine_request *request, const struct engine_answer *answer,
+                    const struct error *err)
+{
+    struct docker_sweep *sweep = CONTAINER_OF(request, struct docker_sweep, request);
+    const json_t *description;
+    size_t i;
+
+    sweep->is_due = err != NULL;
+    if (err) {
+        log_debug("cannot look for old containers: %s", err->message);
+        return;
+    }
+    json_array_foreach (answer->json, i, description) {
+        const char *id = json_object_get_string(description, "Id");
+
+        if (!id || !docker_sweep_judge(description, sweep->site->instance, time(NULL)))
+            continue;
+        log_info("removing container %.12s, whose time is over", id);
+        engine_discard_container(sweep->site->engine, id);
+    }
+    list_images(sweep);
+}
+
+static void sweep_now(struct docker_sweep *sweep)
+{
+    AUTO_FREE char *filters = engine_escape("{\"label\":[\"" DOCKER_LABEL_STATE "\"]}");
+    AUTO_FREE char *path = memory_format("/containers/json?all=1&filters=%s", filters);
+
+    engine_request_cancel(&sweep->request);
+    sweep->request = (struct engine_request){.done = on_list};
+    engine_request_start(
+        &sweep->request, sweep->site->engine,
+        &(struct engine_question){.method = "GET", .path = path, .timeout = LIST_SECONDS});
+}
+
+static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    sweep_now(CONTAINER_OF(timer, struct docker_sweep, again));
+}
+
+void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site)
+{
+    sweep->site = site;
+    ev_timer_init(&sweep->again, on_again, AGAIN_SECONDS, AGAIN_SECONDS);
+}
+
+void docker_sweep_begin(struct docker_sweep *sweep)
+{
+    ev_timer_start(sweep->site->environment->loop, &sweep->again);
+    sweep_now(sweep);
+}
+
+void docker_sweep_catch_up(struct docker_sweep *sweep)
+{
+    if (sweep->is_due)
+        sweep_now(sweep);
+}
+
+void docker_sweep_stop(struct docker_sweep *sweep)
+{
+    engine_request_cancel(&sweep->request);
+    if (ev_is_active(&sweep->again))
+        ev_timer_stop(sweep->site->environment->loop, &sweep->again);
+}

@@ -1,0 +1,39 @@
+/* What earlier servers have left in an engine: containers that carry our labels. One goes when its
+ * server is dead, or when its deadline has passed and it belongs to the same user; nothing of
+ * anybody else's is ever touched. Derived images go when no environment has used them for long. */
+#pragma once
+
+#include "environments/engine/engine_request.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <time.h>
+
+struct docker_site;
+struct instance;
+
+struct docker_sweep {
+    struct docker_site *site; /* borrowed */
+    struct engine_request request;
+    ev_timer again;
+    bool is_due;         /* the engine was away when it should have been swept */
+    const char *used[2]; /* borrowed: tags of the images that the environment has now, or NULL */
+};
+
+void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site);
+
+/* Sweeps now and every hour. */
+void docker_sweep_begin(struct docker_sweep *sweep);
+
+/* The environment has the images with these tags (borrowed, as long as it has; or NULL) from now
+ * on.
+ */
+void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed);
+
+/* The engine is there: sweeps if that is due. */
+void docker_sweep_catch_up(struct docker_sweep *sweep);
+void docker_sweep_stop(struct docker_sweep *sweep);
+
+/* Whether a container may be removed at NOW: DESCRIPTION is what the list of containers says of it.
+ * For tests. */
+bool docker_sweep_judge(const json_t *description, const struct instance *instance, time_t now);

@@ -1,0 +1,80 @@
+/* One container from its creation to its removal: create, attach, start, output, end, inspect,
+ * remove.
+ *
+ * Attached before it is started, so that nothing that it prints is lost. Its end is waited for
+ * (condition not-running) from the moment it was started: a container that has ended by then is
+ * still there to answer, since nobody but us removes it, and the wait costs no time before the
+ * start, as `next-exit` would.
+ *
+ * Whatever happens, a container that was created, or may have been, is removed in the background,
+ * unless it is to be kept: also when its owner has cancelled it and when the engine's answer to its
+ * creation comes later than that (engine_is_idle says when that is done). */
+#pragma once
+
+#include "base/error.h"
+#include "environments/engine/engine.h"
+#include "environments/engine/frames.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CONTAINER_KILL_SECONDS  5.0  /* an engine that has not killed by then has failed */
+#define CONTAINER_MERCY_SECONDS 0.15 /* for a program that ends by itself when it is told to */
+#define CONTAINER_DRAIN_SECONDS 2.0  /* from the end of a program to the end of its output */
+
+struct container_life;
+
+/* Everything is borrowed until container_start returns. */
+struct container_plan {
+    const char *name;         /* NULL: the engine chooses one */
+    const json_t *definition; /* the body of the request to create it; Tty must be false */
+    const char *platform;     /* "linux/arm64"; NULL: the engine's own */
+    double start_timeout;     /* seconds from now to its start; 0: as long as it takes */
+    bool is_told; /* SIGTERM comes before the kill: it has something to say at its end */
+    bool keep;    /* stays, stopped, after its end; removed all the same if cancelled */
+};
+
+struct container_end {
+    bool started;                      /* its program ran */
+    bool killed;                       /* container_kill came first */
+    bool out_of_memory;                /* the engine saw a process killed by the memory limit */
+    int exit_code;                     /* of its program; 128 + N for signal N. If `started` */
+    double start_seconds;              /* from container_start to its start */
+    double run_seconds;                /* from there to its end */
+    int status;                        /* of HTTP, where the engine refused; else 0 */
+    char failure[ERROR_MESSAGE_BYTES]; /* not empty: it did not run, or its end is not known */
+};
+
+struct container {
+    /* Inputs, set before container_start. */
+
+    /* NULL: what it prints is lost; when its standard input is open (OpenStdin, StdinOnce) that
+     * ends when we do. May not end what it belongs to. */
+    void (*output)(struct container *container, enum frame_stream stream, const char *data,
+                   size_t length);
+
+    /* May be NULL. Its program runs; container_id is known. May kill and cancel. */
+    void (*started)(struct container *container);
+
+    /* The last thing called. */
+    void (*ended)(struct container *container, const struct container_end *end);
+
+    /* Private. */
+    struct container_life *life; /* owned by the engine; NULL: not under way */
+};
+
+/* `ended` will come, never from inside this call. */
+void container_start(struct container *container, struct engine *engine,
+                     const struct container_plan *plan);
+
+/* Kills all that runs in it, now (a program that is told first, CONTAINER_MERCY_SECONDS later), or
+ * lets it not be started. `ended` still comes, soon. Harmless when it is called twice or when it is
+ * over. */
+void container_kill(struct container *container);
+
+/* Kills and removes it in the background; nothing is called any more. Harmless when it is over. */
+void container_cancel(struct container *container);
+
+/* NULL until it is created. Borrowed. */
+const char *container_id(const struct container *container);

@@ -1,0 +1,28 @@
+/* The entries of a directory and of all directories in it, one by one: each directory before what
+ * is in it, names in the order of their bytes. Symbolic links are told of and never followed, so
+ * that nothing outside is reached; who changes the tree meanwhile may get it half old, half new. */
+#pragma once
+
+#include "base/error.h"
+#include "environments/engine/dockerignore.h"
+
+#include <sys/stat.h>
+
+struct directory_walk;
+
+struct directory_entry {
+    const char *path; /* relative to where the walk began */
+    int parent;       /* descriptor of the directory that it is in; borrowed until the next step */
+    const char *name; /* in there */
+    struct stat about;
+};
+
+/* What is in PATH but for what IGNORE (taken, may be NULL) matches. NULL with ERR, and IGNORE is
+ * freed. */
+struct directory_walk *directory_walk_new(const char *path, struct dockerignore *ignore,
+                                          struct error *err);
+void directory_walk_free(struct directory_walk *walk);
+
+/* 1 and RET, 0 at the end, -1 with ERR. */
+int directory_walk_next(struct directory_walk *walk, struct directory_entry *ret,
+                        struct error *err);

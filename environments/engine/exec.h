@@ -1,0 +1,34 @@
+/* One more program in a container that runs: create, start with its output, end, inspect.
+ *
+ * The engine offers no way to kill it but with the whole container. */
+#pragma once
+
+#include "environments/engine/container.h"
+
+struct exec_life;
+
+/* Everything is borrowed until exec_start returns. */
+struct exec_plan {
+    const char *container;    /* its id */
+    const json_t *definition; /* the body of the request to create it; Tty must be false */
+    double start_timeout;     /* seconds from now to its start; 0: as long as it takes */
+};
+
+struct exec {
+    /* Inputs, set before exec_start; as those of a container. */
+    void (*output)(struct exec *exec, enum frame_stream stream, const char *data, size_t length);
+
+    /* The last thing called: its program has ended and so has its output, since every process that
+     * holds the other end has. `killed` and `out_of_memory` are not known of an exec. */
+    void (*ended)(struct exec *exec, const struct container_end *end);
+
+    /* Private. */
+    struct exec_life *life; /* owned; NULL: not under way */
+};
+
+/* `ended` will come, never from inside this call. */
+void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan);
+
+/* Nothing is called any more. What runs is left running: who cancels kills its container. Harmless
+ * when it is over. */
+void exec_cancel(struct exec *exec);

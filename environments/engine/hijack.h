@@ -1,0 +1,53 @@
+/* A request whose connection is taken over: what the program behind it prints comes as frames until
+ * it ends. Private to this layer; others see containers and execs.
+ *
+ * libcurl makes the connection, whatever its kind, and leaves it to us (CURLOPT_CONNECT_ONLY): it
+ * has no defined behaviour for an answer 101, and Podman gives no other. */
+#pragma once
+
+#include "base/buffer.h"
+#include "environments/engine/engine_request.h"
+#include "environments/engine/frames.h"
+#include "environments/engine/response_head.h"
+#include "environments/engine/transfer.h"
+
+#include <ev.h>
+
+struct hijack {
+    /* Inputs, set before hijack_start. None but `ended` may free or cancel the hijack. */
+
+    /* The engine has agreed: what is printed from now on is not lost. */
+    void (*ready)(struct hijack *hijack);
+    void (*output)(struct hijack *hijack, enum frame_stream stream, const char *data,
+                   size_t length);
+
+    /* Last. ERR NULL: the engine ended the stream behind a whole frame. Else what it says instead
+     * (STATUS is that of HTTP, 0 where there is none) or what became of the connection. */
+    void (*ended)(struct hijack *hijack, int status, const struct error *err);
+
+    /* Private. */
+    struct engine *engine; /* borrowed; NULL: not under way */
+    struct transfer transfer;
+    struct buffer outgoing; /* what is left of the request */
+    struct buffer incoming; /* the answer, until it is an agreement */
+    struct response_head head;
+    struct frames frames;
+    enum hijack_state {
+        HIJACK_CONNECTING,
+        HIJACK_WAITING,   /* for the head of the answer */
+        HIJACK_REFUSED,   /* waiting for what the engine says instead */
+        HIJACK_STREAMING, /* taken over */
+    } state;
+    ev_io watcher;
+    ev_timer more;  /* there may be more than was read in one go */
+    ev_timer bound; /* of a refusal that does not end */
+};
+
+/* Begins; `ready` or `ended` will come, never from inside this call. The engine must have answered
+ * a request before. QUESTION's timeout and limit are not used: the owner has a timer. */
+void hijack_start(struct hijack *hijack, struct engine *engine,
+                  const struct engine_question *question);
+
+/* Closes the connection; nothing is called any more. Harmless when it is not under way. What runs
+ * behind it is not ended by that. */
+void hijack_cancel(struct hijack *hijack);

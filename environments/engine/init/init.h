@@ -1,0 +1,52 @@
+/* pyexecd-init: the first process of a container, a small static program without secrets but one.
+ *
+ *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...     runs one program
+ *     pyexecd-init --keep SECONDS                     keeps a container for such runs
+ *
+ * It runs the program, and when that ends, kills whatever else is left and says its last words
+ * (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside, or when its
+ * standard input, if that is a pipe, ends: then the server is gone, and nobody else would end the
+ * container.
+ *
+ * The program has the same uid, so everything here is written as if it were attacked: the init
+ * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
+ * As pid 1 it cannot be killed or stopped from inside either; the init of a run in a kept container
+ * can be, which costs that run its words and the container its life. */
+#pragma once
+
+#include "environments/engine/last_words.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct watch {
+    int signals;     /* signalfd of SIGCHLD and SIGTERM */
+    int lifeline;    /* -1: there is none */
+    double deadline; /* clock_now() seconds; moved forward when the lifeline has ended */
+};
+
+double clock_now(void);
+
+/* Blocks every signal and begins to watch. False when that cannot be done. */
+bool watch_begin(struct watch *watch, double seconds);
+
+/* Waits for a child's signal. False once the deadline has come, or SIGTERM from outside. */
+bool watch_wait(struct watch *watch);
+
+/* Forks and executes ARGUMENTS, found on PATH. Returns once it is executed, with *RET_FAILURE 0,
+ * or has failed, with errno. -1 with errno when there was no process. */
+pid_t program_start(char *const *arguments, int *ret_failure);
+
+/* Kills every process that can be reached until there is none. Returns how many died of that;
+ * *STATUS is set to that of PROGRAM if it was among them, *RET_EMPTY to whether none is left. */
+unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
+
+/* A descriptor for memory_kills(), opened before a program can set limits; -1 where there is none.
+ */
+int memory_watch(void);
+
+/* Processes of the container that were killed for want of memory, in all its life. */
+long memory_kills(int fd);
+
+/* Writes WORDS to stderr, whatever the program has done to it; gives up after a bounded time. */
+void words_say(const struct last_words *words, const char *nonce, double deadline);

@@ -1,0 +1,42 @@
+#include "environments/engine/init/init.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define KILL_SECONDS 2. /* for what hangs in the kernel */
+
+enum { LOOK_NANOSECONDS = 500000 }; /* between two looks whether something new has been forked */
+
+/* True when no child is left. */
+static bool reap(pid_t program, int *program_status, unsigned *count)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == program)
+            *program_status = status;
+        else
+            *count += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    }
+    return pid < 0 && errno == ECHILD;
+}
+
+unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
+    double deadline = clock_now() + KILL_SECONDS;
+    unsigned count = 0;
+
+    for (;;) {
+        /* What is not ours to wait for, in a kept container, is pid 1's. */
+        bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
+
+        *ret_empty = reap(program, status, &count) && is_alone;
+        if (*ret_empty || clock_now() > deadline)
+            return count;
+        nanosleep(&pause, NULL);
+    }
+}

@@ -1,0 +1,139 @@
+/* See init.h. Not for people: it kills everything in its PID namespace. */
+#include "environments/engine/init/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME "pyexecd-init"
+
+enum {
+    EXIT_USAGE = 64,
+    EXIT_BROKEN = 71, /* the system refused something */
+    EXIT_NOT_EXECUTED = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128, /* plus its number, as shells have it */
+};
+
+/* True in a container of ours, where everything may be killed, and nowhere else. */
+static bool is_at_home(void)
+{
+    char name[sizeof NAME] = "";
+    int fd;
+
+    if (getpid() == 1)
+        return true;
+    fd = open("/proc/1/comm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    (void)!read(fd, name, sizeof name - 1);
+    close(fd);
+    return strcmp(name, NAME) == 0;
+}
+
+/* Takes the nonce out of the environment, before the program could get it. */
+static bool take_nonce(char nonce[LAST_WORDS_NONCE + 1])
+{
+    const char *given = getenv(LAST_WORDS_VARIABLE);
+
+    if (!given || strlen(given) != LAST_WORDS_NONCE)
+        return false;
+    memcpy(nonce, given, LAST_WORDS_NONCE + 1);
+    unsetenv(LAST_WORDS_VARIABLE);
+    return true;
+}
+
+static int exit_status(const struct last_words *words)
+{
+    if (words->failure)
+        return words->failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
+    if (WIFSIGNALED(words->status))
+        return EXIT_SIGNAL + WTERMSIG(words->status);
+    return WEXITSTATUS(words->status);
+}
+
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static void count_usage(struct last_words *words)
+{
+    struct rusage usage; /* of all that was waited for, background processes too */
+
+    getrusage(RUSAGE_CHILDREN, &usage);
+    words->cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    words->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* True when PROGRAM has ended, false at the deadline. */
+static bool wait_for_program(struct watch *watch, pid_t program, int *status)
+{
+    pid_t pid;
+
+    do {
+        while ((pid = waitpid(-1, status, WNOHANG)) > 0)
+            if (pid == program)
+                return true;
+    } while (watch_wait(watch));
+    return false;
+}
+
+static int run(struct watch *watch, char *const *arguments, const char *nonce)
+{
+    struct last_words words = {0};
+    int memory = memory_watch();
+    long kills = memory_kills(memory);
+    pid_t program = program_start(arguments, &words.failure);
+    double started = clock_now();
+    bool is_empty;
+
+    if (program < 0)
+        words.failure = errno;
+    else if (!wait_for_program(watch, program, &words.status))
+        words.flags |= LAST_WORDS_OVERDUE;
+    words.run_seconds = clock_now() - started;
+    words.leftovers = leftovers_kill(program, &words.status, &is_empty);
+    if (!is_empty)
+        words.flags |= LAST_WORDS_SURVIVORS;
+    if (memory_kills(memory) > kills)
+        words.flags |= LAST_WORDS_OUT_OF_MEMORY;
+    count_usage(&words);
+    words_say(&words, nonce, watch->deadline);
+    return exit_status(&words);
+}
+
+/* Its end is that of the container: the kernel kills the rest. */
+static int keep(struct watch *watch)
+{
+    do {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+    } while (watch_wait(watch));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const bool keeps = argc == 3 && strcmp(argv[1], "--keep") == 0;
+    char nonce[LAST_WORDS_NONCE + 1];
+    struct watch watch;
+
+    /* First of all: a program is kept from tracing us, and from reading the nonce. */
+    if (prctl(PR_SET_DUMPABLE, 0) < 0)
+        return EXIT_BROKEN;
+    if (!keeps && (argc < 4 || strcmp(argv[2], "--") != 0 || !take_nonce(nonce) || !is_at_home())) {
+        fputs(NAME " is started by pyexecd\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (prctl(PR_SET_NAME, NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
+        !watch_begin(&watch, strtod(keeps ? argv[2] : argv[1], NULL)))
+        return EXIT_BROKEN;
+    return keeps ? keep(&watch) : run(&watch, argv + 3, nonce);
+}

@@ -1,0 +1,60 @@
+#include "environments/engine/init/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* Where memory runs out, the program is to go, not its init. */
+static void offer_to_the_kernel(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return; /* only the order of dying is at stake */
+    (void)!write(fd, "1000", 4);
+    close(fd);
+}
+
+static void forget_the_init(void)
+{
+    sigset_t none;
+
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+}
+
+static _Noreturn void execute(char *const *arguments, int failures)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int number;
+
+    forget_the_init();
+    offer_to_the_kernel();
+    if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)
+        execvp(*arguments, arguments);
+    number = errno;
+    (void)!write(failures, &number, sizeof number);
+    _exit(127);
+}
+
+pid_t program_start(char *const *arguments, int *ret_failure)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0)
+        execute(arguments, ends[1]);
+    close(ends[1]);
+    *ret_failure = 0;
+    if (pid > 0)
+        (void)!read(ends[0], ret_failure, sizeof *ret_failure); /* nothing: it is executed */
+    close(ends[0]);
+    return pid;
+}

@@ -1,0 +1,92 @@
+#include "environments/engine/init/init.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
+
+double clock_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool can_end(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+bool watch_begin(struct watch *watch, double seconds)
+{
+    sigset_t all;
+    sigset_t watched;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, SIGTERM);
+    watch->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
+    watch->deadline = clock_now() + seconds;
+    return watch->signals >= 0;
+}
+
+static int milliseconds_left(const struct watch *watch)
+{
+    double left = watch->deadline - clock_now();
+
+    if (left <= 0)
+        return 0;
+    return (int)((left < LONGEST_SECONDS ? left : LONGEST_SECONDS) * 1e3) + 1;
+}
+
+/* Whatever the server might send is no message. */
+static void read_lifeline(struct watch *watch)
+{
+    char ignored[512];
+
+    if (read(watch->lifeline, ignored, sizeof ignored) > 0)
+        return;
+    watch->lifeline = -1;
+    watch->deadline = clock_now();
+}
+
+/* Who is outside of the PID namespace has no number in it: the program cannot pretend to be. */
+static void read_signals(struct watch *watch)
+{
+    struct signalfd_siginfo signal;
+
+    while (read(watch->signals, &signal, sizeof signal) == sizeof signal)
+        if (signal.ssi_signo == SIGTERM && signal.ssi_pid == 0)
+            watch->deadline = clock_now();
+}
+
+bool watch_wait(struct watch *watch)
+{
+    struct pollfd watched[] = {
+        {.fd = watch->signals, .events = POLLIN},
+        {.fd = watch->lifeline, .events = POLLIN},
+    };
+    int left = milliseconds_left(watch);
+
+    if (left == 0)
+        return false;
+    /* Signals are blocked, so a failure is the work of the program: it shares our uid, and poll(2)
+     * refuses to watch more descriptors than RLIMIT_NOFILE, which prlimit(2) sets. */
+    if (poll(watched, 2, left) < 0)
+        watch->deadline = clock_now();
+    if (watched[1].revents)
+        read_lifeline(watch);
+    read_signals(watch);
+    return watch->deadline > clock_now();
+}

@@ -1,0 +1,277 @@
+#include "environments/interpreter/base_python.h"
+
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/interpreter/interpreter.h"
+#include "environments/packages/tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FACTS_NAME    "facts.json"
+#define PACKAGES_NAME "site-packages"
+
+enum {
+    FORMAT = 1, /* of the facts; other ones are asked for anew */
+    FACTS_BYTES = 64 * 1024,
+};
+
+/* For every Python 3. Its argument is the scratch directory. */
+static const char QUESTION[] =
+    "import glob, json, os, shutil, sys, sysconfig, zipfile\n"
+    "\n"
+    "def executable():\n"
+    "    if sys.prefix == sys.base_prefix:\n"
+    "        return sys.executable\n"
+    "    folder = os.path.join(sys.base_prefix, 'bin')\n"
+    "    for path in (getattr(sys, '_base_executable', None),\n"
+    "                 os.path.join(folder, 'python%d.%d' % sys.version_info[:2]),\n"
+    "                 os.path.join(folder, 'python3')):\n"
+    "        if path and path != sys.executable and os.access(path, os.X_OK):\n"
+    "            return path\n"
+    "    return sys.executable\n"
+    "\n"
+    "def packages():\n"
+    "    known = sysconfig.get_scheme_names()\n"
+    "    places = dict.fromkeys(('base', 'platbase', 'installed_base', 'installed_platbase'), '')\n"
+    "    scheme = 'venv' if 'venv' in known else 'posix_prefix'\n"
+    "    return sysconfig.get_path('purelib', scheme, places).lstrip('/')\n"
+    "\n"
+    "def find_bundled_pip():\n"
+    "    import ensurepip\n"
+    "    own = os.path.join(os.path.dirname(ensurepip.__file__), '_bundled')\n"
+    "    for folder in (getattr(ensurepip, '_WHEEL_PKG_DIR', None) or own, own):\n"
+    "        name = 'pip-%s-*.whl' % ensurepip.version()\n"
+    "        found = glob.glob(os.path.join(glob.escape(str(folder)), name))\n"
+    "        if found:\n"
+    "            return found[0]\n"
+    "    return None\n"
+    "\n"
+    "def bundled_pip():\n"
+    "    try:\n"
+    "        return find_bundled_pip()\n"
+    "    except Exception:\n"
+    "        return None\n"
+    "\n"
+    "def own_pip():\n"
+    "    try:\n"
+    "        import pip\n"
+    "        return pip.__version__\n"
+    "    except Exception:\n"
+    "        return None\n"
+    "\n"
+    "STARTER = '''# pip is the archive beside this file, which takes the place of hundreds of "
+    "small "
+    "ones.\n"
+    "import os\n"
+    "import zipimport\n"
+    "_archive = os.path.join(os.path.dirname(os.path.abspath(__file__)), %r)\n"
+    "__path__ = [os.path.join(_archive, 'pip')]\n"
+    "__file__ = os.path.join(_archive, 'pip', '__init__.py')\n"
+    "exec(zipimport.zipimporter(_archive).get_code('pip'))\n"
+    "'''\n"
+    "\n"
+    "def lay_out(wheel, target, scripts):\n"
+    "    name = os.path.basename(wheel)\n"
+    "    version = name.split('-')[1]\n"
+    "    information = 'pip-%s.dist-info' % version\n"
+    "    files = {'pip/__init__.py': STARTER % name, information + '/INSTALLER': 'pip\\n'}\n"
+    "    with zipfile.ZipFile(wheel) as archive:\n"
+    "        for file in ('METADATA', 'WHEEL', 'entry_points.txt', 'top_level.txt'):\n"
+    "            file = information + '/' + file\n"
+    "            if file in archive.namelist():\n"
+    "                files[file] = archive.read(file).decode('utf-8')\n"
+    "    record = information + '/RECORD'\n"
+    "    every = sorted(files) + [record, 'pip/' + name] + scripts\n"
+    "    files[record] = ''.join('%s,,\\n' % file for file in every)\n"
+    "    for folder in ('pip', information):\n"
+    "        os.makedirs(os.path.join(target, folder))\n"
+    "    for file in files:\n"
+    "        with open(os.path.join(target, file), 'wb') as opened:\n"
+    "            opened.write(files[file].encode('utf-8'))\n"
+    "    shutil.copyfile(wheel, os.path.join(target, 'pip', name))\n"
+    "    return version\n"
+    "\n"
+    "os.makedirs(os.path.join(sys.argv[1], 'site-packages'))\n"
+    "facts = {'executable': executable(), 'version': sys.version.split()[0],\n"
+    "         'packages': packages(), 'own_pip': own_pip()}\n"
+    "wheel = bundled_pip()\n"
+    "if wheel:\n"
+    "    up = '/'.join('..' for part in facts['packages'].split('/'))\n"
+    "    names = ('pip', 'pip3', 'pip%d.%d' % sys.version_info[:2])\n"
+    "    facts['pip'] = lay_out(wheel, os.path.join(sys.argv[1], 'site-packages'),\n"
+    "                           ['%s/bin/%s' % (up, name) for name in names])\n"
+    "json.dump(facts, sys.stdout)\n";
+
+void base_python_free(struct base_python *base)
+{
+    if (!base)
+        return;
+    free(base->candidate);
+    free(base->executable);
+    free(base->version);
+    free(base->packages);
+    free(base->pip);
+    free(base->own_pip);
+    free(base->folder);
+    free(base);
+}
+
+/* Owned by the caller. */
+static char *folder_of(const char *state, const char *candidate)
+{
+    char text[DIGEST_TEXT_BYTES];
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, candidate);
+    digest_finish(&digest, text);
+    return memory_format("%s/pythons/%.32s", state, text);
+}
+
+/* An absolute path, or one that stays below. */
+static bool is_plain(const char *path, char first)
+{
+    return path && (*path == '/') == (first == '/') && *path && !strstr(path, "..") &&
+           !strpbrk(path, "\r\n");
+}
+
+/* What FACTS say. NULL when something is missing. */
+static struct base_python *read_facts(const json_t *facts, const char *folder)
+{
+    const char *executable = json_object_get_string(facts, "executable");
+    const char *version = json_object_get_string(facts, "version");
+    const char *packages = json_object_get_string(facts, "packages");
+    const char *pip = json_object_get_string(facts, "pip");
+    const char *own_pip = json_object_get_string(facts, "own_pip");
+    struct base_python *base;
+
+    if (!is_plain(executable, '/') || !version || !is_plain(packages, 'l'))
+        return NULL;
+    base = NEW(struct base_python);
+    base->executable = memory_copy_string(executable);
+    base->version = memory_copy_string(version);
+    base->packages = memory_copy_string(packages);
+    base->pip = pip ? memory_copy_string(pip) : NULL;
+    base->own_pip = own_pip ? memory_copy_string(own_pip) : NULL;
+    base->folder = memory_copy_string(folder);
+    return base;
+}
+
+static bool is_still_so(const struct base_python *base, const char *candidate)
+{
+    return file_identity_holds(&base->candidate_file, candidate) &&
+           file_identity_holds(&base->executable_file, base->executable);
+}
+
+struct base_python *base_python_load(const char *state, const char *candidate)
+{
+    AUTO_FREE char *folder = folder_of(state, candidate);
+    AUTO_FREE char *path = memory_format("%s/" FACTS_NAME, folder);
+    AUTO_JSON json_t *facts = json_load_file(path, 0, NULL);
+    struct base_python *base = read_facts(facts, folder);
+
+    if (!base || json_integer_value(json_object_get(facts, "format")) != FORMAT) {
+        base_python_free(base);
+        return NULL;
+    }
+    base->candidate = memory_copy_string(candidate);
+    file_identity_from_json(&base->candidate_file, json_object_get(facts, "candidate_file"));
+    file_identity_from_json(&base->executable_file, json_object_get(facts, "executable_file"));
+    if (is_still_so(base, candidate))
+        return base;
+    base_python_free(base);
+    return NULL;
+}
+
+struct tool *base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
+                             void (*ended)(void *data, const char *output, const struct error *err),
+                             struct error *err)
+{
+    const char *const arguments[] = {interpreter->executable, "-Ic", QUESTION, scratch, NULL};
+    const char *const variables[] = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+    const struct tool_settings settings = {
+        .host = interpreter->host,
+        .name = interpreter->executable,
+        .arguments = arguments,
+        .variables = variables,
+        .directory = scratch,
+        .data = data,
+        .ended = ended,
+    };
+
+    return tool_start(&settings, err);
+}
+
+static int write_facts(json_t *facts, const struct base_python *base, const char *scratch,
+                       struct error *err)
+{
+    AUTO_FREE char *path = memory_format("%s/" FACTS_NAME, scratch);
+    AUTO_FREE char *text = NULL;
+
+    json_object_set_new(facts, "format", json_integer(FORMAT));
+    json_object_set_new(facts, "found_at",
+                        json_string_repaired(base->candidate, strlen(base->candidate)));
+    json_object_set_new(facts, "candidate_file", file_identity_to_json(&base->candidate_file));
+    json_object_set_new(facts, "executable_file", file_identity_to_json(&base->executable_file));
+    text = json_text(facts);
+    return fd_write_new_file(path, S_IRUSR | S_IWUSR, text, strlen(text), err);
+}
+
+/* Puts SCRATCH/kept into the place of FOLDER; what was there goes to SCRATCH. */
+static int put_in_place(const char *folder, const char *scratch, struct error *err)
+{
+    AUTO_FREE char *kept = memory_format("%s/kept", scratch);
+    AUTO_FREE char *before = memory_format("%s/before", scratch);
+    AUTO_FREE char *parent = strndup(folder, (size_t)(strrchr(folder, '/') - folder));
+
+    if (fd_make_directories(parent, S_IRWXU, err) < 0)
+        return -1;
+    if (rename(folder, before) < 0 && errno != ENOENT)
+        return error_set_errno(err, errno, "cannot move %s", folder);
+    if (rename(kept, folder) == 0 || errno == ENOTEMPTY || errno == EEXIST)
+        return 0; /* or another server was faster */
+    return error_set_errno(err, errno, "cannot make %s", folder);
+}
+
+static int keep(json_t *facts, const struct base_python *base, const char *scratch,
+                struct error *err)
+{
+    AUTO_FREE char *packages = memory_format("%s/" PACKAGES_NAME, scratch);
+    AUTO_FREE char *kept = memory_format("%s/kept", scratch);
+    AUTO_FREE char *target = memory_format("%s/" PACKAGES_NAME, kept);
+
+    if (fd_make_directories(kept, S_IRWXU, err) < 0)
+        return -1;
+    if (rename(packages, target) < 0)
+        return error_set_errno(err, errno, "cannot move %s", packages);
+    if (write_facts(facts, base, kept, err) < 0)
+        return -1;
+    return put_in_place(base->folder, scratch, err);
+}
+
+struct base_python *base_python_keep(const char *state, const struct interpreter *interpreter,
+                                     const char *output, const char *scratch, struct error *err)
+{
+    AUTO_FREE char *folder = folder_of(state, interpreter->candidate);
+    AUTO_JSON json_t *facts = json_loads(output, 0, NULL);
+    struct base_python *base = read_facts(facts, folder);
+
+    if (!base) {
+        error_set(err, ERROR_UNAVAILABLE, "%s gives no account of itself", interpreter->executable);
+        return NULL;
+    }
+    base->candidate = memory_copy_string(interpreter->candidate);
+    base->candidate_file = interpreter->candidate_file;
+    file_identity_read(&base->executable_file, base->executable);
+    if (keep(facts, base, scratch, err) == 0)
+        return base;
+    base_python_free(base);
+    return NULL;
+}

@@ -1,0 +1,34 @@
+/* Which Python a virtual environment is created from: the one at a path, one of a version, or
+ * python3. One that is known already (see base_python.h) is not run to be found. */
+#pragma once
+
+#include "base/error.h"
+#include "base/outcome.h"
+#include "environments/interpreter/interpreter.h"
+#include "environments/interpreter/python_finder.h"
+
+struct base_python;
+
+struct base_search {
+    /* Inputs; all borrowed. */
+    struct ev_loop *loop;
+    struct process_host *host;
+    const char *state;   /* the state directory */
+    const char *path;    /* NULL: by version */
+    const char *version; /* NULL, too: python3 on PATH */
+    void (*done)(struct base_search *search, const struct error *err);
+
+    /* What was found: one that is known, or one to be asked. */
+    struct base_python *base;              /* owned, or NULL */
+    const struct interpreter *interpreter; /* one of these two, or NULL */
+
+    /* Private. */
+    struct interpreter by_name;
+    struct python_finder by_version;
+};
+
+/* What an earlier search has found is forgotten. See base/outcome.h. */
+enum outcome base_search_start(struct base_search *search, struct error *err);
+
+/* `done` does not come any more; what was found is forgotten. */
+void base_search_cancel(struct base_search *search);

@@ -1,0 +1,213 @@
+#include "environments/interpreter/interpreter.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "environments/interpreter/interpreter_question.h"
+#include "environments/interpreter/search_path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_NAME "python3"
+
+static char *candidate(const struct interpreter *interpreter, size_t position)
+{
+    if (interpreter->name[0] != '/')
+        return search_path_find(interpreter->name, position);
+    if (position > 0 || !search_path_is_program(interpreter->name))
+        return NULL;
+    return memory_copy_string(interpreter->name);
+}
+
+/* "; found: /usr/bin/python3, /usr/bin/python3.11", or "". Owned by the caller. */
+static char *describe_found(void)
+{
+    static const char *const names[] = {"python3",    "python",     "python3.14", "python3.13",
+                                        "python3.12", "python3.11", "python3.10", "python3.9"};
+    char *text = memory_copy_string("");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        AUTO_FREE char *path = search_path_find(names[i], 0);
+        char *longer;
+
+        if (!path)
+            continue;
+        longer = memory_format("%s%s%s", text, *text ? ", " : "; found: ", path);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static int fail_not_found(const struct interpreter *interpreter, struct error *err)
+{
+    AUTO_FREE char *found = describe_found();
+    struct stat status;
+
+    if (interpreter->name[0] != '/')
+        return error_set(err, ERROR_UNAVAILABLE, "there is no %s on PATH (%s)%s", interpreter->name,
+                         search_path(), found);
+    if (stat(interpreter->name, &status) < 0)
+        return error_set(err, ERROR_UNAVAILABLE, "there is no Python interpreter at %s: %s%s",
+                         interpreter->name, strerror(errno), found);
+    if (S_ISDIR(status.st_mode))
+        return error_set(err, ERROR_UNAVAILABLE, "%s is a directory, not a Python interpreter%s",
+                         interpreter->name, found);
+    return error_set(err, ERROR_UNAVAILABLE, "%s is not executable%s", interpreter->name, found);
+}
+
+static bool is_still_known(const struct interpreter *interpreter)
+{
+    return interpreter->executable &&
+           file_identity_holds(&interpreter->candidate_file, interpreter->candidate) &&
+           file_identity_holds(&interpreter->executable_file, interpreter->executable);
+}
+
+static void forget_answer(struct interpreter *interpreter)
+{
+    free(interpreter->candidate);
+    free(interpreter->executable);
+    free(interpreter->version);
+    free(interpreter->prefix);
+    interpreter->candidate = NULL;
+    interpreter->executable = NULL;
+    interpreter->version = NULL;
+    interpreter->prefix = NULL;
+}
+
+static int ask_next(struct interpreter *interpreter, struct error *err);
+
+/* The one way out of a search that was pending. */
+static void finish(struct interpreter *interpreter, const struct error *err)
+{
+    if (err)
+        forget_answer(interpreter);
+    interpreter->done(interpreter, err);
+}
+
+/* What PATH has first is what was meant, so its failure is the one that is told. */
+static void try_next(struct interpreter *interpreter, const struct error *failure)
+{
+    struct error err = ERROR_INIT;
+
+    if (interpreter->position++ == 0)
+        interpreter->failure = *failure;
+    if (ask_next(interpreter, &err) < 0)
+        finish(interpreter, &err);
+}
+
+static void keep_answer(struct interpreter *interpreter, const char *executable,
+                        const struct interpreter_answer *answer)
+{
+    free(interpreter->executable);
+    free(interpreter->version);
+    free(interpreter->prefix);
+    interpreter->executable = memory_copy_string(executable);
+    interpreter->version = memory_copy_string(answer->version);
+    interpreter->prefix = memory_copy_string(answer->prefix);
+    file_identity_read(&interpreter->executable_file, executable);
+}
+
+/* The real interpreter behind a shim has been run by itself. A wrapper that it cannot do without,
+ * because it sets what it needs, stays in use. */
+static void on_real_answered(void *data, const struct interpreter_answer *answer,
+                             const struct error *err)
+{
+    struct interpreter *interpreter = data;
+
+    (void)err;
+    interpreter->question = NULL;
+    if (answer && strcmp(answer->version, interpreter->version) == 0 &&
+        strcmp(answer->prefix, interpreter->prefix) == 0)
+        keep_answer(interpreter, interpreter->real, answer);
+    finish(interpreter, NULL);
+}
+
+static int ask(struct interpreter *interpreter, const char *path,
+               void (*answered)(void *, const struct interpreter_answer *, const struct error *),
+               struct error *err)
+{
+    const struct interpreter_question_settings settings = {
+        .loop = interpreter->loop,
+        .host = interpreter->host,
+        .path = path,
+        .data = interpreter,
+        .answered = answered,
+    };
+
+    interpreter->question = interpreter_ask(&settings, err);
+    return interpreter->question ? 0 : -1;
+}
+
+static void on_answered(void *data, const struct interpreter_answer *answer,
+                        const struct error *failure)
+{
+    struct interpreter *interpreter = data;
+    struct error ignored = ERROR_INIT;
+
+    interpreter->question = NULL;
+    if (!answer) {
+        try_next(interpreter, failure);
+        return;
+    }
+    keep_answer(interpreter, interpreter->candidate, answer);
+    free(interpreter->real);
+    interpreter->real = memory_copy_string(answer->executable);
+    if (interpreter->real[0] != '/' || strcmp(interpreter->real, interpreter->candidate) == 0 ||
+        ask(interpreter, interpreter->real, on_real_answered, &ignored) < 0)
+        finish(interpreter, NULL);
+}
+
+static int ask_next(struct interpreter *interpreter, struct error *err)
+{
+    char *path = candidate(interpreter, interpreter->position);
+
+    if (path) {
+        free(interpreter->candidate);
+        interpreter->candidate = path;
+        file_identity_read(&interpreter->candidate_file, path);
+        return ask(interpreter, path, on_answered, err);
+    }
+    if (interpreter->position == 0)
+        return fail_not_found(interpreter, err);
+    *err = interpreter->failure;
+    return -1;
+}
+
+void interpreter_init(struct interpreter *interpreter, struct ev_loop *loop,
+                      struct process_host *host, const char *name)
+{
+    *interpreter = (struct interpreter){
+        .loop = loop,
+        .host = host,
+        .name = memory_copy_string(name ? name : DEFAULT_NAME),
+    };
+}
+
+void interpreter_cancel(struct interpreter *interpreter)
+{
+    if (interpreter->question)
+        interpreter_question_forget(interpreter->question);
+    interpreter->question = NULL;
+    forget_answer(interpreter);
+}
+
+void interpreter_deinit(struct interpreter *interpreter)
+{
+    interpreter_cancel(interpreter);
+    free(interpreter->real);
+    interpreter->real = NULL;
+    free(interpreter->name);
+    interpreter->name = NULL;
+}
+
+enum outcome interpreter_find(struct interpreter *interpreter, struct error *err)
+{
+    if (is_still_known(interpreter))
+        return OUTCOME_READY;
+    forget_answer(interpreter);
+    interpreter->position = 0;
+    return ask_next(interpreter, err) < 0 ? OUTCOME_FAILED : OUTCOME_PENDING;
+}

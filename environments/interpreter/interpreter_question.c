@@ -1,0 +1,224 @@
+#include "environments/interpreter/interpreter_question.h"
+
+#include "base/buffer.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "environments/process/process.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_SECONDS 5.0
+
+enum {
+    ANSWER_BYTES = 16 * 1024,
+    COMPLAINT_BYTES = 4096,
+    QUOTED_BYTES = 160, /* of what an interpreter that failed has printed */
+    VARIABLES = 64,
+};
+
+/* Its parts may hold anything but NUL. Each is on Python 2's side of the language, too. */
+static const char QUESTION[] =
+    "import os, sys\n"
+    "parts = ['python', sys.executable or '', sys.version.split()[0], sys.prefix, '']\n"
+    "os.write(1, os.fsencode('\\0'.join(parts)))\n";
+
+enum answer_field {
+    ANSWER_MARK,
+    ANSWER_EXECUTABLE,
+    ANSWER_VERSION,
+    ANSWER_PREFIX,
+    ANSWER_FIELDS,
+};
+
+struct interpreter_question {
+    struct interpreter_question_settings settings; /* without its path */
+    char *path;                                    /* owned */
+    struct process process;
+    ev_timer timer;
+    bool forgotten; /* nobody is told; its process must end all the same */
+    bool timed_out;
+    struct buffer answer;
+    struct buffer complaint;
+};
+
+/* Splits what was answered at its NULs; false when that is not an answer. */
+static bool split_answer(struct buffer *answer, const char *fields[ANSWER_FIELDS])
+{
+    const char *bytes = buffer_bytes(answer);
+    size_t left = buffer_length(answer);
+
+    for (int i = 0; i < ANSWER_FIELDS; i++) {
+        const char *end = left ? memchr(bytes, '\0', left) : NULL;
+
+        if (!end)
+            return false;
+        fields[i] = bytes;
+        left -= (size_t)(end + 1 - bytes);
+        bytes = end + 1;
+    }
+    return strcmp(fields[ANSWER_MARK], "python") == 0;
+}
+
+/* The first line of what was printed instead of an answer. */
+static int fail_with_complaint(struct interpreter_question *question, struct error *err)
+{
+    struct buffer *said = &question->complaint;
+    const char *bytes = buffer_bytes(said);
+    size_t length = buffer_length(said);
+    const char *end = length ? memchr(bytes, '\n', length) : NULL;
+
+    if (end)
+        length = (size_t)(end - bytes);
+    if (length > QUOTED_BYTES)
+        length = QUOTED_BYTES;
+    return error_set(err, ERROR_UNAVAILABLE, "%s is not a working Python 3%s%.*s", question->path,
+                     length ? ": " : "", (int)length, length ? bytes : "");
+}
+
+static int judge(struct interpreter_question *question, const struct process_end *end,
+                 const char *fields[ANSWER_FIELDS], struct error *err)
+{
+    if (question->timed_out)
+        return error_set(err, ERROR_UNAVAILABLE, "%s did not answer within %g seconds",
+                         question->path, ANSWER_SECONDS);
+    if (end->failure[0])
+        return error_set(err, ERROR_UNAVAILABLE, "%s", end->failure);
+    if (!end->reported || !WIFEXITED(end->wait_status) || WEXITSTATUS(end->wait_status) != 0 ||
+        !split_answer(&question->answer, fields))
+        return fail_with_complaint(question, err);
+    if (strtol(fields[ANSWER_VERSION], NULL, 10) < 3)
+        return error_set(err, ERROR_UNAVAILABLE, "%s is Python %s, Python 3 is needed",
+                         question->path, fields[ANSWER_VERSION]);
+    return 0;
+}
+
+static void question_free(struct interpreter_question *question)
+{
+    ev_timer_stop(question->settings.loop, &question->timer);
+    buffer_deinit(&question->answer);
+    buffer_deinit(&question->complaint);
+    free(question->path);
+    free(question);
+}
+
+static void on_output(struct process *process, enum process_stream stream, const char *data,
+                      size_t length)
+{
+    struct interpreter_question *question =
+        CONTAINER_OF(process, struct interpreter_question, process);
+    struct error ignored = ERROR_INIT; /* more than fits is no answer */
+
+    (void)buffer_append(stream == PROCESS_STDOUT ? &question->answer : &question->complaint, data,
+                        length, &ignored);
+}
+
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct interpreter_question *question = CONTAINER_OF(timer, struct interpreter_question, timer);
+
+    (void)loop;
+    (void)events;
+    question->timed_out = true;
+    process_kill(&question->process);
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* What version managers read, and no more of the server's variables. */
+static bool is_handed_on(const char *variable)
+{
+    static const char *const prefixes[] = {"PATH=", "HOME=", "PYENV_", "ASDF_", "MISE_", "XDG_"};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (starts_with(variable, prefixes[i]))
+            return true;
+    return false;
+}
+
+static void choose_variables(const char *variables[VARIABLES + 1])
+{
+    size_t count = 0;
+
+    for (char **variable = environ; *variable && count < VARIABLES; variable++)
+        if (is_handed_on(*variable))
+            variables[count++] = *variable;
+    variables[count] = NULL;
+}
+
+static int start_process(struct interpreter_question *question, struct error *err)
+{
+    const char *const arguments[] = {question->path, "-ISc", QUESTION, NULL};
+    const char *variables[VARIABLES + 1];
+    struct process_command command = {
+        .arguments = arguments,
+        .environment = variables,
+        .directory = "/",
+        .limits = {.memory = 1 << 30, .processes = 512, .file_size = 64 << 20},
+    };
+
+    choose_variables(variables);
+    return process_start(question->settings.host, &question->process, &command, err);
+}
+
+static void tell(struct interpreter_question *question, const struct process_end *end)
+{
+    const char *fields[ANSWER_FIELDS];
+    struct error err = ERROR_INIT;
+
+    if (judge(question, end, fields, &err) < 0) {
+        question->settings.answered(question->settings.data, NULL, &err);
+        return;
+    }
+    question->settings.answered(question->settings.data,
+                                &(struct interpreter_answer){
+                                    .executable = fields[ANSWER_EXECUTABLE],
+                                    .version = fields[ANSWER_VERSION],
+                                    .prefix = fields[ANSWER_PREFIX],
+                                },
+                                NULL);
+}
+
+static void on_ended(struct process *process, const struct process_end *end)
+{
+    struct interpreter_question *question =
+        CONTAINER_OF(process, struct interpreter_question, process);
+
+    if (!question->forgotten)
+        tell(question, end);
+    question_free(question);
+}
+
+struct interpreter_question *interpreter_ask(const struct interpreter_question_settings *settings,
+                                             struct error *err)
+{
+    struct interpreter_question *question = NEW(struct interpreter_question);
+
+    question->settings = *settings;
+    question->settings.path = NULL;
+    question->path = memory_copy_string(settings->path);
+    question->process.output = on_output;
+    question->process.ended = on_ended;
+    buffer_init(&question->answer, ANSWER_BYTES);
+    buffer_init(&question->complaint, COMPLAINT_BYTES);
+    ev_timer_init(&question->timer, on_timer, ANSWER_SECONDS, 0.);
+    if (start_process(question, err) < 0) {
+        question_free(question);
+        return NULL;
+    }
+    ev_now_update(settings->loop);
+    ev_timer_start(settings->loop, &question->timer);
+    return question;
+}
+
+void interpreter_question_forget(struct interpreter_question *question)
+{
+    question->forgotten = true;
+    process_kill(&question->process);
+}

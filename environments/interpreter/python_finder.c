@@ -1,0 +1,115 @@
+#include "environments/interpreter/python_finder.h"
+
+#include "base/list.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOUND_BYTES = 1000 }; /* of what is listed in an error */
+
+bool python_version_fits(const char *wanted, const char *actual)
+{
+    size_t length = strlen(wanted);
+
+    return strncmp(wanted, actual, length) == 0 &&
+           (actual[length] == '\0' || actual[length] == '.');
+}
+
+static int fail_not_found(const struct python_finder *finder, struct error *err)
+{
+    if (!*finder->found)
+        return error_set(err, ERROR_UNAVAILABLE, "there is no Python on this machine");
+    return error_set(err, ERROR_UNAVAILABLE, "there is no Python %s on this machine; found: %s",
+                     finder->version, finder->found);
+}
+
+static void note_other(struct python_finder *finder)
+{
+    const struct interpreter *other = &finder->interpreter;
+    char *longer = memory_format("%s%s%s (%s)", finder->found, *finder->found ? ", " : "",
+                                 other->version, other->executable);
+
+    if (strlen(longer) <= FOUND_BYTES && !strstr(finder->found, other->executable)) {
+        free(finder->found);
+        finder->found = longer;
+    } else {
+        free(longer);
+    }
+}
+
+static void finish(struct python_finder *finder, const struct error *err)
+{
+    finder->done(finder, err);
+}
+
+static void on_answered(struct interpreter *interpreter, const struct error *err)
+{
+    struct python_finder *finder = CONTAINER_OF(interpreter, struct python_finder, interpreter);
+
+    if (!err && python_version_fits(finder->version, interpreter->version)) {
+        finish(finder, NULL);
+        return;
+    }
+    if (!err)
+        note_other(finder);
+    ev_timer_start(finder->loop, &finder->next);
+}
+
+/* From the loop, so that no answer comes from inside another's. */
+static void on_next(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct python_finder *finder = CONTAINER_OF(timer, struct python_finder, next);
+    struct error err = ERROR_INIT;
+
+    (void)events;
+    interpreter_deinit(&finder->interpreter);
+    if (finder->position == finder->places.count) {
+        fail_not_found(finder, &err);
+        finish(finder, &err);
+        return;
+    }
+    interpreter_init(&finder->interpreter, loop, finder->host,
+                     finder->places.paths[finder->position++]);
+    finder->interpreter.done = on_answered;
+    if (interpreter_find(&finder->interpreter, &err) == OUTCOME_FAILED)
+        ev_timer_start(loop, timer); /* it went away; the next one */
+}
+
+void python_finder_init(struct python_finder *finder, struct ev_loop *loop,
+                        struct process_host *host, const char *version)
+{
+    *finder = (struct python_finder){
+        .loop = loop,
+        .host = host,
+        .version = memory_copy_string(version),
+    };
+    ev_timer_init(&finder->next, on_next, 0., 0.);
+}
+
+void python_finder_cancel(struct python_finder *finder)
+{
+    if (ev_is_active(&finder->next))
+        ev_timer_stop(finder->loop, &finder->next);
+    interpreter_deinit(&finder->interpreter);
+}
+
+void python_finder_deinit(struct python_finder *finder)
+{
+    python_finder_cancel(finder);
+    python_places_deinit(&finder->places);
+    free(finder->found);
+    free(finder->version);
+    finder->found = NULL;
+    finder->version = NULL;
+}
+
+void python_finder_start(struct python_finder *finder)
+{
+    python_places_deinit(&finder->places);
+    python_places_find(&finder->places, finder->version);
+    free(finder->found);
+    finder->found = memory_copy_string("");
+    finder->position = 0;
+    ev_timer_start(finder->loop, &finder->next);
+}

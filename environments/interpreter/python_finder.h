@@ -1,0 +1,42 @@
+/* A Python of a certain version, wherever this machine has one. Each that may be it is run and says
+ * which version it is. */
+#pragma once
+
+#include "base/error.h"
+#include "environments/interpreter/interpreter.h"
+#include "environments/interpreter/python_places.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct python_finder {
+    /* Inputs. */
+    struct ev_loop *loop;      /* borrowed */
+    struct process_host *host; /* borrowed */
+    char *version;             /* owned; "3.11", "3.11.7" or "3" */
+    void (*done)(struct python_finder *finder, const struct error *err);
+
+    /* What was found; see interpreter.h. */
+    struct interpreter interpreter;
+
+    /* Private. */
+    struct python_places places;
+    size_t position; /* of the place that is being asked */
+    char *found;     /* owned; "3.12.1 (/usr/bin/python3)" and so on: what it was not */
+    ev_timer next;   /* the next one is asked from the loop */
+};
+
+/* VERSION is copied. */
+void python_finder_init(struct python_finder *finder, struct ev_loop *loop,
+                        struct process_host *host, const char *version);
+void python_finder_deinit(struct python_finder *finder);
+
+/* `done` comes later; when there is none, its error lists those that there are. */
+void python_finder_start(struct python_finder *finder);
+
+/* `done` does not come any more. */
+void python_finder_cancel(struct python_finder *finder);
+
+/* True when WANTED is ACTUAL, or where ACTUAL begins: "3.1" is no 3.11. */
+bool python_version_fits(const char *wanted, const char *actual);

@@ -1,0 +1,317 @@
+#include "environments/packages/package_installer.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "environments/interpreter/base_python.h"
+#include "environments/interpreter/search_path.h"
+#include "environments/packages/requirements.h"
+#include "environments/packages/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PIP_MAJOR = 22, /* from 22.3 on pip can work for another interpreter */
+    PIP_MINOR = 3,
+};
+
+/* Arguments and variables */
+
+/* NULL-terminated strings. */
+struct strings {
+    char **items; /* owned, as they are */
+    size_t count;
+};
+
+static void add(struct strings *strings, char *string /* taken */)
+{
+    strings->items = memory_resize(strings->items, (strings->count + 2) * sizeof *strings->items);
+    strings->items[strings->count++] = string;
+    strings->items[strings->count] = NULL;
+}
+
+static void add_all(struct strings *strings, const char *const *more)
+{
+    for (size_t i = 0; more[i]; i++)
+        add(strings, memory_copy_string(more[i]));
+}
+
+/* The variable VARIABLE, unless there is one of its name. */
+static void add_variable(struct strings *variables, const char *variable)
+{
+    size_t name = strcspn(variable, "=") + 1;
+
+    for (size_t i = 0; i < variables->count; i++)
+        if (strncmp(variables->items[i], variable, name) == 0)
+            return;
+    add(variables, memory_copy_string(variable));
+}
+
+static void strings_deinit(struct strings *strings)
+{
+    for (size_t i = 0; i < strings->count; i++)
+        free(strings->items[i]);
+    free(strings->items);
+}
+
+static bool begins_with_one_of(const char *text, const char *const *beginnings)
+{
+    for (size_t i = 0; beginnings[i]; i++)
+        if (strncasecmp(text, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the definition says nothing of where packages come from. */
+static bool is_left_to_the_server(const struct package_installation *installation)
+{
+    return !installation->index_url && !installation->find_links;
+}
+
+/* What an installer is set up with, but not what it is to do, and to which Python. */
+static bool is_handed_on(const char *variable, const struct package_installation *installation)
+{
+    static const char *const taken[] = {"PIP_",
+                                        "UV_",
+                                        "HTTP_PROXY=",
+                                        "HTTPS_PROXY=",
+                                        "ALL_PROXY=",
+                                        "NO_PROXY=",
+                                        "SSL_CERT_",
+                                        "REQUESTS_CA_BUNDLE=",
+                                        "CURL_CA_BUNDLE=",
+                                        "HOME=",
+                                        "XDG_",
+                                        "NETRC=",
+                                        "PATH=",
+                                        NULL};
+    static const char *const refused[] = {
+        "PIP_TARGET=",       "PIP_USER=",      "PIP_PREFIX=", "PIP_ROOT=",
+        "PIP_REQUIREMENT=",  "PIP_EDITABLE=",  "PIP_PYTHON=", "PIP_REQUIRE_VIRTUALENV=",
+        "UV_SYSTEM_PYTHON=", "UV_PYTHON=",     "UV_TARGET=",  "UV_PREFIX=",
+        "UV_PROJECT",        "UV_WORKING_DIR", NULL};
+    static const char *const sources[] = {
+        "PIP_INDEX_URL=",    "PIP_EXTRA_INDEX_URL=", "PIP_NO_INDEX=",
+        "UV_INDEX=",         "UV_INDEX_URL=",        "UV_EXTRA_INDEX_URL=",
+        "UV_DEFAULT_INDEX=", "UV_NO_INDEX=",         NULL};
+
+    static const char *const links[] = {"PIP_FIND_LINKS=", "UV_FIND_LINKS=", NULL};
+
+    if (!begins_with_one_of(variable, taken) || begins_with_one_of(variable, refused))
+        return false;
+    if (installation->index_url && begins_with_one_of(variable, sources))
+        return false;
+    return is_left_to_the_server(installation) || !begins_with_one_of(variable, links);
+}
+
+/* uv does not read what pip is set up with. */
+static void translate(struct strings *variables, const char *from, const char *to)
+{
+    const char *value = getenv(from);
+
+    if (value && *value && !getenv(to))
+        add(variables, memory_format("%s=%s", to, value));
+}
+
+static void add_index(struct strings *variables, const char *url)
+{
+    if (url) {
+        add(variables, memory_format("PIP_INDEX_URL=%s", url));
+        add(variables, memory_format("UV_DEFAULT_INDEX=%s", url));
+        return;
+    }
+    if (!getenv("UV_INDEX_URL"))
+        translate(variables, "PIP_INDEX_URL", "UV_DEFAULT_INDEX");
+    translate(variables, "PIP_EXTRA_INDEX_URL", "UV_INDEX");
+}
+
+static void add_variables(struct strings *variables,
+                          const struct package_installation *installation)
+{
+    static const char *const ours[] = {"LANG=C.UTF-8",
+                                       "NO_COLOR=1",
+                                       "PIP_NO_INPUT=1",
+                                       "PIP_NO_CACHE_DIR=1",
+                                       "PIP_PROGRESS_BAR=off",
+                                       "PIP_DISABLE_PIP_VERSION_CHECK=1",
+                                       "PIP_ROOT_USER_ACTION=ignore",
+                                       "UV_NO_CACHE=1",
+                                       "UV_PYTHON_DOWNLOADS=never",
+                                       "UV_LINK_MODE=copy",
+                                       "UV_COMPILE_BYTECODE=1",
+                                       "UV_NO_PROGRESS=1",
+                                       NULL};
+
+    add_all(variables, ours);
+    add(variables, memory_format("TMPDIR=%s", installation->scratch));
+    add_index(variables, installation->index_url);
+    translate(variables, "PIP_CERT", "SSL_CERT_FILE");
+    for (char **variable = environ; *variable; variable++)
+        if (is_handed_on(*variable, installation))
+            add_variable(variables, *variable);
+}
+
+/* Which installer */
+
+static bool is_true(const char *name)
+{
+    static const char *const yes[] = {"1", "true", "yes", "on", "y", "t"};
+    const char *value = getenv(name);
+
+    for (size_t i = 0; value && i < sizeof yes / sizeof *yes; i++)
+        if (strcasecmp(value, yes[i]) == 0)
+            return true;
+    return false;
+}
+
+static void add_uv(struct strings *arguments, const struct package_installation *installation,
+                   char *uv /* taken */)
+{
+    add(arguments, uv);
+    add_all(arguments, (const char *const[]){"pip", "install", "--python", NULL});
+    add(arguments, memory_format("%s/bin/python", installation->venv));
+    if (!installation->index_url && is_true("PIP_NO_INDEX"))
+        add(arguments, memory_copy_string("--no-index"));
+    if (is_left_to_the_server(installation) && getenv("PIP_FIND_LINKS") &&
+        !getenv("UV_FIND_LINKS")) {
+        add(arguments, memory_copy_string("--find-links"));
+        add(arguments, memory_copy_string(getenv("PIP_FIND_LINKS")));
+    }
+}
+
+static void add_pip(struct strings *arguments, const struct package_installation *installation)
+{
+    add(arguments, memory_format("%s/bin/python", installation->venv));
+    add_all(arguments, (const char *const[]){"-I", "-m", "pip", "install", NULL});
+}
+
+static void add_other_pip(struct strings *arguments,
+                          const struct package_installation *installation)
+{
+    add(arguments, memory_copy_string(installation->base->executable));
+    add_all(arguments, (const char *const[]){"-I", "-m", "pip", "--python", NULL});
+    add(arguments, memory_format("%s/bin/python", installation->venv));
+    add(arguments, memory_copy_string("install"));
+}
+
+/* A pip that can work for a venv that has none. */
+static bool has_capable_pip(const struct base_python *base)
+{
+    char *end;
+    long major = base->own_pip ? strtol(base->own_pip, &end, 10) : 0;
+
+    if (major != PIP_MAJOR)
+        return major > PIP_MAJOR;
+    return *end == '.' && strtol(end + 1, NULL, 10) >= PIP_MINOR;
+}
+
+static int fail_without_installer(const struct base_python *base, struct error *err)
+{
+    const char *dot = strchr(base->version, '.');
+    int minor = dot ? (int)(dot - base->version) + 1 + (int)strcspn(dot + 1, ".") : 0;
+
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "%s has neither ensurepip nor pip, and there is no uv on PATH: install "
+                     "python%.*s-venv (as Debian and Ubuntu call it) or uv",
+                     base->executable, minor, base->version);
+}
+
+/* *RET_NAME: what errors call it. */
+static int add_installer(struct strings *arguments, const struct package_installation *installation,
+                         const char **ret_name, struct error *err)
+{
+    const struct base_python *base = installation->base;
+    char *uv = search_path_find("uv", 0);
+
+    *ret_name = uv ? "uv" : "pip";
+    if (uv)
+        add_uv(arguments, installation, uv);
+    else if (!base || base->pip)
+        add_pip(arguments, installation);
+    else if (has_capable_pip(base))
+        add_other_pip(arguments, installation);
+    else
+        return fail_without_installer(base, err);
+    return 0;
+}
+
+/* These both installers understand. */
+static void add_options(struct strings *arguments, const struct package_installation *installation,
+                        const char *file)
+{
+    if (!installation->allow_source_builds)
+        add_all(arguments, (const char *const[]){"--only-binary", ":all:", NULL});
+    if (installation->find_links)
+        add_all(arguments, (const char *const[]){"--find-links", installation->find_links, NULL});
+    if (requirements_have_hashes(installation->requirements))
+        add(arguments, memory_copy_string("--require-hashes"));
+    add_all(arguments, (const char *const[]){"-r", file, NULL});
+}
+
+static int write_requirements(const struct package_installation *installation, const char *file,
+                              struct error *err)
+{
+    AUTO_FREE char *text = requirements_text(installation->requirements);
+
+    return fd_write_new_file(file, S_IRUSR | S_IWUSR, text, strlen(text), err);
+}
+
+struct tool *package_installation_start(const struct package_installation *installation, void *data,
+                                        void (*said)(void *data, const char *line),
+                                        void (*ended)(void *data, const char *output,
+                                                      const struct error *err),
+                                        struct error *err)
+{
+    AUTO_FREE char *file = memory_format("%s/requirements.txt", installation->scratch);
+    AUTO(strings_deinit) struct strings arguments = {0};
+    AUTO(strings_deinit) struct strings variables = {0};
+    struct tool_settings settings = {
+        .host = installation->host,
+        .directory = installation->scratch,
+        .data = data,
+        .said = said,
+        .ended = ended,
+    };
+
+    if (add_installer(&arguments, installation, &settings.name, err) < 0 ||
+        write_requirements(installation, file, err) < 0)
+        return NULL;
+    add_options(&arguments, installation, file);
+    add_variables(&variables, installation);
+    settings.arguments = (const char *const *)arguments.items;
+    settings.variables = (const char *const *)variables.items;
+    return tool_start(&settings, err);
+}
+
+/* Progress */
+
+char *package_installation_step(const char *line)
+{
+    static const struct {
+        const char *beginning;
+        const char *step;
+    } known[] = {
+        {"Collecting ", "finding "},
+        {"Downloading ", "downloading "},
+        {"Building wheel for ", "building "},
+        {"Installing collected packages: ", "installing "},
+    };
+
+    while (*line == ' ')
+        line++;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t length = strlen(known[i].beginning);
+
+        if (strncmp(line, known[i].beginning, length) != 0)
+            continue;
+        line += length;
+        return memory_format("%s%.*s", known[i].step,
+                             known[i].step[0] == 'i' ? (int)strlen(line) : (int)strcspn(line, " "),
+                             line);
+    }
+    return NULL;
+}

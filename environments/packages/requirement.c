@@ -1,0 +1,416 @@
+#include "environments/packages/requirement.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    TEXT_BYTES = 64 * 1024, /* of one requirement with its hashes */
+    MARKER_DEPTH = 16,      /* parentheses inside parentheses */
+};
+
+/* What is being read, and what has been understood of it. */
+struct reader {
+    const char *at;
+    const char *end;
+    struct buffer text;
+    struct error *err;
+};
+
+static int refuse(struct reader *reader, const char *reason)
+{
+    return error_set(reader->err, ERROR_CONFIG, "%s", reason);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alphanumeric(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static void skip_blanks(struct reader *reader)
+{
+    while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t'))
+        reader->at++;
+}
+
+static char peek(const struct reader *reader)
+{
+    return reader->at < reader->end ? *reader->at : '\0';
+}
+
+/* It fits always: the text has room for twice the input, and a blank is only added beside a word of
+ * at least two letters. */
+static void keep(struct reader *reader, const char *bytes, size_t length)
+{
+    struct error ignored = ERROR_INIT;
+
+    (void)buffer_append(&reader->text, bytes, length, &ignored);
+}
+
+static bool is_at(const struct reader *reader, const char *token)
+{
+    size_t length = strlen(token);
+
+    return (size_t)(reader->end - reader->at) >= length && memcmp(reader->at, token, length) == 0;
+}
+
+/* Moves over LENGTH bytes and the blanks behind them. */
+static void take_bytes(struct reader *reader, size_t length)
+{
+    keep(reader, reader->at, length);
+    reader->at += length;
+    skip_blanks(reader);
+}
+
+/* Moves over TOKEN; false: something else is here. */
+static bool take(struct reader *reader, const char *token)
+{
+    if (!is_at(reader, token))
+        return false;
+    take_bytes(reader, strlen(token));
+    return true;
+}
+
+/* The longest text from here that begins with a letter or digit and goes on with these or any of
+ * FURTHER. */
+static size_t word_length(const struct reader *reader, const char *further)
+{
+    const char *at = reader->at;
+
+    if (!is_alphanumeric(peek(reader)))
+        return 0;
+    while (at < reader->end && (is_alphanumeric(*at) || (*at && strchr(further, *at))))
+        at++;
+    return (size_t)(at - reader->at);
+}
+
+static int read_word(struct reader *reader, const char *further, const char *reason)
+{
+    size_t length = word_length(reader, further);
+
+    if (length == 0)
+        return refuse(reader, reason);
+    take_bytes(reader, length);
+    return 0;
+}
+
+/* Name and extras */
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    size_t end_length = strlen(end);
+
+    return length > end_length && strncasecmp(text + length - end_length, end, end_length) == 0;
+}
+
+/* An installer takes a name that looks like an archive for a file beside it. */
+static bool is_archive(const char *name, size_t length)
+{
+    static const char *const ends[] = {".whl",     ".zip",     ".tar", ".tar.gz",  ".tgz",
+                                       ".tar.bz2", ".tbz",     ".txz", ".tar.xz",  ".tlz",
+                                       ".tar.lz",  ".tar.zst", ".egg", ".tar.lzma"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, length, ends[i]))
+            return true;
+    return false;
+}
+
+static bool has_before_blank(const struct reader *reader, const char *needle)
+{
+    const char *end = reader->at;
+
+    while (end < reader->end && *end != ' ' && *end != '\t')
+        end++;
+    return memmem(reader->at, (size_t)(end - reader->at), needle, strlen(needle)) != NULL;
+}
+
+/* Says what stands in the place of a name, because that is what somebody meant to use. */
+static int refuse_name(struct reader *reader)
+{
+    if (peek(reader) == '-')
+        return refuse(reader,
+                      "options are not taken (-r, -c, -e and all the others), only packages "
+                      "by name");
+    if (has_before_blank(reader, "://") || has_before_blank(reader, "git+"))
+        return refuse(reader, "URLs are not taken, only packages by name");
+    if (peek(reader) == '.' || peek(reader) == '~' || has_before_blank(reader, "/") ||
+        has_before_blank(reader, "\\"))
+        return refuse(reader, "paths are not taken, only packages by name");
+    return refuse(reader, "there is no package name");
+}
+
+static int read_name(struct reader *reader, struct requirement *requirement)
+{
+    size_t length = word_length(reader, "._-");
+
+    if (length == 0 || has_before_blank(reader, "://") || has_before_blank(reader, "/") ||
+        has_before_blank(reader, "\\"))
+        return refuse_name(reader);
+    if (is_archive(reader->at, length))
+        return refuse(reader, "paths of archives are not taken, only packages by name");
+    if (!is_alphanumeric(reader->at[length - 1]))
+        return refuse(reader, "a package name ends with a letter or a digit");
+    requirement->name_length = length;
+    take_bytes(reader, length);
+    return 0;
+}
+
+static int read_extras(struct reader *reader)
+{
+    static const char reason[] = "extras are names between brackets, as in name[one,two]";
+
+    if (!take(reader, "["))
+        return 0;
+    if (take(reader, "]"))
+        return 0;
+    do
+        if (read_word(reader, "._-", reason) < 0)
+            return -1;
+    while (take(reader, ","));
+    return take(reader, "]") ? 0 : refuse(reader, reason);
+}
+
+/* Versions */
+
+static bool take_comparison(struct reader *reader)
+{
+    static const char *const operators[] = {"===", "==", "~=", "!=", "<=", ">=", "<", ">"};
+
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (take(reader, operators[i]))
+            return true;
+    return false;
+}
+
+static int read_clauses(struct reader *reader)
+{
+    static const char reason[] = "a version clause is a comparison and a version, as in >=1.2,<3";
+
+    do
+        if (!take_comparison(reader))
+            return refuse(reader, reason);
+        else if (read_word(reader, "._-*+!", reason) < 0)
+            return -1;
+    while (take(reader, ","));
+    return 0;
+}
+
+/* The parentheses that an older form has around the clauses are left out. */
+static int read_versions(struct reader *reader)
+{
+    if (peek(reader) == '(') {
+        reader->at++;
+        skip_blanks(reader);
+        if (read_clauses(reader) < 0)
+            return -1;
+        if (peek(reader) != ')')
+            return refuse(reader, "the parenthesis around the version clauses is not closed");
+        reader->at++;
+        skip_blanks(reader);
+        return 0;
+    }
+    if (peek(reader) && strchr("=~!<>", peek(reader)))
+        return read_clauses(reader);
+    return 0;
+}
+
+/* Markers */
+
+static const char bad_marker[] =
+    "a marker compares what it knows of the Python with a text in quotes, as in "
+    "python_version >= \"3.9\"";
+
+/* No blanks between the quotes: installers look for options behind them. */
+static int read_quoted(struct reader *reader)
+{
+    const char quote[] = {peek(reader), '\0'};
+
+    take_bytes(reader, 1);
+    if (peek(reader) != quote[0] && read_word(reader, "._-*+!", bad_marker) < 0)
+        return -1;
+    return take(reader, quote) ? 0 : refuse(reader, bad_marker);
+}
+
+static bool take_variable(struct reader *reader)
+{
+    static const char *const variables[] = {
+        "python_version",      "python_full_version",    "os_name",
+        "sys_platform",        "platform_release",       "platform_system",
+        "platform_version",    "platform_machine",       "platform_python_implementation",
+        "implementation_name", "implementation_version", "extra"};
+    size_t length = word_length(reader, "_");
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (strlen(variables[i]) == length && take(reader, variables[i]))
+            return true;
+    return false;
+}
+
+static int read_operand(struct reader *reader)
+{
+    if (peek(reader) == '"' || peek(reader) == '\'')
+        return read_quoted(reader);
+    return take_variable(reader) ? 0 : refuse(reader, bad_marker);
+}
+
+/* Moves over WORD, which is kept with a blank on either side. */
+static bool take_word(struct reader *reader, const char *word)
+{
+    if (word_length(reader, "_") != strlen(word) || !is_at(reader, word))
+        return false;
+    keep(reader, " ", 1);
+    take_bytes(reader, strlen(word));
+    keep(reader, " ", 1);
+    return true;
+}
+
+static bool take_operator(struct reader *reader)
+{
+    if (take_comparison(reader) || take_word(reader, "in"))
+        return true;
+    return take_word(reader, "not") && take_word(reader, "in");
+}
+
+static int read_alternatives(struct reader *reader, unsigned depth);
+
+static int read_condition(struct reader *reader, unsigned depth)
+{
+    if (take(reader, "(")) {
+        if (depth == MARKER_DEPTH)
+            return refuse(reader, "a marker has too many parentheses");
+        if (read_alternatives(reader, depth + 1) < 0)
+            return -1;
+        return take(reader, ")") ? 0 : refuse(reader, "a parenthesis of the marker is not closed");
+    }
+    if (read_operand(reader) < 0)
+        return -1;
+    return take_operator(reader) ? read_operand(reader) : refuse(reader, bad_marker);
+}
+
+static int read_conjunction(struct reader *reader, unsigned depth)
+{
+    do
+        if (read_condition(reader, depth) < 0)
+            return -1;
+    while (take_word(reader, "and"));
+    return 0;
+}
+
+static int read_alternatives(struct reader *reader, unsigned depth)
+{
+    do
+        if (read_conjunction(reader, depth) < 0)
+            return -1;
+    while (take_word(reader, "or"));
+    return 0;
+}
+
+static int read_marker(struct reader *reader)
+{
+    return take(reader, ";") ? read_alternatives(reader, 0) : 0;
+}
+
+/* Hashes */
+
+static size_t count_digits(const struct reader *reader, size_t offset)
+{
+    size_t count = 0;
+
+    for (const char *at = reader->at + offset; at < reader->end; at++, count++)
+        if (!*at || !strchr("0123456789abcdefABCDEF", *at))
+            break;
+    return count;
+}
+
+static int read_hash(struct reader *reader)
+{
+    static const struct {
+        const char *option;
+        size_t digits;
+    } algorithms[] = {{"--hash=sha256:", 64}, {"--hash=sha384:", 96}, {"--hash=sha512:", 128}};
+
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        size_t length = strlen(algorithms[i].option);
+
+        if (!is_at(reader, algorithms[i].option) ||
+            count_digits(reader, length) != algorithms[i].digits)
+            continue;
+        keep(reader, " ", 1);
+        take_bytes(reader, length + algorithms[i].digits);
+        return 0;
+    }
+    return refuse(reader, "the only option that is taken is --hash=sha256:..., or sha384 or sha512 "
+                          "with as many digits as it has");
+}
+
+static int read_hashes(struct reader *reader)
+{
+    while (peek(reader) == '-')
+        if (read_hash(reader) < 0)
+            return -1;
+    return 0;
+}
+
+/* All together */
+
+static int refuse_rest(struct reader *reader)
+{
+    if (peek(reader) == '@')
+        return refuse(reader, "URLs behind \"@\" are not taken, only packages by name and version");
+    return refuse(reader, "there is something behind the package that is no version clause, marker "
+                          "or hash");
+}
+
+static char *copy_text(const struct reader *reader)
+{
+    return memory_format("%.*s", (int)buffer_length(&reader->text), buffer_bytes(&reader->text));
+}
+
+static int read_all(struct reader *reader, struct requirement *requirement)
+{
+    skip_blanks(reader);
+    if (read_name(reader, requirement) < 0 || read_extras(reader) < 0 ||
+        read_versions(reader) < 0 || read_marker(reader) < 0)
+        return -1;
+    requirement->text = copy_text(reader);
+    buffer_consume(&reader->text, buffer_length(&reader->text));
+    if (read_hashes(reader) < 0)
+        return -1;
+    requirement->hashes = copy_text(reader);
+    return reader->at == reader->end ? 0 : refuse_rest(reader);
+}
+
+int requirement_parse(struct requirement *ret, const char *text, size_t length, struct error *err)
+{
+    struct reader reader = {.at = text, .end = text + length, .err = err};
+    struct requirement requirement = {0};
+    int result;
+
+    if (length > TEXT_BYTES)
+        return error_set(err, ERROR_CONFIG, "it is longer than %d bytes", TEXT_BYTES);
+    buffer_init(&reader.text, (size_t)2 * TEXT_BYTES);
+    result = read_all(&reader, &requirement);
+    buffer_deinit(&reader.text);
+    if (result < 0)
+        requirement_deinit(&requirement);
+    else
+        *ret = requirement;
+    return result;
+}
+
+void requirement_deinit(struct requirement *requirement)
+{
+    free(requirement->text);
+    free(requirement->hashes);
+    *requirement = (struct requirement){0};
+}

@@ -1,0 +1,381 @@
+#include "environments/venv/builder.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/environment.h"
+#include "environments/interpreter/base_python.h"
+#include "environments/interpreter/interpreter.h"
+#include "environments/packages/package_installer.h"
+#include "environments/packages/requirements.h"
+#include "environments/packages/tool.h"
+#include "environments/venv/layout.h"
+#include "environments/venv/record.h"
+#include "environments/venv/scripts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCKED_SECONDS 0.05 /* between two looks whether another one has done */
+
+enum { STEP_OPERATIONS = 256 }; /* files removed in one turn of the loop */
+
+static const char *const state_names[] = {
+    [BUILDER_LOCKING] = "locking",   [BUILDER_EMPTYING] = "emptying",
+    [BUILDER_ASKING] = "asking",     [BUILDER_INSTALLING] = "installing",
+    [BUILDER_CLEANING] = "cleaning",
+};
+
+static void set_state(struct venv_builder *builder, enum venv_builder_state state)
+{
+    log_debug("venv builder: %s -> %s", state_names[builder->state], state_names[state]);
+    builder->state = state;
+}
+
+static void continue_in(struct venv_builder *builder, double seconds)
+{
+    ev_timer_set(&builder->timer, seconds, 0.);
+    ev_timer_start(builder->loop, &builder->timer);
+}
+
+static bool is_given_up(const struct venv_builder *builder)
+{
+    return !builder->done;
+}
+
+/* Removing */
+
+static void begin_removal(struct venv_builder *builder, enum venv_builder_state state)
+{
+    set_state(builder, state);
+    if (builder->aside)
+        (void)tree_removal_open(&builder->removal, builder->aside);
+    directory_removal_init(&builder->emptying, builder->scratch.fd);
+    continue_in(builder, 0);
+}
+
+static bool remove_some(struct venv_builder *builder)
+{
+    if (builder->removal.path && tree_removal_step(&builder->removal))
+        return true;
+    tree_removal_close(&builder->removal);
+    if (directory_removal_step(&builder->emptying, STEP_OPERATIONS))
+        return true;
+    directory_removal_deinit(&builder->emptying);
+    return false;
+}
+
+/* The end */
+
+static void builder_free(struct venv_builder *builder)
+{
+    list_remove(&builder->link);
+    ev_timer_stop(builder->loop, &builder->timer);
+    scratch_directory_unlock(&builder->scratch);
+    base_python_free(builder->base);
+    free(builder->installing);
+    free(builder->aside);
+    free(builder);
+}
+
+/* The one way out. */
+static void finish(struct venv_builder *builder)
+{
+    const struct error *err = builder->error.code == ERROR_NONE ? NULL : &builder->error;
+
+    list_remove(&builder->link);
+    if (builder->scratch.path)
+        (void)rmdir(builder->scratch.path); /* unless something could not be removed */
+    scratch_directory_unlock(&builder->scratch);
+    if (!is_given_up(builder))
+        builder->done(builder, err);
+    builder_free(builder);
+}
+
+/* It has succeeded, or builder->error says why it has not. */
+static void clean(struct venv_builder *builder)
+{
+    begin_removal(builder, BUILDER_CLEANING);
+}
+
+/* Where the venv is while it is made. Owned by the caller. */
+static char *tree_of(const struct venv_builder *builder)
+{
+    if (builder->plan.is_there)
+        return memory_copy_string(builder->plan.path);
+    if (builder->aside)
+        return memory_copy_string(builder->aside);
+    return memory_format("%s/venv", builder->scratch.path);
+}
+
+/* A directory NAME in the scratch directory. Owned by the caller, or NULL. */
+static char *make_scratch(struct venv_builder *builder, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", builder->scratch.path, name);
+
+    if (fd_make_directories(path, S_IRWXU, &builder->error) < 0)
+        return NULL;
+    return STEAL_PTR(path);
+}
+
+/* Into its place */
+
+static const struct base_python *base_of(const struct venv_builder *builder)
+{
+    return builder->base ? builder->base : builder->plan.base;
+}
+
+static int write_record(struct venv_builder *builder, const char *tree)
+{
+    const struct venv_plan *plan = &builder->plan;
+    const struct base_python *base = base_of(builder);
+    AUTO_FREE char *own = memory_format("%s/bin/python", tree);
+    struct venv_record record = {
+        .version = plan->is_there ? (char *)plan->version : base->version,
+        .executable = plan->is_there ? own : base->executable,
+        .packages = (char *)plan->packages,
+    };
+
+    file_identity_read(&record.executable_file, own);
+    return venv_record_write(&record, tree, &builder->error);
+}
+
+/* What is at the place of the new one goes to the scratch directory. */
+static int make_way(struct venv_builder *builder)
+{
+    AUTO_FREE char *old = memory_format("%s/old", builder->scratch.path);
+
+    if (!builder->plan.is_replaced || rename(builder->plan.path, old) == 0 || errno == ENOENT)
+        return 0;
+    return error_set_errno(&builder->error, errno, "cannot move %s", builder->plan.path);
+}
+
+/* A server with another state directory may have been faster: then its venv is the one. */
+static int move_tree(struct venv_builder *builder, const char *tree)
+{
+    if (make_way(builder) < 0)
+        return -1;
+    if (rename(tree, builder->plan.path) == 0 || errno == ENOTEMPTY || errno == EEXIST)
+        return 0;
+    return error_set_errno(&builder->error, errno, "cannot make %s", builder->plan.path);
+}
+
+static int place(struct venv_builder *builder)
+{
+    AUTO_FREE char *tree = tree_of(builder);
+    AUTO_FREE char *bin = memory_format("%s/bin", tree);
+
+    if (builder->plan.is_there)
+        return write_record(builder, tree);
+    environment_step(builder->plan.environment, -1, "putting the venv into its place");
+    if (venv_scripts_move(bin, tree, builder->plan.path, &builder->error) < 0 ||
+        write_record(builder, tree) < 0)
+        return -1;
+    return move_tree(builder, tree);
+}
+
+/* Packages */
+
+static void say_installing(const struct venv_builder *builder)
+{
+    environment_step(builder->plan.environment, -1, "installing %s", builder->installing);
+}
+
+static void on_said(void *data, const char *line)
+{
+    const struct venv_builder *builder = data;
+    AUTO_FREE char *step = package_installation_step(line);
+
+    if (step && !is_given_up(builder))
+        environment_step(builder->plan.environment, -1, "installing %s: %s", builder->installing,
+                         step);
+}
+
+static void on_installed(void *data, const char *output, const struct error *err)
+{
+    struct venv_builder *builder = data;
+
+    (void)output;
+    builder->tool = NULL;
+    if (!is_given_up(builder) && err) {
+        say_installing(builder);
+        builder->error = *err;
+    } else if (!is_given_up(builder)) {
+        (void)place(builder);
+    }
+    clean(builder);
+}
+
+static void install(struct venv_builder *builder)
+{
+    const struct venv_plan *plan = &builder->plan;
+    AUTO_FREE char *tree = tree_of(builder);
+    AUTO_FREE char *scratch = make_scratch(builder, "tmp");
+    const struct package_installation installation = {
+        .host = plan->environment->host,
+        .venv = tree,
+        .base = base_of(builder),
+        .requirements = plan->requirements,
+        .index_url = plan->index_url,
+        .find_links = plan->find_links,
+        .allow_source_builds = plan->allow_source_builds,
+        .scratch = scratch,
+    };
+
+    builder->installing = requirements_names(plan->requirements);
+    say_installing(builder);
+    if (scratch)
+        builder->tool = package_installation_start(&installation, builder, on_said, on_installed,
+                                                   &builder->error);
+    if (!builder->tool)
+        clean(builder);
+    else
+        set_state(builder, BUILDER_INSTALLING);
+}
+
+/* The venv itself */
+
+static void create(struct venv_builder *builder)
+{
+    AUTO_FREE char *tree = tree_of(builder);
+    const struct venv_layout layout = {
+        .base = base_of(builder),
+        .written = tree,
+        .path = builder->plan.path,
+        .system_site_packages = builder->plan.system_site_packages,
+    };
+
+    environment_step(builder->plan.environment, -1, "creating venv");
+    if (venv_layout_write(&layout, &builder->error) < 0) {
+        clean(builder);
+        return;
+    }
+    if (builder->plan.packages) {
+        install(builder);
+        return;
+    }
+    (void)place(builder);
+    clean(builder);
+}
+
+/* What it is made from */
+
+static void on_asked(void *data, const char *output, const struct error *err)
+{
+    struct venv_builder *builder = data;
+    AUTO_FREE char *scratch = memory_format("%s/python", builder->scratch.path);
+
+    builder->tool = NULL;
+    if (err)
+        builder->error = *err;
+    else if (!is_given_up(builder))
+        builder->base = base_python_keep(builder->plan.state, builder->plan.interpreter, output,
+                                         scratch, &builder->error);
+    if (builder->base)
+        create(builder);
+    else
+        clean(builder);
+}
+
+static void ask(struct venv_builder *builder)
+{
+    AUTO_FREE char *scratch = make_scratch(builder, "python");
+
+    environment_step(builder->plan.environment, -1, "unpacking pip");
+    if (scratch)
+        builder->tool =
+            base_python_ask(builder->plan.interpreter, scratch, builder, on_asked, &builder->error);
+    if (builder->tool)
+        set_state(builder, BUILDER_ASKING);
+    else
+        clean(builder);
+}
+
+static void begin_work(struct venv_builder *builder)
+{
+    if (builder->plan.is_there)
+        install(builder);
+    else if (builder->plan.base)
+        create(builder);
+    else
+        ask(builder);
+}
+
+/* The lock */
+
+static enum outcome lock(struct venv_builder *builder)
+{
+    AUTO_FREE char *folder = memory_format("%s/venvs", builder->plan.state);
+    AUTO_FREE char *path = memory_format("%s/.new-%s", folder, builder->plan.key);
+
+    if (fd_make_directories(folder, S_IRWXU, &builder->error) < 0)
+        return OUTCOME_FAILED;
+    return scratch_directory_lock(&builder->scratch, path, &builder->error);
+}
+
+/* Whoever had it has probably made what is wanted: its owner looks again. */
+static void try_lock(struct venv_builder *builder)
+{
+    switch (lock(builder)) {
+    case OUTCOME_FAILED:
+        finish(builder);
+        break;
+    case OUTCOME_PENDING:
+        if (!builder->has_waited)
+            environment_step(builder->plan.environment, -1,
+                             "waiting for another preparation of this venv");
+        builder->has_waited = true;
+        continue_in(builder, LOCKED_SECONDS);
+        break;
+    case OUTCOME_READY:
+        begin_removal(builder, builder->has_waited ? BUILDER_CLEANING : BUILDER_EMPTYING);
+        break;
+    }
+}
+
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct venv_builder *builder = CONTAINER_OF(timer, struct venv_builder, timer);
+
+    (void)loop;
+    (void)events;
+    if (builder->state == BUILDER_LOCKING)
+        try_lock(builder);
+    else if (remove_some(builder))
+        continue_in(builder, 0);
+    else if (builder->state == BUILDER_EMPTYING && !is_given_up(builder))
+        begin_work(builder);
+    else
+        finish(builder);
+}
+
+struct venv_builder *venv_builder_start(const struct venv_plan *plan, struct list *list,
+                                        void (*done)(struct venv_builder *builder,
+                                                     const struct error *err))
+{
+    struct venv_builder *builder = NEW(struct venv_builder);
+
+    builder->done = done;
+    builder->plan = *plan;
+    builder->loop = plan->environment->loop;
+    builder->aside = plan->aside ? memory_copy_string(plan->aside) : NULL;
+    builder->scratch.fd = -1;
+    list_append(list, &builder->link);
+    ev_timer_init(&builder->timer, on_timer, 0., 0.);
+    continue_in(builder, 0);
+    return builder;
+}
+
+void venv_builder_cancel(struct venv_builder *builder)
+{
+    builder->done = NULL;
+    if (builder->tool)
+        tool_kill(builder->tool);
+    else if (builder->state == BUILDER_LOCKING)
+        builder_free(builder);
+}

@@ -1,0 +1,143 @@
+#include "environments/venv/definition.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_DIGITS = 32 };
+
+static char *copy_member(const json_t *definition, const char *key)
+{
+    const char *text = json_object_get_string(definition, key);
+
+    return text ? memory_copy_string(text) : NULL;
+}
+
+static void remove_slashes(char *path)
+{
+    size_t length = path ? strlen(path) : 0;
+
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+}
+
+/* Packages that are none are told before they are needed. */
+static int check_packages(const struct venv_definition *definition, const char **ret_key,
+                          struct error *err)
+{
+    struct requirements requirements = {0};
+    int ret = requirements_add_packages(&requirements, definition->pip_packages, err);
+
+    if (ret == 0)
+        ret = requirements_check_hashes(&requirements, err);
+    if (ret < 0)
+        *ret_key = "pip_packages";
+    requirements_deinit(&requirements);
+    return ret;
+}
+
+int venv_definition_read(struct venv_definition *ret, const json_t *definition,
+                         const char **ret_key, struct error *err)
+{
+    *ret = (struct venv_definition){
+        .venv_path = copy_member(definition, "venv_path"),
+        .python_path = copy_member(definition, "python_path"),
+        .python_version = copy_member(definition, "python_version"),
+        .requirements_file = copy_member(definition, "requirements_file"),
+        .pip_index_url = copy_member(definition, "pip_index_url"),
+        .pip_find_links = copy_member(definition, "pip_find_links"),
+        .pip_packages = json_incref(json_object_get(definition, "pip_packages")),
+        .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
+        .allow_source_builds = json_is_true(json_object_get(definition, "allow_source_builds")),
+    };
+    remove_slashes(ret->venv_path);
+    if (check_packages(ret, ret_key, err) == 0)
+        return 0;
+    venv_definition_deinit(ret);
+    return -1;
+}
+
+void venv_definition_deinit(struct venv_definition *definition)
+{
+    free(definition->venv_path);
+    free(definition->python_path);
+    free(definition->python_version);
+    free(definition->requirements_file);
+    free(definition->pip_index_url);
+    free(definition->pip_find_links);
+    json_decref(definition->pip_packages);
+    *definition = (struct venv_definition){0};
+}
+
+static void digest_packages(struct venv_packages *packages,
+                            const struct venv_definition *definition)
+{
+    AUTO_FREE char *text = requirements_text(&packages->requirements);
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, text);
+    digest_add_string(&digest, definition->pip_index_url);
+    digest_add_string(&digest, definition->pip_find_links);
+    digest_add_string(&digest, definition->allow_source_builds ? "builds" : NULL);
+    digest_finish(&digest, packages->digest);
+}
+
+static int read_packages(struct venv_packages *packages, const struct venv_definition *definition,
+                         struct error *err)
+{
+    const char *file = definition->requirements_file;
+
+    if (requirements_add_packages(&packages->requirements, definition->pip_packages, err) < 0)
+        return -1;
+    if (file)
+        file_identity_read(&packages->file, file); /* before: a change meanwhile is found later */
+    if (file && requirements_add_file(&packages->requirements, file, err) < 0)
+        return -1;
+    return requirements_check_hashes(&packages->requirements, err);
+}
+
+int venv_packages_read(struct venv_packages *ret, const struct venv_definition *definition,
+                       struct error *err)
+{
+    *ret = (struct venv_packages){0};
+    if (read_packages(ret, definition, err) < 0) {
+        venv_packages_deinit(ret);
+        return -1;
+    }
+    if (ret->requirements.count > 0)
+        digest_packages(ret, definition);
+    return 0;
+}
+
+void venv_packages_deinit(struct venv_packages *packages)
+{
+    requirements_deinit(&packages->requirements);
+    *packages = (struct venv_packages){0};
+}
+
+bool venv_packages_are_current(const struct venv_packages *packages,
+                               const struct venv_definition *definition)
+{
+    return !definition->requirements_file ||
+           file_identity_holds(&packages->file, definition->requirements_file);
+}
+
+char *venv_definition_key(const struct venv_definition *definition,
+                          const struct venv_packages *packages)
+{
+    char text[DIGEST_TEXT_BYTES];
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, definition->venv_path);
+    digest_add_string(&digest, definition->python_path);
+    digest_add_string(&digest, definition->python_path ? NULL : definition->python_version);
+    digest_add_string(&digest, definition->system_site_packages ? "system" : NULL);
+    digest_add_string(&digest, definition->venv_path ? NULL : packages->digest);
+    digest_finish(&digest, text);
+    return memory_format("%.*s", KEY_DIGITS, text);
+}

@@ -1,0 +1,48 @@
+/* What a definition of type "venv" asks for (schemas/environment.venv.json), and which packages. */
+#pragma once
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "environments/interpreter/file_identity.h"
+#include "environments/packages/requirements.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Strings are owned; NULL where the definition has no such key. */
+struct venv_definition {
+    char *venv_path; /* without a slash at its end */
+    char *python_path;
+    char *python_version;
+    char *requirements_file;
+    char *pip_index_url;
+    char *pip_find_links;
+    json_t *pip_packages; /* owned, or NULL */
+    bool system_site_packages;
+    bool allow_source_builds;
+};
+
+/* -1 with ERR when it asks for what cannot be; *RET_KEY is to blame. */
+int venv_definition_read(struct venv_definition *ret, const json_t *definition,
+                         const char **ret_key, struct error *err);
+void venv_definition_deinit(struct venv_definition *definition);
+
+/* The packages as they are now: the file may have changed. */
+struct venv_packages {
+    struct requirements requirements;
+    char
+        digest[DIGEST_TEXT_BYTES]; /* of them and of where they come from; "" when there are none */
+    struct file_identity file;     /* that was read */
+};
+
+int venv_packages_read(struct venv_packages *ret, const struct venv_definition *definition,
+                       struct error *err);
+void venv_packages_deinit(struct venv_packages *packages);
+
+/* True while the file is the one that was read, or none is asked for. */
+bool venv_packages_are_current(const struct venv_packages *packages,
+                               const struct venv_definition *definition);
+
+/* What a venv with these packages is found again by. Owned by the caller. */
+char *venv_definition_key(const struct venv_definition *definition,
+                          const struct venv_packages *packages);

@@ -1,0 +1,72 @@
+#include "environments/venv/record.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORD_NAME "pyexecd.json"
+
+enum { FORMAT = 1 };
+
+void venv_record_deinit(struct venv_record *record)
+{
+    free(record->version);
+    free(record->executable);
+    free(record->packages);
+    *record = (struct venv_record){0};
+}
+
+static char *copy_member(const json_t *json, const char *key)
+{
+    const char *text = json_object_get_string(json, key);
+
+    return text ? memory_copy_string(text) : NULL;
+}
+
+bool venv_record_read(struct venv_record *ret, const char *venv)
+{
+    AUTO_FREE char *path = memory_format("%s/" RECORD_NAME, venv);
+    AUTO_JSON json_t *json = json_load_file(path, 0, NULL);
+
+    *ret = (struct venv_record){0};
+    if (json_integer_value(json_object_get(json, "format")) != FORMAT)
+        return false;
+    ret->version = copy_member(json, "version");
+    ret->executable = copy_member(json, "executable");
+    ret->packages = copy_member(json, "packages");
+    file_identity_from_json(&ret->executable_file, json_object_get(json, "executable_file"));
+    if (ret->version && ret->executable)
+        return true;
+    venv_record_deinit(ret);
+    return false;
+}
+
+int venv_record_write(const struct venv_record *record, const char *venv, struct error *err)
+{
+    AUTO_FREE char *path = memory_format("%s/" RECORD_NAME, venv);
+    AUTO_FREE char *next = memory_format("%s.next", path);
+    AUTO_JSON json_t *json = json_pack("{s:i, s:s, s:s, s:o, s:s*}",                    //
+                                       "format", FORMAT,                                //
+                                       "version", record->version,                      //
+                                       "executable", record->executable,                //
+                                       "executable_file",                               //
+                                       file_identity_to_json(&record->executable_file), //
+                                       "packages", record->packages);
+    AUTO_FREE char *text = json ? json_text_within("", json, "\n") : NULL;
+
+    if (!text)
+        return error_set(err, ERROR_SYSTEM, "%s: its path is no UTF-8", record->executable);
+    (void)unlink(next); /* of somebody who did not come to the end */
+    if (fd_write_new_file(next, 0666, text, strlen(text), err) < 0)
+        return -1;
+    if (rename(next, path) < 0)
+        return error_set_errno(err, errno, "cannot write %s", path);
+    return 0;
+}

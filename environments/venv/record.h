@@ -1,0 +1,20 @@
+/* What a virtual environment was made from, kept in it as VENV/pyexecd.json. One without is
+ * somebody else's. It is written last: what it says is there is there. */
+#pragma once
+
+#include "base/error.h"
+#include "environments/interpreter/file_identity.h"
+
+#include <stdbool.h>
+
+struct venv_record {
+    char *version;    /* owned; "3.11.2" */
+    char *executable; /* owned; the Python that it was made from */
+    char *packages;   /* owned; a digest of the packages that have been installed, or NULL */
+    struct file_identity executable_file;
+};
+
+/* False when there is none. What RET holds has to be released. */
+bool venv_record_read(struct venv_record *ret, const char *venv);
+int venv_record_write(const struct venv_record *record, const char *venv, struct error *err);
+void venv_record_deinit(struct venv_record *record);

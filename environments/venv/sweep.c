@@ -1,0 +1,134 @@
+#include "environments/venv/sweep.h"
+
+#include "base/cleanup.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define FIRST_SECONDS 0.5   /* the first call is not to wait for this */
+#define TURN_SECONDS  0.005 /* between two turns */
+
+#define SCRATCH_PREFIX   ".new-"
+#define DISCARDED_PREFIX ".old-"
+#define RECORD_NAME      "pyexecd.json" /* its time is that of the last use */
+
+enum { NAME_DIGITS = 16 };
+
+static void schedule(struct venv_sweep *sweep, double seconds)
+{
+    ev_timer_set(&sweep->timer, seconds, 0.);
+    ev_timer_start(sweep->loop, &sweep->timer);
+    ev_unref(sweep->loop);
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Whoever uses it has it locked. */
+static void begin_removal(struct venv_sweep *sweep, const char *path)
+{
+    if (tree_removal_open(&sweep->removal, path) && flock(sweep->removal.fd, LOCK_EX | LOCK_NB) < 0)
+        tree_removal_close(&sweep->removal);
+}
+
+static bool is_expired(const char *venv)
+{
+    AUTO_FREE char *record = memory_format("%s/" RECORD_NAME, venv);
+    struct timespec now;
+    struct stat status;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return lstat(record, &status) == 0 &&
+           difftime(now.tv_sec, status.st_mtim.tv_sec) > VENV_KEPT_SECONDS;
+}
+
+/* Renamed before it is removed, so that nobody finds half of it. */
+static void consider_venv(struct venv_sweep *sweep, const char *path)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
+    AUTO_FREE char *discarded = memory_format("%s/" DISCARDED_PREFIX "%s", sweep->folder, digits);
+
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_expired(path) ||
+        rename(path, discarded) < 0)
+        return;
+    (void)flock(fd, LOCK_UN);
+    begin_removal(sweep, discarded);
+}
+
+static void consider(struct venv_sweep *sweep, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", sweep->folder, name);
+
+    if (starts_with(name, SCRATCH_PREFIX) || starts_with(name, DISCARDED_PREFIX))
+        begin_removal(sweep, path);
+    else if (name[0] != '.')
+        consider_venv(sweep, path);
+}
+
+/* False when all has been looked at. */
+static bool take_turn(struct venv_sweep *sweep)
+{
+    const struct dirent *entry;
+
+    if (sweep->removal.path && tree_removal_step(&sweep->removal))
+        return true;
+    tree_removal_close(&sweep->removal);
+    if (!sweep->entries)
+        sweep->entries = opendir(sweep->folder);
+    entry = sweep->entries ? readdir(sweep->entries) : NULL;
+    if (entry)
+        consider(sweep, entry->d_name);
+    return entry != NULL;
+}
+
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct venv_sweep *sweep = CONTAINER_OF(timer, struct venv_sweep, timer);
+
+    (void)events;
+    ev_ref(loop); /* the timer has stopped */
+    if (take_turn(sweep))
+        schedule(sweep, TURN_SECONDS);
+    else
+        venv_sweep_stop(sweep);
+}
+
+void venv_sweep_start(struct venv_sweep *sweep, struct ev_loop *loop, const char *state)
+{
+    *sweep = (struct venv_sweep){.loop = loop, .folder = memory_format("%s/venvs", state)};
+    ev_timer_init(&sweep->timer, on_timer, 0., 0.);
+    schedule(sweep, FIRST_SECONDS);
+}
+
+void venv_sweep_stop(struct venv_sweep *sweep)
+{
+    if (!sweep->loop)
+        return;
+    if (ev_is_active(&sweep->timer)) {
+        ev_ref(sweep->loop);
+        ev_timer_stop(sweep->loop, &sweep->timer);
+    }
+    tree_removal_close(&sweep->removal);
+    if (sweep->entries)
+        closedir(sweep->entries);
+    free(sweep->folder);
+    *sweep = (struct venv_sweep){0};
+}
+
+void venv_sweep_note_use(const char *path)
+{
+    AUTO_FREE char *record = memory_format("%s/" RECORD_NAME, path);
+
+    (void)utimensat(AT_FDCWD, record, NULL, 0); /* or it is removed earlier than it might be */
+}

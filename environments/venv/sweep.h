@@ -1,0 +1,25 @@
+/* Removes from the state directory what nobody needs any more: what a server that was killed has
+ * left half made, and virtual environments that nobody has used for a long time. Once, some time
+ * after the server has started, and a little at a time. */
+#pragma once
+
+#include "environments/workplace/tree_removal.h"
+
+#include <dirent.h>
+#include <ev.h>
+
+#define VENV_KEPT_SECONDS (30 * 86400.0) /* after its last use */
+
+struct venv_sweep {
+    struct ev_loop *loop; /* borrowed; NULL: not started */
+    char *folder;         /* owned: STATE/venvs */
+    DIR *entries;         /* owned; not before the first turn */
+    struct tree_removal removal;
+    ev_timer timer; /* holds no loop */
+};
+
+void venv_sweep_start(struct venv_sweep *sweep, struct ev_loop *loop, const char *state);
+void venv_sweep_stop(struct venv_sweep *sweep);
+
+/* The venv at PATH is being used now. */
+void venv_sweep_note_use(const char *path);

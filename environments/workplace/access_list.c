@@ -1,0 +1,138 @@
+#include "environments/workplace/access_list.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define ACCESS   "system.posix_acl_access"
+#define DEFAULTS "system.posix_acl_default"
+
+enum {
+    VERSION = 2,
+    MOST = 64, /* entries; a longer list is somebody's who knows what it is for */
+    NOBODY = -1,
+};
+
+enum { READ = 4, WRITE = 2, EXECUTE = 1, ALL = READ | WRITE | EXECUTE };
+
+/* In the order that the kernel wants; as numbers of a little-endian machine, which it wants, too.
+ */
+enum tag {
+    TAG_OWNER = 1,
+    TAG_USER = 2,
+    TAG_GROUP = 4,
+    TAG_OTHER_GROUP = 8,
+    TAG_MASK = 16,
+    TAG_OTHER = 32
+};
+
+struct entry {
+    uint16_t tag;
+    uint16_t permissions;
+    uint32_t id;
+};
+
+struct list {
+    uint32_t version;
+    struct entry entries[MOST];
+};
+
+static size_t size_of(size_t count)
+{
+    return offsetof(struct list, entries) + count * sizeof(struct entry);
+}
+
+/* What the mode of PATH says, when it has no list yet. */
+static size_t from_mode(struct list *list, mode_t mode)
+{
+    const struct entry entries[] = {
+        {TAG_OWNER, mode >> 6 & ALL, (uint32_t)NOBODY},
+        {TAG_GROUP, mode >> 3 & ALL, (uint32_t)NOBODY},
+        {TAG_OTHER, mode & ALL, (uint32_t)NOBODY},
+    };
+
+    memcpy(list->entries, entries, sizeof entries);
+    return sizeof entries / sizeof *entries;
+}
+
+static size_t read_list(struct list *list, const char *path, const char *name, mode_t mode)
+{
+    ssize_t size = getxattr(path, name, list, sizeof *list);
+
+    list->version = VERSION;
+    if (size <= (ssize_t)size_of(0))
+        return from_mode(list, mode);
+    return ((size_t)size - size_of(0)) / sizeof(struct entry);
+}
+
+/* Adds PERMISSIONS to the entry of TAG and ID, which is made where it belongs when it is missing.
+ * The number of entries then. */
+static size_t add(struct list *list, size_t count, const struct entry *wanted)
+{
+    size_t at = 0;
+
+    while (at < count &&
+           (list->entries[at].tag < wanted->tag ||
+            (list->entries[at].tag == wanted->tag && list->entries[at].id < wanted->id)))
+        at++;
+    if (at < count && list->entries[at].tag == wanted->tag && list->entries[at].id == wanted->id) {
+        list->entries[at].permissions |= wanted->permissions;
+        return count;
+    }
+    if (count == MOST)
+        return count;
+    memmove(list->entries + at + 1, list->entries + at, (count - at) * sizeof(struct entry));
+    list->entries[at] = *wanted;
+    return count + 1;
+}
+
+static size_t add_user(struct list *list, size_t count, uid_t uid, uint16_t permissions)
+{
+    count = add(list, count, &(struct entry){TAG_USER, permissions, uid});
+    return add(list, count, &(struct entry){TAG_MASK, permissions, (uint32_t)NOBODY});
+}
+
+static int fail(const char *path, uid_t uid, struct error *err)
+{
+    return error_set_errno(err, errno, "cannot open %s to user %u by an access control list", path,
+                           (unsigned)uid);
+}
+
+static int open_to(const char *path, uid_t uid, uint16_t permissions, struct error *err)
+{
+    struct list list;
+    struct stat status;
+    size_t count;
+
+    if (stat(path, &status) < 0)
+        return fail(path, uid, err);
+    count = add_user(&list, read_list(&list, path, ACCESS, status.st_mode), uid, permissions);
+    if (setxattr(path, ACCESS, &list, size_of(count), 0) < 0)
+        return fail(path, uid, err);
+    return 0;
+}
+
+int access_list_open_file(const char *path, uid_t uid, struct error *err)
+{
+    return open_to(path, uid, READ, err);
+}
+
+int access_list_open_directory(const char *path, uid_t uid, struct error *err)
+{
+    struct list list;
+    size_t count;
+
+    if (open_to(path, uid, ALL, err) < 0)
+        return -1;
+    count = read_list(&list, path, DEFAULTS, S_IRWXU);
+    count = add_user(&list, count, uid, ALL);
+    count = add_user(&list, count, geteuid(), ALL);
+    if (setxattr(path, DEFAULTS, &list, size_of(count), 0) < 0)
+        return fail(path, uid, err);
+    return 0;
+}

@@ -1,0 +1,235 @@
+/* Which code a run sees as script.py.
+ *
+ * A run that has its directory to itself gets its code there by an atomic rename. While others are
+ * at work in it, a rename would change *their* script.py, and detach what is laid over it in their
+ * mount namespaces. So the code of an overlapping run goes to a private file, which is laid over
+ * script.py in that run's namespace alone. When the last of them is over, script.py becomes the
+ * newest call's code, as if they had run one after the other.
+ *
+ * "To itself" counts other servers too: a directory in use is locked shared, and only who gets the
+ * lock exclusively may rename. */
+#include "environments/workplace/working_directory.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/outcome.h"
+#include "base/random.h"
+#include "environments/workplace/directory_listing.h"
+#include "environments/workplace/workplace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCRIPT_NAME "script.py"
+
+enum { NAME_DIGITS = 16 };
+
+static int lock_shared(const struct working_directory *directory, struct error *err)
+{
+    if (working_directory_lock_shared(directory) == 0)
+        return 0;
+    return error_set(err, ERROR_BUSY, "%s is locked by another program", directory->path);
+}
+
+/* A new file NAME in PARENT that holds CODE. */
+static int write_file(int parent, const char *name, const char *code, size_t length,
+                      struct error *err)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    AUTO_CLOSE int fd = openat(parent, name, flags, S_IRUSR | S_IWUSR);
+
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot write the script");
+    if (fd_write_all(fd, code, length, err) == 0)
+        return 0;
+    (void)unlinkat(parent, name, 0);
+    return error_prefix(err, "cannot write the script");
+}
+
+/* A script may have made a directory of its name; what is in it is kept under another one. */
+static int move_aside(int parent)
+{
+    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
+    AUTO_FREE char *name = memory_format(SCRIPT_NAME ".%s", digits);
+
+    return renameat(parent, SCRIPT_NAME, parent, name);
+}
+
+static int rename_into_place(int parent, const char *name)
+{
+    if (renameat(parent, name, parent, SCRIPT_NAME) == 0)
+        return 0;
+    if (errno != EISDIR || move_aside(parent) < 0)
+        return -1;
+    return renameat(parent, name, parent, SCRIPT_NAME);
+}
+
+/* Makes CODE the script.py of DIRECTORY, whatever stood there. */
+static int place(const struct working_directory *directory, const char *code, size_t length,
+                 struct error *err)
+{
+    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
+    AUTO_FREE char *name = memory_format("." SCRIPT_NAME ".%s", digits);
+
+    if (write_file(directory->fd, name, code, length, err) < 0)
+        return -1;
+    if (rename_into_place(directory->fd, name) == 0)
+        return 0;
+    error_set_errno(err, errno, "cannot put the script at %s/" SCRIPT_NAME, directory->path);
+    (void)unlinkat(directory->fd, name, 0);
+    return -1;
+}
+
+/* Something has to be there for the private file to be laid over. A regular file is left alone. */
+static int ensure_script(const struct working_directory *directory, const char *code, size_t length,
+                         struct error *err)
+{
+    struct stat status;
+
+    if (fstatat(directory->fd, SCRIPT_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode))
+        return 0;
+    return place(directory, code, length, err);
+}
+
+static void remember_newest(struct working_directory *directory, const char *code, size_t length)
+{
+    free(directory->newest_code);
+    directory->newest_code = memory_new(length + 1, 1);
+    memcpy(directory->newest_code, code, length);
+    directory->newest_length = length;
+}
+
+/* CODE in a private file that is to be laid over script.py. */
+static int open_overlay(struct directory_claim *claim, const char *code, size_t length,
+                        struct error *err)
+{
+    struct working_directory *directory = claim->directory;
+    const struct workplace *workplace = directory->workplace;
+    AUTO_FREE char *name = random_digits(NAME_DIGITS);
+
+    if (ensure_script(directory, code, length, err) < 0 ||
+        write_file(workplace->private_fd, name, code, length, err) < 0)
+        return -1;
+    claim->overlay = memory_format("%s/%s/%s", workplace->root, workplace->private_name, name);
+    remember_newest(directory, code, length);
+    return 0;
+}
+
+/* READY: CODE is script.py. PENDING: it could not be put there, because others are at work. */
+static enum outcome place_alone(struct directory_claim *claim, const char *code, size_t length,
+                                struct error *err)
+{
+    struct working_directory *directory = claim->directory;
+
+    if (directory->claims > 0 || working_directory_lock(directory, LOCK_EX) < 0)
+        return OUTCOME_PENDING;
+    if (place(directory, code, length, err) < 0)
+        return OUTCOME_FAILED;
+    /* Between the two locks another server may have come in, and put its own script there. */
+    return working_directory_lock(directory, LOCK_SH) == 0 ? OUTCOME_READY : OUTCOME_PENDING;
+}
+
+static int place_or_overlay(struct directory_claim *claim, const char *code, size_t length,
+                            struct error *err)
+{
+    enum outcome outcome = place_alone(claim, code, length, err);
+
+    if (outcome != OUTCOME_PENDING)
+        return outcome == OUTCOME_READY ? 0 : -1;
+    /* A failed attempt at the exclusive lock has lost the shared one (flock(2)). */
+    if (lock_shared(claim->directory, err) < 0)
+        return -1;
+    return open_overlay(claim, code, length, err);
+}
+
+/* The lock of a directory in which nobody is at work: a temporary one stays safe from sweeps. */
+static void relax_lock(const struct working_directory *directory)
+{
+    if (directory->claims == 0)
+        (void)working_directory_lock(directory,
+                                     working_directory_is_temporary(directory) ? LOCK_SH : LOCK_UN);
+}
+
+int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
+                         const char *code, size_t length, struct error *err)
+{
+    *claim = (struct directory_claim){0};
+    if (working_directory_restore(directory, err) < 0)
+        return -1;
+    claim->directory = directory;
+    working_directory_touch(directory);
+    if (place_or_overlay(claim, code, length, err) < 0) {
+        relax_lock(directory);
+        *claim = (struct directory_claim){0};
+        return -1;
+    }
+    working_directory_ref(directory);
+    directory->claims++;
+    claim->script = memory_format("%s/" SCRIPT_NAME, directory->path);
+    claim->before = directory_listing_new(directory->fd);
+    return 0;
+}
+
+static uint64_t growth(const struct directory_claim *claim, uint64_t bytes)
+{
+    uint64_t before = directory_listing_bytes(claim->before);
+
+    return bytes > before ? bytes - before : 0;
+}
+
+uint64_t directory_claim_growth(const struct directory_claim *claim)
+{
+    return growth(claim, directory_bytes(claim->directory->fd));
+}
+
+json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *ret_growth)
+{
+    struct directory_listing *after = directory_listing_new(claim->directory->fd);
+    json_t *changes = directory_listing_changes(claim->before, after);
+
+    *ret_growth = growth(claim, directory_listing_bytes(after));
+    directory_listing_free(after);
+    return changes;
+}
+
+/* The last one out leaves the newest call's code behind. */
+static void settle(struct working_directory *directory)
+{
+    struct error err = ERROR_INIT;
+
+    if (directory->newest_code && working_directory_lock(directory, LOCK_EX) == 0 &&
+        place(directory, directory->newest_code, directory->newest_length, &err) < 0)
+        log_debug("%s", err.message);
+    free(directory->newest_code);
+    directory->newest_code = NULL;
+    relax_lock(directory);
+}
+
+void directory_claim_close(struct directory_claim *claim)
+{
+    struct working_directory *directory = claim->directory;
+
+    if (!directory)
+        return;
+    if (claim->overlay)
+        (void)unlinkat(directory->workplace->private_fd, strrchr(claim->overlay, '/') + 1, 0);
+    assert(directory->claims > 0);
+    if (--directory->claims == 0)
+        settle(directory);
+    working_directory_touch(directory);
+    directory_listing_free(claim->before);
+    free(claim->overlay);
+    free(claim->script);
+    *claim = (struct directory_claim){0};
+    working_directory_unref(directory);
+}

@@ -1,0 +1,173 @@
+#include "environments/workplace/directory_removal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { NAME_TRIES = 100 };
+
+void directory_removal_init(struct directory_removal *removal, int directory)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now); /* so that names left by an earlier attempt are not met */
+    *removal = (struct directory_removal){
+        .directory = directory,
+        .next_name = (unsigned long long)now.tv_sec * 1000000000 + (unsigned long)now.tv_nsec,
+        .found = true,
+        .progressed = true,
+    };
+}
+
+static void close_stream(DIR **stream)
+{
+    if (*stream)
+        closedir(*stream);
+    *stream = NULL;
+}
+
+void directory_removal_deinit(struct directory_removal *removal)
+{
+    close_stream(&removal->inner);
+    close_stream(&removal->entries);
+}
+
+/* chmod of the directory NAME itself: fchmodat(2) would follow a link that took its place. */
+static int allow_access(int parent, const char *name)
+{
+    AUTO_CLOSE int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+
+    if (fd < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return chmod(path, S_IRWXU);
+}
+
+void directory_allow_owner(int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) == 0 && (status.st_mode & S_IRWXU) != S_IRWXU)
+        (void)fchmod(fd, (status.st_mode & 07777) | S_IRWXU);
+}
+
+int directory_open_forced(int parent, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(parent, name, flags);
+
+    if (fd < 0 && errno == EACCES && allow_access(parent, name) == 0)
+        fd = openat(parent, name, flags);
+    if (fd >= 0)
+        directory_allow_owner(fd);
+    return fd;
+}
+
+static DIR *open_stream(int parent, const char *name)
+{
+    AUTO_CLOSE int fd = directory_open_forced(parent, name);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (stream)
+        STEAL_FD(fd);
+    return stream;
+}
+
+/* Moves the directory NAME out of PARENT to the top, under a name of ours. */
+static int lift(struct directory_removal *removal, int parent, const char *name)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        char target[32];
+
+        snprintf(target, sizeof target, "lifted-%llu", removal->next_name++);
+        if (renameat(parent, name, removal->directory, target) == 0)
+            return 0;
+        if (errno == EACCES && allow_access(parent, name) == 0)
+            continue;
+        if (errno != EEXIST && errno != ENOTEMPTY)
+            return -1;
+    }
+    return -1;
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Removes NAME, whatever it is, unless it is a directory that is not empty. */
+static int remove_entry(int parent, const char *name)
+{
+    if (unlinkat(parent, name, 0) == 0)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -1;
+    return unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static void step_inner(struct directory_removal *removal)
+{
+    const struct dirent *entry = readdir(removal->inner);
+    int parent = dirfd(removal->inner);
+
+    if (!entry) {
+        close_stream(&removal->inner);
+        if (unlinkat(removal->directory, removal->inner_name, AT_REMOVEDIR) == 0)
+            removal->progressed = true;
+        return;
+    }
+    if (is_dots(entry->d_name))
+        return;
+    if (remove_entry(parent, entry->d_name) == 0 || lift(removal, parent, entry->d_name) == 0)
+        removal->progressed = true;
+}
+
+static void step_entries(struct directory_removal *removal)
+{
+    const struct dirent *entry = readdir(removal->entries);
+
+    if (!entry) {
+        close_stream(&removal->entries);
+        return;
+    }
+    if (is_dots(entry->d_name))
+        return;
+    removal->found = true;
+    if (remove_entry(removal->directory, entry->d_name) == 0) {
+        removal->progressed = true;
+        return;
+    }
+    snprintf(removal->inner_name, sizeof removal->inner_name, "%s", entry->d_name);
+    removal->inner = open_stream(removal->directory, entry->d_name);
+}
+
+/* A pass may put new entries at the top, so passes go on until one finds nothing, or nothing that
+ * can be removed. */
+static bool begin_pass(struct directory_removal *removal)
+{
+    if (!removal->found || !removal->progressed)
+        return false;
+    removal->found = false;
+    removal->progressed = false;
+    removal->entries = open_stream(removal->directory, ".");
+    return removal->entries != NULL;
+}
+
+bool directory_removal_step(struct directory_removal *removal, unsigned operations)
+{
+    while (operations-- > 0) {
+        if (removal->inner)
+            step_inner(removal);
+        else if (removal->entries)
+            step_entries(removal);
+        else if (!begin_pass(removal))
+            return false;
+    }
+    return true;
+}

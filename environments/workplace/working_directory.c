@@ -1,0 +1,232 @@
+#include "environments/workplace/working_directory.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "environments/workplace/workplace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_SECONDS 0.02 /* writing a script takes far less; everybody waits with us */
+
+static struct working_directory *directory_new(struct workplace *workplace)
+{
+    struct working_directory *directory = NEW(struct working_directory);
+
+    directory->workplace = workplace;
+    directory->references = 1;
+    directory->fd = -1;
+    list_append(&workplace->directories, &directory->link);
+    return directory;
+}
+
+void working_directory_free(struct working_directory *directory)
+{
+    list_remove(&directory->link);
+    if (directory->fd >= 0)
+        close(directory->fd);
+    free(directory->folder);
+    free(directory->handle);
+    free(directory->path);
+    free(directory->newest_code);
+    free(directory);
+}
+
+struct working_directory *working_directory_new_configured(struct workplace *workplace)
+{
+    struct working_directory *directory = directory_new(workplace);
+
+    directory->handle = memory_copy_string(workplace->path);
+    directory->path = memory_copy_string(workplace->path);
+    return directory;
+}
+
+struct working_directory *working_directory_new_temporary(struct workplace *workplace, char *folder,
+                                                          char *handle)
+{
+    struct working_directory *directory = directory_new(workplace);
+
+    directory->folder = folder;
+    directory->handle = handle;
+    directory->path = memory_format("%s/%s/%s", workplace->root, folder, handle);
+    return directory;
+}
+
+bool working_directory_is_temporary(const struct working_directory *directory)
+{
+    return directory->folder != NULL;
+}
+
+/* The principal's folder, or -1 with errno set. */
+static int open_folder(const struct working_directory *directory)
+{
+    return directory_open_forced(directory->workplace->root_fd, directory->folder);
+}
+
+/* What is at the place of DIRECTORY now; -1 with errno set. */
+static int look_at_place(const struct working_directory *directory, struct stat *ret)
+{
+    AUTO_CLOSE int folder = -1;
+
+    if (!working_directory_is_temporary(directory))
+        return lstat(directory->path, ret);
+    folder = open_folder(directory);
+    return folder < 0 ? -1 : fstatat(folder, directory->handle, ret, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool is_in_place(const struct working_directory *directory)
+{
+    struct stat there;
+    struct stat ours;
+
+    return directory->fd >= 0 && look_at_place(directory, &there) == 0 &&
+           fstat(directory->fd, &ours) == 0 && there.st_ino == ours.st_ino &&
+           there.st_dev == ours.st_dev;
+}
+
+static int open_place(const struct working_directory *directory)
+{
+    AUTO_CLOSE int folder = -1;
+
+    if (!working_directory_is_temporary(directory))
+        return open(directory->path, WORKPLACE_OPEN_FLAGS);
+    folder = open_folder(directory);
+    return folder < 0 ? -1 : directory_open_forced(folder, directory->handle);
+}
+
+int working_directory_lock(const struct working_directory *directory, int operation)
+{
+    return flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -1 : 0;
+}
+
+int working_directory_lock_shared(const struct working_directory *directory)
+{
+    double deadline = clock_seconds() + LOCK_SECONDS;
+
+    while (working_directory_lock(directory, LOCK_SH) < 0) {
+        if (clock_seconds() >= deadline)
+            return -1;
+        (void)sched_yield();
+    }
+    return 0;
+}
+
+int working_directory_attach(struct working_directory *directory)
+{
+    if (directory->fd >= 0)
+        close(directory->fd);
+    directory->fd = open_place(directory);
+    if (directory->fd < 0)
+        return -1;
+    if (working_directory_is_temporary(directory) && working_directory_lock_shared(directory) < 0)
+        return -1;
+    if (is_in_place(directory))
+        return 0;
+    errno = ENOENT; /* swept between the two */
+    return -1;
+}
+
+/* Makes NAME in PARENT unless there is a directory; anything else in its place is removed. */
+static void make_directory(int parent, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(status.st_mode))
+        (void)unlinkat(parent, name, 0);
+    (void)mkdirat(parent, name, S_IRWXU); /* `attach` tells what is wrong */
+}
+
+static void make_place(const struct working_directory *directory)
+{
+    AUTO_CLOSE int folder = -1;
+    struct error ignored = ERROR_INIT;
+
+    if (!working_directory_is_temporary(directory)) {
+        (void)fd_make_directories(directory->path, S_IRWXU, &ignored); /* `attach` tells */
+        return;
+    }
+    make_directory(directory->workplace->root_fd, directory->folder);
+    folder = open_folder(directory);
+    if (folder >= 0)
+        make_directory(folder, directory->handle);
+}
+
+int working_directory_make(struct working_directory *directory, struct error *err)
+{
+    for (int i = 0; i < WORKPLACE_CREATE_TRIES; i++) {
+        make_place(directory);
+        if (working_directory_attach(directory) == 0)
+            return 0;
+    }
+    return error_set_errno(err, errno, "cannot make the working directory %s", directory->path);
+}
+
+int working_directory_restore(struct working_directory *directory, struct error *err)
+{
+    if (workplace_restore(directory->workplace, err) < 0)
+        return -1;
+    if (!is_in_place(directory) && working_directory_attach(directory) < 0)
+        return working_directory_make(directory, err);
+    if (working_directory_is_temporary(directory))
+        directory_allow_owner(directory->fd); /* a script may have taken its rights */
+    return 0;
+}
+
+void working_directory_touch(const struct working_directory *directory)
+{
+    if (working_directory_is_temporary(directory) && directory->fd >= 0)
+        (void)futimens(directory->fd, NULL); /* else it is kept less long */
+}
+
+struct working_directory *working_directory_ref(struct working_directory *directory)
+{
+    directory->references++;
+    return directory;
+}
+
+/* Nobody's any more; another server's lock keeps it. */
+static void discard_at_once(struct working_directory *directory)
+{
+    AUTO_CLOSE int folder = open_folder(directory);
+
+    if (folder < 0 || directory->fd < 0 || working_directory_lock(directory, LOCK_EX) < 0)
+        return;
+    if (is_in_place(directory) &&
+        sweep_discard(directory->workplace, folder, directory->handle) == 0)
+        sweep_hurry(directory->workplace);
+}
+
+void working_directory_unref(struct working_directory *directory)
+{
+    if (!directory || --directory->references > 0)
+        return;
+    assert(directory->claims == 0);
+    working_directory_touch(directory);
+    if (working_directory_is_temporary(directory) && directory->workplace->keep_seconds <= 0)
+        discard_at_once(directory);
+    working_directory_free(directory);
+}
+
+const char *working_directory_path(const struct working_directory *directory)
+{
+    return directory->path;
+}
+
+const char *working_directory_handle(const struct working_directory *directory)
+{
+    return directory->handle;
+}
+
+bool working_directory_is_busy(const struct working_directory *directory, bool can_overlay)
+{
+    return directory->claims > 0 && !can_overlay;
+}

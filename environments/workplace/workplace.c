@@ -1,0 +1,277 @@
+#include "environments/workplace/workplace.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char HEX_DIGITS[] = "0123456789abcdef";
+
+/* A file name for a principal's folder: letters, digits and - stand for themselves, anything else
+ * becomes _ and two digits. */
+static char *folder_name(const char *principal)
+{
+    size_t prefix = strlen(PRINCIPAL_PREFIX);
+    char *name = memory_new(prefix + strlen(principal) * 3 + 1, 1);
+    size_t used = prefix;
+
+    memcpy(name, PRINCIPAL_PREFIX, prefix);
+    for (const char *byte = principal; *byte; byte++) {
+        if (isalnum((unsigned char)*byte) || *byte == '-') {
+            name[used++] = *byte;
+        } else {
+            name[used++] = '_';
+            name[used++] = HEX_DIGITS[(unsigned char)*byte >> 4];
+            name[used++] = HEX_DIGITS[(unsigned char)*byte & 15];
+        }
+    }
+    return name;
+}
+
+static bool is_handle(const char *text)
+{
+    return strlen(text) == HANDLE_DIGITS && strspn(text, HEX_DIGITS) == HANDLE_DIGITS;
+}
+
+static int check_root(const char *root, int fd, struct error *err)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) < 0)
+        return error_set_errno(err, errno, "cannot look at %s", root);
+    if (status.st_uid != geteuid())
+        return error_set(err, ERROR_UNAVAILABLE, "%s belongs to another user", root);
+    if (status.st_mode & (S_IRWXG | S_IRWXO))
+        return error_set(err, ERROR_UNAVAILABLE, "%s is open to other users; chmod 700 it", root);
+    return 0;
+}
+
+static int open_root(const char *root, struct error *err)
+{
+    AUTO_CLOSE int fd = -1;
+
+    if (fd_make_directories(root, S_IRWXU, err) < 0)
+        return -1;
+    fd = open(root, WORKPLACE_OPEN_FLAGS);
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot open the directory %s", root);
+    return check_root(root, fd, err) < 0 ? -1 : STEAL_FD(fd);
+}
+
+static int set_root(struct workplace *workplace, const char *root, struct error *err)
+{
+    workplace->root_fd = open_root(root, err);
+    if (workplace->root_fd < 0)
+        return -1;
+    workplace->root = realpath(root, NULL);
+    return workplace->root ? 0 : error_set_errno(err, errno, "cannot resolve %s", root);
+}
+
+/* A new directory can be swept away before it is locked: then it is not at its place any more. */
+static int make_private_directory(struct workplace *workplace, struct error *err)
+{
+    AUTO_FREE char *digits = random_digits(16);
+
+    workplace->private_name = memory_format("%s%s", PRIVATE_PREFIX, digits);
+    for (int i = 0; i < WORKPLACE_CREATE_TRIES; i++) {
+        AUTO_CLOSE int fd = -1;
+        struct stat status;
+
+        if (mkdirat(workplace->root_fd, workplace->private_name, S_IRWXU) < 0 && errno != EEXIST)
+            break;
+        fd = openat(workplace->root_fd, workplace->private_name, WORKPLACE_OPEN_FLAGS);
+        if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+            continue;
+        if (fstatat(workplace->root_fd, workplace->private_name, &status, 0) < 0)
+            continue;
+        workplace->private_fd = STEAL_FD(fd);
+        return 0;
+    }
+    return error_set_errno(err, errno, "cannot make a directory in %s", workplace->root);
+}
+
+/* True when the directory FD is the one called NAME in PARENT. */
+static bool is_at(int parent, const char *name, int fd)
+{
+    struct stat there;
+    struct stat ours;
+
+    return fd >= 0 && fstatat(parent, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstat(fd, &ours) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
+}
+
+static int reopen_root(struct workplace *workplace, struct error *err)
+{
+    int fd = open_root(workplace->root, err);
+
+    if (fd < 0)
+        return -1;
+    close(workplace->root_fd);
+    workplace->root_fd = fd;
+    return 0;
+}
+
+static int remake_private_directory(struct workplace *workplace, struct error *err)
+{
+    if (workplace->private_fd >= 0)
+        close(workplace->private_fd);
+    workplace->private_fd = -1;
+    free(STEAL_PTR(workplace->private_name));
+    return make_private_directory(workplace, err);
+}
+
+int workplace_restore(struct workplace *workplace, struct error *err)
+{
+    if (!is_at(AT_FDCWD, workplace->root, workplace->root_fd) && reopen_root(workplace, err) < 0)
+        return -1;
+    (void)fchmod(workplace->root_fd, S_IRWXU); /* where that fails, what needs it will */
+    if (!is_at(workplace->root_fd, workplace->private_name, workplace->private_fd))
+        return remake_private_directory(workplace, err);
+    directory_allow_owner(workplace->private_fd);
+    return 0;
+}
+
+static int set_path(struct workplace *workplace, const char *path, struct error *err)
+{
+    if (fd_make_directories(path, S_IRWXU, err) < 0)
+        return -1;
+    workplace->path = realpath(path, NULL);
+    if (!workplace->path)
+        return error_set_errno(err, errno, "cannot resolve %s", path);
+    if (access(workplace->path, R_OK | W_OK | X_OK) < 0)
+        return error_set_errno(err, errno, "cannot work in %s", path);
+    return 0;
+}
+
+struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err)
+{
+    struct workplace *workplace = NEW(struct workplace);
+
+    workplace->loop = settings->loop;
+    workplace->keep_seconds = settings->keep_seconds;
+    workplace->root_fd = -1;
+    workplace->private_fd = -1;
+    list_init(&workplace->directories);
+    sweep_init(workplace);
+    if (set_root(workplace, settings->root, err) < 0 ||
+        make_private_directory(workplace, err) < 0 ||
+        (settings->path && set_path(workplace, settings->path, err) < 0)) {
+        workplace_free(workplace);
+        return NULL;
+    }
+    sweep_start(workplace);
+    return workplace;
+}
+
+void workplace_free(struct workplace *workplace)
+{
+    if (!workplace)
+        return;
+    assert(list_is_empty(&workplace->directories));
+    if (workplace->private_fd >= 0) {
+        (void)sweep_discard(workplace, workplace->root_fd, workplace->private_name);
+        close(workplace->private_fd);
+    }
+    sweep_stop(workplace);
+    if (workplace->root_fd >= 0)
+        close(workplace->root_fd);
+    free(workplace->private_name);
+    free(workplace->root);
+    free(workplace->path);
+    free(workplace);
+}
+
+/* The one that is configured, if it is in use: then there is no other. */
+static struct working_directory *find_configured(struct workplace *workplace)
+{
+    struct list *first = workplace->directories.next;
+
+    if (list_is_empty(&workplace->directories))
+        return NULL;
+    return CONTAINER_OF(first, struct working_directory, link);
+}
+
+static struct working_directory *find_temporary(struct workplace *workplace, const char *folder,
+                                                const char *handle)
+{
+    LIST_FOR_EACH (&workplace->directories, link) {
+        struct working_directory *directory = CONTAINER_OF(link, struct working_directory, link);
+
+        if (strcmp(directory->folder, folder) == 0 && strcmp(directory->handle, handle) == 0)
+            return directory;
+    }
+    return NULL;
+}
+
+static struct working_directory *open_configured(struct workplace *workplace, struct error *err)
+{
+    struct working_directory *directory = find_configured(workplace);
+
+    if (directory)
+        return working_directory_ref(directory);
+    directory = working_directory_new_configured(workplace);
+    if (working_directory_restore(directory, err) == 0)
+        return directory;
+    working_directory_free(directory);
+    return NULL;
+}
+
+static struct working_directory *open_new(struct workplace *workplace, const char *principal,
+                                          struct error *err)
+{
+    struct working_directory *directory = working_directory_new_temporary(
+        workplace, folder_name(principal), random_digits(HANDLE_DIGITS));
+
+    if (workplace_restore(workplace, err) == 0 && working_directory_make(directory, err) == 0)
+        return directory;
+    working_directory_free(directory);
+    return NULL;
+}
+
+/* NULL when there is none, or it is on its way out. */
+static struct working_directory *open_earlier(struct workplace *workplace, const char *principal,
+                                              const char *handle)
+{
+    AUTO_FREE char *folder = folder_name(principal);
+    struct working_directory *directory = find_temporary(workplace, folder, handle);
+
+    if (directory)
+        return working_directory_ref(directory);
+    directory =
+        working_directory_new_temporary(workplace, STEAL_PTR(folder), memory_copy_string(handle));
+    if (working_directory_attach(directory) == 0) {
+        working_directory_touch(directory);
+        return directory;
+    }
+    working_directory_free(directory);
+    return NULL;
+}
+
+struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
+                                         const char *handle, struct error *err)
+{
+    struct working_directory *directory = NULL;
+
+    if (workplace->path)
+        return open_configured(workplace, err);
+    if (!handle)
+        return open_new(workplace, principal, err);
+    if (is_handle(handle))
+        directory = open_earlier(workplace, principal, handle);
+    if (!directory)
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "there is no such working directory; they are kept for %g seconds after their "
+                  "last use, leave the argument out to get one",
+                  workplace->keep_seconds);
+    return directory;
+}

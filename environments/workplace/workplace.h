@@ -1,0 +1,115 @@
+/* The inside of a workplace, shared by the files that implement working_directory.h.
+ *
+ *     ROOT/                      0700
+ *         p-PRINCIPAL/           the principal's name, with what is unusual in a file name escaped
+ *             HANDLE/            a working directory; a server that uses it holds a shared flock
+ *         private-HEX/           one per server, which holds an exclusive flock: scripts that are
+ *                                laid over script.py
+ *         trash/                 what is being removed; moved here first, at once
+ *
+ * A directory without a lock is in nobody's use, so several servers can share one root. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "environments/workplace/directory_removal.h"
+#include "environments/workplace/working_directory.h"
+
+#include <dirent.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <stdbool.h>
+
+enum {
+    HANDLE_DIGITS = 32, /* 128 random bits */
+    WORKPLACE_OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+    WORKPLACE_CREATE_TRIES = 3, /* a sweep may remove what was made before it is locked */
+};
+
+#define PRINCIPAL_PREFIX "p-"
+#define PRIVATE_PREFIX   "private-"
+#define TRASH_NAME       "trash"
+
+/* Looking for what has to go, and removing it; a few steps per turn of the loop. */
+struct sweep {
+    ev_timer timer; /* hourly, or soon while there is work; never holds the loop */
+    DIR *root;      /* owned; while the root is looked through */
+    DIR *principal; /* owned; the folder in it that is at hand, or NULL */
+    int trash;      /* owned; locked while it is being emptied, else -1 */
+    struct directory_removal removal; /* of the trash */
+    double removal_ends;              /* when this attempt is given up */
+};
+
+struct workplace {
+    struct ev_loop *loop; /* borrowed */
+    char *path;           /* owned; the one directory that is used, or NULL */
+    char *root;           /* owned; without links */
+    int root_fd;          /* owned */
+    char *private_name;   /* owned */
+    int private_fd;       /* owned, exclusively locked */
+    double keep_seconds;
+    struct list directories; /* of struct working_directory: those in use */
+    struct sweep sweep;
+};
+
+struct working_directory {
+    struct workplace *workplace; /* borrowed */
+    struct list link;
+    unsigned references;
+    char *folder; /* owned; the principal's, in the root; NULL for the configured directory */
+    char *handle; /* owned */
+    char *path;   /* owned */
+    int fd;       /* owned; locked: shared while it is used */
+    unsigned claims;
+    char *newest_code;    /* owned; of the newest call, unless script.py holds it already */
+    size_t newest_length; /* its bytes */
+};
+
+/* Scripts have our uid. Sees to it that the root and the private directory are at their places and
+ * ours to use, and nobody else's. */
+int workplace_restore(struct workplace *workplace, struct error *err);
+
+/* Objects for directories that are not opened yet, with one reference. FOLDER and HANDLE are taken.
+ */
+struct working_directory *working_directory_new_configured(struct workplace *workplace);
+struct working_directory *working_directory_new_temporary(struct workplace *workplace, char *folder,
+                                                          char *handle);
+void working_directory_free(struct working_directory *directory);
+
+bool working_directory_is_temporary(const struct working_directory *directory);
+
+/* flock(2) with OPERATION, without waiting. A file system that has no locks is one where nobody
+ * else is: -1 means that somebody else holds the lock. */
+int working_directory_lock(const struct working_directory *directory, int operation);
+
+/* The shared lock; another server's exclusive one is held for moments only, which are waited for.
+ * -1 when it stays locked. */
+int working_directory_lock_shared(const struct working_directory *directory);
+
+/* Opens what is at the place of DIRECTORY and locks it so that no sweep takes it. -1 with errno set
+ * when there is nothing, or nothing usable. */
+int working_directory_attach(struct working_directory *directory);
+
+/* The same, but makes the directory first. */
+int working_directory_make(struct working_directory *directory, struct error *err);
+
+/* Sees to it that the open directory is the one at its place: a script may have moved or removed
+ * it. */
+int working_directory_restore(struct working_directory *directory, struct error *err);
+
+/* Notes that DIRECTORY was used now; the time for which it is kept starts over. */
+void working_directory_touch(const struct working_directory *directory);
+
+void sweep_init(struct workplace *workplace);
+
+/* Begins with a first look at once. */
+void sweep_start(struct workplace *workplace);
+
+/* Looks again soon, not only at the next full hour. */
+void sweep_hurry(struct workplace *workplace);
+
+/* Ends it; what is in the trash is removed as far as that takes a moment. */
+void sweep_stop(struct workplace *workplace);
+
+/* Moves the directory NAME in PARENT to the trash. */
+int sweep_discard(struct workplace *workplace, int parent, const char *name);

@@ -1,0 +1,246 @@
+#include "environments/workplace/workplace.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STEP_ENTRIES = 64,     /* directories looked at in one turn of the loop */
+    STEP_OPERATIONS = 256, /* entries removed in one turn */
+    NAME_DIGITS = 16,      /* of what is in the trash */
+};
+
+#define HOUR_SECONDS      3600.0
+#define STEP_SECONDS      0.01 /* between two turns with work */
+#define REMOVAL_SECONDS   30.0 /* then the rest waits for the next hour */
+#define STOP_SECONDS      0.2  /* what the end of the server may take */
+#define TOLERATED_SECONDS 60.0 /* a directory used later than this from now had its time set */
+
+static void schedule(struct workplace *workplace, double seconds)
+{
+    ev_timer *timer = &workplace->sweep.timer;
+
+    if (ev_is_active(timer))
+        ev_ref(workplace->loop);
+    timer->repeat = seconds;
+    ev_timer_again(workplace->loop, timer);
+    ev_unref(workplace->loop); /* waiting for the next sweep keeps nothing alive */
+}
+
+static int open_trash(const struct workplace *workplace)
+{
+    (void)unlinkat(workplace->root_fd, TRASH_NAME, 0); /* unless it is a directory */
+    if (mkdirat(workplace->root_fd, TRASH_NAME, S_IRWXU) < 0 && errno != EEXIST)
+        return -1;
+    return directory_open_forced(workplace->root_fd, TRASH_NAME);
+}
+
+int sweep_discard(struct workplace *workplace, int parent, const char *name)
+{
+    AUTO_CLOSE int trash = open_trash(workplace);
+    AUTO_FREE char *target = random_digits(NAME_DIGITS);
+
+    return trash < 0 ? -1 : renameat(parent, name, trash, target);
+}
+
+static bool is_expired(const struct workplace *workplace, int fd)
+{
+    struct timespec now;
+    struct stat status;
+    double age;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (fstat(fd, &status) < 0)
+        return false;
+    age = difftime(now.tv_sec, status.st_mtim.tv_sec);
+    if (age < -TOLERATED_SECONDS)
+        (void)futimens(fd, NULL); /* from now on it ages as others do */
+    return age >= workplace->keep_seconds;
+}
+
+/* A working directory that nobody has locked and that is old goes to the trash. */
+static void consider_directory(struct workplace *workplace, int folder, const char *name)
+{
+    AUTO_CLOSE int fd = directory_open_forced(folder, name);
+
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_expired(workplace, fd))
+        return;
+    (void)sweep_discard(workplace, folder, name); /* or an hour later */
+}
+
+/* What a server that has ended left behind. */
+static void consider_private(struct workplace *workplace, const char *name)
+{
+    AUTO_CLOSE int fd = directory_open_forced(workplace->root_fd, name);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)sweep_discard(workplace, workplace->root_fd, name);
+}
+
+static DIR *open_stream(int parent, const char *name)
+{
+    AUTO_CLOSE int fd = directory_open_forced(parent, name);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (stream)
+        STEAL_FD(fd);
+    return stream;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void look_into_principal(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+    const struct dirent *entry = readdir(sweep->principal);
+
+    if (!entry) {
+        closedir(sweep->principal);
+        sweep->principal = NULL;
+        return;
+    }
+    if (entry->d_name[0] != '.')
+        consider_directory(workplace, dirfd(sweep->principal), entry->d_name);
+}
+
+static void begin_removal(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+    AUTO_CLOSE int trash = open_trash(workplace);
+
+    if (trash < 0 || flock(trash, LOCK_EX | LOCK_NB) < 0)
+        return; /* another server is at it */
+    sweep->trash = STEAL_FD(trash);
+    sweep->removal_ends = ev_now(workplace->loop) + REMOVAL_SECONDS;
+    directory_removal_init(&sweep->removal, sweep->trash);
+}
+
+static void end_removal(struct sweep *sweep)
+{
+    if (sweep->trash < 0)
+        return;
+    directory_removal_deinit(&sweep->removal);
+    close(sweep->trash);
+    sweep->trash = -1;
+}
+
+static void end_look(struct workplace *workplace)
+{
+    closedir(workplace->sweep.root);
+    workplace->sweep.root = NULL;
+    begin_removal(workplace);
+}
+
+static void look_into_root(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+    const struct dirent *entry = readdir(sweep->root);
+
+    if (!entry) {
+        end_look(workplace);
+        return;
+    }
+    if (starts_with(entry->d_name, PRINCIPAL_PREFIX)) {
+        (void)unlinkat(workplace->root_fd, entry->d_name, AT_REMOVEDIR); /* an empty one */
+        sweep->principal = open_stream(workplace->root_fd, entry->d_name);
+    } else if (starts_with(entry->d_name, PRIVATE_PREFIX)) {
+        consider_private(workplace, entry->d_name);
+    }
+}
+
+static void look(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+
+    for (int i = 0; i < STEP_ENTRIES && sweep->root; i++) {
+        if (sweep->principal)
+            look_into_principal(workplace);
+        else
+            look_into_root(workplace);
+    }
+}
+
+static void remove_some(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+
+    if (!directory_removal_step(&sweep->removal, STEP_OPERATIONS) ||
+        ev_now(workplace->loop) >= sweep->removal_ends)
+        end_removal(sweep);
+}
+
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct workplace *workplace =
+        CONTAINER_OF(CONTAINER_OF(timer, struct sweep, timer), struct workplace, sweep);
+    struct sweep *sweep = &workplace->sweep;
+
+    (void)loop;
+    (void)events;
+    if (sweep->trash >= 0)
+        remove_some(workplace);
+    else if (sweep->root)
+        look(workplace);
+    else
+        sweep->root = open_stream(workplace->root_fd, ".");
+    schedule(workplace, sweep->root || sweep->trash >= 0 ? STEP_SECONDS : HOUR_SECONDS);
+}
+
+void sweep_init(struct workplace *workplace)
+{
+    workplace->sweep = (struct sweep){.trash = -1};
+    ev_timer_init(&workplace->sweep.timer, on_timer, 0, HOUR_SECONDS);
+}
+
+void sweep_start(struct workplace *workplace)
+{
+    schedule(workplace, STEP_SECONDS);
+}
+
+void sweep_hurry(struct workplace *workplace)
+{
+    schedule(workplace, STEP_SECONDS);
+}
+
+static void stop_timer(struct workplace *workplace)
+{
+    if (!ev_is_active(&workplace->sweep.timer))
+        return;
+    ev_ref(workplace->loop);
+    ev_timer_stop(workplace->loop, &workplace->sweep.timer);
+}
+
+static void close_streams(struct sweep *sweep)
+{
+    if (sweep->principal)
+        closedir(sweep->principal);
+    if (sweep->root)
+        closedir(sweep->root);
+    sweep->principal = NULL;
+    sweep->root = NULL;
+}
+
+void sweep_stop(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+    double end = ev_time() + STOP_SECONDS;
+
+    stop_timer(workplace);
+    close_streams(sweep);
+    if (workplace->root_fd >= 0 && sweep->trash < 0)
+        begin_removal(workplace);
+    while (sweep->trash >= 0)
+        if (!directory_removal_step(&sweep->removal, STEP_OPERATIONS) || ev_time() >= end)
+            end_removal(sweep);
+}

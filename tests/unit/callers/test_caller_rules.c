@@ -1,0 +1,439 @@
+#include "environments/callers/caller_rules.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "tests/unit/environments/scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct environment_settings settings = {
+    .timeout = 30,
+    .max_timeout = 600,
+    .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
+    .disk = 1 << 30,
+    .output = 1 << 20,
+};
+
+/* A scratch directory, in which `shared` is allowed, and the rules. */
+struct place {
+    char *scratch; /* owned */
+    json_t *images;
+    json_t *paths;
+    struct caller_rules *rules;
+};
+
+static int open_place(void **state, json_t *images, bool has_paths)
+{
+    struct place *place = NEW(struct place);
+    AUTO_FREE char *made = scratch_new();
+    struct error err = ERROR_INIT;
+    size_t index;
+
+    place->scratch = realpath(made, NULL);
+    shell(place->scratch,
+          "mkdir shared shared/data shared/lab database && touch shared/python shared/list"
+          " shared/lab/Dockerfile database/x && ln -s ../database shared/out"
+          " && ln -s data shared/in && ln -s shared linked");
+    place->images = images;
+    place->paths = has_paths ? json_pack("[o]", json_string_format("%s/linked", place->scratch))
+                             : json_array();
+    place->rules = caller_rules_new(place->images, place->paths, &settings, &index, &err);
+    assert_non_null(place->rules);
+    *state = place;
+    return 0;
+}
+
+static int setup(void **state)
+{
+    return open_place(state, json_pack("[s, s]", "python:*", "registry.example/lab/*"), true);
+}
+
+static int setup_defaults(void **state)
+{
+    return open_place(state, json_pack("[s]", "python:*"), false);
+}
+
+static int setup_nothing(void **state)
+{
+    return open_place(state, json_array(), false);
+}
+
+static int teardown(void **state)
+{
+    struct place *place = *state;
+
+    caller_rules_free(place->rules);
+    json_decref(place->images);
+    json_decref(place->paths);
+    scratch_free(place->scratch);
+    free(place);
+    return 0;
+}
+
+/* TEXT, in which "@" stands for the scratch directory and QUOTE for ". Owned by the caller. */
+static char *expand(const struct place *place, const char *text, char quote)
+{
+    char *expanded = memory_copy_string("");
+
+    for (; *text; text++) {
+        AUTO_FREE char *before = expanded;
+
+        if (*text == '@')
+            expanded = memory_format("%s%s", before, place->scratch);
+        else
+            expanded = memory_format("%s%c", before, *text == quote ? '"' : *text);
+    }
+    return expanded;
+}
+
+static int settle(const struct place *place, const char *text, struct caller_definition *ret,
+                  struct error *err)
+{
+    AUTO_FREE char *expanded = expand(place, text, '\'');
+    AUTO_JSON json_t *written = json_loads(expanded, JSON_ALLOW_NUL, NULL);
+
+    if (!written)
+        fail_msg("%s is no JSON", expanded);
+    return caller_rules_settle(place->rules, written, ret, err);
+}
+
+/* The settled definition of TEXT has under KEY what WANTED, written alike, says. */
+static void assert_settled(const struct place *place, const char *text, const char *key,
+                           const char *wanted)
+{
+    struct caller_definition settled;
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *expanded = expand(place, wanted, '\'');
+    AUTO_FREE char *got = NULL;
+
+    if (settle(place, text, &settled, &err) < 0)
+        fail_msg("%s: %s", text, err.message);
+    got = json_text(json_object_get(settled.definition, key));
+    assert_string_equal(got, expanded);
+    caller_definition_deinit(&settled);
+}
+
+static void assert_refused(const struct place *place, const char *text, const char *words)
+{
+    struct caller_definition settled;
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *expanded = expand(place, words, '\0');
+
+    if (settle(place, text, &settled, &err) == 0)
+        fail_msg("%s is allowed", text);
+    assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
+    if (!strstr(err.message, expanded))
+        fail_msg("%s: \"%s\" is not in \"%s\"", text, expanded, err.message);
+}
+
+static void test_what_is_harmless_is_allowed_where_nothing_is_configured(void **state)
+{
+    const struct place *place = *state;
+
+    assert_settled(place, "{'type': 'system'}", "prepare", "'lazy'");
+    assert_settled(place, "{'type': 'venv', 'python_version': '3.11', 'pip_packages': ['a>=1']}",
+                   "pip_packages", "['a>=1']");
+    assert_settled(place, "{'type': 'venv'}", "system_site_packages", "false");
+    assert_settled(place, "{'type': 'docker'}", "image", "'docker.io/library/python:3.11-slim'");
+    assert_settled(place, "{'type': 'docker', 'image': 'python:3.12'}", "image",
+                   "'docker.io/library/python:3.12'");
+    assert_settled(place, "{'type': 'docker'}", "network", "'none'");
+    assert_settled(place, "{'type': 'system', 'timeout': 600, 'max_timeout': 600}", "timeout",
+                   "600");
+    assert_settled(place, "{'type': 'system', 'limits': {'memory': '16MiB', 'processes': 64}}",
+                   "limits", "{'memory':16777216,'processes':64}");
+}
+
+static const struct {
+    const char *definition;
+    const char *words; /* that its refusal has */
+} refusals[] = {
+    {"{}", "environment_definition.type must be one of"},
+    {"{'type': 'podman'}", "environment_definition.type must be one of"},
+    {"{'type': 'system', 'imagee': 1}", "environment_definition.imagee: unknown key"},
+    {"{'type': 'venv', 'image': 'python'}",
+     "environment_definition.image: is a key of type docker, not of venv"},
+    {"{'type': 'system', 'pip_packages': []}",
+     "environment_definition.pip_packages: is a key of type venv or docker, not of system"},
+    {"{'type': 'docker', 'image': 'a\\u0000b'}", "has a NUL character"},
+    {"{'type': 'docker', 'volumes': {'@/shared': '/x\\u0000'}}", "has a NUL character"},
+
+    /* images */
+    {"{'type': 'docker', 'image': 'evil/x:1'}",
+     "environment_definition.image: \"evil/x:1\" is not among callers.allowed_images (python:*, "
+     "registry.example/lab/*)"},
+    {"{'type': 'docker', 'image': 'evil/python:3'}", "is not among callers.allowed_images"},
+    {"{'type': 'docker', 'image': 'Python:3'}", "must be an image, such as"},
+    {"{'type': 'docker', 'image': 7}", "environment_definition.image must be"},
+
+    /* keys of the operator */
+    {"{'type': 'docker', 'host': 'tcp://x:1'}",
+     "environment_definition.host: only the operator can set this, in the configuration"},
+    {"{'type': 'docker', 'tls': {}}", "tls: only the operator"},
+    {"{'type': 'docker', 'runtime': 'runc'}", "runtime: only the operator"},
+    {"{'type': 'docker', 'gpus': 'all'}", "gpus: only the operator"},
+    {"{'type': 'docker', 'user': '0'}", "user: only the operator"},
+    {"{'type': 'docker', 'isolation': 'auto'}", "isolation: only the operator"},
+    {"{'type': 'docker', 'build_args': {}}", "build_args: only the operator"},
+    {"{'type': 'venv', 'pip_index_url': 'https://x/'}", "pip_index_url: only the operator"},
+    {"{'type': 'venv', 'allow_source_builds': true}", "allow_source_builds: only the operator"},
+    {"{'type': 'venv', 'prepare': 'eager'}", "prepare: only the operator"},
+    {"{'type': 'venv', 'prepare_timeout': 1}", "prepare_timeout: only the operator"},
+    {"{'type': 'docker', 'network': 'bridge'}", "network: only the operator"},
+    {"{'type': 'docker', 'network': 'host'}", "network must be"},
+    {"{'type': 'system', 'environment': {'PYTHONPATH': '/x'}}",
+     "environment: PYTHONPATH: only the operator"},
+    {"{'type': 'venv', 'environment': {'PIP_INDEX_URL': 'x'}}", "only the operator"},
+    {"{'type': 'venv', 'environment': {'UV_INDEX': 'x'}}", "only the operator"},
+    {"{'type': 'venv', 'environment': {'LD_PRELOAD': 'x'}}", "LD_PRELOAD"},
+
+    /* packages */
+    {"{'type': 'venv', 'pip_packages': ['a; python_version > 3']}", "no marker"},
+    {"{'type': 'venv', 'pip_packages': ['a @ https://x/a.whl']}", "pip_packages.0 must be"},
+    {"{'type': 'venv', 'pip_packages': ['-r/etc/passwd']}", "pip_packages.0 must be"},
+    {"{'type': 'venv', 'pip_packages': ['./a']}", "pip_packages.0 must be"},
+    {"{'type': 'venv', 'pip_packages': ['--no-index']}", "pip_packages.0 must be"},
+
+    /* limits */
+    {"{'type': 'system', 'limits': {'memory': '513MiB'}}",
+     "environment_definition.limits: memory is more than the server's, which is 512 MiB"},
+    {"{'type': 'system', 'limits': {'memory': 536870913}}", "memory is more than the server's"},
+    {"{'type': 'system', 'limits': {'memory': '1B'}}", "limits.memory must be"},
+    {"{'type': 'system', 'limits': {'memory': 'lots'}}", "limits.memory must be"},
+    {"{'type': 'system', 'limits': {'processes': 65}}", "processes is more than the server's"},
+    {"{'type': 'system', 'limits': {'disk': '2GiB'}}", "disk is more than the server's"},
+    {"{'type': 'system', 'limits': {'output': '2MiB'}}", "output is more than the server's"},
+    {"{'type': 'docker', 'limits': {'cpus': 2}}", "cpus is more than the server's, which is 1"},
+    {"{'type': 'system', 'timeout': 601}",
+     "environment_definition.timeout: 601 seconds is more than the server's max_timeout, which is "
+     "600"},
+    {"{'type': 'system', 'max_timeout': 601}", "max_timeout: 601 seconds is more"},
+    {"{'type': 'system', 'timeout': 0}", "timeout must be more than 0"},
+    {"{'type': 'docker', 'container_startup_timeout': 31}", "more than a call can ask for"},
+
+    /* paths */
+    {"{'type': 'system', 'executable': '@/database/x'}",
+     "environment_definition.executable: \"@/database/x\" does not lead into one of "
+     "callers.allowed_paths (@/linked)"},
+    {"{'type': 'system', 'executable': '@/shared/out/x'}", "does not lead into"},
+    {"{'type': 'system', 'executable': '@/shared/../database/x'}", "does not lead into"},
+    {"{'type': 'system', 'executable': '/proc/self/root/bin/sh'}", "does not lead into"},
+    {"{'type': 'system', 'executable': '@/shared/none'}",
+     "environment_definition.executable: there is no \"@/shared/none\""},
+    {"{'type': 'system', 'executable': 'bin/python'}",
+     "executable: \"bin/python\" must be an absolute path"},
+    {"{'type': 'venv', 'venv_path': '@/database/new'}", "venv_path: \"@/database/new\" does not"},
+    {"{'type': 'venv', 'venv_path': '@/shared/new/../../../x'}", "does not lead into"},
+    {"{'type': 'venv', 'venv_path': 'x'}", "must be an absolute path"},
+    {"{'type': 'venv', 'python_path': '/usr/bin/python3'}", "does not lead into"},
+    {"{'type': 'venv', 'requirements_file': '/etc/passwd'}", "does not lead into"},
+    {"{'type': 'venv', 'pip_find_links': '@/database'}", "does not lead into"},
+    {"{'type': 'docker', 'dockerfile': '@/database/x'}", "does not lead into"},
+    {"{'type': 'docker', 'volumes': {'/etc': '/e'}}",
+     "environment_definition.volumes: \"/etc\" does not lead into"},
+    {"{'type': 'docker', 'volumes': {'@/shared/out': '/e'}}", "does not lead into"},
+    {"{'type': 'docker', 'volumes': {'@/shared/../database': '/e'}}", "volumes."},
+    {"{'type': 'docker', 'volumes': {'@/shared/none': '/e'}}", "there is no"},
+    {"{'type': 'docker', 'volumes': {'@/shared/in': '/a', '@/shared/data': '/b'}}",
+     "is the same as another one"},
+};
+
+static void test_refusals_name_the_rule(void **state)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        assert_refused(*state, refusals[i].definition, refusals[i].words);
+}
+
+static void test_everything_that_is_wrong_is_told(void **state)
+{
+    struct caller_definition settled;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(settle(*state,
+                            "{'type': 'docker', 'image': 'evil/x', 'volumes': {'/x': '/x'}}",
+                            &settled, &err),
+                     -1);
+    assert_non_null(strstr(err.message, "evil/x"));
+    assert_non_null(strstr(err.message, "\"/x\" does not lead into"));
+}
+
+static void test_paths_are_used_as_they_really_are(void **state)
+{
+    const struct place *place = *state;
+
+    assert_settled(place, "{'type': 'system', 'executable': '@/linked//python'}", "executable",
+                   "'@/shared/python'");
+    assert_settled(place, "{'type': 'venv', 'venv_path': '@/shared/in/new/'}", "venv_path",
+                   "'@/shared/data/new'");
+    assert_settled(place, "{'type': 'venv', 'requirements_file': '@/shared/out/../shared/list'}",
+                   "requirements_file", "'@/shared/list'");
+    assert_settled(place, "{'type': 'docker', 'volumes': {'@/linked/in': {'path': '/a'}}}",
+                   "volumes", "{'@/shared/data':{'path':'/a'}}");
+    assert_settled(place, "{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile'}",
+                   "dockerfile", "'@/shared/lab/Dockerfile'");
+}
+
+static void test_paths_are_remembered(void **state)
+{
+    struct caller_definition settled;
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *wanted = expand(*state, "['@/shared/list','@/shared/data']", '\'');
+    AUTO_FREE char *got = NULL;
+
+    assert_int_equal(settle(*state,
+                            "{'type': 'docker', 'requirements_file': '@/shared/list',"
+                            " 'volumes': {'@/shared/in': '/a'}}",
+                            &settled, &err),
+                     0);
+    got = json_text(settled.paths);
+    assert_string_equal(got, wanted);
+    caller_definition_deinit(&settled);
+}
+
+/* An image that is built has no name that could be looked for. */
+static void test_a_dockerfile_stands_in_place_of_the_image(void **state)
+{
+    assert_settled(*state,
+                   "{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile',"
+                   " 'image': 'evil/x'}",
+                   "image", "null");
+}
+
+static void test_without_allowed_paths_there_are_none(void **state)
+{
+    assert_refused(*state, "{'type': 'system', 'executable': '/usr/bin/python3'}",
+                   "executable: \"/usr/bin/python3\" cannot be used: callers.allowed_paths is "
+                   "empty");
+}
+
+static void test_the_default_image_has_to_be_allowed_too(void **state)
+{
+    assert_refused(*state, "{'type': 'docker'}",
+                   "image: \"python:3.11-slim\" cannot be used: callers.allowed_images is empty");
+}
+
+static void test_only_the_file_itself_is_not_its_directory(void **state)
+{
+    const struct place *place = *state;
+    AUTO_JSON json_t *paths =
+        json_pack("[o]", json_string_format("%s/shared/lab/Dockerfile", place->scratch));
+    struct place other = *place;
+    struct error err = ERROR_INIT;
+    size_t index;
+
+    other.rules = caller_rules_new(place->images, paths, &settings, &index, &err);
+    assert_refused(&other, "{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile'}",
+                   "the directory of \"@/shared/lab/Dockerfile\" is not in");
+    caller_rules_free(other.rules);
+}
+
+static void test_what_is_no_pattern_is_found_when_the_rules_are_made(void **state)
+{
+    AUTO_JSON json_t *images = json_pack("[s, s]", "python:*", "Python");
+    AUTO_JSON json_t *paths = json_array();
+    struct error err = ERROR_INIT;
+    size_t index;
+
+    (void)state;
+    assert_null(caller_rules_new(images, paths, &settings, &index, &err));
+    assert_int_equal(index, 1);
+}
+
+/* The names of the properties that a model sees. Owned by the caller. */
+static char *shown(const struct place *place, json_t **ret_schema)
+{
+    json_t *schema = caller_rules_schema(place->rules);
+    char *names = memory_copy_string("");
+    const char *name;
+    json_t *property;
+
+    json_object_foreach (json_object_get(schema, "properties"), name, property) {
+        AUTO_FREE char *before = names;
+
+        names = memory_format("%s%s ", before, name);
+        assert_non_null(json_object_get_string(property, "type"));
+        assert_true(strcmp(name, "type") == 0 || json_object_get_string(property, "description"));
+    }
+    *ret_schema = schema;
+    return names;
+}
+
+static void test_a_model_sees_what_it_can_use(void **state)
+{
+    AUTO_JSON json_t *schema = NULL;
+    AUTO_FREE char *names = shown(*state, &schema);
+    const json_t *properties = json_object_get(schema, "properties");
+    AUTO_FREE char *image = json_text(json_object_get(properties, "image"));
+    AUTO_FREE char *packages = json_text(json_object_get(properties, "pip_packages"));
+
+    assert_string_equal(names, "type python_version system_site_packages image pip_packages "
+                               "environment cleanup_container keep_container_running ");
+    assert_string_equal(
+        image,
+        "{\"type\":\"string\","
+        "\"description\":\"docker: The image. Default: python:3.11-slim. Allowed: python:*.\"}");
+    assert_string_equal(
+        packages, "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"venv "
+                  "or docker: Python packages that are installed when the environment is "
+                  "prepared.\"}");
+}
+
+static void test_a_model_sees_paths_where_some_are_allowed(void **state)
+{
+    AUTO_JSON json_t *schema = NULL;
+    AUTO_FREE char *names = shown(*state, &schema);
+
+    assert_non_null(strstr(names, "venv_path "));
+    assert_non_null(strstr(names, "volumes "));
+    assert_non_null(strstr(json_object_get_string(schema, "description"), "/linked."));
+}
+
+static void test_a_model_sees_no_type_that_cannot_be(void **state)
+{
+    AUTO_JSON json_t *schema = NULL;
+    AUTO_FREE char *names = shown(*state, &schema);
+    AUTO_FREE char *type = json_text(
+        json_object_get(json_object_get(json_object_get(schema, "properties"), "type"), "enum"));
+
+    assert_string_equal(type, "[\"system\",\"venv\"]");
+    assert_null(strstr(names, "image"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_what_is_harmless_is_allowed_where_nothing_is_configured, setup_defaults, teardown),
+        cmocka_unit_test_setup_teardown(test_refusals_name_the_rule, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_everything_that_is_wrong_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_paths_are_used_as_they_really_are, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_paths_are_remembered, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_dockerfile_stands_in_place_of_the_image, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_without_allowed_paths_there_are_none, setup_defaults,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_the_default_image_has_to_be_allowed_too, setup_nothing,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_only_the_file_itself_is_not_its_directory, setup,
+                                        teardown),
+        cmocka_unit_test(test_what_is_no_pattern_is_found_when_the_rules_are_made),
+        cmocka_unit_test_setup_teardown(test_a_model_sees_what_it_can_use, setup_defaults,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_model_sees_paths_where_some_are_allowed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_model_sees_no_type_that_cannot_be, setup_nothing,
+                                        teardown),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

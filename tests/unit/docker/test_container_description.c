@@ -1,0 +1,298 @@
+#include "environments/docker/container_description.h"
+
+#include "base/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct environment_settings settings;
+    struct docker_container container;
+    json_t *definition;
+    json_t *mounts;
+    json_t *labels;
+};
+
+static char first[] = "A=1";
+static char second[] = "HOME=/elsewhere";
+static char *variables[] = {first, second, NULL};
+
+static const char *const program[] = {"python3", "/workspace/script.py", NULL};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+
+    fixture->settings = (struct environment_settings){
+        .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
+        .variables = variables,
+    };
+    fixture->definition = json_object();
+    fixture->mounts = json_pack("[o]", docker_mount("/host/work", DOCKER_WORKSPACE, true));
+    fixture->labels = json_pack("{s:s}", DOCKER_LABEL_SERVER, "abc");
+    fixture->container = (struct docker_container){
+        .purpose = DOCKER_RUN,
+        .definition = fixture->definition,
+        .settings = &fixture->settings,
+        .image = "sha256:1",
+        .user = "1000:1001",
+        .init = "/usr/libexec/pyexecd/pyexecd-init",
+        .nonce = "0123456789abcdef0123456789abcdef",
+        .seconds = 35.5,
+        .program = program,
+        .mounts = fixture->mounts,
+        .labels = fixture->labels,
+    };
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    json_decref(fixture->definition);
+    json_decref(fixture->mounts);
+    json_decref(fixture->labels);
+    free(fixture);
+    return 0;
+}
+
+/* What POINTER, with dots, leads to in the description must be EXPECTED, as JSON. */
+static void expect(const struct fixture *fixture, const char *pointer, const char *expected)
+{
+    AUTO_JSON json_t *description = docker_container_describe(&fixture->container);
+    AUTO_JSON json_t *wanted = json_loads(expected, JSON_DECODE_ANY, NULL);
+    AUTO_FREE char *path = strdup(pointer);
+    const json_t *value = description;
+    char *rest = NULL;
+
+    assert_non_null(wanted);
+    for (char *name = strtok_r(path, ".", &rest); name; name = strtok_r(NULL, ".", &rest))
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(name))
+                                     : json_object_get(value, name);
+    if (!json_equal(value, wanted)) {
+        AUTO_FREE char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+
+        fail_msg("%s is %s, not %s", pointer, text ? text : "absent", expected);
+    }
+}
+
+static void define(struct fixture *fixture, const char *json)
+{
+    json_decref(fixture->definition);
+    fixture->definition = json_loads(json, 0, NULL);
+    assert_non_null(fixture->definition);
+    fixture->container.definition = fixture->definition;
+}
+
+static void test_a_script_is_run_by_the_init(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect(fixture, "Image", "\"sha256:1\"");
+    expect(fixture, "User", "\"1000:1001\"");
+    expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"35.500\", \"--\"]");
+    expect(fixture, "Cmd", "[\"python3\", \"/workspace/script.py\"]");
+    expect(fixture, "WorkingDir", "\"/workspace\"");
+    expect(fixture, "Labels", "{\"pyexecd.server\": \"abc\"}");
+    expect(fixture, "HostConfig.Mounts.0.Source", "\"/usr/libexec/pyexecd/pyexecd-init\"");
+    expect(fixture, "HostConfig.Mounts.0.Target", "\"/run/pyexecd-init\"");
+    expect(fixture, "HostConfig.Mounts.0.ReadOnly", "true");
+    expect(fixture, "HostConfig.Mounts.1",
+           "{\"Type\": \"bind\", \"Source\": \"/host/work\", \"Target\": \"/workspace\","
+           " \"ReadOnly\": false, \"BindOptions\": {\"Propagation\": \"rprivate\"}}");
+}
+
+static void test_it_is_hardened_by_default(void **state)
+{
+    static const char *const wanted[][2] = {
+        {"Tty", "false"},
+        {"Healthcheck.Test", "[\"NONE\"]"},
+        {"StopSignal", "\"SIGKILL\""},
+        {"HostConfig.NetworkMode", "\"none\""},
+        {"HostConfig.IpcMode", "\"none\""},
+        {"HostConfig.CgroupnsMode", "\"private\""},
+        {"HostConfig.Privileged", "false"},
+        {"HostConfig.CapDrop", "[\"ALL\"]"},
+        {"HostConfig.CapAdd", "[]"},
+        {"HostConfig.SecurityOpt", "[\"no-new-privileges\"]"},
+        {"HostConfig.ReadonlyRootfs", "true"},
+        {"HostConfig.Memory", "536870912"},
+        {"HostConfig.MemorySwap", "536870912"},
+        {"HostConfig.PidsLimit", "66"},
+        {"HostConfig.NanoCpus", "1000000000"},
+        {"HostConfig.OomScoreAdj", "500"},
+        {"HostConfig.LogConfig", "{\"Type\": \"none\"}"},
+        {"HostConfig.RestartPolicy", "{\"Name\": \"no\"}"},
+        {"HostConfig.Init", "false"},
+        {"HostConfig.AutoRemove", "false"},
+    };
+
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        expect(*state, wanted[i][0], wanted[i][1]);
+}
+
+static void test_nobody_is_let_in_by_what_is_not_said(void **state)
+{
+    static const char *const absent[] = {
+        "Devices", "DeviceRequests", "Runtime",     "UsernsMode",    "PidMode",
+        "UTSMode", "Binds",          "MaskedPaths", "ReadonlyPaths", "PortBindings"};
+    const struct fixture *fixture = *state;
+    AUTO_JSON json_t *description = docker_container_describe(&fixture->container);
+    const json_t *host = json_object_get(description, "HostConfig");
+
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        assert_null(json_object_get(host, absent[i]));
+}
+
+static void test_processes_have_limits_of_their_own(void **state)
+{
+    expect(*state, "HostConfig.Ulimits",
+           "[{\"Name\": \"nofile\", \"Soft\": 1024, \"Hard\": 1024},"
+           " {\"Name\": \"core\", \"Soft\": 0, \"Hard\": 0},"
+           " {\"Name\": \"memlock\", \"Soft\": 65536, \"Hard\": 65536},"
+           " {\"Name\": \"fsize\", \"Soft\": 1073741824, \"Hard\": 1073741824}]");
+}
+
+static void test_what_the_operator_says_is_said(void **state)
+{
+    struct fixture *fixture = *state;
+
+    define(fixture, "{\"network\": \"lab\", \"runtime\": \"runsc\", \"gpus\": [\"0\"],"
+                    " \"limits\": {\"cpus\": 0.25}}");
+    expect(fixture, "HostConfig.NetworkMode", "\"lab\"");
+    expect(fixture, "HostConfig.Runtime", "\"runsc\"");
+    expect(fixture, "HostConfig.NanoCpus", "250000000");
+    expect(fixture, "HostConfig.DeviceRequests",
+           "[{\"Capabilities\": [[\"gpu\"]], \"DeviceIDs\": [\"0\"]}]");
+    define(fixture, "{\"gpus\": \"all\"}");
+    expect(fixture, "HostConfig.DeviceRequests.0.Count", "-1");
+    define(fixture, "{\"gpus\": 2}");
+    expect(fixture, "HostConfig.DeviceRequests.0.Count", "2");
+}
+
+static void test_the_operators_variables_win(void **state)
+{
+    expect(*state, "Env",
+           "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", \"PYTHONDONTWRITEBYTECODE=1\","
+           " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+}
+
+static void test_volumes_of_the_image_are_in_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_JSON json_t *volumes = json_pack("[s, s]", "/data", DOCKER_WORKSPACE);
+
+    fixture->container.volumes = volumes;
+    expect(fixture, "HostConfig.Mounts.2",
+           "{\"Type\": \"volume\", \"Target\": \"/data\", \"VolumeOptions\": {\"DriverConfig\":"
+           " {\"Name\": \"local\", \"Options\": {\"type\": \"tmpfs\", \"device\": \"tmpfs\","
+           " \"o\": \"nosuid,nodev,size=536870912\"}}}}");
+    AUTO_JSON json_t *description = docker_container_describe(&fixture->container);
+    assert_int_equal(
+        json_array_size(json_object_get(json_object_get(description, "HostConfig"), "Mounts")), 3);
+}
+
+static void test_one_that_is_kept_can_be_written_to(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.purpose = DOCKER_KEEP;
+    fixture->container.program = NULL;
+    fixture->container.nonce = NULL;
+    expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"--keep\", \"35.500\"]");
+    expect(fixture, "Cmd", "[]");
+    expect(fixture, "HostConfig.ReadonlyRootfs", "false");
+    expect(fixture, "HostConfig.CapAdd", "[]");
+    expect(fixture, "StdinOnce", "true");
+}
+
+static void test_questions_get_nothing_of_the_operators(void **state)
+{
+    struct fixture *fixture = *state;
+
+    define(fixture, "{\"network\": \"bridge\", \"gpus\": \"all\"}");
+    fixture->container.purpose = DOCKER_ASK;
+    fixture->container.mounts = NULL;
+    expect(fixture, "HostConfig.NetworkMode", "\"none\"");
+    expect(fixture, "WorkingDir", "\"/\"");
+    expect(fixture, "Env.4", "\"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"");
+}
+
+static void test_installing_has_a_network_and_may_write(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.purpose = DOCKER_INSTALL;
+    fixture->container.program = NULL;
+    fixture->container.nonce = NULL;
+    expect(fixture, "HostConfig.NetworkMode", "\"bridge\"");
+    expect(fixture, "HostConfig.ReadonlyRootfs", "false");
+    expect(fixture, "HostConfig.Memory", "2147483648");
+    define(fixture, "{\"network\": \"lab\"}");
+    expect(fixture, "HostConfig.NetworkMode", "\"lab\"");
+}
+
+static void test_one_that_stays_has_a_log(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.stays = true;
+    expect(fixture, "HostConfig.LogConfig",
+           "{\"Type\": \"json-file\", \"Config\": {\"max-size\": \"10m\"}}");
+}
+
+static void test_users_stay_who_they_are(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.remaps_users = true;
+    expect(fixture, "HostConfig.UsernsMode", "\"host\"");
+}
+
+static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
+{
+    const struct fixture *fixture = *state;
+    AUTO_JSON json_t *description = docker_exec_describe(&fixture->container);
+    AUTO_JSON json_t *wanted =
+        json_loads("{\"Cmd\": [\"/run/pyexecd-init\", \"35.500\", \"--\", \"python3\","
+                   " \"/workspace/script.py\"],"
+                   " \"Env\": [\"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"],"
+                   " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
+                   " \"AttachStdin\": false, \"AttachStdout\": true, \"AttachStderr\": true}",
+                   0, NULL);
+
+    assert_true(json_equal(description, wanted));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_it_is_hardened_by_default, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nobody_is_let_in_by_what_is_not_said, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_processes_have_limits_of_their_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_the_operator_says_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_operators_variables_win, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_volumes_of_the_image_are_in_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_is_kept_can_be_written_to, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_questions_get_nothing_of_the_operators, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_installing_has_a_network_and_may_write, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_stays_has_a_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_users_stay_who_they_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_exec_runs_a_script_by_an_init_of_its_own, set_up,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

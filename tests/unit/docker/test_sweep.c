@@ -1,0 +1,134 @@
+#include "environments/docker/sweep.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "environments/docker/site.h"
+#include "environments/instance.h"
+#include "tests/unit/environments/scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NOW = 1000000 };
+
+#define DEAD  "00000000000000000000000000000000"
+#define OTHER "11111111111111111111111111111111"
+
+struct fixture {
+    char *state; /* owned */
+    struct instance *instance;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    struct error err = ERROR_INIT;
+
+    fixture->state = scratch_new();
+    fixture->instance = instance_new(fixture->state, &err);
+    assert_non_null(fixture->instance);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    instance_free(fixture->instance);
+    scratch_free(fixture->state);
+    free(fixture);
+    return 0;
+}
+
+/* A container of the server SERVER of the state directory STATE, whose time is over at DEADLINE. */
+static json_t *container(const char *state, const char *server, int deadline)
+{
+    return json_pack("{s:s, s:{s:s, s:s, s:o, s:o}}", "State", "running", "Labels", //
+                     DOCKER_LABEL_STATE, state,                                     //
+                     DOCKER_LABEL_SERVER, server,                                   //
+                     DOCKER_LABEL_OWNER, json_string_format("%u", (unsigned)geteuid()),
+                     DOCKER_LABEL_DEADLINE, json_string_format("%d", deadline));
+}
+
+static bool judge(const struct fixture *fixture, json_t *description)
+{
+    AUTO_JSON json_t *owned = description;
+
+    return docker_sweep_judge(owned, fixture->instance, NOW);
+}
+
+static void test_one_of_a_dead_server_goes(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    assert_true(judge(fixture, container(instance_state_name(fixture->instance), DEAD, NOW + 99)));
+}
+
+static void test_one_of_a_server_that_lives_stays_until_its_deadline(void **state)
+{
+    const struct fixture *fixture = *state;
+    const char *ours = instance_state_name(fixture->instance);
+    const char *alive = instance_name(fixture->instance);
+
+    assert_false(judge(fixture, container(ours, alive, NOW + 99)));
+    assert_true(judge(fixture, container(ours, alive, NOW - 1)));
+}
+
+static void test_one_of_another_state_directory_stays_until_its_deadline(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    assert_false(judge(fixture, container(OTHER, DEAD, NOW + 99)));
+    assert_true(judge(fixture, container(OTHER, DEAD, NOW - 1)));
+}
+
+static void test_nobody_elses_is_touched(void **state)
+{
+    const struct fixture *fixture = *state;
+    json_t *stranger = json_pack("{s:s, s:{s:s}}", "State", "exited", "Labels", "some", "label");
+    json_t *neighbour = container(OTHER, DEAD, NOW - 1);
+
+    json_object_set_new(json_object_get(neighbour, "Labels"), DOCKER_LABEL_OWNER,
+                        json_string_format("%u", (unsigned)geteuid() + 1));
+    assert_false(judge(fixture, stranger));
+    assert_false(judge(fixture, neighbour));
+}
+
+static void test_one_to_be_looked_at_outlives_its_server(void **state)
+{
+    const struct fixture *fixture = *state;
+    const char *ours = instance_state_name(fixture->instance);
+    json_t *fresh = container(ours, DEAD, NOW + 99);
+    json_t *old = container(ours, DEAD, NOW - 1);
+
+    json_object_set_new(json_object_get(fresh, "Labels"), DOCKER_LABEL_STAYS, json_string("1"));
+    json_object_set_new(json_object_get(old, "Labels"), DOCKER_LABEL_STAYS, json_string("1"));
+    assert_true(judge(fixture, json_incref(fresh))); /* still running: nobody waits for it */
+    json_object_set_new(fresh, "State", json_string("exited"));
+    json_object_set_new(old, "State", json_string("exited"));
+    assert_false(judge(fixture, fresh));
+    assert_true(judge(fixture, old));
+}
+
+int main(void)
+{
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_of_a_dead_server_goes),
+        TEST(test_one_of_a_server_that_lives_stays_until_its_deadline),
+        TEST(test_one_of_another_state_directory_stays_until_its_deadline),
+        TEST(test_nobody_elses_is_touched),
+        TEST(test_one_to_be_looked_at_outlives_its_server),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* The first lines of programs in a venv: for short paths, long ones and ones with blanks. */
+#include "environments/venv/scripts.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "tests/unit/environments/scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PYTHON "/usr/bin/python3"
+#define TEN    "abcdefghij"
+#define LONG   TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static const char *const folders[] = {"short", "with blank", LONG};
+
+static void test_a_program_runs_wherever_its_interpreter_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *scratch = scratch_new();
+        AUTO_FREE char *folder = memory_format("%s/%s", scratch, folders[i]);
+        AUTO_FREE char *interpreter = memory_format("%s/python", folder);
+        AUTO_FREE char *program = memory_format("%s/program", scratch);
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(mkdir(folder, 0755), 0);
+        assert_int_equal(symlink(PYTHON, interpreter), 0);
+        assert_int_equal(venv_script_write(program, interpreter,
+                                           "import sys\nopen(sys.argv[1], 'w').write('ran')\n",
+                                           &err),
+                         0);
+        shell(scratch, "./program out");
+        {
+            AUTO_FREE char *out = memory_format("%s/out", scratch);
+            AUTO_FREE char *text = read_text(out);
+
+            assert_string_equal(text, "ran");
+        }
+        scratch_free(scratch);
+    }
+}
+
+static const struct {
+    const char *before;
+    const char *after;
+} moves[] = {
+    {"#!/old/place/bin/python\nimport x\n", "#!/new/bin/python\nimport x\n"},
+    {"#!/bin/sh\n'''exec' \"/old/place/bin/python\" \"$0\" \"$@\"\n' '''\n",
+     "#!/bin/sh\n'''exec' \"/new/bin/python\" \"$0\" \"$@\"\n' '''\n"},
+    {"#!/old/place/bin/python /old/place", "#!/new/bin/python /new"},
+    {"#!/usr/bin/python\n", "#!/usr/bin/python\n"},
+    {"/old/place without a first line\n", "/old/place without a first line\n"},
+    {"", ""},
+};
+
+static void test_what_was_made_elsewhere_is_moved(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        char *scratch = scratch_new();
+        AUTO_FREE char *path = memory_format("%s/program", scratch);
+        AUTO_FREE char *text = NULL;
+        struct error err = ERROR_INIT;
+        struct stat status;
+
+        write_text(path, moves[i].before);
+        chmod(path, 0751);
+        assert_int_equal(venv_scripts_move(scratch, "/old/place", "/new", &err), 0);
+        text = read_text(path);
+        assert_string_equal(text, moves[i].after);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0751);
+        assert_int_equal(count_entries(scratch), 1);
+        scratch_free(scratch);
+    }
+}
+
+static void test_links_and_large_files_are_left(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *outside = memory_format("%s/outside", scratch);
+    AUTO_FREE char *bin = memory_format("%s/bin", scratch);
+    AUTO_FREE char *text = NULL;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    write_text(outside, "#!/old/place/bin/python\n");
+    shell(scratch, "mkdir bin bin/folder; ln -s ../outside bin/link; mkfifo bin/fifo;"
+                   "{ echo '#!/old/place'; head -c 2000000 /dev/zero; } >bin/large");
+    assert_int_equal(venv_scripts_move(bin, "/old/place", "/new", &err), 0);
+    text = read_text(outside);
+    assert_string_equal(text, "#!/old/place/bin/python\n");
+    scratch_free(scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_program_runs_wherever_its_interpreter_is),
+        cmocka_unit_test(test_what_was_made_elsewhere_is_moved),
+        cmocka_unit_test(test_links_and_large_files_are_left),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

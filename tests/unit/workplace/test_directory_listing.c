@@ -1,0 +1,186 @@
+#include "environments/workplace/directory_listing.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "tests/unit/environments/scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+enum { GRAIN_MICROSECONDS = 20000 }; /* more than the grain of file times */
+
+struct look {
+    char *scratch;
+    int fd;
+    struct directory_listing *before;
+};
+
+/* A scratch directory, made by the shell COMMAND, and what is in it. */
+static void look_init(struct look *look, const char *command)
+{
+    look->scratch = scratch_new();
+    shell(look->scratch, command);
+    usleep(GRAIN_MICROSECONDS);
+    look->fd = open_directory(look->scratch);
+    look->before = directory_listing_new(look->fd);
+}
+
+static void look_deinit(struct look *look)
+{
+    directory_listing_free(look->before);
+    close(look->fd);
+    scratch_free(look->scratch);
+}
+
+/* What the shell COMMAND changes: "path size mimeType" lines. Owned by the caller. */
+static char *changes_by(struct look *look, const char *command)
+{
+    struct directory_listing *after;
+    AUTO_JSON json_t *changes = NULL;
+    char *text = memory_copy_string("");
+    const json_t *change;
+    size_t i;
+
+    shell(look->scratch, command);
+    after = directory_listing_new(look->fd);
+    changes = directory_listing_changes(look->before, after);
+    directory_listing_free(after);
+    json_array_foreach (changes, i, change) {
+        char *longer = memory_format("%s%s %d %s\n", text, json_object_get_string(change, "path"),
+                                     (int)json_integer_value(json_object_get(change, "size")),
+                                     json_object_get_string(change, "mimeType"));
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static const struct change_case {
+    const char *before;
+    const char *command;
+    const char *expected;
+} change_cases[] = {
+    {"true", "true", ""},
+    {"echo 1 >old", "true", ""},
+    {"true", "printf 12345 >new.csv", "new.csv 5 text/csv\n"},
+    {"printf 1 >f.json", "printf 2 >f.json", "f.json 1 application/json\n"},
+    {"printf 1 >f", "printf 22 >>f", "f 3 application/octet-stream\n"},
+    {"printf 1 >f", "rm f", ""},
+    {"printf 1 >f", "mv f g.txt", "g.txt 1 text/plain\n"},
+    {"printf 1 >f", "touch -r f t; printf 2 >f; touch -r t f; rm t",
+     "f 1 application/octet-stream\n"},
+    {"true", "mkdir -p a/b; printf 1 >a/b/c.PNG; printf 1 >a/z",
+     "a/b/c.PNG 1 image/png\na/z 1 application/octet-stream\n"},
+    {"true",
+     "mkdir __pycache__ .cache a; touch __pycache__/m.pyc .cache/x; mkdir a/__pycache__; touch "
+     "a/__pycache__/y .env",
+     ".env 0 application/octet-stream\n"},
+    {"true",
+     "ln -s /etc/passwd link; ln -s / root; ln -s . loop; mkfifo fifo; ln -s nowhere dangling", ""},
+    {"mkdir a; touch a/1", "chmod 0 a; chmod 0 .", ""},
+    {"true", "touch \"$(printf 'a\\nb')\" \"$(printf 'c\\377')\"",
+     "a\nb 0 application/octet-stream\nc\xEF\xBF\xBD 0 application/octet-stream\n"},
+};
+
+static void test_changes_are_files_that_are_new_or_different(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof change_cases / sizeof *change_cases; i++) {
+        const struct change_case *test = &change_cases[i];
+        struct look look;
+        AUTO_FREE char *changes = NULL;
+
+        look_init(&look, test->before);
+        changes = changes_by(&look, test->command);
+        assert_string_equal(changes, test->expected);
+        look_deinit(&look);
+    }
+}
+
+static void test_a_list_of_changes_names_a_hundred(void **state)
+{
+    struct look look;
+    AUTO_FREE char *changes = NULL;
+    size_t lines = 0;
+
+    (void)state;
+    look_init(&look, "true");
+    changes = changes_by(&look, "for i in $(seq -w 150); do : >$i; done");
+    for (const char *line = changes; (line = strchr(line, '\n')); line++)
+        lines++;
+    assert_int_equal(lines, DIRECTORY_LISTING_CHANGES);
+    assert_int_equal(strncmp(changes, "001 ", 4), 0);
+    look_deinit(&look);
+}
+
+/* With more entries than are looked at, what was not seen before is no news by itself. */
+static void test_files_beyond_the_limit_are_not_taken_for_new(void **state)
+{
+    struct look look;
+    AUTO_FREE char *nothing = NULL;
+    AUTO_FREE char *one = NULL;
+
+    (void)state;
+    look_init(&look, "seq -f %05g 10500 | xargs touch");
+    nothing = changes_by(&look, "seq -f %05g 600 | xargs rm");
+    assert_string_equal(nothing, "");
+    one = changes_by(&look, "printf 1 >new; seq -f %05g 600 4000 | xargs rm -f");
+    assert_string_equal(one, "new 1 application/octet-stream\n");
+    look_deinit(&look);
+}
+
+static void test_depth_is_bounded(void **state)
+{
+    struct look look;
+    AUTO_FREE char *changes = NULL;
+
+    (void)state;
+    look_init(&look, "true");
+    changes = changes_by(&look, "p=.; for i in $(seq 40); do p=$p/d; mkdir $p; : >$p/f; done");
+    assert_non_null(strstr(changes, "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/f 0"));
+    assert_null(strstr(changes, "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/f 0"));
+    look_deinit(&look);
+}
+
+static void test_bytes_are_what_the_disk_holds(void **state)
+{
+    struct look look;
+    uint64_t before;
+    uint64_t after;
+
+    (void)state;
+    look_init(&look, "true");
+    before = directory_listing_bytes(look.before);
+    assert_int_equal(before, directory_bytes(look.fd));
+    shell(look.scratch, "mkdir .hidden; head -c 1000000 /dev/zero >.hidden/f; truncate -s 1G hole");
+    after = directory_bytes(look.fd);
+    assert_in_range(after - before, 1000000, 1100000);
+    /* Names are not bytes: a file of many links counts once. */
+    shell(look.scratch, "for i in $(seq 20); do ln .hidden/f $i; done");
+    assert_in_range(directory_bytes(look.fd) - before, 1000000, 1200000);
+    look_deinit(&look);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_changes_are_files_that_are_new_or_different),
+        cmocka_unit_test(test_a_list_of_changes_names_a_hundred),
+        cmocka_unit_test(test_files_beyond_the_limit_are_not_taken_for_new),
+        cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_bytes_are_what_the_disk_holds),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,770 @@
+#include "environments/workplace/working_directory.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "tests/unit/environments/scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SWEEP_SECONDS 0.3 /* far longer than a sweep of a few directories takes */
+
+struct place {
+    struct ev_loop *loop;
+    char *scratch;
+    char *root;
+    char *path;
+    struct workplace *workplace;
+};
+
+static struct workplace *open_workplace(struct place *place, const char *path, double keep)
+{
+    const struct workplace_settings settings = {
+        .loop = place->loop, .path = path, .root = place->root, .keep_seconds = keep};
+    struct error err = ERROR_INIT;
+    struct workplace *workplace = workplace_new(&settings, &err);
+
+    if (!workplace)
+        fail_msg("%s", err.message);
+    return workplace;
+}
+
+static int setup(void **state)
+{
+    struct place *place = NEW(struct place);
+
+    place->loop = ev_loop_new(0);
+    place->scratch = scratch_new();
+    place->root = memory_format("%s/state/root", place->scratch);
+    place->path = memory_format("%s/configured", place->scratch);
+    place->workplace = open_workplace(place, NULL, 3600);
+    *state = place;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct place *place = *state;
+
+    workplace_free(place->workplace);
+    ev_loop_destroy(place->loop);
+    free(place->root);
+    free(place->path);
+    scratch_free(place->scratch);
+    free(place);
+    return 0;
+}
+
+static void on_break(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void run_for(struct place *place, double seconds)
+{
+    ev_timer timer;
+
+    ev_now_update(place->loop);
+    ev_timer_init(&timer, on_break, seconds, 0.);
+    ev_timer_start(place->loop, &timer);
+    ev_run(place->loop, 0);
+    ev_timer_stop(place->loop, &timer);
+}
+
+static struct working_directory *open_directory_of(struct workplace *workplace,
+                                                   const char *principal, const char *handle)
+{
+    struct error err = ERROR_INIT;
+    struct working_directory *directory = workplace_open(workplace, principal, handle, &err);
+
+    if (!directory)
+        fail_msg("%s", err.message);
+    return directory;
+}
+
+static struct working_directory *open_new(struct place *place)
+{
+    return open_directory_of(place->workplace, "tester", NULL);
+}
+
+static void open_claim(struct directory_claim *claim, struct working_directory *directory,
+                       const char *code)
+{
+    struct error err = ERROR_INIT;
+
+    if (directory_claim_open(claim, directory, code, strlen(code), &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static void assert_script(const struct working_directory *directory, const char *expected)
+{
+    AUTO_FREE char *path = memory_format("%s/script.py", working_directory_path(directory));
+    AUTO_FREE char *text = read_text(path);
+
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(lstat(path, &status), 0);
+    return status.st_mode & 07777;
+}
+
+/* The root */
+
+static void test_the_root_is_private(void **state)
+{
+    struct place *place = *state;
+
+    assert_int_equal(mode_of(place->root), 0700);
+}
+
+static void test_a_root_open_to_others_is_refused(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *root = memory_format("%s/open", place->scratch);
+    AUTO_FREE char *link = memory_format("%s/link", place->scratch);
+    struct workplace_settings settings = {.loop = place->loop, .root = root};
+    struct error open_err = ERROR_INIT;
+    struct error link_err = ERROR_INIT;
+
+    assert_int_equal(mkdir(root, 0700), 0);
+    assert_int_equal(chmod(root, 0710), 0);
+    assert_null(workplace_new(&settings, &open_err));
+    assert_non_null(strstr(open_err.message, "chmod 700"));
+    assert_int_equal(symlink(place->root, link), 0);
+    settings.root = link;
+    assert_null(workplace_new(&settings, &link_err));
+}
+
+static void test_nothing_of_a_server_is_left_but_directories(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim first;
+    struct directory_claim second;
+
+    open_claim(&first, directory, "1");
+    open_claim(&second, directory, "2");
+    directory_claim_close(&first);
+    directory_claim_close(&second);
+    working_directory_unref(directory);
+    workplace_free(place->workplace);
+    shell(place->root,
+          "test \"$(ls)\" = \"$(printf 'p-tester\\ntrash')\"; test -z \"$(ls trash)\"");
+    place->workplace = NULL;
+}
+
+/* Handles and principals */
+
+static void test_directories_are_private_and_have_unguessable_handles(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *a = open_new(place);
+    struct working_directory *b = open_new(place);
+
+    assert_int_equal(strlen(working_directory_handle(a)), 32);
+    assert_int_equal(strspn(working_directory_handle(a), "0123456789abcdef"), 32);
+    assert_string_not_equal(working_directory_handle(a), working_directory_handle(b));
+    assert_int_equal(mode_of(working_directory_path(a)), 0700);
+    working_directory_unref(a);
+    working_directory_unref(b);
+}
+
+static void test_a_handle_opens_the_same_directory_again(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *a = open_new(place);
+    AUTO_FREE char *handle = memory_copy_string(working_directory_handle(a));
+    AUTO_FREE char *path = memory_copy_string(working_directory_path(a));
+    struct working_directory *b = open_directory_of(place->workplace, "tester", handle);
+
+    assert_ptr_equal(a, b);
+    working_directory_unref(a);
+    working_directory_unref(b);
+    workplace_free(place->workplace); /* another server later */
+    place->workplace = open_workplace(place, NULL, 3600);
+    a = open_directory_of(place->workplace, "tester", handle);
+    assert_string_equal(working_directory_path(a), path);
+    working_directory_unref(a);
+}
+
+static void test_a_handle_is_nobody_elses_and_nothing_else(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    AUTO_FREE char *handle = memory_copy_string(working_directory_handle(directory));
+    AUTO_FREE char *upward = memory_format("../p-tester/%s", handle);
+    const char *const wrong[] = {
+        "",
+        ".",
+        "..",
+        "/",
+        upward,
+        "../../etc",
+        "00000000000000000000000000000000",
+        "ABCDEFABCDEFABCDEFABCDEFABCDEFAB",
+        "0123456789abcdef",
+        "x",
+    };
+    struct error err = ERROR_INIT;
+
+    assert_null(workplace_open(place->workplace, "somebody", handle, &err));
+    assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct error wrong_err = ERROR_INIT;
+
+        assert_null(workplace_open(place->workplace, "tester", wrong[i], &wrong_err));
+        assert_int_equal(wrong_err.code, ERROR_INVALID_ARGUMENTS);
+    }
+    working_directory_unref(directory);
+}
+
+static void test_no_principal_leads_out_of_the_root(void **state)
+{
+    static const char *const names[] = {"",         ".",    "..", "../x", "a/b",  "a%b",
+                                        "uid:1000", "\xFF", "*",  " ",    "a_2fb"};
+    struct place *place = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct working_directory *directory = open_directory_of(place->workplace, names[i], NULL);
+        AUTO_FREE char *resolved = realpath(working_directory_path(directory), NULL);
+
+        assert_string_equal(resolved, working_directory_path(directory));
+        assert_int_equal(strncmp(resolved, place->root, strlen(place->root)), 0);
+        working_directory_unref(directory);
+    }
+    assert_int_equal(count_entries(place->root), 1 + sizeof names / sizeof *names);
+}
+
+/* script.py */
+
+static void test_a_run_alone_has_its_code_in_script_py(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+
+    open_claim(&claim, directory, "print(1)");
+    assert_null(claim.overlay);
+    assert_script(directory, "print(1)");
+    assert_int_equal(mode_of(claim.script), 0600);
+    directory_claim_close(&claim);
+    assert_script(directory, "print(1)");
+    open_claim(&claim, directory, "print(2)");
+    assert_null(claim.overlay);
+    assert_script(directory, "print(2)");
+    directory_claim_close(&claim);
+    assert_int_equal(count_entries(working_directory_path(directory)), 1);
+    working_directory_unref(directory);
+}
+
+static void test_overlapping_runs_get_theirs_as_overlays(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claims[3];
+    struct stat before;
+    struct stat after;
+
+    open_claim(&claims[0], directory, "first");
+    assert_int_equal(stat(claims[0].script, &before), 0);
+    open_claim(&claims[1], directory, "second");
+    open_claim(&claims[2], directory, "third");
+    for (int i = 1; i < 3; i++) {
+        AUTO_FREE char *text = read_text(claims[i].overlay);
+
+        assert_string_equal(text, i == 1 ? "second" : "third");
+        assert_string_equal(claims[i].script, claims[0].script);
+    }
+    directory_claim_close(&claims[0]);
+    directory_claim_close(&claims[2]);
+    /* The file that others have something laid over is still the same one. */
+    assert_int_equal(stat(claims[1].script, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_script(directory, "first");
+    directory_claim_close(&claims[1]);
+    assert_script(directory, "third"); /* the newest call's, whoever ended last */
+    working_directory_unref(directory);
+}
+
+static void test_busy_means_that_an_overlay_would_be_needed(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+
+    assert_false(working_directory_is_busy(directory, false));
+    open_claim(&claim, directory, "1");
+    assert_true(working_directory_is_busy(directory, false));
+    assert_false(working_directory_is_busy(directory, true));
+    directory_claim_close(&claim);
+    assert_false(working_directory_is_busy(directory, false));
+    working_directory_unref(directory);
+}
+
+/* What a script may have made of script.py before the next call. */
+static const char *const planted[] = {
+    "rm script.py; ln -s ../../../victim script.py",
+    "rm script.py; ln -s nowhere script.py",
+    "rm script.py; mkdir script.py; touch script.py/data",
+    "rm script.py; mkfifo script.py",
+    "rm script.py; ln ../../../victim script.py",
+    "chmod 0 script.py",
+    "rm script.py",
+};
+
+static void plant(struct place *place, struct working_directory *directory, const char *command)
+{
+    AUTO_FREE char *victim = memory_format("%s/state/victim", place->scratch);
+
+    write_text(victim, "untouched");
+    shell(working_directory_path(directory), command);
+}
+
+static void assert_victim(struct place *place)
+{
+    AUTO_FREE char *victim = memory_format("%s/state/victim", place->scratch);
+    AUTO_FREE char *text = read_text(victim);
+
+    assert_string_equal(text, "untouched");
+}
+
+static void test_a_planted_script_py_is_replaced_not_followed(void **state)
+{
+    struct place *place = *state;
+
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        struct working_directory *directory = open_new(place);
+        struct directory_claim claim;
+
+        open_claim(&claim, directory, "old");
+        plant(place, directory, planted[i]);
+        directory_claim_close(&claim);
+        open_claim(&claim, directory, "new");
+        assert_null(claim.overlay);
+        assert_script(directory, "new");
+        assert_victim(place);
+        directory_claim_close(&claim);
+        working_directory_unref(directory);
+    }
+}
+
+/* The same while the run that did it is still going. */
+static void test_an_overlay_always_has_a_file_to_be_laid_over(void **state)
+{
+    struct place *place = *state;
+
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        struct working_directory *directory = open_new(place);
+        struct directory_claim first;
+        struct directory_claim second;
+        struct stat status;
+
+        open_claim(&first, directory, "old");
+        plant(place, directory, planted[i]);
+        open_claim(&second, directory, "new");
+        assert_non_null(second.overlay);
+        assert_int_equal(lstat(second.script, &status), 0);
+        assert_true(S_ISREG(status.st_mode));
+        assert_victim(place);
+        directory_claim_close(&first);
+        directory_claim_close(&second);
+        assert_script(directory, "new");
+        assert_victim(place);
+        working_directory_unref(directory);
+    }
+}
+
+static void test_a_directory_named_script_py_keeps_what_is_in_it(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+
+    shell(working_directory_path(directory), "mkdir script.py; echo data >script.py/kept");
+    open_claim(&claim, directory, "code");
+    shell(working_directory_path(directory), "test \"$(cat script.py.*/kept)\" = data");
+    directory_claim_close(&claim);
+    working_directory_unref(directory);
+}
+
+/* What a script may do to its own directory. */
+static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state)
+{
+    static const char *const commands[] = {
+        "rm script.py; rmdir ../$(basename $PWD)",
+        "mv ../$(basename $PWD) ../moved",
+        "d=$PWD; mv $d ../moved2; ln -s /etc $d",
+        "d=$PWD; mv $d ../moved3; : >$d",
+        "chmod 0 .",
+        "d=$(dirname $PWD); mv $d $d-moved",
+        "chmod 0 ..",
+        "chmod 0 ../..",
+        "rm -r $(dirname $(dirname $PWD))",
+        "d=$(dirname $(dirname $PWD)); mv $d $d-moved",
+    };
+    struct place *place = *state;
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct working_directory *directory = open_new(place);
+        struct directory_claim claim;
+
+        open_claim(&claim, directory, "old");
+        shell(working_directory_path(directory), commands[i]);
+        directory_claim_close(&claim);
+        open_claim(&claim, directory, "new");
+        assert_script(directory, "new");
+        directory_claim_close(&claim);
+        working_directory_unref(directory);
+    }
+    assert_int_equal(access("/etc/script.py", F_OK), -1);
+}
+
+static void test_overlays_and_the_root_stay_private_whatever_was_done_to_them(void **state)
+{
+    static const char *const commands[] = {"rm -r private-*", "chmod 0 private-*", "chmod 755 ."};
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct directory_claim first;
+        struct directory_claim second;
+
+        shell(place->root, commands[i]);
+        open_claim(&first, directory, "1");
+        open_claim(&second, directory, "2");
+        assert_int_equal(access(second.overlay, F_OK), 0);
+        assert_int_equal(mode_of(place->root), 0700);
+        directory_claim_close(&first);
+        directory_claim_close(&second);
+    }
+    working_directory_unref(directory);
+}
+
+static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+    struct error err = ERROR_INIT;
+
+    shell(place->scratch, "rm -r state/root; : >state/root"); /* nothing can be made there */
+    assert_int_equal(directory_claim_open(&claim, directory, "", 0, &err), -1);
+    directory_claim_close(&claim);
+    working_directory_unref(directory);
+}
+
+/* One configured directory */
+
+static void test_a_configured_directory_is_every_callers(void **state)
+{
+    struct place *place = *state;
+    struct workplace *workplace = open_workplace(place, place->path, 0);
+    struct working_directory *a = open_directory_of(workplace, "a", NULL);
+    struct working_directory *b = open_directory_of(workplace, "b", "whatever");
+
+    assert_ptr_equal(a, b);
+    assert_string_equal(working_directory_path(a), place->path);
+    working_directory_unref(a);
+    working_directory_unref(b);
+    workplace_free(workplace);
+    assert_int_equal(access(place->path, F_OK), 0); /* never removed */
+}
+
+/* Two programs that were started with the same configuration. */
+static void test_servers_that_share_a_directory_do_not_rename_under_each_other(void **state)
+{
+    struct place *place = *state;
+    struct workplace *one = open_workplace(place, place->path, 3600);
+    struct workplace *two = open_workplace(place, place->path, 3600);
+    struct working_directory *a = open_directory_of(one, "x", NULL);
+    struct working_directory *b = open_directory_of(two, "x", NULL);
+    struct directory_claim first;
+    struct directory_claim second;
+    struct directory_claim third;
+
+    open_claim(&first, a, "first");
+    open_claim(&second, b, "second");
+    assert_non_null(second.overlay);
+    assert_script(a, "first");
+    directory_claim_close(&first);
+    assert_script(a, "first");
+    open_claim(&third, a, "third");
+    assert_non_null(third.overlay);
+    assert_script(a, "first");
+    directory_claim_close(&second);
+    directory_claim_close(&third);
+    assert_script(a, "third");
+    open_claim(&first, b, "alone");
+    assert_null(first.overlay);
+    directory_claim_close(&first);
+    working_directory_unref(a);
+    working_directory_unref(b);
+    workplace_free(one);
+    workplace_free(two);
+}
+
+/* Another server, at the moment when it puts a script there. */
+static void *hold_lock(void *data)
+{
+    const struct timespec moment = {.tv_nsec = 300 * 1000};
+    int *fd = data;
+
+    nanosleep(&moment, NULL);
+    close(*fd);
+    return NULL;
+}
+
+static void test_the_moment_of_another_servers_lock_is_waited_for(void **state)
+{
+    struct place *place = *state;
+    struct workplace *other = open_workplace(place, NULL, 3600);
+    struct working_directory *directory = open_new(place);
+    AUTO_FREE char *path = memory_copy_string(working_directory_path(directory));
+    AUTO_FREE char *handle = memory_copy_string(working_directory_handle(directory));
+    int fd = open_directory(path);
+    pthread_t holder;
+
+    working_directory_unref(directory);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    assert_int_equal(pthread_create(&holder, NULL, hold_lock, &fd), 0);
+    working_directory_unref(open_directory_of(other, "tester", handle));
+    assert_int_equal(pthread_join(holder, NULL), 0);
+    workplace_free(other);
+}
+
+static void test_a_path_that_cannot_be_worked_in_is_an_error(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *file = memory_format("%s/file", place->scratch);
+    AUTO_FREE char *below = memory_format("%s/below", file);
+    struct error err = ERROR_INIT;
+
+    write_text(file, "");
+    assert_null(workplace_new(
+        &(struct workplace_settings){.loop = place->loop, .root = place->root, .path = below},
+        &err));
+    assert_non_null(strstr(err.message, file));
+}
+
+/* Changes and growth */
+
+static void test_changes_and_growth_count_from_the_claim(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+    AUTO_JSON json_t *none = NULL;
+    AUTO_JSON json_t *changes = NULL;
+    uint64_t growth = 1;
+
+    shell(working_directory_path(directory), "head -c 500000 /dev/zero >old.bin");
+    open_claim(&claim, directory, "code");
+    none = directory_claim_changes(&claim, &growth);
+    assert_int_equal(json_array_size(none), 0);
+    assert_int_equal(growth, 0);
+    shell(working_directory_path(directory), "head -c 300000 /dev/zero >new.png");
+    assert_in_range(directory_claim_growth(&claim), 300000, 310000);
+    changes = directory_claim_changes(&claim, &growth);
+    assert_in_range(growth, 300000, 310000);
+    assert_int_equal(json_array_size(changes), 1);
+    assert_string_equal(json_object_get_string(json_array_get(changes, 0), "path"), "new.png");
+    shell(working_directory_path(directory), "rm old.bin new.png");
+    assert_int_equal(directory_claim_growth(&claim), 0);
+    directory_claim_close(&claim);
+    working_directory_unref(directory);
+}
+
+static void test_script_py_is_a_change_only_when_the_script_changed_it(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+    AUTO_JSON json_t *changes = NULL;
+    uint64_t growth;
+
+    open_claim(&claim, directory, "code");
+    usleep(20000);
+    shell(working_directory_path(directory), "echo more >>script.py");
+    changes = directory_claim_changes(&claim, &growth);
+    assert_int_equal(json_array_size(changes), 1);
+    assert_string_equal(json_object_get_string(json_array_get(changes, 0), "path"), "script.py");
+    directory_claim_close(&claim);
+    working_directory_unref(directory);
+}
+
+/* Sweeping */
+
+static void set_age(const char *path, double seconds)
+{
+    struct timespec times[2] = {0};
+
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    times[1].tv_sec -= (time_t)seconds;
+    times[0] = times[1];
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Closes DIRECTORY and makes it look as if it had been used SECONDS ago. Its path, owned. */
+static char *abandon(struct working_directory *directory, double seconds)
+{
+    char *path = memory_copy_string(working_directory_path(directory));
+
+    working_directory_unref(directory);
+    set_age(path, seconds);
+    return path;
+}
+
+static void restart(struct place *place)
+{
+    workplace_free(place->workplace);
+    place->workplace = open_workplace(place, NULL, 3600);
+    run_for(place, SWEEP_SECONDS);
+}
+
+static void test_a_sweep_takes_what_is_old_and_leaves_what_is_not(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *used = open_new(place);
+    AUTO_FREE char *old = abandon(open_new(place), 3700);
+    AUTO_FREE char *young = abandon(open_new(place), 3500);
+    struct workplace *other = open_workplace(place, NULL, 3600);
+
+    set_age(working_directory_path(used), 9999); /* old, but somebody's */
+    shell(old, "mkdir -p a/b; touch a/b/c; ln -s /etc passwd; chmod 0 a/b a .");
+    set_age(old, 3700);
+    run_for(place, SWEEP_SECONDS);
+    assert_int_equal(access(old, F_OK), -1);
+    assert_int_equal(access(young, F_OK), 0);
+    assert_int_equal(access(working_directory_path(used), F_OK), 0);
+    shell(place->root, "test -z \"$(ls trash)\"");
+    workplace_free(other);
+    working_directory_unref(used);
+}
+
+static void test_the_trash_is_a_directory_whatever_was_put_there(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *old = abandon(open_new(place), 3700);
+
+    shell(place->root, "rm -rf trash; ln -s /tmp trash");
+    run_for(place, SWEEP_SECONDS);
+    assert_int_equal(access(old, F_OK), -1);
+}
+
+static void test_a_time_in_the_future_keeps_nothing_for_ever(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *path = abandon(open_new(place), -1000000);
+    struct stat status;
+    struct timespec now;
+
+    restart(place);
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(status.st_mtim.tv_sec <= now.tv_sec);
+}
+
+static void test_a_principals_empty_folder_goes_too(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *path = abandon(open_new(place), 3700);
+    AUTO_FREE char *folder = memory_format("%s/p-tester", place->root);
+
+    restart(place);
+    assert_int_equal(access(path, F_OK), -1);
+    restart(place);
+    assert_int_equal(access(folder, F_OK), -1);
+}
+
+static void test_private_files_of_a_dead_server_are_swept(void **state)
+{
+    struct place *place = *state;
+
+    shell(place->root, "mkdir private-0123456789abcdef; echo code >private-0123456789abcdef/x");
+    restart(place);
+    shell(place->root, "test $(ls -d private-* | wc -l) = 1; test -z \"$(ls private-*)\"");
+}
+
+static void test_what_is_kept_for_no_time_goes_at_once(void **state)
+{
+    struct place *place = *state;
+    struct workplace *workplace = open_workplace(place, NULL, 0);
+    struct working_directory *directory = open_directory_of(workplace, "tester", NULL);
+    AUTO_FREE char *path = memory_copy_string(working_directory_path(directory));
+
+    shell(path, "mkdir -p a/b; touch a/b/c");
+    working_directory_unref(directory);
+    assert_int_equal(access(path, F_OK), -1);
+    workplace_free(workplace);
+    shell(place->root, "test -z \"$(ls trash)\"");
+}
+
+static void test_a_sweep_does_not_keep_the_loop_alive(void **state)
+{
+    struct place *place = *state;
+
+    alarm(5);
+    ev_run(place->loop, 0); /* ends, as nothing else is in it */
+    alarm(0);
+}
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_root_is_private),
+        TEST(test_a_root_open_to_others_is_refused),
+        TEST(test_nothing_of_a_server_is_left_but_directories),
+        TEST(test_directories_are_private_and_have_unguessable_handles),
+        TEST(test_a_handle_opens_the_same_directory_again),
+        TEST(test_a_handle_is_nobody_elses_and_nothing_else),
+        TEST(test_no_principal_leads_out_of_the_root),
+        TEST(test_a_run_alone_has_its_code_in_script_py),
+        TEST(test_overlapping_runs_get_theirs_as_overlays),
+        TEST(test_busy_means_that_an_overlay_would_be_needed),
+        TEST(test_a_planted_script_py_is_replaced_not_followed),
+        TEST(test_an_overlay_always_has_a_file_to_be_laid_over),
+        TEST(test_a_directory_named_script_py_keeps_what_is_in_it),
+        TEST(test_a_directory_that_is_gone_or_closed_is_usable_again),
+        TEST(test_overlays_and_the_root_stay_private_whatever_was_done_to_them),
+        TEST(test_a_claim_that_failed_to_open_can_be_closed),
+        TEST(test_a_configured_directory_is_every_callers),
+        TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
+        TEST(test_the_moment_of_another_servers_lock_is_waited_for),
+        TEST(test_a_path_that_cannot_be_worked_in_is_an_error),
+        TEST(test_changes_and_growth_count_from_the_claim),
+        TEST(test_script_py_is_a_change_only_when_the_script_changed_it),
+        TEST(test_a_sweep_takes_what_is_old_and_leaves_what_is_not),
+        TEST(test_the_trash_is_a_directory_whatever_was_put_there),
+        TEST(test_a_time_in_the_future_keeps_nothing_for_ever),
+        TEST(test_a_principals_empty_folder_goes_too),
+        TEST(test_private_files_of_a_dead_server_are_swept),
+        TEST(test_what_is_kept_for_no_time_goes_at_once),
+        TEST(test_a_sweep_does_not_keep_the_loop_alive),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
