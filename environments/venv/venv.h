@@ -2,7 +2,7 @@
  * the operator's, or is created: where the operator says, or in the state directory.
  *
  *     STATE/venvs/KEY/           by what they were made from; one in use is locked, shared
- *     STATE/venvs/.new-KEY/      see venv_builder.h
+ *     STATE/venvs/.new-KEY/      see builder.h
  *     STATE/pythons/             see base_python.h */
 #pragma once
 
