@@ -1,6 +1,7 @@
 """AG2's DockerPythonEnvironment: what it documents and does not do, and what it loses."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -59,13 +60,20 @@ def start_in_container(server, engine):
 
 @pytest.fixture
 def wheel_folder(tmp_path):
-    """A directory of wheels that containers can be given, too."""
+    """A directory of wheels."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     wheels.wheel(folder, "widget", "2.0")
     wheels.wheel(folder, "gadget", "1.5", requires=["widget>=2"])
     wheels.wheel(folder, "gadget", "2.5")
     return folder
+
+
+@pytest.fixture
+def index(wheel_folder, engine):
+    """What a definition says to install them from an index, which containers can reach."""
+    with wheels.Index(wheel_folder, engine.gateway) as index:
+        yield {"pip_index_url": index.url}
 
 
 class TestFreshContainer(ag2_rows.Rows):
@@ -124,6 +132,85 @@ def test_the_engine_is_not_needed_before_a_call_needs_it(docker_server, tmp_path
     with docker_server(environment={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"}) as server:
         server.initialize()
         assert f"{tmp_path}/none.sock" in error_of(server)
+
+
+# A Dockerfile
+
+
+def dockerfile(folder, text):
+    (folder / "Dockerfile").write_text(text)
+    return str(folder / "Dockerfile")
+
+
+def test_a_dockerfile_is_built_with_its_arguments(started, tmp_path):
+    path = dockerfile(tmp_path, "FROM python:3.11-slim\nARG COLOUR=red\nENV COLOUR=$COLOUR\n"
+                                "COPY given.txt /given.txt\n")
+    (tmp_path / "given.txt").write_text("from the context")
+    with started({"dockerfile": path, "build_args": {"COLOUR": "blue"}}) as server:
+        result = server.run("import os; print(open('/given.txt').read(), os.environ['COLOUR'])")
+        assert result["stdout"] == "from the context blue\n", result
+
+
+def test_a_dockerfile_without_a_directory_has_its_directory_as_context(engine, tmp_path):
+    """AG2's context is empty then. Relative paths start at the configuration file."""
+    dockerfile(tmp_path, "FROM python:3.11-slim\nCOPY given.txt /given.txt\n")
+    (tmp_path / "given.txt").write_text("given")
+    box = {"type": "docker", "dockerfile": "Dockerfile"}
+    configuration = tmp_path / "config.yaml"
+    configuration.write_text(json.dumps({"environments": {"box": box},
+                                         "default_environment": "box"}))
+    configuration.chmod(0o600)
+    with leftovers.Watched("--config", str(configuration),
+                                    environment=engine.environment) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": "print(open('/given.txt').read())"},
+                                  timeout=60)
+        assert result["structuredContent"]["stdout"] == "given\n", result
+
+
+def test_a_dockerfile_that_is_not_there_is_named(started, tmp_path):
+    with started({"dockerfile": str(tmp_path / "Dockerfile")}) as server:
+        assert str(tmp_path / "Dockerfile") in error_of(server)
+
+
+def test_a_build_that_fails_shows_its_last_lines(started, tmp_path):
+    path = dockerfile(tmp_path, "FROM python:3.11-slim\nRUN echo it went wrong here && exit 3\n")
+    with started({"dockerfile": path}) as server:
+        error = error_of(server)
+    assert "it went wrong here" in error and "3" in error
+
+
+# Packages
+
+
+def test_packages_are_installed_once_and_found_again(started, engine, index):
+    """AG2 installs into each container again."""
+    definition = {"pip_packages": ["gadget<2"], **index}
+    with started(definition) as server:
+        result = server.run("import gadget, widget; print(gadget.VERSION, widget.VERSION)")
+        assert result["stdout"] == "1.5 2.0\n", result
+        state = {"XDG_STATE_HOME": server.private["XDG_STATE_HOME"]}
+        made = engine.api.get("/images/json")
+        with started(definition, environment=state) as again:
+            assert again.run("import gadget; print(gadget.VERSION)")["stdout"] == "1.5\n"
+        assert {each["Id"] for each in engine.api.get("/images/json")} == \
+            {each["Id"] for each in made}
+
+
+def test_packages_of_a_requirements_file_are_installed(started, index, tmp_path):
+    (tmp_path / "requirements.txt").write_text("gadget==2.5\n")
+    with started({"requirements_file": str(tmp_path / "requirements.txt"), **index}) as server:
+        assert server.run("import gadget; print(gadget.VERSION)")["stdout"] == "2.5\n"
+
+
+def test_a_package_that_cannot_be_installed_is_an_error_not_a_warning(started, index):
+    with started({"pip_packages": ["no-such-gadget"], **index}) as server:
+        assert "no-such-gadget" in error_of(server)
+
+
+def test_a_requirements_file_that_is_not_there_is_an_error_not_a_warning(started, tmp_path):
+    with started({"requirements_file": str(tmp_path / "none.txt")}) as server:
+        assert str(tmp_path / "none.txt") in error_of(server)
 
 
 # The container

@@ -2,7 +2,14 @@
 
 import pytest
 
+import ag2_rows
 import leftovers
+
+
+class TestPodman(ag2_rows.Rows):
+    @pytest.fixture
+    def start(self, podman_server):
+        return podman_server
 
 
 def test_a_script_runs(podman_server):
