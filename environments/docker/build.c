@@ -59,7 +59,7 @@ static void on_line(struct json_lines *lines, const json_t *line)
     const char *problem = json_object_get_string(line, "error");
 
     if (text)
-        last_lines_feed(&build->said, text, strlen(text));
+        last_lines_feed(&build->said, 0, text, strlen(text));
     if (problem && build->error.code == ERROR_NONE)
         error_set(&build->error, ERROR_UNAVAILABLE, "%s", problem);
 }

@@ -132,7 +132,7 @@ static void on_said(struct last_lines *lines, const char *line)
 
 static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
 {
-    last_lines_feed(&CONTAINER_OF(reader, struct docker_packages, errors)->said, data, length);
+    last_lines_feed(&CONTAINER_OF(reader, struct docker_packages, errors)->said, 1, data, length);
 }
 
 static void on_output(struct exec *exec, enum frame_stream stream, const char *data, size_t length)
@@ -142,7 +142,7 @@ static void on_output(struct exec *exec, enum frame_stream stream, const char *d
     if (stream == FRAME_STDERR)
         last_words_reader_feed(&packages->errors, data, length);
     else
-        last_lines_feed(&packages->said, data, length);
+        last_lines_feed(&packages->said, 0, data, length);
 }
 
 static void fail_with_last_lines(struct docker_packages *packages, const struct process_end *end,

@@ -4,18 +4,14 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "base/printable.h"
+#include "environments/packages/last_lines.h"
 #include "environments/process/process.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-enum {
-    OUTPUT_BYTES = 64 * 1024,
-    LINE_BYTES = 400,  /* of a line; what is longer is cut */
-    LAST_BYTES = 1200, /* of the last lines, for an error */
-};
+enum { OUTPUT_BYTES = 64 * 1024 };
 
 /* A build of packages takes a compiler's memory, and more files than a script. */
 static const struct process_limits limits = {
@@ -24,20 +20,12 @@ static const struct process_limits limits = {
     .file_size = 8ULL << 30,
 };
 
-/* The line that a stream is in the middle of. */
-struct line {
-    char text[LINE_BYTES + 1];
-    size_t length;
-};
-
 struct tool {
     struct tool_settings settings; /* without what is only borrowed for a moment, instead: */
     char *name;                    /* owned */
     struct process process;
     struct buffer output;
-    struct line lines[PROCESS_STREAMS];
-    char last[LAST_BYTES + 1]; /* lines, each with its end */
-    size_t last_length;
+    struct last_lines lines;
 };
 
 static void tool_free(struct tool *tool)
@@ -47,64 +35,34 @@ static void tool_free(struct tool *tool)
     free(tool);
 }
 
-/* Keeps LINE as the last one, instead of the oldest. */
-static void remember(struct tool *tool, const char *line)
+static void on_said(struct last_lines *lines, const char *line)
 {
-    size_t length = strlen(line) + 1;
-    size_t dropped = 0;
+    struct tool *tool = CONTAINER_OF(lines, struct tool, lines);
 
-    while (tool->last_length - dropped + length > LAST_BYTES) {
-        const char *end = memchr(tool->last + dropped, '\n', tool->last_length - dropped);
-
-        dropped = (size_t)(end + 1 - tool->last);
-    }
-    tool->last_length -= dropped;
-    memmove(tool->last, tool->last + dropped, tool->last_length);
-    memcpy(tool->last + tool->last_length, line, length - 1);
-    tool->last[tool->last_length + length - 1] = '\n';
-    tool->last_length += length;
-}
-
-static void end_line(struct tool *tool, struct line *line)
-{
-    while (line->length > 0 && strchr(" \t", line->text[line->length - 1]))
-        line->length--;
-    line->text[line->length] = '\0';
-    line->length = 0;
-    if (!*line->text)
-        return;
-    printable_clean(line->text);
-    remember(tool, line->text);
     if (tool->settings.said)
-        tool->settings.said(tool->settings.data, line->text);
+        tool->settings.said(tool->settings.data, line);
 }
 
 static void on_output(struct process *process, enum process_stream stream, const char *data,
                       size_t length)
 {
     struct tool *tool = CONTAINER_OF(process, struct tool, process);
-    struct line *line = &tool->lines[stream];
     struct error ignored = ERROR_INIT; /* what is much is not read */
 
     if (stream == PROCESS_STDOUT)
         (void)buffer_append(&tool->output, data, length, &ignored);
-    for (size_t i = 0; i < length; i++)
-        if (data[i] == '\n' || data[i] == '\r')
-            end_line(tool, line);
-        else if (line->length < LINE_BYTES && data[i])
-            line->text[line->length++] = data[i];
+    last_lines_feed(&tool->lines, stream, data, length);
 }
 
 /* Behind how it ended, what it said last. */
 static int fail(const struct tool *tool, struct error *err, const char *how, int number)
 {
-    int length = (int)tool->last_length;
+    const char *said = tool->lines.kept;
 
-    if (length == 0)
+    if (!*said)
         return error_set(err, ERROR_UNAVAILABLE, "%s %s %d and said nothing", tool->name, how,
                          number);
-    return error_set(err, ERROR_UNAVAILABLE, "%s %s %d:\n%.*s", tool->name, how, number, length - 1,
-                     tool->last);
+    return error_set(err, ERROR_UNAVAILABLE, "%s %s %d:\n%s", tool->name, how, number, said);
 }
 
 static int judge(const struct tool *tool, const struct process_end *end, struct error *err)
@@ -129,8 +87,7 @@ static void on_ended(struct process *process, const struct process_end *end)
     AUTO_FREE char *output = NULL;
     int ret;
 
-    for (int i = 0; i < PROCESS_STREAMS; i++)
-        end_line(tool, &tool->lines[i]);
+    (void)last_lines_end(&tool->lines);
     ret = judge(tool, end, &err);
     output = memory_format("%.*s", (int)buffer_length(&tool->output),
                            buffer_length(&tool->output) ? buffer_bytes(&tool->output) : "");
@@ -152,6 +109,7 @@ struct tool *tool_start(const struct tool_settings *settings, struct error *err)
     tool->name = memory_copy_string(settings->name);
     tool->process.output = on_output;
     tool->process.ended = on_ended;
+    tool->lines.said = on_said;
     buffer_init(&tool->output, OUTPUT_BYTES);
     if (process_start(settings->host, &tool->process, &command, err) == 0)
         return tool;

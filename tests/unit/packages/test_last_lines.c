@@ -27,7 +27,7 @@ static void on_said(struct last_lines *lines, const char *line)
 
 static void feed(struct listener *listener, const char *text)
 {
-    last_lines_feed(&listener->lines, text, strlen(text));
+    last_lines_feed(&listener->lines, 0, text, strlen(text));
 }
 
 static void test_lines_are_told_as_they_end(void **state)
