@@ -129,9 +129,9 @@ static void test_a_variable_says_where_a_tool_is(void **state)
     for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
         AUTO_FREE char *root = memory_format("%s/moved", bench->scratch);
         AUTO_FREE char *place = memory_format("moved/%s", moved[i].place);
-        AUTO_FREE char *path = make_python(bench, place, "python3", "3.77.5");
         struct search search;
 
+        free(make_python(bench, place, "python3", "3.77.5"));
         setenv(moved[i].variable, root, 1);
         find(bench, &search, "3.77.5");
         unsetenv(moved[i].variable);
@@ -182,12 +182,12 @@ static void test_the_newest_that_fits_is_taken(void **state)
 static void test_a_name_is_believed_only_when_it_was_run(void **state)
 {
     struct workbench *bench = *state;
-    AUTO_FREE char *liar = make_python(bench, "a", "python3.77", "3.76.0");
-    AUTO_FREE char *broken = workbench_program(bench, "python3.77", "#!/bin/sh\nexit 1\n");
     AUTO_FREE char *kept = make_python(bench, ".pyenv/versions/3.77.1/bin", "python3", "3.77.1");
     AUTO_FREE char *path = memory_format("%s/a:%s", bench->scratch, bench->scratch);
     struct search search;
 
+    free(make_python(bench, "a", "python3.77", "3.76.0")); /* a liar */
+    free(workbench_program(bench, "python3.77", "#!/bin/sh\nexit 1\n"));
     setenv("PATH", path, 1);
     find(bench, &search, "3.77");
     assert_false(search.has_failed);
@@ -218,9 +218,9 @@ static void test_when_there_is_none_the_others_are_listed(void **state)
 static void test_one_that_is_cancelled_is_not_told(void **state)
 {
     struct workbench *bench = *state;
-    AUTO_FREE char *slow = workbench_program(bench, "python3", "#!/bin/sh\n/bin/sleep 1000\n");
     struct search search = {0};
 
+    free(workbench_program(bench, "python3", "#!/bin/sh\n/bin/sleep 1000\n"));
     setenv("PATH", bench->scratch, 1);
     python_finder_init(&search.finder, bench->loop, bench->host, "3");
     search.finder.done = on_done;
