@@ -14,6 +14,7 @@ import ipaddress
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -153,8 +154,8 @@ class Bridge:
         self.name = f"pxd{os.getpid()}x{time.monotonic_ns() % 1000}"
         routes = subprocess.run(["ip", "-4", "-o", "route"], capture_output=True, text=True,
                                 env={"PATH": PROGRAMS}).stdout
-        free = (subnet for subnet in SUBNETS if subnet not in routes)
-        self.subnet = ipaddress.ip_network(next(free))
+        free = [subnet for subnet in SUBNETS if subnet not in routes]
+        self.subnet = ipaddress.ip_network(random.choice(free))  # others look at the same time
         self.gateway = str(self.subnet[1])
 
     def __enter__(self):

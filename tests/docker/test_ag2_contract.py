@@ -10,6 +10,7 @@ import signal
 import time
 
 import ag2_rows
+import box
 import leftovers
 import pytest
 import wheels
@@ -281,47 +282,33 @@ def test_a_script_is_not_root_in_all_but_name(started):
     assert "NoNewPrivs:\t1" in lines
 
 
-def copy_of_program(folder):
-    """The program where any user can run it."""
-    program = pathlib.Path(os.environ["PYEXECD"])
-    for path in program.parent.glob("pyexecd*"):
-        if path.is_file() and os.access(path, os.X_OK):
-            shutil.copy(path, folder)
-    return folder / program.name
+class AsNobody(box.Box):
+    """The program run by a user without rights, from a folder that such a user can read."""
+
+    def _start(self):
+        program = pathlib.Path(os.environ["PYEXECD"])
+        for path in program.parent.glob("pyexecd*"):
+            if path.is_file() and os.access(path, os.X_OK):
+                shutil.copy(path, self.folder)
+        self.command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                        str(self.folder / program.name)]
+        for place in (self.home, self.folder):
+            os.chown(place, 65534, 65534)
+        super()._start()
+
+    def _write_config(self):
+        super()._write_config()
+        os.chown(self.folder / "config.yaml", 65534, 65534)
 
 
-def test_files_written_inside_belong_to_the_servers_user_outside(engine, tmp_path_factory):
-    import box
-
-    folder = tmp_path_factory.mktemp("user")
-    folder.chmod(0o755)
-    for parent in folder.parents[:2]:
-        parent.chmod(0o755)
-    program = copy_of_program(folder)
-    working = folder / "working"
-    working.mkdir()
-    os.chown(working, 65534, 65534)
+def test_files_written_inside_belong_to_the_servers_user_outside(engine):
     engine.socket.chmod(0o666)
     engine.folder.chmod(0o755)
-
-    class AsNobody(box.Box):
-        def _start(self):
-            for place in (self.home, self.folder):
-                os.chown(place, 65534, 65534)
-            super()._start()
-
-        def _write_config(self):
-            super()._write_config()
-            os.chown(self.folder / "config.yaml", 65534, 65534)
-
-    with AsNobody({"type": "docker"}, config={"working_directory": str(working)},
-                  environment=engine.environment,
-                  command=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                           str(program)]) as server:
+    with AsNobody({"type": "docker"}, environment=engine.environment) as server:
         server.initialize()
         result = server.run("import os; open('made', 'w').write('x'); print(os.getuid())")
         assert result["stdout"] == "65534\n", result
-    made = (working / "made").stat()
+        made = (pathlib.Path(result["script"]).parent / "made").stat()
     assert (made.st_uid, made.st_gid) == (65534, 65534)
 
 
