@@ -10,6 +10,7 @@
 #include "environments/docker/end.h"
 #include "environments/docker/site.h"
 #include "environments/instance.h"
+#include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ enum {
 static const char *const handed_on[] = {
     "HTTP_PROXY=",    "HTTPS_PROXY=",         "NO_PROXY=",         "ALL_PROXY=",
     "http_proxy=",    "https_proxy=",         "no_proxy=",         "all_proxy=",
-    "PIP_INDEX_URL=", "PIP_EXTRA_INDEX_URL=", "PIP_TRUSTED_HOST=",
+    "PIP_INDEX_URL=", "PIP_EXTRA_INDEX_URL=", "PIP_TRUSTED_HOST=", "PIP_NO_INDEX=",
 };
 
 static const char *string_of(const struct docker_packages *packages, const char *key)
@@ -192,7 +193,7 @@ static bool starts_with(const char *text, const char *prefix)
 /* What the operator has written here replaces what is said elsewhere. */
 static bool is_handed_on(const char *variable, bool has_index)
 {
-    if (has_index && (starts_with(variable, "PIP_INDEX") || starts_with(variable, "PIP_EXTRA")))
+    if (has_index && (starts_with(variable, "PIP_EXTRA") || starts_with(variable, "PIP_NO_INDEX")))
         return false;
     for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++)
         if (starts_with(variable, handed_on[i]))
@@ -200,7 +201,18 @@ static bool is_handed_on(const char *variable, bool has_index)
     return false;
 }
 
-static void choose_variables(const char *variables[MOST_VARIABLES + 1], const char *index)
+static bool is_said(const char *const *variables, size_t count, const char *variable)
+{
+    size_t name = strcspn(variable, "=") + 1;
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(variables[i], variable, name) == 0)
+            return true;
+    return false;
+}
+
+static void choose_variables(const char *variables[MOST_VARIABLES + 1], const char *index,
+                             const char *trusted_host)
 {
     size_t count = 0;
 
@@ -208,14 +220,16 @@ static void choose_variables(const char *variables[MOST_VARIABLES + 1], const ch
     add(variables, &count, MOST_VARIABLES, "PIP_ROOT_USER_ACTION=ignore");
     if (index) /* it may hold a password, which a command line shows */
         add(variables, &count, MOST_VARIABLES, index);
+    if (trusted_host)
+        add(variables, &count, MOST_VARIABLES, trusted_host);
     for (char **variable = environ; *variable; variable++)
-        if (is_handed_on(*variable, index != NULL))
+        if (is_handed_on(*variable, index != NULL) && !is_said(variables, count, *variable))
             add(variables, &count, MOST_VARIABLES, *variable);
     variables[count] = NULL;
 }
 
 static void choose_arguments(const struct docker_packages *packages,
-                             const char *arguments[MOST_ARGUMENTS + 1], const char *plain_host)
+                             const char *arguments[MOST_ARGUMENTS + 1])
 {
     const char *const always[] = {
         packages->python,
@@ -239,23 +253,7 @@ static void choose_arguments(const struct docker_packages *packages,
         add(arguments, &count, MOST_ARGUMENTS, "--only-binary=:all:");
     if (string_of(packages, "pip_find_links"))
         add(arguments, &count, MOST_ARGUMENTS, "--find-links=" WHEELS);
-    if (plain_host)
-        add(arguments, &count, MOST_ARGUMENTS, plain_host);
     arguments[count] = NULL;
-}
-
-/* The operator's word for an index without TLS is enough; pip wants it twice. Owned by the caller;
- * NULL: there is nothing to say. */
-static char *trust(const char *url)
-{
-    const char *host;
-
-    if (!url || !starts_with(url, "http://"))
-        return NULL;
-    host = url + strlen("http://");
-    if (strcspn(host, "@") < strcspn(host, "/"))
-        host += strcspn(host, "@") + 1;
-    return memory_format("--trusted-host=%.*s", (int)strcspn(host, "/"), host);
 }
 
 static double seconds_left(const struct docker_packages *packages)
@@ -270,15 +268,17 @@ static void on_container_started(struct container *started)
     struct docker_packages *packages = CONTAINER_OF(started, struct docker_packages, container);
     const char *index = string_of(packages, "pip_index_url");
     AUTO_FREE char *index_variable = index ? memory_format("PIP_INDEX_URL=%s", index) : NULL;
-    AUTO_FREE char *plain_host = trust(index);
+    AUTO_FREE char *plain_host = package_index_plain_host(index);
+    AUTO_FREE char *host_variable =
+        plain_host ? memory_format("PIP_TRUSTED_HOST=%s", plain_host) : NULL;
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *definition = NULL;
     const char *arguments[MOST_ARGUMENTS + 1];
     const char *variables[MOST_VARIABLES + 1];
     struct docker_container container = docker_site_container(packages->site, DOCKER_INSTALL);
 
-    choose_arguments(packages, arguments, plain_host);
-    choose_variables(variables, index_variable);
+    choose_arguments(packages, arguments);
+    choose_variables(variables, index_variable, host_variable);
     container.user = "0:0";
     container.nonce = nonce;
     container.seconds = seconds_left(packages);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/search_path.h"
+#include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
 #include "environments/packages/tool.h"
 
@@ -119,6 +120,12 @@ static void translate(struct strings *variables, const char *from, const char *t
 
 static void add_index(struct strings *variables, const char *url)
 {
+    AUTO_FREE char *plain_host = package_index_plain_host(url);
+
+    if (plain_host) {
+        add(variables, memory_format("PIP_TRUSTED_HOST=%s", plain_host));
+        add(variables, memory_format("UV_INSECURE_HOST=%s", plain_host));
+    }
     if (url) {
         add(variables, memory_format("PIP_INDEX_URL=%s", url));
         add(variables, memory_format("UV_DEFAULT_INDEX=%s", url));

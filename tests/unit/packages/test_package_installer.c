@@ -1,6 +1,7 @@
 #include "environments/packages/package_installer.h"
 
 #include "base/cleanup.h"
+#include "environments/packages/package_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,9 +38,36 @@ static void test_what_pip_says_is_a_step(void **state)
     }
 }
 
+static void test_the_host_of_an_index_without_tls_is_trusted(void **state)
+{
+    static const struct {
+        const char *url;
+        const char *host;
+    } indexes[] = {
+        {"http://10.0.0.1:8080/simple/", "10.0.0.1:8080"},
+        {"http://name:secret@mirror/simple", "mirror"},
+        {"http://mirror/a@b", "mirror"},
+        {"https://mirror/simple", NULL},
+        {NULL, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
+        AUTO_FREE char *host = package_index_plain_host(indexes[i].url);
+
+        if (indexes[i].host)
+            assert_string_equal(host, indexes[i].host);
+        else
+            assert_null(host);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_pip_says_is_a_step)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_pip_says_is_a_step),
+        cmocka_unit_test(test_the_host_of_an_index_without_tls_is_trusted),
+    };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
