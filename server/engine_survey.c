@@ -1,6 +1,7 @@
 #include "server/engine_survey.h"
 
 #include "base/list.h"
+#include "environments/engine/curl_library.h"
 #include "environments/engine/engine.h"
 #include "environments/engine/engine_request.h"
 
@@ -72,8 +73,12 @@ static void ask(struct asking *asking)
 
 void engine_survey_make(struct engine_survey *survey, struct engine_address *address)
 {
-    struct asking asking = {.loop = ev_loop_new(EVFLAG_AUTO)};
+    struct asking asking = {.loop = NULL};
 
+    *survey = (struct engine_survey){.err = ERROR_INIT};
+    if (curl_library_load(&survey->err) < 0)
+        return;
+    asking.loop = ev_loop_new(EVFLAG_AUTO);
     asking.engine = engine_new(asking.loop, address);
     ask(&asking);
     *survey = (struct engine_survey){

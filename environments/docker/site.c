@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "environments/engine/curl_library.h"
 #include "environments/instance.h"
 
 #include <stdlib.h>
@@ -245,6 +246,9 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
 
     *ret_key = "volumes";
     if (check_volumes(json_object_get(recipe->definition, "volumes"), err) < 0)
+        return -1;
+    *ret_key = "type";
+    if (recipe->loop && curl_library_load(err) < 0)
         return -1;
     *ret_key = "host";
     if (read_address(recipe->definition, &address, err) < 0)

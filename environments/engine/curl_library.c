@@ -1,8 +1,9 @@
 /* libcurl, loaded with the first engine. With all that it needs itself it is thirty libraries and a
  * third of the server's memory, which a server without containers goes without. So this layer is
  * not linked with it: the functions of <curl/curl.h> that it calls are here, and pass on what they
- * get. An installation without libcurl is as broken as one that the linker refuses to start. */
+ * get. */
 #define CURL_DISABLE_TYPECHECK /* its macros stand for the functions that are defined here */
+#include "environments/engine/curl_library.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -13,10 +14,24 @@
 
 #define LIBRARY "libcurl.so.4" /* its binary interface has been the same since 2006 */
 
-/* The function NAME of libcurl. dlopen(3) counts: it is loaded once, and stays. */
+/* dlopen(3) counts: it is loaded once, and stays. */
+static void *load(void)
+{
+    return dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+}
+
+int curl_library_load(struct error *err)
+{
+    if (load())
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE, "an engine cannot be spoken to without libcurl: %s",
+                     dlerror());
+}
+
+/* The function NAME of libcurl, which has been loaded before. */
 static void *find(const char *name)
 {
-    void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    void *library = load();
     void *function = library ? dlsym(library, name) : NULL;
 
     if (function)
