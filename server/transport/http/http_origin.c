@@ -1,0 +1,216 @@
+#include "server/transport/http/http_origin.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    NAME_BYTES = 256, /* longest host name, with its end */
+    PORT_DIGITS = 5,
+    PORT_LARGEST = 65535,
+    PORT_HTTP = 80,
+    PORT_HTTPS = 443,
+};
+
+/* HOST[:PORT]. */
+struct authority {
+    char name[NAME_BYTES]; /* as it was written; IPv6 in brackets */
+    unsigned port;         /* 0: none */
+};
+
+/* What the server goes by on every machine. */
+static const char *const loopback_names[] = {"localhost", "127.0.0.1", "[::1]", NULL};
+
+/* Parsing */
+
+static bool is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]))
+            return false;
+    }
+    return length > 0;
+}
+
+/* Bytes of the host at the beginning of TEXT, 0 for none. */
+static size_t measure_host(const char *text)
+{
+    struct in6_addr address;
+    char literal[INET6_ADDRSTRLEN];
+    size_t length = strcspn(text, ":");
+    const char *end;
+
+    if (text[0] != '[')
+        return is_name(text, length) ? length : 0;
+    end = strchr(text, ']');
+    if (!end || (size_t)(end - text) > sizeof(literal))
+        return 0;
+    snprintf(literal, sizeof(literal), "%.*s", (int)(end - text - 1), text + 1);
+    return inet_pton(AF_INET6, literal, &address) == 1 ? (size_t)(end - text) + 1 : 0;
+}
+
+/* The port in TEXT, digits only; 0 when there is none in it. */
+static unsigned read_port(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    unsigned long port = strtoul(text, NULL, 10);
+
+    return digits > 0 && digits <= PORT_DIGITS && text[digits] == '\0' && port <= PORT_LARGEST
+               ? (unsigned)port
+               : 0;
+}
+
+static bool parse_authority(const char *text, struct authority *ret)
+{
+    size_t length = measure_host(text);
+
+    if (length == 0 || length >= sizeof(ret->name))
+        return false;
+    *ret = (struct authority){0};
+    memcpy(ret->name, text, length);
+    if (text[length] == '\0')
+        return true;
+    ret->port = text[length] == ':' ? read_port(text + length + 1) : 0;
+    return ret->port > 0;
+}
+
+/* Comparing */
+
+static unsigned port_of(const struct endpoint *endpoint)
+{
+    switch (endpoint->any.sa_family) {
+    case AF_INET:
+        return ntohs(endpoint->ipv4.sin_port);
+    case AF_INET6:
+        return ntohs(endpoint->ipv6.sin6_port);
+    default:
+        return 0; /* a unix socket has none */
+    }
+}
+
+/* Browsers leave out the port that is usual. */
+static bool names_port(const struct authority *authority, unsigned port)
+{
+    bool is_usual = port == 0 || port == PORT_HTTP || port == PORT_HTTPS;
+
+    return authority->port == port || (authority->port == 0 && is_usual);
+}
+
+static bool is_loopback_name(const char *name)
+{
+    for (const char *const *own = loopback_names; *own; own++) {
+        if (strcasecmp(name, *own) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True when NAME is the address of LOCAL. */
+static bool is_address_of(const char *name, const struct endpoint *local)
+{
+    char address[INET6_ADDRSTRLEN];
+    char text[sizeof(address) + 2];
+
+    switch (local->any.sa_family) {
+    case AF_INET:
+        inet_ntop(AF_INET, &local->ipv4.sin_addr, address, sizeof(address));
+        return strcmp(name, address) == 0;
+    case AF_INET6:
+        inet_ntop(AF_INET6, &local->ipv6.sin6_addr, address, sizeof(address));
+        snprintf(text, sizeof(text), "[%s]", address);
+        return strcasecmp(name, text) == 0;
+    default:
+        return false;
+    }
+}
+
+static bool is_listed(const struct authority *host, const char *entry, unsigned port)
+{
+    struct authority allowed;
+
+    if (!parse_authority(entry, &allowed) || strcasecmp(host->name, allowed.name) != 0)
+        return false;
+    if (allowed.port)
+        return host->port == allowed.port;
+    return host->port == 0 || host->port == port;
+}
+
+enum http_host http_names_find_host(const struct http_names *names, const char *host,
+                                    const struct endpoint *local)
+{
+    struct authority authority;
+
+    if (!parse_authority(host, &authority))
+        return HTTP_HOST_MALFORMED;
+    if ((is_loopback_name(authority.name) || is_address_of(authority.name, local)) &&
+        names_port(&authority, port_of(local)))
+        return HTTP_HOST_OURS;
+    for (const char *const *entry = names->hosts; *entry; entry++) {
+        if (is_listed(&authority, *entry, port_of(local)))
+            return HTTP_HOST_OURS;
+    }
+    return HTTP_HOST_OTHER;
+}
+
+/* Origins */
+
+/* What follows "http://" or "https://", or NULL. */
+static const char *behind_scheme(const char *origin)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t length = strlen(schemes[i]);
+
+        if (strncasecmp(origin, schemes[i], length) == 0)
+            return origin + length;
+    }
+    return NULL;
+}
+
+static bool is_own_page(const char *origin, const struct endpoint *local)
+{
+    const char *rest = behind_scheme(origin);
+    struct authority authority;
+
+    return rest && parse_authority(rest, &authority) && is_loopback_name(authority.name) &&
+           names_port(&authority, port_of(local));
+}
+
+bool http_names_list_origin(const struct http_names *names, const char *origin)
+{
+    for (const char *const *entry = names->origins; *entry; entry++) {
+        if (strcasecmp(origin, *entry) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool http_names_admit_origin(const struct http_names *names, const char *origin,
+                             const struct endpoint *local)
+{
+    return http_names_list_origin(names, origin) || is_own_page(origin, local);
+}
+
+/* What the operator wrote */
+
+int http_names_check(const struct http_names *names, struct error *err)
+{
+    struct authority authority;
+
+    for (const char *const *entry = names->hosts; *entry; entry++) {
+        if (!parse_authority(*entry, &authority))
+            return error_set(err, ERROR_CONFIG, "%s is no host: NAME or NAME:PORT", *entry);
+    }
+    for (const char *const *entry = names->origins; *entry; entry++) {
+        const char *rest = behind_scheme(*entry);
+
+        if (!rest || !parse_authority(rest, &authority))
+            return error_set(err, ERROR_CONFIG,
+                             "%s is no origin: http://NAME or https://NAME, or with :PORT", *entry);
+    }
+    return 0;
+}

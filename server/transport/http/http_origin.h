@@ -1,0 +1,39 @@
+/* Which names the server answers to, and which web pages may call it.
+ *
+ * Any page that a browser on this machine shows can send requests here, and one whose host name has
+ * been made to point here counts as ours with the browser. So `Host` must be a name that the server
+ * goes by, and `Origin`, which only browsers send, one that may call. Both are parsed and compared
+ * as a whole. */
+#pragma once
+
+#include "base/error.h"
+#include "server/transport/address.h"
+
+#include <stdbool.h>
+
+struct http_names {
+    const char *const *hosts;   /* NULL-terminated: "NAME" or "NAME:PORT"; borrowed */
+    const char *const *origins; /* NULL-terminated: "https://NAME" or with ":PORT"; borrowed */
+};
+
+enum http_host {
+    HTTP_HOST_OURS,
+    HTTP_HOST_OTHER,
+    HTTP_HOST_MALFORMED,
+};
+
+/* Fails with ERROR_CONFIG for an entry that could never match. */
+int http_names_check(const struct http_names *names, struct error *err);
+
+/* What the `Host` field HOST names. LOCAL is where the connection came in. Ours are localhost,
+ * 127.0.0.1, [::1] and LOCAL's own address, each with LOCAL's port, and NAMES: one without a port
+ * has LOCAL's or none. */
+enum http_host http_names_find_host(const struct http_names *names, const char *host,
+                                    const struct endpoint *local);
+
+/* True when pages of ORIGIN may call: it is listed, or it is the server's own on this machine. */
+bool http_names_admit_origin(const struct http_names *names, const char *origin,
+                             const struct endpoint *local);
+
+/* True when ORIGIN is listed, so that its pages may read what is answered, too. */
+bool http_names_list_origin(const struct http_names *names, const char *origin);
