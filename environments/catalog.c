@@ -6,6 +6,7 @@
 #include "environments/callers/caller_rules.h"
 #include "environments/callers/shelf.h"
 #include "environments/docker/docker.h"
+#include "environments/retirement.h"
 #include "environments/system.h"
 #include "environments/venv/venv.h"
 
@@ -14,13 +15,19 @@
 
 #define PREPARE_SECONDS 600.0
 
+struct entry {
+    struct environment *environment; /* owned */
+    json_t *definition;              /* owned: what it was made from */
+};
+
 struct catalog {
     struct catalog_settings settings;
-    char *state;                       /* owned; what the settings have */
-    char *container_init;              /* the same */
-    struct environment **environments; /* owned, as are its elements */
+    char *state;           /* owned; what the settings have */
+    char *container_init;  /* the same */
+    struct entry *entries; /* owned */
     size_t count;
-    struct shelf *shelf; /* owned; what calls have defined */
+    struct retirement retirement; /* of those that another configuration has replaced */
+    struct shelf *shelf;          /* owned; what calls have defined */
 };
 
 static const struct {
@@ -45,28 +52,41 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
         catalog->container_init = memory_copy_string(settings->container_init);
     catalog->settings.container_init = catalog->container_init;
     catalog->shelf = shelf_new(settings->loop);
+    retirement_init(&catalog->retirement, settings->loop);
     return catalog;
+}
+
+const struct catalog_settings *catalog_settings(const struct catalog *catalog)
+{
+    return &catalog->settings;
 }
 
 void catalog_begin(struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        environment_begin(catalog->environments[i]);
+        environment_begin(catalog->entries[i].environment);
 }
 
 void catalog_stop(struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        environment_stop(catalog->environments[i]);
+        environment_stop(catalog->entries[i].environment);
+    retirement_stop(&catalog->retirement);
     shelf_stop(catalog->shelf);
 }
 
 bool catalog_is_idle(const struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        if (!environment_is_idle(catalog->environments[i]))
+        if (!environment_is_idle(catalog->entries[i].environment))
             return false;
-    return shelf_is_idle(catalog->shelf);
+    return retirement_is_idle(&catalog->retirement) && shelf_is_idle(catalog->shelf);
+}
+
+static void entry_deinit(struct entry *entry)
+{
+    environment_free(entry->environment);
+    json_decref(entry->definition);
 }
 
 void catalog_free(struct catalog *catalog)
@@ -74,9 +94,10 @@ void catalog_free(struct catalog *catalog)
     if (!catalog)
         return;
     for (size_t i = 0; i < catalog->count; i++)
-        environment_free(catalog->environments[i]);
+        entry_deinit(&catalog->entries[i]);
+    retirement_deinit(&catalog->retirement);
     shelf_free(catalog->shelf);
-    free(catalog->environments);
+    free(catalog->entries);
     free(catalog->state);
     free(catalog->container_init);
     free(catalog);
@@ -85,8 +106,8 @@ void catalog_free(struct catalog *catalog)
 struct environment *catalog_find(const struct catalog *catalog, const char *name)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        if (strcmp(catalog->environments[i]->name, name) == 0)
-            return catalog->environments[i];
+        if (strcmp(catalog->entries[i].environment->name, name) == 0)
+            return catalog->entries[i].environment;
     return NULL;
 }
 
@@ -95,7 +116,7 @@ json_t *catalog_names(const struct catalog *catalog)
     json_t *names = json_array();
 
     for (size_t i = 0; i < catalog->count; i++)
-        json_array_append_new(names, json_string(catalog->environments[i]->name));
+        json_array_append_new(names, json_string(catalog->entries[i].environment->name));
     return names;
 }
 
@@ -230,10 +251,62 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
     environment = make(catalog, name, definition, defaults, NULL, ret_key, err);
     if (!environment)
         return -1;
-    catalog->environments =
-        memory_resize(catalog->environments, (catalog->count + 1) * sizeof *catalog->environments);
-    catalog->environments[catalog->count++] = environment;
+    catalog->entries =
+        memory_resize(catalog->entries, (catalog->count + 1) * sizeof *catalog->entries);
+    catalog->entries[catalog->count++] = (struct entry){
+        .environment = environment,
+        .definition = json_incref((json_t *)definition),
+    };
     return 0;
+}
+
+/* Another configuration */
+
+/* What both were made from says the same. */
+static bool are_alike(const struct entry *a, const struct entry *b)
+{
+    return strcmp(a->environment->name, b->environment->name) == 0 &&
+           json_equal(a->definition, b->definition) &&
+           environment_settings_are_equal(&a->environment->settings, &b->environment->settings);
+}
+
+/* Takes the environment that is like that of ENTRY out of CATALOG; NULL when there is none. */
+static struct environment *take_alike(struct catalog *catalog, const struct entry *entry)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->entries[i].environment && are_alike(&catalog->entries[i], entry))
+            return STEAL_PTR(catalog->entries[i].environment);
+    return NULL;
+}
+
+/* Puts the environment that CATALOG has in the place of a new one, or lets the new one begin. */
+static void settle(struct catalog *catalog, struct entry *entry)
+{
+    struct environment *known = take_alike(catalog, entry);
+
+    if (!known) {
+        environment_begin(entry->environment);
+        return;
+    }
+    environment_free(entry->environment);
+    entry->environment = known;
+}
+
+void catalog_replace(struct catalog *catalog, struct catalog *next)
+{
+    struct entry *entries = next->entries;
+    size_t count = next->count;
+
+    for (size_t i = 0; i < count; i++)
+        settle(catalog, &entries[i]);
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->entries[i].environment)
+            retirement_add(&catalog->retirement, STEAL_PTR(catalog->entries[i].environment));
+    next->entries = catalog->entries;
+    next->count = catalog->count;
+    catalog->entries = entries;
+    catalog->count = count;
+    catalog_free(next);
 }
 
 /* What calls have defined */
@@ -249,14 +322,20 @@ static char **copy_strings(const json_t *strings)
     return copies;
 }
 
-/* The same for every definition that says the same. */
-static void digest_definition(const json_t *definition, char ret_text[DIGEST_TEXT_BYTES])
+/* The same for every definition that says the same, as long as DEFAULTS are. */
+static void digest_definition(const json_t *definition, const struct environment_settings *defaults,
+                              char ret_text[DIGEST_TEXT_BYTES])
 {
     AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
+    AUTO_FREE char *numbers =
+        memory_format("%.17g %.17g %ju %u %ju %zu", defaults->timeout, defaults->max_timeout,
+                      (uintmax_t)defaults->limits.memory, defaults->limits.processes,
+                      (uintmax_t)defaults->disk, defaults->output);
     struct digest digest;
 
     digest_init(&digest);
     digest_add_string(&digest, text);
+    digest_add_string(&digest, numbers);
     digest_finish(&digest, ret_text);
 }
 
@@ -276,7 +355,7 @@ static struct environment *shelve(struct catalog *catalog, const struct caller_r
     const char *key;
     struct environment *environment;
 
-    digest_definition(definition->definition, digest);
+    digest_definition(definition->definition, caller_rules_settings(rules), digest);
     environment = shelf_find(catalog->shelf, digest);
     if (environment || shelf_make_room(catalog->shelf, err) < 0)
         return environment;

@@ -22,6 +22,9 @@ struct catalog_settings {
 
 struct catalog *catalog_new(const struct catalog_settings *settings);
 
+/* What CATALOG was made with, borrowed: for one that is to replace it. */
+const struct catalog_settings *catalog_settings(const struct catalog *catalog);
+
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);
 
@@ -38,6 +41,11 @@ void catalog_free(struct catalog *catalog);
 int catalog_add(struct catalog *catalog, const char *name, const json_t *definition,
                 const struct environment_settings *defaults, const char **ret_key,
                 struct error *err);
+
+/* CATALOG, which has begun, has the environments of NEXT (taken) from now on. One that was made
+ * from the same as before stays what it is, with all it has prepared; the others begin. What
+ * CATALOG had goes as soon as no run has it any more. */
+void catalog_replace(struct catalog *catalog, struct catalog *next);
 
 /* Borrowed, or NULL. */
 struct environment *catalog_find(const struct catalog *catalog, const char *name);

@@ -18,6 +18,16 @@ static void free_strings(char **strings)
     free(strings);
 }
 
+bool environment_settings_are_equal(const struct environment_settings *a,
+                                    const struct environment_settings *b)
+{
+    return a->timeout == b->timeout && a->max_timeout == b->max_timeout &&
+           a->prepare_timeout == b->prepare_timeout && a->eager == b->eager &&
+           a->limits.memory == b->limits.memory && a->limits.processes == b->limits.processes &&
+           a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
+           a->output == b->output;
+}
+
 void environment_settings_deinit(struct environment_settings *settings)
 {
     free_strings(STEAL_PTR(settings->variables));

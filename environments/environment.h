@@ -124,6 +124,10 @@ void environment_init(struct environment *environment, const struct environment_
 /* Nobody may be waiting but the server itself. */
 void environment_deinit(struct environment *environment);
 
+/* True when both say the same, leaving aside what they own: that is read from a definition. */
+bool environment_settings_are_equal(const struct environment_settings *a,
+                                    const struct environment_settings *b);
+
 /* Frees what SETTINGS own. */
 void environment_settings_deinit(struct environment_settings *settings);
 

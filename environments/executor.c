@@ -30,7 +30,9 @@ static void schedule_dispatch(struct executor *executor)
 
 static unsigned free_places(const struct executor *executor)
 {
-    return executor->settings.concurrent_runs - executor->going_count;
+    unsigned places = executor->settings.concurrent_runs;
+
+    return places > executor->going_count ? places - executor->going_count : 0;
 }
 
 static bool has_run_in(const struct executor *executor, const struct working_directory *directory)
@@ -144,6 +146,16 @@ struct executor *executor_new(const struct executor_settings *settings)
     list_init(&executor->going);
     ev_timer_init(&executor->dispatch, on_dispatch, 0., 0.);
     return executor;
+}
+
+void executor_set_limits(struct executor *executor, const struct executor_settings *settings)
+{
+    struct ev_loop *loop = executor->settings.loop;
+
+    assert(settings->concurrent_runs > 0);
+    executor->settings = *settings;
+    executor->settings.loop = loop;
+    schedule_dispatch(executor);
 }
 
 static void cancel_waiting(struct executor *executor)

@@ -78,6 +78,9 @@ struct run_request {
 
 struct executor *executor_new(const struct executor_settings *settings);
 
+/* How many runs there may be is as in SETTINGS from now on; those that there are stay. */
+void executor_set_limits(struct executor *executor, const struct executor_settings *settings);
+
 /* Cancels every run. `executor_is_idle` becomes true when all are reaped. */
 void executor_stop(struct executor *executor);
 bool executor_is_idle(const struct executor *executor);

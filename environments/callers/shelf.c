@@ -1,11 +1,10 @@
-/* Environments that have to go are stopped at once, and freed before the loop sleeps when they hold
- * nothing any more. */
 #include "environments/callers/shelf.h"
 
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/environment.h"
+#include "environments/retirement.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,11 +17,9 @@ struct entry {
 };
 
 struct shelf {
-    struct ev_loop *loop;      /* borrowed */
-    struct list kept;          /* of struct entry; the one that was used last is the last */
-    struct list going;         /* of struct entry: stopped, and waited for */
-    size_t count;              /* of both */
-    struct ev_prepare prepare; /* running while some are going */
+    struct list kept; /* of struct entry; the one that was used last is the last */
+    size_t count;     /* of them */
+    struct retirement retirement;
 };
 
 static struct entry *entry_of(struct list *link)
@@ -30,37 +27,24 @@ static struct entry *entry_of(struct list *link)
     return CONTAINER_OF(link, struct entry, link);
 }
 
-static void entry_free(struct entry *entry)
+/* The environment of ENTRY, which is gone then. */
+static struct environment *entry_take(struct shelf *shelf, struct entry *entry)
 {
+    struct environment *environment = entry->environment;
+
     list_remove(&entry->link);
-    environment_free(entry->environment);
+    shelf->count--;
     free(entry->key);
     free(entry);
-}
-
-static void on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events)
-{
-    struct shelf *shelf = CONTAINER_OF(prepare, struct shelf, prepare);
-
-    (void)events;
-    LIST_FOR_EACH_SAFE (&shelf->going, link) {
-        if (!environment_is_idle(entry_of(link)->environment))
-            continue;
-        entry_free(entry_of(link));
-        shelf->count--;
-    }
-    if (list_is_empty(&shelf->going))
-        ev_prepare_stop(loop, prepare);
+    return environment;
 }
 
 struct shelf *shelf_new(struct ev_loop *loop)
 {
     struct shelf *shelf = NEW(struct shelf);
 
-    shelf->loop = loop;
     list_init(&shelf->kept);
-    list_init(&shelf->going);
-    ev_prepare_init(&shelf->prepare, on_prepare);
+    retirement_init(&shelf->retirement, loop);
     return shelf;
 }
 
@@ -88,36 +72,20 @@ static struct entry *find_unused(const struct shelf *shelf)
     return NULL;
 }
 
-static void let_go(struct shelf *shelf, struct entry *entry)
-{
-    log_info("an environment that a call has defined is given up: others were used since then");
-    list_remove(&entry->link);
-    environment_stop(entry->environment);
-    if (environment_is_idle(entry->environment)) {
-        entry_free(entry);
-        shelf->count--;
-        return;
-    }
-    list_append(&shelf->going, &entry->link);
-    ev_prepare_start(shelf->loop, &shelf->prepare);
-}
-
 /* What is going takes no place, but only so much may be going. */
 int shelf_make_room(struct shelf *shelf, struct error *err)
 {
-    size_t kept = 0;
     struct entry *unused = find_unused(shelf);
 
-    LIST_FOR_EACH (&shelf->kept, link)
-        kept++;
-    if (kept < SHELF_PLACES)
+    if (shelf->count < SHELF_PLACES)
         return 0;
-    if (!unused || shelf->count >= (size_t)2 * SHELF_PLACES)
+    if (!unused || shelf->retirement.count >= SHELF_PLACES)
         return error_set(err, ERROR_BUSY,
                          "the server is busy: %d environments that calls have defined are in use; "
                          "try again later, or with a definition that was used before",
                          SHELF_PLACES);
-    let_go(shelf, unused);
+    log_info("an environment that a call has defined is given up: others were used since then");
+    retirement_add(&shelf->retirement, entry_take(shelf, unused));
     return 0;
 }
 
@@ -135,27 +103,16 @@ void shelf_stop(struct shelf *shelf)
 {
     LIST_FOR_EACH (&shelf->kept, link)
         environment_stop(entry_of(link)->environment);
-}
-
-static bool is_idle(const struct list *entries)
-{
-    LIST_FOR_EACH (entries, link) {
-        if (!environment_is_idle(entry_of(link)->environment))
-            return false;
-    }
-    return true;
+    retirement_stop(&shelf->retirement);
 }
 
 bool shelf_is_idle(const struct shelf *shelf)
 {
-    return is_idle(&shelf->kept) && is_idle(&shelf->going);
-}
-
-static void free_all(struct list *entries)
-{
-    LIST_FOR_EACH_SAFE (entries, link) {
-        entry_free(entry_of(link));
+    LIST_FOR_EACH (&shelf->kept, link) {
+        if (!environment_is_idle(entry_of(link)->environment))
+            return false;
     }
+    return retirement_is_idle(&shelf->retirement);
 }
 
 void shelf_free(struct shelf *shelf)
@@ -163,9 +120,9 @@ void shelf_free(struct shelf *shelf)
     if (!shelf)
         return;
     assert(shelf_is_idle(shelf));
-    if (ev_is_active(&shelf->prepare))
-        ev_prepare_stop(shelf->loop, &shelf->prepare);
-    free_all(&shelf->kept);
-    free_all(&shelf->going);
+    LIST_FOR_EACH_SAFE (&shelf->kept, link) {
+        environment_free(entry_take(shelf, entry_of(link)));
+    }
+    retirement_deinit(&shelf->retirement);
     free(shelf);
 }

@@ -28,6 +28,9 @@ struct workplace_settings {
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
 void workplace_free(struct workplace *workplace);
 
+/* How long directories are kept after their last use, from now on. */
+void workplace_set_keeping(struct workplace *workplace, double seconds);
+
 /* A directory for PRINCIPAL: the one called HANDLE, or a new one when HANDLE is NULL. In a
  * workplace with a configured path it is always that one. NULL with ERROR_INVALID_ARGUMENTS for a
  * handle that is unknown or somebody else's. New reference. */

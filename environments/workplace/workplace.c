@@ -173,6 +173,11 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     return workplace;
 }
 
+void workplace_set_keeping(struct workplace *workplace, double seconds)
+{
+    workplace->keep_seconds = seconds;
+}
+
 void workplace_free(struct workplace *workplace)
 {
     if (!workplace)

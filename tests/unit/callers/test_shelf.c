@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/environment.h"
+#include "tests/unit/environments/slow_environment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,61 +14,12 @@
 
 #include <cmocka.h>
 
-static unsigned alive;
-static unsigned stopped;
-
-/* An environment that takes its time to stop, when it is told so. */
-struct slow {
-    struct environment environment;
-    bool is_slow;
-};
-
-static struct slow *slow_of(const struct environment *environment)
-{
-    return CONTAINER_OF(environment, struct slow, environment);
-}
-
-static void slow_stop(struct environment *environment)
-{
-    (void)environment;
-    stopped++;
-}
-
-static bool slow_is_idle(const struct environment *environment)
-{
-    return !slow_of(environment)->is_slow;
-}
-
-static void slow_free(struct environment *environment)
-{
-    environment_deinit(environment);
-    free(slow_of(environment));
-    alive--;
-}
-
-static const struct environment_ops slow_ops = {
-    .kind = "slow",
-    .stop = slow_stop,
-    .is_idle = slow_is_idle,
-    .free = slow_free,
-};
-
-static struct environment *slow_new(struct ev_loop *loop)
-{
-    struct slow *slow = NEW(struct slow);
-    struct environment_recipe recipe = {.name = "x", .loop = loop};
-
-    environment_init(&slow->environment, &slow_ops, &recipe);
-    alive++;
-    return &slow->environment;
-}
-
 static struct ev_loop *loop;
 
 static int setup(void **state)
 {
-    alive = 0;
-    stopped = 0;
+    slow_alive = 0;
+    slow_stopped = 0;
     loop = ev_loop_new(0);
     *state = shelf_new(loop);
     return 0;
@@ -76,7 +28,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     shelf_free(*state);
-    assert_int_equal(alive, 0);
+    assert_int_equal(slow_alive, 0);
     ev_loop_destroy(loop);
     return 0;
 }
@@ -92,7 +44,7 @@ static struct environment *put(struct shelf *shelf, int key)
         assert_int_equal(err.code, ERROR_BUSY);
         return NULL;
     }
-    environment = slow_new(loop);
+    environment = slow_environment_new(loop);
     shelf_put(shelf, text, environment);
     return environment;
 }
@@ -125,8 +77,8 @@ static void test_the_one_that_was_not_used_for_the_longest_time_goes(void **stat
     assert_non_null(put(*state, 100));
     assert_non_null(find(*state, 0));
     assert_null(find(*state, 1));
-    assert_int_equal(alive, SHELF_PLACES);
-    assert_int_equal(stopped, 1);
+    assert_int_equal(slow_alive, SHELF_PLACES);
+    assert_int_equal(slow_stopped, 1);
 }
 
 static void test_one_that_is_in_use_stays(void **state)
@@ -163,24 +115,24 @@ static void turn(void)
 
 static void test_one_that_has_to_go_is_freed_when_it_is_idle(void **state)
 {
-    struct slow *first = slow_of(put(*state, 0));
+    struct slow_environment *first = slow_of(put(*state, 0));
 
     first->is_slow = true;
     fill(*state, 1, SHELF_PLACES);
     assert_null(find(*state, 0));
-    assert_int_equal(alive, SHELF_PLACES + 1);
+    assert_int_equal(slow_alive, SHELF_PLACES + 1);
     turn();
-    assert_int_equal(alive, SHELF_PLACES + 1);
+    assert_int_equal(slow_alive, SHELF_PLACES + 1);
     assert_false(shelf_is_idle(*state));
     first->is_slow = false;
     assert_true(shelf_is_idle(*state));
     turn();
-    assert_int_equal(alive, SHELF_PLACES);
+    assert_int_equal(slow_alive, SHELF_PLACES);
 }
 
 static void test_only_so_many_may_be_going(void **state)
 {
-    struct slow *slow[SHELF_PLACES];
+    struct slow_environment *slow[SHELF_PLACES];
 
     for (int i = 0; i < SHELF_PLACES; i++) {
         slow[i] = slow_of(put(*state, i));
@@ -191,7 +143,7 @@ static void test_only_so_many_may_be_going(void **state)
     for (int i = 0; i < SHELF_PLACES; i++)
         slow[i]->is_slow = false;
     turn();
-    assert_int_equal(alive, SHELF_PLACES);
+    assert_int_equal(slow_alive, SHELF_PLACES);
     assert_non_null(put(*state, 1000));
 }
 
@@ -199,7 +151,7 @@ static void test_all_are_stopped(void **state)
 {
     fill(*state, 0, 3);
     shelf_stop(*state);
-    assert_int_equal(stopped, 3);
+    assert_int_equal(slow_stopped, 3);
     assert_true(shelf_is_idle(*state));
 }
 

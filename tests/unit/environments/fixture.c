@@ -13,8 +13,7 @@
 
 #define BOUND_SECONDS 60.0
 
-struct environment *fixture_environment(struct fixture *fixture, const char *name,
-                                        const char *definition)
+static struct environment *add(struct catalog *catalog, const char *name, const char *definition)
 {
     const struct environment_settings defaults = {
         .timeout = 30,
@@ -28,10 +27,24 @@ struct environment *fixture_environment(struct fixture *fixture, const char *nam
     struct error err = ERROR_INIT;
 
     assert_non_null(parsed);
-    if (catalog_add(fixture->catalog, name, parsed, &defaults, &key, &err) < 0)
+    if (catalog_add(catalog, name, parsed, &defaults, &key, &err) < 0)
         fail_msg("%s: %s", key, err.message);
     json_decref(parsed);
-    return catalog_find(fixture->catalog, name);
+    return catalog_find(catalog, name);
+}
+
+struct environment *fixture_environment(struct fixture *fixture, const char *name,
+                                        const char *definition)
+{
+    return add(fixture->catalog, name, definition);
+}
+
+void fixture_replace(struct fixture *fixture, const char *definition)
+{
+    struct catalog *next = catalog_new(catalog_settings(fixture->catalog));
+
+    add(next, "system", definition);
+    catalog_replace(fixture->catalog, next);
 }
 
 static void open_host(struct fixture *fixture, enum containment strongest)

@@ -64,6 +64,9 @@ void fixture_free(struct fixture *fixture);
 struct environment *fixture_environment(struct fixture *fixture, const char *name,
                                         const char *definition);
 
+/* The catalog is replaced by one that has the environment "system" as DEFINITION says. */
+void fixture_replace(struct fixture *fixture, const char *definition);
+
 struct working_directory *fixture_directory(struct fixture *fixture);
 
 /* Submits CODE; fails the test when it is refused. */

@@ -209,6 +209,53 @@ static void test_what_a_kind_refuses_is_an_argument_that_is_wrong(void **state)
         "environment_definition.timeout: 9 seconds is more than max_timeout, which is 8");
 }
 
+/* Another configuration */
+
+static struct catalog *catalog_of(const char *name, const char *definition)
+{
+    struct catalog *catalog = catalog_new(&(struct catalog_settings){0});
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    assert_int_equal(add(catalog, name, definition, &key, &err), 0);
+    return catalog;
+}
+
+static void test_what_says_the_same_stays_the_same_environment(void **state)
+{
+    const struct environment *before;
+
+    settings_of(*state, "{\"type\": \"system\", \"timeout\": 5}");
+    before = catalog_find(*state, "x");
+    catalog_replace(*state, catalog_of("x", "{\"timeout\": 5, \"type\": \"system\"}"));
+    assert_ptr_equal(catalog_find(*state, "x"), before);
+}
+
+static void test_what_says_something_else_is_another_environment(void **state)
+{
+    settings_of(*state, "{\"type\": \"system\", \"timeout\": 5}");
+    catalog_replace(*state, catalog_of("x", "{\"type\": \"system\", \"timeout\": 6}"));
+    assert_float_equal(catalog_find(*state, "x")->settings.timeout, 6, 0);
+    catalog_replace(*state, catalog_of("y", "{\"type\": \"system\"}"));
+    assert_null(catalog_find(*state, "x"));
+    assert_non_null(catalog_find(*state, "y"));
+}
+
+static void test_other_defaults_make_another_environment(void **state)
+{
+    struct environment_settings others = defaults;
+    AUTO_JSON json_t *definition = json_pack("{s:s}", "type", "system");
+    struct catalog *next = catalog_new(&(struct catalog_settings){0});
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    settings_of(*state, "{\"type\": \"system\"}");
+    others.output = 99;
+    assert_int_equal(catalog_add(next, "x", definition, &others, &key, &err), 0);
+    catalog_replace(*state, next);
+    assert_int_equal(catalog_find(*state, "x")->settings.output, 99);
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
 int main(void)
@@ -224,6 +271,9 @@ int main(void)
         TEST(test_definitions_are_compared_as_they_are_used),
         TEST(test_what_the_rules_refuse_is_no_environment),
         TEST(test_what_a_kind_refuses_is_an_argument_that_is_wrong),
+        TEST(test_what_says_the_same_stays_the_same_environment),
+        TEST(test_what_says_something_else_is_another_environment),
+        TEST(test_other_defaults_make_another_environment),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -272,6 +272,62 @@ static void test_one_client_cannot_fill_the_queue(void **state)
     fixture_free(fixture);
 }
 
+static void set_concurrent_runs(struct fixture *fixture, unsigned count)
+{
+    executor_set_limits(fixture->executor, &(struct executor_settings){
+                                               .concurrent_runs = count,
+                                               .queued_runs = 64,
+                                               .queued_runs_per_client = 64,
+                                           });
+}
+
+static void test_places_that_are_taken_away_are_not_given_out_again(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 3});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call calls[6];
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        call_submit(&calls[i], fixture, directory,
+                    "import os, time\n"
+                    "while not os.path.exists('go'): time.sleep(.01)\n");
+    fixture_run_for(fixture, 0.1);
+    set_concurrent_runs(fixture, 1);
+    for (int i = 3; i < 6; i++)
+        call_submit(&calls[i], fixture, directory, i == 3 ? "open('go', 'w')" : "pass");
+    fixture_run_for(fixture, 0.5);
+    assert_int_equal(fixture->done, 0); /* all places are taken: three, where there is one */
+    set_concurrent_runs(fixture, 4);
+    calls_wait(calls, 6);
+    calls_deinit(calls, 6);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_runs_go_on_in_an_environment_that_was_replaced(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call calls[3];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) /* one goes, one waits */
+        call_submit(&calls[i], fixture, directory,
+                    "import os, time; time.sleep(.3); print(os.environ.get('NEW'))");
+    fixture_run_for(fixture, 0.1);
+    fixture_replace(fixture, "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\","
+                             " \"environment\": {\"NEW\": \"yes\"}}");
+    call_submit(&calls[2], fixture, directory, "import os; print(os.environ.get('NEW'))");
+    calls_wait(calls, 3);
+    assert_string_equal(calls[0].out, "None\n");
+    assert_string_equal(calls[1].out, "None\n");
+    assert_string_equal(calls[2].out, "yes\n");
+    calls_deinit(calls, 3);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
 /* Limits */
 
 static void execute_in(struct call *call, struct fixture *fixture, const char *definition,
@@ -640,6 +696,8 @@ int main(void)
         cmocka_unit_test(test_places_are_given_to_clients_in_turn),
         cmocka_unit_test(test_a_full_queue_is_busy_and_says_how_much),
         cmocka_unit_test(test_one_client_cannot_fill_the_queue),
+        cmocka_unit_test(test_places_that_are_taken_away_are_not_given_out_again),
+        cmocka_unit_test(test_runs_go_on_in_an_environment_that_was_replaced),
         cmocka_unit_test(test_a_timeout_keeps_what_was_printed_and_written),
         cmocka_unit_test(test_a_run_that_fills_the_disk_is_killed),
         cmocka_unit_test(test_growth_is_looked_at_when_a_run_ends_too),
