@@ -31,14 +31,18 @@ void digest_add_string(struct digest *digest, const char *string)
         digest_add(digest, string, strlen(string) + 1);
 }
 
-void digest_finish(struct digest *digest, char ret_text[DIGEST_TEXT_BYTES])
+void digest_finish_bytes(struct digest *digest, unsigned char ret_bytes[DIGEST_BYTES])
 {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned length;
-
-    must(EVP_DigestFinal_ex(digest->context, hash, &length));
+    must(EVP_DigestFinal_ex(digest->context, ret_bytes, NULL));
     EVP_MD_CTX_free(digest->context);
     digest->context = NULL;
-    for (unsigned i = 0; i < length; i++)
-        snprintf(ret_text + (size_t)2 * i, 3, "%02x", hash[i]);
+}
+
+void digest_finish(struct digest *digest, char ret_text[DIGEST_TEXT_BYTES])
+{
+    unsigned char bytes[DIGEST_BYTES];
+
+    digest_finish_bytes(digest, bytes);
+    for (size_t i = 0; i < DIGEST_BYTES; i++)
+        snprintf(ret_text + 2 * i, 3, "%02x", bytes[i]);
 }

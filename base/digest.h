@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-enum { DIGEST_TEXT_BYTES = 65 }; /* 64 hexadecimal digits and a NUL */
+enum {
+    DIGEST_BYTES = 32,
+    DIGEST_TEXT_BYTES = 65, /* 64 hexadecimal digits and a NUL */
+};
 
 /* Between digest_init and digest_finish, which must follow, it holds memory. */
 struct digest {
@@ -19,3 +22,6 @@ void digest_add_string(struct digest *digest, const char *string);
 
 /* Ends DIGEST, which has to be begun anew after it, and says it in hexadecimal. */
 void digest_finish(struct digest *digest, char ret_text[DIGEST_TEXT_BYTES]);
+
+/* The same, but says it in bytes. */
+void digest_finish_bytes(struct digest *digest, unsigned char ret_bytes[DIGEST_BYTES]);

@@ -14,6 +14,7 @@ int command_run(const struct options *options);
 int command_prepare(const struct options *options);
 int command_doctor(const struct options *options);
 int command_schema(const struct options *options);
+int command_token(const struct options *options);
 int command_check_config(const struct options *options);
 
 /* For commands: the configuration that OPTIONS name or that is found; NULL after its errors have

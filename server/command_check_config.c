@@ -4,11 +4,11 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "environments/catalog.h"
+#include "server/authentication.h"
 #include "server/command.h"
 #include "server/config.h"
 #include "server/options.h"
 #include "server/service.h"
-#include "server/token_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,14 +63,12 @@ static void check_environments(struct service *service, struct config *config)
     }
 }
 
-static void check_token(struct config *config)
+static void check_tokens(struct config *config)
 {
-    const char *path = json_object_get_string(config_tree(config), "token_file");
-    struct error err = ERROR_INIT;
-    AUTO_FREE char *token = path ? token_file_read(path, &err) : NULL;
+    struct token_file tokens = {0};
 
-    if (path && !token)
-        config_complain(config, err.message, "/token_file");
+    authentication_read_tokens(config, &tokens);
+    token_file_deinit(&tokens);
 }
 
 static int check(struct config *config)
@@ -80,7 +78,7 @@ static int check(struct config *config)
     int status;
 
     log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
-    check_token(config);
+    check_tokens(config);
     status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
     if (status == 0)
         check_environments(&service, config);

@@ -8,15 +8,16 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/authentication.h"
 #include "server/callers.h"
 #include "server/command.h"
 #include "server/config.h"
 #include "server/mcp/mcp.h"
 #include "server/options.h"
 #include "server/service.h"
-#include "server/token_file.h"
 #include "server/tools/registry.h"
 #include "server/tools/run_python.h"
+#include "server/transport/authority.h"
 #include "server/transport/transport.h"
 
 #include <signal.h>
@@ -37,6 +38,7 @@ struct server {
     struct registry *registry;     /* owned */
     struct run_python *run_python; /* owned */
     struct mcp_server mcp;
+    struct authority *authority; /* owned; NULL: there is none */
     struct transport *transport; /* owned; NULL while it is not open */
     struct ev_signal signals[ENDING_SIGNALS];
     struct ev_timer deadline; /* running: the server is stopping */
@@ -111,21 +113,28 @@ static int open_tools(struct server *server, const struct callers *callers, stru
     return server->run_python ? 0 : -1;
 }
 
-static int open_transport(struct server *server, const char *const *addresses, const json_t *tree,
-                          struct error *err)
+/* What is wrong with the tokens has been complained about in CONFIG. */
+static int open_authority(struct server *server, struct config *config)
 {
-    const char *token_file = json_object_get_string(tree, "token_file");
-    AUTO_FREE char *token = token_file ? token_file_read(token_file, err) : NULL;
+    struct token_file tokens = {0};
 
-    if (token_file && !token)
+    if (authentication_read_tokens(config, &tokens) < 0)
         return -1;
+    server->authority = authentication_open(server->service.loop, config, &tokens);
+    token_file_deinit(&tokens);
+    return 0;
+}
+
+static int open_transport(struct server *server, const char *const *addresses,
+                          const struct config *config, struct error *err)
+{
     server->transport = transport_open(
         &(struct transport_settings){
             .loop = server->service.loop,
             .server = &server->mcp,
             .addresses = addresses,
-            .token = token,
-            .tcp_allowed = token || json_object_get(tree, "auth"),
+            .authority = server->authority,
+            .auth_none = json_object_get(config_tree(config), "auth"),
             .limits = transport_default_limits,
             .finished = on_finished,
             .data = server,
@@ -138,6 +147,7 @@ static int open_transport(struct server *server, const char *const *addresses, c
 static void shut_down(struct server *server)
 {
     transport_free(STEAL_PTR(server->transport));
+    authority_free(STEAL_PTR(server->authority));
     service_stop(&server->service);
     service_drain(&server->service);
     stop_watchers(server);
@@ -156,8 +166,8 @@ static int serve(struct server *server, const struct options *options, struct co
     command_list_addresses(options, config, addresses);
     callers = callers_read(config, addresses);
     if (service_open(&server->service, config, SERVICE_KEEP_DIRECTORIES, &err) < 0 ||
-        open_tools(server, &callers, &err) < 0 ||
-        open_transport(server, addresses, config_tree(config), &err) < 0) {
+        open_tools(server, &callers, &err) < 0 || open_authority(server, config) < 0 ||
+        open_transport(server, addresses, config, &err) < 0) {
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
     } else {
         start_watchers(server);

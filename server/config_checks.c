@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/transport/address.h"
 
 /* KEY of DEFINITION, or where it has none, the server's. Borrowed, or NULL. */
 static const json_t *inherited(const json_t *root, const json_t *definition, const char *key)
@@ -109,24 +110,43 @@ static void check_default_environment(struct config *config, json_t *root)
 }
 
 /* Any user of this machine can reach a TCP port, so who may come in is said in so many words. */
+static void check_port(struct config *config, const json_t *root, const struct address *address,
+                       size_t index)
+{
+    bool is_local = endpoint_is_loopback(&address->endpoints[0]);
+    bool is_open = json_object_get(root, "auth");
+
+    if (!is_local)
+        config_complain(config,
+                        is_open ? "other machines can reach it: auth: none is for loopback "
+                                  "addresses only; it needs token_file"
+                                : "other machines can reach it: it needs token_file",
+                        "/listen/%zu", index);
+    else if (!is_open)
+        config_complain(config,
+                        "a TCP address needs token_file, or auth: none which lets every local "
+                        "user in",
+                        "/listen/%zu", index);
+}
+
+/* What cannot be read as an address has been complained about. */
 static void check_tcp(struct config *config, const json_t *root)
 {
-    const json_t *addresses = json_object_get(root, "listen");
-    bool has_token = json_object_get(root, "token_file");
-    bool is_open = json_object_get(root, "auth");
-    const json_t *address;
+    const json_t *text;
     size_t i;
 
-    if (has_token && is_open)
-        config_complain(config, "contradicts token_file; give one of the two", "/auth");
-    if (has_token || is_open)
+    if (json_object_get(root, "token_file")) {
+        if (json_object_get(root, "auth"))
+            config_complain(config, "contradicts token_file; give one of the two", "/auth");
         return;
-    json_array_foreach (addresses, i, address) {
-        if (json_is_string(address) && strncmp(json_string_value(address), "tcp:", 4) == 0)
-            config_complain(config,
-                            "a TCP address needs token_file, or auth: none which lets every local "
-                            "user in",
-                            "/listen/%zu", i);
+    }
+    json_array_foreach (json_object_get(root, "listen"), i, text) {
+        struct error err = ERROR_INIT;
+        struct address address;
+
+        if (json_is_string(text) && address_parse(json_string_value(text), &address, &err) == 0 &&
+            address.kind == ADDRESS_TCP)
+            check_port(config, root, &address, i);
     }
 }
 

@@ -50,6 +50,8 @@ static int execute(const struct options *options)
         return command_doctor(options);
     case COMMAND_SCHEMA:
         return command_schema(options);
+    case COMMAND_TOKEN:
+        return command_token(options);
     case COMMAND_CHECK_CONFIG:
         return command_check_config(options);
     case COMMAND_HELP:

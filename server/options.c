@@ -21,6 +21,7 @@ static const struct command_name {
     {"prepare", COMMAND_PREPARE, NULL},
     {"doctor", COMMAND_DOCTOR, NULL},
     {"schema", COMMAND_SCHEMA, NULL},
+    {"token", COMMAND_TOKEN, "NAME"},
 };
 
 static int set_check_config(struct options *options, const char *value, struct error *err)
@@ -131,7 +132,8 @@ static const struct choice {
     {"env", 'e', required_argument, FOR(COMMAND_RUN), set_environment},
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
-    {"json", 'j', no_argument, FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE), set_json},
+    {"json", 'j', no_argument, FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE) | FOR(COMMAND_TOKEN),
+     set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
@@ -147,6 +149,7 @@ const char *options_help(void)
            "       pyexecd prepare [OPTION]... [NAME]...    make environments usable\n"
            "       pyexecd doctor [OPTION]...               show what this machine gives\n"
            "       pyexecd schema [--for PROVIDER]          print the tool for function calling\n"
+           "       pyexecd token [--json] NAME              make a token for a client\n"
            "       pyexecd --check-config [OPTION]...       check the configuration\n"
            "\n"
            "Runs the Python that language models write.\n"
@@ -158,7 +161,7 @@ const char *options_help(void)
            "      --log-level LEVEL    error, warning (default), info or debug\n"
            "  -e, --env NAME           run: the environment\n"
            "  -t, --timeout SECONDS    run: the time limit\n"
-           "  -j, --json               run, prepare: print the result as JSON\n"
+           "  -j, --json               run, prepare, token: print the result as JSON\n"
            "      --for PROVIDER       schema: mcp (default), openai, openai-responses, anthropic\n"
            "                           or gemini\n"
            "  -h, --help               print this and exit\n"
@@ -225,7 +228,7 @@ static int set_command(struct options *options, const struct command_name *name,
     if (name->operand && !operands[0])
         return error_set(err, ERROR_USAGE, "%s: %s is missing", name->name, name->operand);
     if (name->operand)
-        options->file = *operands++;
+        *(name->command == COMMAND_TOKEN ? &options->principal : &options->file) = *operands++;
     if (name->command == COMMAND_PREPARE) {
         options->names = operands;
         return 0;

@@ -12,6 +12,7 @@ enum command {
     COMMAND_PREPARE,
     COMMAND_DOCTOR,
     COMMAND_SCHEMA,
+    COMMAND_TOKEN,
     COMMAND_CHECK_CONFIG,
     COMMAND_HELP,
     COMMAND_VERSION,
@@ -29,7 +30,8 @@ struct options {
     const char *environment;                      /* run: --env, or NULL */
     char **names;                                 /* prepare: environments; NULL-terminated */
     double timeout;                               /* run: --timeout, or 0 */
-    bool json;                                    /* run, prepare: --json */
+    bool json;                                    /* run, prepare, token: --json */
+    const char *principal;                        /* token: whose it is to be */
     const char *provider;                         /* schema: --for, or "mcp" */
 };
 

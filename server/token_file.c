@@ -2,11 +2,267 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { NAME_BYTES = 64 };
+
+#define DIGEST_PREFIX "sha256:"
+
+/* The reading of one file. */
+struct reading {
+    const char *path; /* borrowed */
+    unsigned line;
+    struct token_file file; /* what there is so far: owned */
+    bool is_faulty;
+    token_file_fault_fn fault;
+    void *data;
+};
+
+static void fault(struct reading *reading, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void fault(struct reading *reading, const char *format, ...)
+{
+    AUTO_FREE char *what = NULL;
+    AUTO_FREE char *message = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    what = memory_format_list(format, arguments);
+    va_end(arguments);
+    message = memory_format("%s:%u: %s", reading->path, reading->line, what);
+    reading->is_faulty = true;
+    reading->fault(reading->data, message);
+}
+
+/* Entries */
+
+static void deinit_entry(struct token_file_entry *entry)
+{
+    for (char **name = entry->environments; name && *name; name++)
+        free(*name);
+    free(entry->environments);
+    free(entry->name);
+}
+
+void token_file_deinit(struct token_file *file)
+{
+    for (size_t i = 0; i < file->count; i++)
+        deinit_entry(&file->entries[i]);
+    free(file->entries);
+    *file = (struct token_file){0};
+}
+
+/* Takes ENTRY. */
+static void add_entry(struct reading *reading, struct token_file_entry entry)
+{
+    struct token_file *file = &reading->file;
+
+    file->entries = memory_resize(file->entries, (file->count + 1) * sizeof *file->entries);
+    file->entries[file->count++] = entry;
+}
+
+static bool has_options(const struct token_file_entry *entry)
+{
+    return entry->calls_per_minute || entry->concurrent_runs || entry->environments;
+}
+
+/* What the entries before it say about ENTRY. */
+static void check_entry(struct reading *reading, const struct token_file_entry *entry)
+{
+    bool is_first = true;
+
+    for (size_t i = 0; i < reading->file.count; i++) {
+        const struct token_file_entry *other = &reading->file.entries[i];
+        bool has_name = strcmp(other->name, entry->name) == 0;
+
+        if (token_equals(&other->token, &entry->token))
+            fault(reading, "the token of line %u again", other->line);
+        if (has_name && is_first && has_options(entry))
+            fault(reading, "what %s may do stands in its first line, %u", entry->name, other->line);
+        is_first = is_first && !has_name;
+    }
+}
+
+/* Words */
+
+bool token_file_is_name(const char *name)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    size_t length = strlen(name);
+
+    if (length == 0 || length > NAME_BYTES || name[strspn(name, allowed)] != '\0' || *name == '.')
+        return false;
+    return strncmp(name, "uid-", 4) != 0 && strncmp(name, "oauth-", 6) != 0 &&
+           strcmp(name, "tcp") != 0 && strcmp(name, "http") != 0;
+}
+
+/* The next word of *REST, which moves behind it; NULL at the end. Words are ended by NUL. */
+static char *next_word(char **rest)
+{
+    char *word = *rest + strspn(*rest, " \t\r");
+
+    if (!*word)
+        return NULL;
+    *rest = word + strcspn(word, " \t\r");
+    if (**rest)
+        *(*rest)++ = '\0';
+    return word;
+}
+
+static void read_number(struct reading *reading, const char *key, const char *text, unsigned most,
+                        unsigned *ret)
+{
+    unsigned long number = strtoul(text, NULL, 10);
+
+    if (*ret)
+        fault(reading, "%s is there twice", key);
+    if (text[strspn(text, "0123456789")] != '\0' || number < 1 || number > most)
+        fault(reading, "%s must be a number from 1 to %u", key, most);
+    else
+        *ret = (unsigned)number;
+}
+
+static void read_environments(struct reading *reading, char *text, struct token_file_entry *entry)
+{
+    size_t count = 0;
+
+    if (entry->environments) {
+        fault(reading, "environments is there twice");
+        return;
+    }
+    entry->environments = memory_new(TOKEN_FILE_MOST_ENVIRONMENTS + 1, sizeof(char *));
+    for (char *name = strsep(&text, ","); name; name = strsep(&text, ",")) {
+        if (!*name)
+            fault(reading, "environments must be names with commas between them");
+        else if (count == TOKEN_FILE_MOST_ENVIRONMENTS)
+            fault(reading, "environments has more than %d names", TOKEN_FILE_MOST_ENVIRONMENTS);
+        else
+            entry->environments[count++] = memory_copy_string(name);
+    }
+}
+
+static void read_option(struct reading *reading, char *word, struct token_file_entry *entry)
+{
+    char *value = strchr(word, '=');
+
+    if (value)
+        *value++ = '\0';
+    if (value && strcmp(word, "calls_per_minute") == 0)
+        read_number(reading, word, value, TOKEN_FILE_MOST_CALLS, &entry->calls_per_minute);
+    else if (value && strcmp(word, "concurrent_runs") == 0)
+        read_number(reading, word, value, TOKEN_FILE_MOST_RUNS, &entry->concurrent_runs);
+    else if (value && strcmp(word, "environments") == 0)
+        read_environments(reading, value, entry);
+    else
+        fault(reading, "behind the token there may be calls_per_minute=N, concurrent_runs=N and "
+                       "environments=A,B");
+}
+
+/* Lines */
+
+/* What does not look like a line is not told: it may be a token. */
+static void read_entry(struct reading *reading, const char *name, char *rest)
+{
+    struct token_file_entry entry = {.line = reading->line};
+    const char *token = next_word(&rest);
+
+    if (!token || strncmp(token, DIGEST_PREFIX, strlen(DIGEST_PREFIX)) != 0 ||
+        !token_read_digest(token + strlen(DIGEST_PREFIX), &entry.token)) {
+        fault(reading, "must be: NAME sha256:DIGEST, the digest in 64 hexadecimal digits");
+        return;
+    }
+    if (!token_file_is_name(name))
+        fault(reading,
+              "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, "
+              "uid-... or oauth-...");
+    entry.name = memory_copy_string(name);
+    for (char *word = next_word(&rest); word; word = next_word(&rest))
+        read_option(reading, word, &entry);
+    check_entry(reading, &entry);
+    add_entry(reading, entry);
+}
+
+static void read_lines(struct reading *reading, char *text)
+{
+    for (char *line = strsep(&text, "\n"); line; line = strsep(&text, "\n")) {
+        const char *name = next_word(&line);
+
+        reading->line++;
+        if (!name || *name == '#')
+            continue;
+        if (reading->file.count == TOKEN_FILE_MOST_ENTRIES) {
+            fault(reading, "more than %d tokens", TOKEN_FILE_MOST_ENTRIES);
+            return;
+        }
+        read_entry(reading, name, line);
+    }
+}
+
+/* The whole file is one word. */
+static void read_bare(struct reading *reading, const char *token, size_t length)
+{
+    reading->line = 1;
+    if (length < TOKEN_LEAST_BYTES || length > TOKEN_MOST_BYTES)
+        fault(reading, "the token has %zu bytes, it needs at least %d and at most %d", length,
+              TOKEN_LEAST_BYTES, TOKEN_MOST_BYTES);
+    add_entry(reading, (struct token_file_entry){
+                           .name = memory_copy_string(TOKEN_FILE_NAME_OF_BARE),
+                           .token = token_of(token, length),
+                           .line = 1,
+                       });
+}
+
+static size_t trim_end(char *text, size_t length)
+{
+    if (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    if (length > 0 && text[length - 1] == '\r')
+        text[--length] = '\0';
+    return length;
+}
+
+static void read_text(struct reading *reading, char *text, size_t length)
+{
+    size_t trimmed = trim_end(text, length);
+
+    if (token_is_word(text, trimmed) && *text != '#') {
+        read_bare(reading, text, trimmed);
+        return;
+    }
+    if (strlen(text) < trimmed) {
+        reading->line = 1;
+        fault(reading, "there is a NUL in it");
+        return;
+    }
+    read_lines(reading, text);
+    if (reading->file.count == 0 && !reading->is_faulty)
+        fault(reading, "there is no token in it");
+}
+
+int token_file_parse(const char *path, char *text, size_t length, struct token_file *ret,
+                     token_file_fault_fn fault_fn, void *data)
+{
+    struct reading reading = {.path = path, .fault = fault_fn, .data = data};
+
+    read_text(&reading, text, length);
+    explicit_bzero(text, length);
+    if (reading.is_faulty) {
+        token_file_deinit(&reading.file);
+        return -1;
+    }
+    *ret = reading.file;
+    return 0;
+}
+
+/* The file */
 
 /* Examines what is open, not what is at the path: that could be exchanged in between. */
 static int check_file(int fd, const char *path, struct error *err)
@@ -24,23 +280,10 @@ static int check_file(int fd, const char *path, struct error *err)
     return 0;
 }
 
-static int check_token(const char *token, size_t length, const char *path, struct error *err)
-{
-    if (length < TOKEN_FILE_LEAST_BYTES)
-        return error_set(err, ERROR_CONFIG, "the token in %s has %zu bytes, it needs at least %d",
-                         path, length, TOKEN_FILE_LEAST_BYTES);
-    for (size_t i = 0; i < length; i++)
-        if (token[i] <= ' ' || token[i] > '~')
-            return error_set(err, ERROR_CONFIG,
-                             "the token in %s is not one word of printable ASCII", path);
-    return 0;
-}
-
-char *token_file_read(const char *path, struct error *err)
+static char *read_file(const char *path, size_t *ret_length, struct error *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    AUTO_FREE char *token = NULL;
-    size_t length;
+    char *text;
 
     if (fd < 0) {
         error_set_errno(err, errno, "cannot open %s", path);
@@ -48,12 +291,22 @@ char *token_file_read(const char *path, struct error *err)
     }
     if (check_file(fd, path, err) < 0)
         return NULL;
-    token = fd_read_all(fd, TOKEN_FILE_MOST_BYTES, &length, err);
-    if (!token)
-        return NULL;
-    if (length > 0 && token[length - 1] == '\n')
-        token[--length] = '\0';
-    if (length > 0 && token[length - 1] == '\r')
-        token[--length] = '\0';
-    return check_token(token, length, path, err) < 0 ? NULL : STEAL_PTR(token);
+    text = fd_read_all(fd, TOKEN_FILE_MOST_BYTES, ret_length, err);
+    if (!text)
+        error_prefix(err, "%s", path);
+    return text;
+}
+
+int token_file_read(const char *path, struct token_file *ret, token_file_fault_fn fault_fn,
+                    void *data)
+{
+    struct error err = ERROR_INIT;
+    size_t length = 0;
+    AUTO_FREE char *text = read_file(path, &length, &err);
+
+    if (!text) {
+        fault_fn(data, err.message);
+        return -1;
+    }
+    return token_file_parse(path, text, length, ret, fault_fn, data);
 }

@@ -1,14 +1,62 @@
-/* The secret that TCP clients must show. */
+/* Who may come in by token, as the operator wrote it: a file that others may not read. It holds
+ * either one token, as it is, and nothing else; or a line for each,
+ *
+ *     # comments and empty lines are passed over
+ *     NAME sha256:HEX [calls_per_minute=N] [concurrent_runs=N] [environments=A,B]
+ *
+ * as `pyexecd token NAME` prints it. A name with several lines has several tokens, so that one can
+ * be replaced while clients still show the other; what it may do stands on the first. */
 #pragma once
 
 #include "base/error.h"
+#include "server/transport/token.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TOKEN_FILE_NAME_OF_BARE "token" /* the principal where the file is one token */
 
 enum {
-    TOKEN_FILE_LEAST_BYTES = 16,
-    TOKEN_FILE_MOST_BYTES = 4096,
+    TOKEN_FILE_MOST_BYTES = 256 * 1024,
+    TOKEN_FILE_MOST_ENTRIES = 1024,
+    TOKEN_FILE_MOST_ENVIRONMENTS = 64, /* of one entry */
+    TOKEN_FILE_MOST_CALLS = 1000000,   /* a minute */
+    TOKEN_FILE_MOST_RUNS = 256,
 };
 
-/* The token in the file at PATH, without the line break at its end. A file that others may read, a
- * short token and one that is no line of printable characters are refused. Owned by the caller;
- * NULL with ERROR_CONFIG. */
-char *token_file_read(const char *path, struct error *err);
+struct token_file_entry {
+    char *name; /* owned */
+    struct token token;
+    unsigned line;
+    unsigned calls_per_minute; /* 0: the server's default */
+    unsigned concurrent_runs;  /* 0: the server's default */
+    char **environments;       /* owned, NULL-terminated; NULL: all */
+};
+
+struct token_file {
+    struct token_file_entry *entries; /* owned */
+    size_t count;
+};
+
+/* Called for each fault: "PATH:LINE: what is wrong", or for the whole file "cannot open PATH: ...".
+ * No secret is in it. */
+typedef void (*token_file_fault_fn)(void *data, const char *message);
+
+/* Reads PATH. -1 when there was a fault, and then *RET is as it was. */
+int token_file_read(const char *path, struct token_file *ret, token_file_fault_fn fault,
+                    void *data);
+
+/* The same from TEXT of LENGTH bytes, which is wiped. PATH stands in faults. */
+int token_file_parse(const char *path, char *text, size_t length, struct token_file *ret,
+                     token_file_fault_fn fault, void *data);
+
+#define TOKEN_FILE_NAME_RULE                                                                       \
+    "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, uid-... or "      \
+    "oauth-..."
+
+/* True for 1 to 64 letters, digits, dots, - and _ that are no name of ours: those of users
+ * ("uid-"), of other authorities ("oauth-"), of clients without any ("tcp", "http"). */
+bool token_file_is_name(const char *name);
+
+/* Releases what is in it. May be called twice. */
+void token_file_deinit(struct token_file *file);

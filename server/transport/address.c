@@ -94,15 +94,9 @@ static int parse_host(const char *host, in_port_t port, struct address *ret, str
     } else if (inet_pton(AF_INET6, host, &ipv6) == 1) {
         ret->endpoints[ret->endpoint_count++] = ipv6_endpoint(ipv6, port);
     } else {
-        return error_set(err, ERROR_CONFIG,
-                         "the host must be 127.0.0.1, [::1] or localhost, not %s",
+        return error_set(err, ERROR_CONFIG, "the host must be an IP address or localhost, not %s",
                          host[0] ? host : "empty");
     }
-    if (!endpoint_is_loopback(&ret->endpoints[0]))
-        return error_set(err, ERROR_CONFIG,
-                         "%s is not a loopback address: the server lets only its own machine in; "
-                         "for others put a proxy that authenticates in front of it",
-                         host);
     return 0;
 }
 
@@ -134,7 +128,7 @@ static int parse_tcp(const char *rest, struct address *ret, struct error *err)
     if (!colon)
         return error_set(err, ERROR_CONFIG, "the port is missing: tcp:HOST:PORT");
     if ((size_t)(colon - rest) >= sizeof(copy))
-        return error_set(err, ERROR_CONFIG, "the host must be 127.0.0.1, [::1] or localhost");
+        return error_set(err, ERROR_CONFIG, "the host must be an IP address or localhost");
     memcpy(copy, rest, (size_t)(colon - rest));
     copy[colon - rest] = '\0';
     if (strip_brackets(&host, err) < 0 || parse_port(colon + 1, &port, err) < 0 ||

@@ -2,8 +2,8 @@
  *
  *     stdio                 standard input and output
  *     unix:/absolute/path   a socket in the file system
- *     tcp:HOST:PORT         HOST is a loopback literal (127.0.0.1, [::1]) or `localhost` for both
- *                           families; port 0 lets the kernel choose
+ *     tcp:HOST:PORT         HOST is a literal (127.0.0.1, [::1], 0.0.0.0) or `localhost` for both
+ *                           families of loopback; port 0 lets the kernel choose
  *     systemd               every socket that the service manager handed over */
 #pragma once
 

@@ -64,9 +64,12 @@ static void on_leaving(struct stream *stream)
 static void serve(struct connection *connection, int out, double grace_seconds)
 {
     struct connections *owner = connection->owner;
-    char principal[PEER_TEXT_BYTES];
+    const char *principal = connection->login.check.principal;
+    char peer[PEER_TEXT_BYTES];
 
-    peer_format_principal(&connection->peer, principal);
+    peer_format_principal(&connection->peer, peer);
+    if (!*principal)
+        principal = peer;
     log_info("connection accepted number=%u principal=%s", connection->number, principal);
     stream_init(&connection->stream, &(struct stream_settings){
                                          .loop = owner->loop,
@@ -166,8 +169,8 @@ static void begin_login(struct connection *connection)
 
     connection->login = (struct login){
         .loop = owner->loop,
-        .token = owner->token,
-        .failures = &owner->failures,
+        .authority = owner->authority,
+        .peer = connection->peer,
         .seconds = owner->limits.login_seconds,
         .fd = connection->fd,
         .done = on_login_done,
@@ -178,7 +181,7 @@ static void begin_login(struct connection *connection)
 void connections_admit(struct connections *connections, int fd, const struct peer *peer)
 {
     bool has_login = peer->family != AF_UNIX;
-    bool waiting = has_login && connections->token;
+    bool waiting = has_login && connections->authority;
     struct connection *connection;
     bool full;
 

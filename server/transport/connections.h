@@ -34,7 +34,7 @@ struct connections {
     struct ev_loop *loop;      /* borrowed */
     struct mcp_server *server; /* borrowed */
     struct transport_limits limits;
-    const struct token *token; /* borrowed; of TCP clients; NULL: they need none */
+    struct authority *authority; /* borrowed; of TCP clients; NULL: they need no token */
 
     /* Connections are gone, or were none at connections_stop. Called from the loop; may come more
      * often than it has to. */
@@ -49,7 +49,6 @@ struct connections {
     unsigned last_number;
     bool stopping;
     bool full; /* the last client was refused for want of room: said once in the log */
-    struct login_failures failures;
     struct ev_prepare settle;
 };
 

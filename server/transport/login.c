@@ -2,21 +2,18 @@
 
 #include "base/list.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "server/transport/greeting.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
-#define LINGER_SECONDS   1.0
-#define DELAY_SECONDS    0.25
-#define FAILURES_SECONDS 60.0
+#define LINGER_SECONDS 1.0
 
-enum {
-    FAILURES_UNPUNISHED = 5, /* in FAILURES_SECONDS */
-    DROP_BYTES = 4096,       /* read at once while lingering */
-};
+enum { DROP_BYTES = 4096 }; /* read at once while lingering */
 
 static const char unauthorized[] =
     "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Unauthorized\"}}\n";
@@ -61,30 +58,6 @@ static void refuse(struct login *login, const char *answer)
     ev_io_start(login->loop, &login->readable);
 }
 
-/* How many bad tokens there were lately, with this one. */
-static unsigned count_failure(struct login_failures *failures, ev_tstamp now)
-{
-    if (now - failures->since > FAILURES_SECONDS)
-        *failures = (struct login_failures){.since = now};
-    return ++failures->count;
-}
-
-static void refuse_token(struct login *login)
-{
-    unsigned failures = count_failure(login->failures, ev_now(login->loop));
-
-    if (failures <= FAILURES_UNPUNISHED) {
-        log_warning("a client without the right token was refused");
-        refuse(login, unauthorized);
-        return;
-    }
-    if (failures == FAILURES_UNPUNISHED + 1)
-        log_warning("many clients without the right token: further ones are answered late");
-    login->state = LOGIN_DELAYING;
-    ev_io_stop(login->loop, &login->readable);
-    set_timer(login, DELAY_SECONDS);
-}
-
 /* The line */
 
 static bool skip_word(const char **text, size_t *length, const char *word)
@@ -113,36 +86,66 @@ static void trim(const char **text, size_t *length)
     }
 }
 
-/* RFC 6750, 2.1: the scheme in any case, the token exactly. */
-static bool is_authorized(const struct token *token, const char *line, size_t length)
+/* What stands behind `Authorization:` in the LENGTH bytes of LINE, which are wiped; owned by the
+ * caller. NULL when the line is another. */
+static char *take_authorization(char *line, size_t length)
 {
-    if (!skip_word(&line, &length, "Authorization:"))
-        return false;
-    trim(&line, &length);
-    if (!skip_word(&line, &length, "Bearer "))
-        return false;
-    trim(&line, &length);
-    return token_matches(token, line, length);
+    const char *value = line;
+    size_t value_length = length;
+    char *authorization = NULL;
+
+    if (!memchr(line, '\0', length) && skip_word(&value, &value_length, "Authorization:")) {
+        trim(&value, &value_length);
+        authorization = memory_format("%.*s", (int)value_length, value);
+    }
+    explicit_bzero(line, length);
+    return authorization;
+}
+
+static void end_check(struct login *login)
+{
+    if (login->check.status == 0)
+        finish(login, true);
+    else
+        refuse(login, unauthorized);
+}
+
+static void on_checked(struct authority_check *check)
+{
+    end_check(CONTAINER_OF(check, struct login, check));
+}
+
+static void check_authorization(struct login *login, char *authorization)
+{
+    login->check = (struct authority_check){
+        .authority = login->authority,
+        .peer = login->peer,
+        .authorization = authorization,
+        .done = on_checked,
+    };
+    stop_watchers(login);
+    login->state = LOGIN_CHECKING;
+    if (authority_check(&login->check) == OUTCOME_READY)
+        end_check(login);
 }
 
 /* A greeting that is neither HTTP nor TLS. */
 static void check_line(struct login *login)
 {
-    const char *line = buffer_bytes(&login->received);
+    char *line = buffer_bytes(&login->received);
     size_t length = buffer_length(&login->received);
     const char *newline = memchr(line, '\n', length);
+    char *authorization;
 
-    if (!newline) {
-        if (length == LOGIN_LINE_BYTES)
-            refuse_token(login);
+    if (!newline && length < LOGIN_LINE_BYTES)
         return;
-    }
-    if (!is_authorized(login->token, line, (size_t)(newline - line))) {
-        refuse_token(login);
-        return;
-    }
-    buffer_consume(&login->received, (size_t)(newline - line) + 1);
-    finish(login, true);
+    length = newline ? (size_t)(newline - line) : length - 1;
+    authorization = take_authorization(line, length);
+    buffer_consume(&login->received, length + 1);
+    check_authorization(login, authorization);
+    if (authorization)
+        explicit_bzero(authorization, strlen(authorization));
+    free(authorization);
 }
 
 static void check(struct login *login)
@@ -151,7 +154,7 @@ static void check(struct login *login)
     case GREETING_UNDECIDED:
         return;
     case GREETING_LINE:
-        if (login->token)
+        if (login->authority)
             check_line(login);
         else
             finish(login, true);
@@ -178,7 +181,7 @@ static void read_line(struct login *login)
         buffer_commit(&login->received, (size_t)length);
         check(login);
     } else if (length == 0) {
-        finish(login, !login->token); /* the stream will see the end as well */
+        finish(login, !login->authority); /* the stream will see the end as well */
     } else if (errno != EAGAIN && errno != EINTR) {
         finish(login, false);
     }
@@ -211,10 +214,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 
     (void)loop;
     (void)events;
-    if (login->state == LOGIN_DELAYING)
-        refuse(login, unauthorized);
-    else
-        finish(login, false);
+    finish(login, false);
 }
 
 void login_start(struct login *login)
@@ -224,12 +224,13 @@ void login_start(struct login *login)
     ev_io_init(&login->readable, on_readable, login->fd, EV_READ);
     ev_timer_init(&login->timer, on_timer, 0, 0);
     ev_io_start(login->loop, &login->readable);
-    if (login->token)
+    if (login->authority)
         set_timer(login, login->seconds);
 }
 
 void login_deinit(struct login *login)
 {
     stop_watchers(login);
+    authority_check_deinit(&login->check);
     buffer_deinit(&login->received);
 }

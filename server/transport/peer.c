@@ -3,7 +3,9 @@
 #include "server/transport/address.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static int identify_user(int fd, struct peer *ret, struct error *err)
@@ -19,6 +21,16 @@ static int identify_user(int fd, struct peer *ret, struct error *err)
     return 0;
 }
 
+static uint64_t network_of(const struct endpoint *endpoint)
+{
+    uint64_t half;
+
+    if (endpoint->any.sa_family == AF_INET)
+        return endpoint->ipv4.sin_addr.s_addr;
+    memcpy(&half, &endpoint->ipv6.sin6_addr, sizeof half);
+    return half;
+}
+
 int peer_identify(int fd, struct peer *ret, struct error *err)
 {
     struct endpoint endpoint = {.length = sizeof(endpoint.local)};
@@ -27,12 +39,7 @@ int peer_identify(int fd, struct peer *ret, struct error *err)
         return error_set_errno(err, errno, "cannot tell who connects");
     if (endpoint.any.sa_family == AF_UNIX)
         return identify_user(fd, ret, err);
-    if (!endpoint_is_loopback(&endpoint))
-        return error_set(err, ERROR_UNAVAILABLE, "clients on other machines may not connect");
-    *ret = (struct peer){
-        .family = endpoint.any.sa_family,
-        .number = endpoint.any.sa_family == AF_INET ? endpoint.ipv4.sin_addr.s_addr : 0,
-    };
+    *ret = (struct peer){.family = endpoint.any.sa_family, .number = network_of(&endpoint)};
     return 0;
 }
 
@@ -44,7 +51,7 @@ bool peer_equals(const struct peer *peer, const struct peer *other)
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES])
 {
     if (peer->family == AF_UNIX)
-        snprintf(text, PEER_TEXT_BYTES, "uid-%u", peer->number);
+        snprintf(text, PEER_TEXT_BYTES, "uid-%" PRIu64, peer->number);
     else
         snprintf(text, PEER_TEXT_BYTES, "tcp");
 }

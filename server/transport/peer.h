@@ -11,11 +11,12 @@ enum { PEER_TEXT_BYTES = 32 };
 
 struct peer {
     sa_family_t family;
-    uint32_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: 0, there is but one loopback */
+    uint64_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: the upper half of it, which is the
+                        network that somebody has got all addresses of */
 };
 
 /* The peer of the connected socket FD. Fails for a unix socket whose other end belongs to another
- * user than ours or root, and for TCP from another machine. */
+ * user than ours or root. */
 int peer_identify(int fd, struct peer *ret, struct error *err);
 
 bool peer_equals(const struct peer *peer, const struct peer *other);

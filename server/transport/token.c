@@ -1,43 +1,56 @@
 #include "server/transport/token.h"
 
+#include <openssl/crypto.h>
 #include <string.h>
 
-static bool is_visible(const char *text, size_t length)
+struct token token_of(const char *text, size_t length)
+{
+    struct digest digest;
+    struct token token;
+
+    digest_init(&digest);
+    digest_add(&digest, text, length);
+    digest_finish_bytes(&digest, token.digest);
+    return token;
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static int digit_value(char digit)
+{
+    static const char digits[] = "0123456789abcdef";
+    char lower = digit >= 'A' && digit <= 'F' ? (char)(digit - 'A' + 'a') : digit;
+    const char *found = lower ? strchr(digits, lower) : NULL;
+
+    return found ? (int)(found - digits) : -1;
+}
+
+bool token_read_digest(const char *text, struct token *ret)
+{
+    struct token token;
+
+    if (strlen(text) != 2 * sizeof token.digest)
+        return false;
+    for (size_t i = 0; i < sizeof token.digest; i++) {
+        int high = digit_value(text[2 * i]);
+        int low = digit_value(text[2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        token.digest[i] = (unsigned char)(high << 4 | low);
+    }
+    *ret = token;
+    return true;
+}
+
+bool token_equals(const struct token *token, const struct token *other)
+{
+    return CRYPTO_memcmp(token->digest, other->digest, sizeof token->digest) == 0;
+}
+
+bool token_is_word(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (text[i] <= ' ' || text[i] > '~')
             return false;
-    return true;
-}
-
-int token_init(struct token *token, const char *text, struct error *err)
-{
-    size_t length = strnlen(text, TOKEN_BYTES + 1);
-
-    if (length == 0)
-        return error_set(err, ERROR_CONFIG, "the token is empty");
-    if (length > TOKEN_BYTES)
-        return error_set(err, ERROR_CONFIG, "the token is longer than %d bytes", TOKEN_BYTES);
-    if (!is_visible(text, length))
-        return error_set(err, ERROR_CONFIG,
-                         "the token has a character that is not visible ASCII in it");
-    *token = (struct token){.length = length};
-    memcpy(token->bytes, text, length);
-    return 0;
-}
-
-void token_deinit(struct token *token)
-{
-    explicit_bzero(token, sizeof(*token));
-}
-
-bool token_matches(const struct token *token, const char *text, size_t length)
-{
-    char padded[TOKEN_BYTES] = {0};
-    volatile size_t difference = token->length ^ length; /* volatile: no early way out */
-
-    memcpy(padded, text, length < TOKEN_BYTES ? length : TOKEN_BYTES);
-    for (size_t i = 0; i < TOKEN_BYTES; i++)
-        difference |= (unsigned char)(padded[i] ^ token->bytes[i]);
-    return difference == 0;
+    return length > 0;
 }

@@ -17,9 +17,8 @@ struct transport {
     struct connections connections;
     struct list listeners; /* of struct listener: owned */
     struct standard_io stdio;
-    struct token token;
     struct notify notify;
-    bool tcp_allowed;
+    bool auth_none;
     bool has_stdio;
     bool stopping;
     bool is_over; /* `finished` was called */
@@ -60,13 +59,29 @@ static int open_unix(struct transport *transport, const struct address *address,
     return 0;
 }
 
-static int check_tcp_allowed(const struct transport *transport, struct error *err)
+/* Whoever can reach ENDPOINT must show who it is; on this machine alone it may be said that it need
+ * not. */
+static int check_allowed(const struct transport *transport, const struct endpoint *endpoint,
+                         struct error *err)
 {
-    if (transport->tcp_allowed)
+    bool is_local = endpoint_is_loopback(endpoint);
+
+    if (transport->connections.authority || (is_local && transport->auth_none))
         return 0;
+    if (is_local)
+        return error_set(err, ERROR_CONFIG,
+                         "every user of this machine could connect: name a `token_file`, or write "
+                         "`auth: none`");
     return error_set(err, ERROR_CONFIG,
-                     "every user of this machine could connect: name a `token_file`, or write "
-                     "`auth: none`");
+                     "everybody who reaches this machine could connect: name a `token_file`%s",
+                     transport->auth_none ? "; `auth: none` is for loopback addresses only" : "");
+}
+
+/* A token that crosses a network in clear can be read on its way. */
+static void warn_of_clear_text(const struct endpoint *endpoint)
+{
+    if (!endpoint_is_loopback(endpoint))
+        log_warning("tokens and scripts cross the network in clear; put TLS in front of it");
 }
 
 static in_port_t *port_of(struct endpoint *endpoint)
@@ -79,7 +94,7 @@ static in_port_t *port_of(struct endpoint *endpoint)
 static int open_endpoint(struct transport *transport, struct endpoint *endpoint, struct error *err)
 {
     static const struct socket_file no_file = {0};
-    int fd = socket_open_tcp(endpoint, err);
+    int fd = check_allowed(transport, endpoint, err) < 0 ? -1 : socket_open_tcp(endpoint, err);
 
     if (fd < 0)
         return -1;
@@ -88,6 +103,7 @@ static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
         return -1;
     }
     add_listener(transport, fd, endpoint, &no_file);
+    warn_of_clear_text(endpoint);
     return 0;
 }
 
@@ -102,8 +118,6 @@ static int open_tcp(struct transport *transport, const struct address *address, 
     in_port_t port = 0;
     unsigned opened = 0;
 
-    if (check_tcp_allowed(transport, err) < 0)
-        return -1;
     for (unsigned i = 0; i < address->endpoint_count; i++) {
         struct endpoint endpoint = address->endpoints[i];
         bool is_last_hope = opened == 0 && i + 1 == address->endpoint_count;
@@ -127,7 +141,7 @@ static int open_tcp(struct transport *transport, const struct address *address, 
 static int check_handed_over(const struct transport *transport, const struct endpoint *endpoint,
                              struct error *err)
 {
-    return endpoint->any.sa_family == AF_UNIX ? 0 : check_tcp_allowed(transport, err);
+    return endpoint->any.sa_family == AF_UNIX ? 0 : check_allowed(transport, endpoint, err);
 }
 
 static int open_systemd(struct transport *transport, const struct address *address,
@@ -223,33 +237,25 @@ static void close_listeners(struct transport *transport)
 
 /* The transport itself */
 
-static int set_token(struct transport *transport, const char *token, struct error *err)
-{
-    if (!token)
-        return 0;
-    transport->connections.token = &transport->token;
-    return token_init(&transport->token, token, err);
-}
-
 struct transport *transport_open(const struct transport_settings *settings, struct error *err)
 {
     struct transport *transport = NEW(struct transport);
 
     transport->stdio = (struct standard_io)STANDARD_IO_INIT;
-    transport->tcp_allowed = settings->tcp_allowed;
+    transport->auth_none = settings->auth_none;
     transport->finished = settings->finished;
     transport->data = settings->data;
     list_init(&transport->listeners);
     transport->connections = (struct connections){
         .loop = settings->loop,
         .server = settings->server,
+        .authority = settings->authority,
         .limits = settings->limits,
         .closed = on_closed,
     };
     connections_init(&transport->connections);
     notify_init(&transport->notify, settings->loop);
-    if (set_token(transport, settings->token, err) < 0 ||
-        open_addresses(transport, settings->addresses, err) < 0) {
+    if (open_addresses(transport, settings->addresses, err) < 0) {
         transport_free(transport);
         return NULL;
     }
@@ -273,6 +279,5 @@ void transport_free(struct transport *transport)
     connections_deinit(&transport->connections);
     standard_io_close(&transport->stdio);
     notify_deinit(&transport->notify);
-    token_deinit(&transport->token);
     free(transport);
 }

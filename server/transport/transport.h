@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct authority;
 struct mcp_server;
 struct transport;
 
@@ -29,8 +30,8 @@ struct transport_settings {
     struct ev_loop *loop;         /* borrowed */
     struct mcp_server *server;    /* borrowed */
     const char *const *addresses; /* NULL-terminated; borrowed until transport_open returns */
-    const char *token;            /* of TCP clients; NULL: `auth: none` was written; copied */
-    bool tcp_allowed;             /* a token or `auth: none` was given */
+    struct authority *authority;  /* of TCP clients; NULL: there is none; borrowed */
+    bool auth_none;               /* `auth: none` was written: they need no token */
     struct transport_limits limits;
 
     /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last

@@ -1,5 +1,6 @@
 """The program as people use it in a shell."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -246,6 +247,49 @@ def test_a_token_that_cannot_be_used_is_an_error_with_its_place(write_config, tm
     result = pyexecd("--check-config", "--config", config)
     assert result.returncode == 78
     assert result.stderr.startswith(f"{config}:2:13: token_file: ")
+
+
+def test_every_fault_of_the_tokens_is_told_with_its_line(write_config, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"alice sha256:{'1' * 64} environments=nowhere\nbob secret-without-digest\n")
+    tokens.chmod(0o600)
+    config = write_config(f"token_file: {tokens}\n")
+    result = pyexecd("--check-config", "--config", config)
+    assert result.returncode == 78
+    assert f"{config}:1:13: token_file: {tokens}:2: must be: NAME sha256:DIGEST" in result.stderr
+    assert "secret-without-digest" not in result.stderr
+    tokens.write_text(f"alice sha256:{'1' * 64} environments=system,nowhere\n")
+    result = pyexecd("--check-config", "--config", config)
+    assert result.stderr == (f"{config}:1:13: token_file: {tokens}:1: "
+                             'no environment is called "nowhere"\n')
+
+
+# Tokens
+
+
+def test_token_makes_another_one_each_time():
+    made = [json.loads(pyexecd("token", "--json", "alice").stdout) for _ in range(2)]
+    for token in made:
+        digest = hashlib.sha256(token["token"].encode()).hexdigest()
+        assert len(token["token"]) == 64  # 256 bits
+        assert token["line"] == f"alice sha256:{digest}"
+        assert token["name"] == "alice"
+    assert made[0]["token"] != made[1]["token"]
+
+
+def test_token_tells_where_the_line_goes():
+    result = pyexecd("token", "alice")
+    token, line = (text.strip() for text in result.stdout.splitlines() if text.startswith("    "))
+    assert line == f"alice sha256:{hashlib.sha256(token.encode()).hexdigest()}"
+    assert "token_file" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["", "a b", "uid-0", "tcp", "oauth-x", "x" * 65, "../x"])
+def test_a_token_needs_a_name_of_its_own(name):
+    result = pyexecd("token", name)
+    assert result.returncode == 64
+    assert result.stdout == ""
+    assert "the name must be" in result.stderr
 
 
 def test_a_missing_configuration_is_66(tmp_path):

@@ -149,9 +149,6 @@ static void test_a_wrong_value_is_told_with_its_place(void **state)
          "1:10: listen.0: an address is stdio, unix:/PATH, tcp:HOST:PORT or systemd\n"},
         {"listen: [\"unix:x.sock\"]\n",
          "1:10: listen.0: the path of a unix socket must be absolute\n"},
-        {"listen: [\"tcp:0.0.0.0:80\"]\nauth: none\n",
-         "1:10: listen.0: 0.0.0.0 is not a loopback address: the server lets only its own machine "
-         "in; for others put a proxy that authenticates in front of it\n"},
         {"listen: [{tcp: 7000}]\n", "1:10: listen.0: must be string, not object\n"},
         {"token_file: token\n", "1:13: token_file: must be an absolute path, not \"token\"\n"},
         {"token_file: ~/token\n", "1:13: token_file: must be an absolute path, not \"~/token\"\n"},
@@ -474,6 +471,11 @@ static void test_keys_are_checked_against_each_other(void **state)
         {"listen:\n  - stdio\n  - tcp:127.0.0.1:7000\n",
          "3:5: listen.1: a TCP address needs token_file, or auth: none which lets every local user "
          "in\n"},
+        {"listen: [\"tcp:0.0.0.0:80\"]\n",
+         "1:10: listen.0: other machines can reach it: it needs token_file\n"},
+        {"listen: [\"tcp:[2001:db8::1]:80\"]\nauth: none\n",
+         "1:10: listen.0: other machines can reach it: auth: none is for loopback addresses only; "
+         "it needs token_file\n"},
         {"auth: none\ntoken_file: /t\n",
          "1:7: auth: contradicts token_file; give one of the two\n"},
     };

@@ -66,6 +66,22 @@ static void test_run_takes_its_options_before_and_after_the_file(void **state)
     assert_true(options.json);
 }
 
+static void test_token_takes_a_name(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char named[] = "token --json alice";
+    char unnamed[] = "token";
+
+    (void)state;
+    assert_int_equal(parse(&options, named, &err), 0);
+    assert_int_equal(options.command, COMMAND_TOKEN);
+    assert_string_equal(options.principal, "alice");
+    assert_null(options.file);
+    assert_int_equal(parse(&options, unnamed, &err), -1);
+    assert_string_equal(err.message, "token: NAME is missing");
+}
+
 static void test_prepare_takes_any_number_of_names(void **state)
 {
     struct options options;
@@ -171,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_no_argument_means_serve),
         cmocka_unit_test(test_addresses_add_up),
         cmocka_unit_test(test_run_takes_its_options_before_and_after_the_file),
+        cmocka_unit_test(test_token_takes_a_name),
         cmocka_unit_test(test_prepare_takes_any_number_of_names),
         cmocka_unit_test(test_each_command_is_known),
         cmocka_unit_test(test_each_mistake_is_named),

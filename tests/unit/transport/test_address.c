@@ -25,6 +25,9 @@ static const struct {
     {"tcp:127.0.0.1:0", ADDRESS_TCP, {"tcp:127.0.0.1:0"}},
     {"tcp:[::1]:7000", ADDRESS_TCP, {"tcp:[::1]:7000"}},
     {"tcp:[0:0:0:0:0:0:0:1]:7000", ADDRESS_TCP, {"tcp:[::1]:7000"}},
+    {"tcp:0.0.0.0:7000", ADDRESS_TCP, {"tcp:0.0.0.0:7000"}},
+    {"tcp:[::]:7000", ADDRESS_TCP, {"tcp:[::]:7000"}},
+    {"tcp:[fe80::1]:7000", ADDRESS_TCP, {"tcp:[fe80::1]:7000"}},
     {"tcp:localhost:7000", ADDRESS_TCP, {"tcp:127.0.0.1:7000", "tcp:[::1]:7000"}},
 };
 
@@ -78,24 +81,18 @@ static const struct {
     {"tcp:127.0.0.1: 1", "from 0 to 65535"},
     {"tcp:127.0.0.1:1x", "from 0 to 65535"},
     {"tcp:127.0.0.1:http", "from 0 to 65535"},
-    {"tcp:0.0.0.0:7000", "0.0.0.0 is not a loopback address"},
-    {"tcp:10.0.0.1:7000", "10.0.0.1 is not a loopback address"},
-    {"tcp:128.0.0.1:7000", "not a loopback address"},
-    {"tcp:[::]:7000", ":: is not a loopback address"},
-    {"tcp:[::ffff:127.0.0.1]:7000", "not a loopback address"},
-    {"tcp:[fe80::1]:7000", "not a loopback address"},
-    {"tcp:[::1%lo]:7000", "must be 127.0.0.1, [::1] or localhost, not ::1%lo"},
+    {"tcp:[::1%lo]:7000", "must be an IP address or localhost, not ::1%lo"},
     {"tcp:::1:7000", "in brackets"},
     {"tcp:[127.0.0.1]:7000", "in brackets"},
     {"tcp:[::1:7000", "in brackets"},
     {"tcp:[]:7000", "in brackets"},
-    {"tcp:127.1:7000", "must be 127.0.0.1, [::1] or localhost, not 127.1"},
+    {"tcp:127.1:7000", "must be an IP address or localhost, not 127.1"},
     {"tcp:0x7f000001:7000", "must be"},
     {"tcp:2130706433:7000", "must be"},
     {"tcp:example.org:7000", "not example.org"},
     {"tcp:localhost.:7000", "not localhost."},
     {"tcp:*:7000", "not *"},
-    {"tcp:" PATH_50 PATH_50 PATH_50 ":1", "must be 127.0.0.1, [::1] or localhost"},
+    {"tcp:" PATH_50 PATH_50 PATH_50 ":1", "must be an IP address or localhost"},
 };
 
 static void test_refuses_everything_else_in_words(void **state)

@@ -22,8 +22,7 @@ static const char unauthorized[] =
 
 struct fixture {
     struct ev_loop *loop;
-    struct token token;
-    struct login_failures failures;
+    struct authority *authority;
     struct login login;
     int client;
     unsigned dones;
@@ -48,7 +47,7 @@ static void on_done(struct login *login, bool accepted)
     login->fd = -1;
 }
 
-static void start(struct fixture *fixture, const struct token *token)
+static void start(struct fixture *fixture, struct authority *authority)
 {
     int ends[2];
 
@@ -57,8 +56,7 @@ static void start(struct fixture *fixture, const struct token *token)
     fixture->dones = 0;
     fixture->login = (struct login){
         .loop = fixture->loop,
-        .token = token,
-        .failures = &fixture->failures,
+        .authority = authority,
         .seconds = LOGIN_SECONDS,
         .fd = ends[0],
         .done = on_done,
@@ -66,27 +64,31 @@ static void start(struct fixture *fixture, const struct token *token)
     login_start(&fixture->login);
 }
 
-static struct fixture *fixture_new(void)
+static struct fixture *fixture_new(const char *token)
 {
     struct fixture *fixture = NEW(struct fixture);
-    struct error err = ERROR_INIT;
+    struct credential credential = {"alice", token_of(token, strlen(token))};
 
     fixture->loop = ev_loop_new(EVFLAG_AUTO);
-    assert_int_equal(token_init(&fixture->token, "secret", &err), 0);
+    fixture->authority = authority_new(&(struct authority_settings){
+        .loop = fixture->loop,
+        .credentials = &credential,
+        .credential_count = 1,
+    });
     return fixture;
 }
 
 static struct fixture *start_with_token(void)
 {
-    struct fixture *fixture = fixture_new();
+    struct fixture *fixture = fixture_new("secret");
 
-    start(fixture, &fixture->token);
+    start(fixture, fixture->authority);
     return fixture;
 }
 
 static struct fixture *start_without_token(void)
 {
-    struct fixture *fixture = fixture_new();
+    struct fixture *fixture = fixture_new("secret");
 
     start(fixture, NULL);
     return fixture;
@@ -99,6 +101,7 @@ static void fixture_free(struct fixture *fixture)
         close(fixture->login.fd);
     if (fixture->client >= 0)
         close(fixture->client);
+    authority_free(fixture->authority);
     ev_loop_destroy(fixture->loop);
     free(fixture);
 }
@@ -147,6 +150,28 @@ static void test_the_token_lets_in(void **state)
         check_accepted(fixture, "");
         fixture_free(fixture);
     }
+}
+
+static void test_who_it_is_is_known(void **state)
+{
+    struct fixture *fixture = start_with_token();
+
+    (void)state;
+    say(fixture, "Authorization: Bearer secret\n");
+    TURN_UNTIL(fixture->loop, fixture->dones > 0);
+    assert_string_equal(fixture->login.check.principal, "alice");
+    fixture_free(fixture);
+}
+
+static void test_a_nul_ends_no_token(void **state)
+{
+    static const char line[] = "Authorization: Bearer secret\0x\n";
+    struct fixture *fixture = start_with_token();
+
+    (void)state;
+    assert_int_equal(write(fixture->client, line, sizeof line - 1), sizeof line - 1);
+    check_refused(fixture, unauthorized);
+    fixture_free(fixture);
 }
 
 static void test_what_follows_the_line_is_kept(void **state)
@@ -222,14 +247,13 @@ static void test_a_line_without_end_is_unauthorized(void **state)
 
 static void test_the_longest_token_fits_into_the_line(void **state)
 {
-    struct fixture *fixture = fixture_new();
-    char text[TOKEN_BYTES + 1] = "";
-    struct error err = ERROR_INIT;
+    char text[TOKEN_MOST_BYTES + 1] = "";
+    struct fixture *fixture;
 
     (void)state;
-    memset(text, 't', TOKEN_BYTES);
-    assert_int_equal(token_init(&fixture->token, text, &err), 0);
-    start(fixture, &fixture->token);
+    memset(text, 't', TOKEN_MOST_BYTES);
+    fixture = fixture_new(text);
+    start(fixture, fixture->authority);
     say(fixture, "Authorization: Bearer ");
     say(fixture, text);
     say(fixture, "\r\n{}");
@@ -267,7 +291,7 @@ static double time_refusal(struct fixture *fixture)
 {
     ev_tstamp begin = ev_time();
 
-    start(fixture, &fixture->token);
+    start(fixture, fixture->authority);
     say(fixture, "Authorization: Bearer wrong\n");
     check_refused(fixture, unauthorized);
     return ev_time() - begin;
@@ -275,15 +299,13 @@ static double time_refusal(struct fixture *fixture)
 
 static void test_repeated_failures_are_answered_late(void **state)
 {
-    struct fixture *fixture = fixture_new();
+    struct fixture *fixture = fixture_new("secret");
 
     (void)state;
     for (int i = 0; i < 5; i++)
         (void)time_refusal(fixture);
     assert_true(time_refusal(fixture) >= 0.2);
     assert_true(time_refusal(fixture) >= 0.2);
-    fixture->failures.since -= 61; /* a minute later */
-    assert_true(time_refusal(fixture) < 0.2);
     fixture_free(fixture);
 }
 
@@ -379,6 +401,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_token_lets_in),
+        cmocka_unit_test(test_who_it_is_is_known),
+        cmocka_unit_test(test_a_nul_ends_no_token),
         cmocka_unit_test(test_what_follows_the_line_is_kept),
         cmocka_unit_test(test_every_split_of_the_line),
         cmocka_unit_test(test_anything_else_is_unauthorized),

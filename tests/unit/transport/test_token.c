@@ -8,78 +8,72 @@
 
 #include <cmocka.h>
 
-static void test_matches_itself_and_nothing_else(void **state)
+#define DIGEST_OF_ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+static void test_it_is_the_sha_256_of_its_text(void **state)
 {
-    struct error err = ERROR_INIT;
-    struct token token;
+    struct token token = token_of("abc", 3);
+    struct token read;
 
     (void)state;
-    assert_int_equal(token_init(&token, "secret", &err), 0);
-    assert_true(token_matches(&token, "secret", 6));
-    assert_true(token_matches(&token, "secret and more", 6));
-    assert_false(token_matches(&token, "", 0));
-    assert_false(token_matches(&token, "secre", 5));
-    assert_false(token_matches(&token, "secret", 5));
-    assert_false(token_matches(&token, "secreT", 6));
-    assert_false(token_matches(&token, "Secret", 6));
-    assert_false(token_matches(&token, "secret\0", 7));
-    assert_false(token_matches(&token, "secretsecret", 12));
+    assert_true(token_read_digest(DIGEST_OF_ABC, &read));
+    assert_true(token_equals(&token, &read));
+    assert_true(token_read_digest(
+        "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD", &read));
+    assert_true(token_equals(&token, &read));
 }
 
-static void test_the_longest_token_works(void **state)
+static void test_equals_itself_and_nothing_else(void **state)
 {
-    char text[TOKEN_BYTES + 2] = {0};
-    struct error err = ERROR_INIT;
-    struct token token;
+    static const char *const others[] = {"", "secre", "secreT", "Secret", "secretsecret"};
+    struct token token = token_of("secret", 6);
 
     (void)state;
-    memset(text, 't', TOKEN_BYTES);
-    assert_int_equal(token_init(&token, text, &err), 0);
-    text[TOKEN_BYTES] = 't';
-    assert_true(token_matches(&token, text, TOKEN_BYTES));
-    assert_false(token_matches(&token, text, TOKEN_BYTES + 1));
-    assert_false(token_matches(&token, text, TOKEN_BYTES - 1));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct token other = token_of(others[i], strlen(others[i]));
+
+        assert_false(token_equals(&token, &other));
+    }
 }
 
-static void test_refuses_what_no_line_can_carry(void **state)
+static void test_a_digest_has_64_digits(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015a",
+        DIGEST_OF_ABC "0",
+        "ga7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        "ba7816bf8f01cfea414140de5dae2223 00361a396177a9cb410ff61f20015ad",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct token token = token_of("x", 1);
+        struct token before = token;
+
+        assert_false(token_read_digest(bad[i], &token));
+        assert_true(token_equals(&token, &before));
+    }
+}
+
+static void test_a_word_is_visible_ascii(void **state)
 {
     static const char *const bad[] = {"", " ", "a b", "a\n", "\ta", "caf\xc3\xa9", "\x7f"};
-    char text[TOKEN_BYTES + 2] = {0};
-    struct token token;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct error err = ERROR_INIT;
-
-        assert_int_equal(token_init(&token, bad[i], &err), -1);
-        assert_int_equal(err.code, ERROR_CONFIG);
-    }
-    struct error err = ERROR_INIT;
-
-    memset(text, 't', TOKEN_BYTES + 1);
-    assert_int_equal(token_init(&token, text, &err), -1);
-    assert_non_null(strstr(err.message, "longer than 4096 bytes"));
-}
-
-static void test_deinit_leaves_nothing_behind(void **state)
-{
-    struct token nothing = {0};
-    struct error err = ERROR_INIT;
-    struct token token;
-
-    (void)state;
-    assert_int_equal(token_init(&token, "secret", &err), 0);
-    token_deinit(&token);
-    assert_memory_equal(&token, &nothing, sizeof(token));
+    assert_true(token_is_word("!~aZ09-._~+/=", 13));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(token_is_word(bad[i], strlen(bad[i])));
+    assert_false(token_is_word("a\0b", 3));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matches_itself_and_nothing_else),
-        cmocka_unit_test(test_the_longest_token_works),
-        cmocka_unit_test(test_refuses_what_no_line_can_carry),
-        cmocka_unit_test(test_deinit_leaves_nothing_behind),
+        cmocka_unit_test(test_it_is_the_sha_256_of_its_text),
+        cmocka_unit_test(test_equals_itself_and_nothing_else),
+        cmocka_unit_test(test_a_digest_has_64_digits),
+        cmocka_unit_test(test_a_word_is_visible_ascii),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

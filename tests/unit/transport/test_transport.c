@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/transport/address.h"
+#include "server/transport/authority.h"
 #include "server/transport/connections.h"
 #include "tests/unit/transport/session_double.h"
 #include "tests/unit/transport/turning.h"
@@ -106,16 +107,25 @@ static struct fixture *serve_unix(void)
 static struct fixture *serve_tcp(const char *token)
 {
     struct fixture *fixture = fixture_new();
+    struct credential credential = {"alice"};
 
     fixture->addresses[0] = fixture->tcp_address;
-    fixture->settings.tcp_allowed = true;
-    fixture->settings.token = token;
+    fixture->settings.auth_none = !token;
+    if (!token)
+        return fixture;
+    credential.token = token_of(token, strlen(token));
+    fixture->settings.authority = authority_new(&(struct authority_settings){
+        .loop = fixture->loop,
+        .credentials = &credential,
+        .credential_count = 1,
+    });
     return fixture;
 }
 
 static void fixture_free(struct fixture *fixture)
 {
     transport_free(fixture->transport);
+    authority_free(fixture->settings.authority);
     ev_loop_destroy(fixture->loop);
     free(fixture);
     assert_int_equal(session_double.live, 0);
@@ -188,7 +198,7 @@ static void test_tcp_clients_show_the_token_first(void **state)
     client = connect_to(fixture->tcp_address);
     say(client, "Authorization: Bearer secret\necho first\n");
     turn_until_received(fixture->loop, client, "first\n");
-    assert_string_equal(session_double.principal, "tcp");
+    assert_string_equal(session_double.principal, "alice");
     check_echo(fixture, client);
     close(client);
     client = connect_to(fixture->tcp_address);
@@ -255,7 +265,7 @@ static void test_several_addresses_are_served_at_once(void **state)
 
     (void)state;
     fixture->addresses[1] = fixture->tcp_address;
-    fixture->settings.tcp_allowed = true;
+    fixture->settings.auth_none = true;
     open_transport(fixture);
     clients[0] = connect_to(fixture->unix_address);
     clients[1] = connect_to(fixture->tcp_address);
@@ -304,7 +314,8 @@ static void test_one_bad_address_opens_none(void **state)
 
     (void)state;
     fixture->addresses[1] = "tcp:10.0.0.1:1";
-    check_fails(fixture, "cannot serve tcp:10.0.0.1:1: 10.0.0.1 is not a loopback address");
+    check_fails(fixture,
+                "cannot serve tcp:10.0.0.1:1: everybody who reaches this machine could connect");
 }
 
 static void test_an_address_in_use_opens_none(void **state)
@@ -321,7 +332,7 @@ static void test_an_address_in_use_opens_none(void **state)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(listen(fd, 1), 0);
     fixture->addresses[1] = fixture->tcp_address;
-    fixture->settings.tcp_allowed = true;
+    fixture->settings.auth_none = true;
     snprintf(complaint, sizeof(complaint), "cannot serve %s: cannot bind: Address already in use",
              first);
     check_fails(fixture, complaint);
@@ -337,12 +348,23 @@ static void test_tcp_needs_a_token_or_a_word(void **state)
     check_fails(fixture, "name a `token_file`, or write `auth: none`");
 }
 
-static void test_a_bad_token_opens_none(void **state)
+static void test_other_machines_need_a_token(void **state)
 {
-    struct fixture *fixture = serve_tcp("not a token");
+    struct fixture *fixture = serve_tcp(NULL);
 
     (void)state;
-    check_fails(fixture, "not visible ASCII");
+    fixture->addresses[0] = "tcp:0.0.0.0:0";
+    check_fails(fixture, "`auth: none` is for loopback addresses only");
+}
+
+static void test_with_a_token_other_machines_may_connect(void **state)
+{
+    struct fixture *fixture = serve_tcp("secret");
+
+    (void)state;
+    fixture->addresses[0] = "tcp:0.0.0.0:0";
+    open_transport(fixture);
+    fixture_free(fixture);
 }
 
 static void test_an_address_named_twice_is_refused(void **state)
@@ -777,7 +799,8 @@ int main(void)
         cmocka_unit_test(test_one_bad_address_opens_none),
         cmocka_unit_test(test_an_address_in_use_opens_none),
         cmocka_unit_test(test_tcp_needs_a_token_or_a_word),
-        cmocka_unit_test(test_a_bad_token_opens_none),
+        cmocka_unit_test(test_other_machines_need_a_token),
+        cmocka_unit_test(test_with_a_token_other_machines_may_connect),
         cmocka_unit_test(test_an_address_named_twice_is_refused),
         cmocka_unit_test(test_systemd_without_sockets_is_refused),
         cmocka_unit_test(test_stop_ends_all_and_says_so_once),

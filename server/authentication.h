@@ -1,0 +1,24 @@
+/* Who may come in over TCP and HTTP, as the configuration says. */
+#pragma once
+
+#include "server/token_file.h"
+
+#include <ev.h>
+
+struct authority;
+struct config;
+
+/* Reads the `token_file` of CONFIG; without one *RET has no entries. -1 after every fault has been
+ * complained about in CONFIG, also environments that CONFIG does not have. */
+int authentication_read_tokens(struct config *config, struct token_file *ret);
+
+/* True when CONFIG has something that can be shown. */
+bool authentication_is_configured(const struct config *config);
+
+/* Makes the authority for TOKENS, which are borrowed for the call; NULL where CONFIG has nothing
+ * that can be shown. */
+struct authority *authentication_open(struct ev_loop *loop, const struct config *config,
+                                      const struct token_file *tokens);
+
+/* Others instead of the tokens that AUTHORITY has. */
+void authentication_set_tokens(struct authority *authority, const struct token_file *tokens);

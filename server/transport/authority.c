@@ -1,0 +1,221 @@
+#include "server/transport/authority.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DELAY_SECONDS    0.25
+#define FAILURES_SECONDS 60.0
+
+enum {
+    FAILURES_UNPUNISHED = 5, /* from one address, in FAILURES_SECONDS */
+    FAILURES_ADDRESSES = 64, /* kept in mind; a further one takes the place of the oldest */
+};
+
+enum {
+    STATUS_GRANTED = 0,
+    STATUS_MALFORMED = 400,
+    STATUS_UNAUTHORIZED = 401,
+};
+
+/* The bad tokens from one address in its current minute. */
+struct failures {
+    struct peer peer;
+    ev_tstamp since; /* 0: the place is free */
+    unsigned count;
+};
+
+struct authority {
+    struct ev_loop *loop;           /* borrowed */
+    struct credential *credentials; /* owned, with their names */
+    size_t credential_count;
+    struct failures failures[FAILURES_ADDRESSES];
+};
+
+/* The answer */
+
+static void grant(struct authority_check *check, const char *principal)
+{
+    check->status = STATUS_GRANTED;
+    snprintf(check->principal, sizeof check->principal, "%s", principal);
+}
+
+static void refuse(struct authority_check *check, unsigned status, const char *error)
+{
+    check->status = status;
+    check->challenge = memory_format("Bearer realm=\"mcp\"%s%s%s", error ? ", error=\"" : "",
+                                     error ? error : "", error ? "\"" : "");
+}
+
+/* The place for PEER: its own, else that which was begun first. */
+static struct failures *find_failures(struct authority *authority, const struct peer *peer)
+{
+    struct failures *oldest = &authority->failures[0];
+
+    for (size_t i = 0; i < FAILURES_ADDRESSES; i++) {
+        struct failures *failures = &authority->failures[i];
+
+        if (failures->since > 0 && peer_equals(&failures->peer, peer))
+            return failures;
+        if (failures->since < oldest->since)
+            oldest = failures;
+    }
+    oldest->since = 0;
+    return oldest;
+}
+
+/* How many bad tokens there were lately from where CHECK comes, with this one. */
+static unsigned count_failure(const struct authority_check *check)
+{
+    struct failures *failures = find_failures(check->authority, &check->peer);
+    ev_tstamp now = ev_now(check->authority->loop);
+
+    if (now - failures->since > FAILURES_SECONDS)
+        *failures = (struct failures){.peer = check->peer, .since = now};
+    return ++failures->count;
+}
+
+static void on_delay_end(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct authority_check *check = CONTAINER_OF(timer, struct authority_check, timer);
+
+    (void)loop;
+    (void)events;
+    check->is_pending = false;
+    check->done(check);
+}
+
+static enum outcome delay(struct authority_check *check)
+{
+    check->is_pending = true;
+    ev_timer_init(&check->timer, on_delay_end, DELAY_SECONDS, 0);
+    ev_timer_start(check->authority->loop, &check->timer);
+    return OUTCOME_PENDING;
+}
+
+/* A token was shown, and it is not one: whoever guesses has to wait. */
+static enum outcome refuse_token(struct authority_check *check, unsigned status, const char *error)
+{
+    unsigned failures = count_failure(check);
+
+    refuse(check, status, error);
+    if (failures <= FAILURES_UNPUNISHED) {
+        log_warning("a client without the right token was refused");
+        return OUTCOME_READY;
+    }
+    if (failures == FAILURES_UNPUNISHED + 1)
+        log_warning("many clients without the right token: further ones are answered late");
+    return delay(check);
+}
+
+/* The question */
+
+/* RFC 6750, 2.1: the scheme in any case, the token exactly. NULL for another scheme. */
+static const char *skip_scheme(const char *authorization)
+{
+    static const char scheme[] = "Bearer";
+    const size_t length = sizeof scheme - 1;
+
+    if (strncasecmp(authorization, scheme, length) != 0)
+        return NULL;
+    if (authorization[length] != ' ' && authorization[length] != '\t' && authorization[length])
+        return NULL;
+    return authorization + length + strspn(authorization + length, " \t");
+}
+
+/* All are looked at, so that the time says nothing. Borrowed, or NULL. */
+static const char *find_principal(const struct authority *authority, const struct token *token)
+{
+    const char *principal = NULL;
+
+    for (size_t i = 0; i < authority->credential_count; i++)
+        if (token_equals(&authority->credentials[i].token, token))
+            principal = authority->credentials[i].principal;
+    return principal;
+}
+
+static enum outcome check_token(struct authority_check *check, const char *text, size_t length)
+{
+    struct token token = token_of(text, length);
+    const char *principal = find_principal(check->authority, &token);
+
+    explicit_bzero(&token, sizeof token);
+    if (!principal)
+        return refuse_token(check, STATUS_UNAUTHORIZED, "invalid_token");
+    grant(check, principal);
+    return OUTCOME_READY;
+}
+
+static enum outcome answer_none(struct authority_check *check)
+{
+    refuse(check, STATUS_UNAUTHORIZED, NULL);
+    return OUTCOME_READY;
+}
+
+enum outcome authority_check(struct authority_check *check)
+{
+    const char *token;
+    size_t length;
+
+    if (!check->authorization)
+        return answer_none(check);
+    token = skip_scheme(check->authorization);
+    if (!token && *check->authorization)
+        return answer_none(check); /* Basic and the like: none of ours was shown */
+    length = token ? strlen(token) : 0;
+    if (length > TOKEN_MOST_BYTES || !token_is_word(token, length))
+        return refuse_token(check, STATUS_MALFORMED, "invalid_request");
+    return check_token(check, token, length);
+}
+
+void authority_check_deinit(struct authority_check *check)
+{
+    if (check->is_pending)
+        ev_timer_stop(check->authority->loop, &check->timer);
+    check->is_pending = false;
+    free(STEAL_PTR(check->challenge));
+}
+
+/* The authority itself */
+
+static void free_credentials(struct authority *authority)
+{
+    for (size_t i = 0; i < authority->credential_count; i++)
+        free((char *)authority->credentials[i].principal);
+    free(authority->credentials);
+}
+
+void authority_set_credentials(struct authority *authority, const struct credential *credentials,
+                               size_t count)
+{
+    free_credentials(authority);
+    authority->credentials = memory_new(count + 1, sizeof *credentials);
+    authority->credential_count = count;
+    for (size_t i = 0; i < count; i++)
+        authority->credentials[i] = (struct credential){
+            .principal = memory_copy_string(credentials[i].principal),
+            .token = credentials[i].token,
+        };
+}
+
+struct authority *authority_new(const struct authority_settings *settings)
+{
+    struct authority *authority = NEW(struct authority);
+
+    authority->loop = settings->loop;
+    authority_set_credentials(authority, settings->credentials, settings->credential_count);
+    return authority;
+}
+
+void authority_free(struct authority *authority)
+{
+    if (!authority)
+        return;
+    free_credentials(authority);
+    free(authority);
+}

@@ -1,0 +1,67 @@
+/* Who may come in over TCP and HTTP: whoever shows a token that is known here. One for the whole
+ * server: the first line of a TCP connection and the `Authorization` field of each HTTP request are
+ * asked about in the same way. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/outcome.h"
+#include "server/transport/peer.h"
+#include "server/transport/token.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct authority;
+
+enum { AUTHORITY_PRINCIPAL_BYTES = 80 };
+
+/* Somebody with a token. A principal may have several. */
+struct credential {
+    const char *principal; /* at most AUTHORITY_PRINCIPAL_BYTES - 1 */
+    struct token token;
+};
+
+struct authority_settings {
+    struct ev_loop *loop;                 /* borrowed */
+    const struct credential *credentials; /* copied */
+    size_t credential_count;
+};
+
+struct authority *authority_new(const struct authority_settings *settings);
+
+/* No check may be under way. */
+void authority_free(struct authority *authority);
+
+/* Others instead of those that there were; copied. Who is in stays in. */
+void authority_set_credentials(struct authority *authority, const struct credential *credentials,
+                               size_t count);
+
+/* One question: who is it that shows this? */
+struct authority_check {
+    /* Inputs. */
+    struct authority *authority; /* borrowed */
+    struct peer peer;
+    const char *authorization; /* "Bearer TOKEN": the value of the field; NULL: there is none. It is
+                                  borrowed until authority_check returns. Where the field is there
+                                  twice, "": that is malformed. */
+    void (*done)(struct authority_check *check);
+
+    /* What came of it. */
+    unsigned status;                           /* 0: granted; else of HTTP: 400, 401, 403 or 503 */
+    char principal[AUTHORITY_PRINCIPAL_BYTES]; /* granted: who it is */
+    char *challenge;                           /* refused: the value of `WWW-Authenticate`; owned */
+
+    /* Private. */
+    struct ev_timer timer;
+    bool is_pending;
+};
+
+/* READY: the answer is there. PENDING: it will be, and `done` is called then: a bad token from
+ * where many have come is answered late. Never FAILED. */
+enum outcome authority_check(struct authority_check *check);
+
+/* No `done` comes any more; what came of it is released. May be called twice, from `done`, and for
+ * a check that is all zero. */
+void authority_check_deinit(struct authority_check *check);
