@@ -13,11 +13,12 @@
 /* What to execute. Everything is borrowed until environment_start returns; paths are absolute and
  * of this machine. */
 struct execution_request {
-    const char *directory; /* the current directory of the script */
-    const char *script;    /* in it */
-    const char *overlay;   /* a file to be laid over it, for this execution only; or NULL */
-    double timeout;        /* seconds after which the caller is going to kill it: whatever could
-                            * outlive the server ends by itself a little later */
+    const char *directory;        /* the current directory of the script */
+    const char *script;           /* in it */
+    const char *overlay;          /* a file to be laid over it, for this execution only; or NULL */
+    const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
+    double timeout; /* seconds after which the caller is going to kill it: whatever could
+                     * outlive the server ends by itself a little later */
 };
 
 /* Who hears of it; embedded in the run, and outlives the execution. */

@@ -61,6 +61,8 @@ struct run_request {
     struct executor_client *client;
     const char *code;
     size_t code_length;
+    const char *const
+        *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
     double timeout; /* seconds, from the start of the process */
 
     void *data; /* borrowed: the caller's own, for the callbacks */

@@ -38,8 +38,8 @@ static int start_process(struct local_execution *local, const struct environment
                          const char *interpreter, const struct execution_request *request,
                          struct error *err)
 {
-    char **variables =
-        run_variables_new(interpreter, request->directory, environment->settings.variables);
+    char **variables = run_variables_new(interpreter, request->directory,
+                                         environment->settings.variables, request->variables);
     const char *const arguments[] = {interpreter, request->script, NULL};
     const struct process_command command = {
         .arguments = arguments,

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "environments/run_variables.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -211,6 +212,7 @@ static int start_execution(struct run *run)
         .directory = working_directory_path(run->directory),
         .script = run->claim.script,
         .overlay = run->claim.overlay,
+        .variables = (const char *const *)run->variables,
         .timeout = run->request.timeout,
     };
 
@@ -287,11 +289,13 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->number = number;
     run->request = *request;
     run->request.code = NULL;
+    run->request.variables = NULL;
     run->request.directory = NULL;
     run->request.client = NULL;
     run->directory = working_directory_ref(request->directory);
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
+    run->variables = run_variables_copy(request->variables);
     environment_hold(request->environment);
     run->executor = executor;
     run->client = request->client;
@@ -318,6 +322,7 @@ void run_free(struct run *run)
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_deinit(&run->streams[i]);
     environment_release(run->request.environment);
+    run_variables_free(run->variables);
     free(run->code);
     free(run);
 }

@@ -28,6 +28,7 @@ struct run {
     struct run_request request;          /* without what is only borrowed for a moment, instead: */
     struct working_directory *directory; /* a reference */
     char *code;                          /* owned; until it has been written */
+    char **variables;                    /* owned; or NULL */
 
     struct executor *executor;      /* borrowed */
     struct executor_client *client; /* borrowed; NULL once cancelled */

@@ -9,7 +9,7 @@
 
 enum { OURS = 6 };
 
-static size_t count_strings(char *const *strings)
+static size_t count_strings(const char *const *strings)
 {
     size_t count = 0;
 
@@ -45,9 +45,11 @@ static char *find_virtual_environment(const char *bin, size_t length)
     return access(configuration, F_OK) == 0 ? STEAL_PTR(root) : NULL;
 }
 
-char **run_variables_new(const char *interpreter, const char *directory, char *const *own)
+char **run_variables_new(const char *interpreter, const char *directory, char *const *own,
+                         const char *const *further)
 {
-    char **variables = memory_new(OURS + count_strings(own) + 1, sizeof *variables);
+    size_t count = OURS + count_strings((const char *const *)own) + count_strings(further);
+    char **variables = memory_new(count + 1, sizeof *variables);
     int bin = (int)(strrchr(interpreter, '/') - interpreter);
     AUTO_FREE char *virtual_environment = find_virtual_environment(interpreter, (size_t)bin);
 
@@ -60,7 +62,22 @@ char **run_variables_new(const char *interpreter, const char *directory, char *c
         set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
     for (size_t i = 0; own && own[i]; i++)
         set(variables, memory_copy_string(own[i]));
+    for (size_t i = 0; further && further[i]; i++)
+        set(variables, memory_copy_string(further[i]));
     return variables;
+}
+
+char **run_variables_copy(const char *const *variables)
+{
+    size_t count = count_strings(variables);
+    char **copy;
+
+    if (!variables)
+        return NULL;
+    copy = memory_new(count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = memory_copy_string(variables[i]);
+    return copy;
 }
 
 void run_variables_free(char **variables)

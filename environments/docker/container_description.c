@@ -99,6 +99,8 @@ static json_t *variables(const struct docker_container *container)
     if (has_workspace)
         for (char **variable = container->settings->variables; variable && *variable; variable++)
             set_variable(array, json_string(*variable));
+    for (size_t i = 0; container->variables && container->variables[i]; i++)
+        set_variable(array, json_string(container->variables[i]));
     if (container->nonce)
         set_variable(array, json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce));
     return array;

@@ -39,7 +39,7 @@ struct docker_container {
     const char *nonce;
     double seconds;               /* after which it ends by itself */
     const char *const *program;   /* NULL-terminated; not of one that is kept */
-    const char *const *variables; /* NULL-terminated NAME=VALUE, of an exec; or NULL */
+    const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
     const json_t *mounts;         /* docker_mount()s of what it gets from here */
     const json_t *volumes;        /* paths that the image declares as volumes, or NULL */
     json_t *labels;

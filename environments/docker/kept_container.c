@@ -12,6 +12,7 @@
 #include "environments/engine/container.h"
 #include "environments/engine/exec.h"
 #include "environments/engine/last_words.h"
+#include "environments/run_variables.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ struct kept_call {
     char *python;      /* owned: the program */
     char *user;        /* owned */
     char *script;      /* owned: its path in the container */
+    char **variables;  /* owned: its own; or NULL */
     double timeout;    /* seconds */
     double started_at; /* monotonic seconds */
 };
@@ -77,6 +79,7 @@ static void call_free(struct kept_call *call)
     free(call->python);
     free(call->user);
     free(call->script);
+    run_variables_free(call->variables);
     free(call);
 }
 
@@ -208,6 +211,7 @@ static void execute(struct kept_call *call)
     container.nonce = nonce;
     container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
     container.program = program;
+    container.variables = (const char *const *)call->variables;
     definition = docker_exec_describe(&container);
     last_words_reader_init(&call->errors, nonce);
     call->errors.output = on_errors;
@@ -317,6 +321,7 @@ static struct kept_call *call_new(const struct docker_kept *kept,
     call->python = memory_copy_string(python->program);
     call->user = docker_site_user(kept->site);
     call->script = docker_site_script(request);
+    call->variables = run_variables_copy(request->variables);
     call->timeout = request->timeout;
     call->started_at = clock_seconds();
     return call;

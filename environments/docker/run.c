@@ -120,6 +120,7 @@ static int start_container(struct docker_run *run, const struct docker_facts *im
     container.nonce = nonce;
     container.seconds = request->timeout + DOCKER_GRACE_SECONDS;
     container.program = program;
+    container.variables = request->variables;
     container.mounts = mounts;
     container.labels = labels;
     container.stays = run->stays;

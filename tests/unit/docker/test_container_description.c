@@ -185,6 +185,17 @@ static void test_the_operators_variables_win(void **state)
            " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
 }
 
+static void test_the_variables_of_a_run_win(void **state)
+{
+    static const char *const own[] = {"A=2", "B=3", NULL};
+    struct fixture *fixture = *state;
+
+    fixture->container.variables = own;
+    expect(fixture, "Env",
+           "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", \"PYTHONDONTWRITEBYTECODE=1\","
+           " \"A=2\", \"B=3\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+}
+
 static void test_volumes_of_the_image_are_in_memory(void **state)
 {
     struct fixture *fixture = *state;
@@ -282,6 +293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_have_limits_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_the_operator_says_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_operators_variables_win, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_variables_of_a_run_win, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_volumes_of_the_image_are_in_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_kept_can_be_written_to, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_questions_get_nothing_of_the_operators, set_up,

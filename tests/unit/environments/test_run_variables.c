@@ -20,7 +20,7 @@ static void test_variables_are_built_from_nothing(void **state)
     (void)state;
     setenv("SECRET", "of the server", 1);
     setenv("PYTHONUNBUFFERED", "1", 1);
-    variables = run_variables_new("/opt/python/bin/python3", "/home/tester/here", NULL);
+    variables = run_variables_new("/opt/python/bin/python3", "/home/tester/here", NULL, NULL);
     assert_string_equal(variables[0], "PATH=/opt/python/bin:/usr/local/bin:/usr/bin:/bin");
     assert_string_equal(variables[1], "HOME=/home/tester/here");
     assert_string_equal(variables[2], "LANG=C.UTF-8");
@@ -37,7 +37,7 @@ static void test_the_operators_are_added_and_win(void **state)
     char homes[] = "HOMES=1";
     char empty[] = "LANG=";
     char *own[] = {tz, home, homes, empty, NULL};
-    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", own);
+    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", own, NULL);
 
     (void)state;
     assert_string_equal(variables[1], "HOME=/root");
@@ -46,6 +46,24 @@ static void test_the_operators_are_added_and_win(void **state)
     assert_string_equal(variables[6], "HOMES=1");
     assert_null(variables[7]);
     run_variables_free(variables);
+}
+
+static void test_those_of_the_run_win_over_all(void **state)
+{
+    char home[] = "HOME=/root";
+    char *own[] = {home, NULL};
+    const char *const further[] = {"A=1", "HOME=/here", NULL};
+    char **copy = run_variables_copy(further);
+    char **variables =
+        run_variables_new("/usr/bin/python3", "/home/tester", own, (const char *const *)copy);
+
+    (void)state;
+    assert_string_equal(variables[1], "HOME=/here");
+    assert_string_equal(variables[5], "A=1");
+    assert_null(variables[6]);
+    assert_null(run_variables_copy(NULL));
+    run_variables_free(variables);
+    run_variables_free(copy);
 }
 
 static void test_a_virtual_environment_is_named(void **state)
@@ -58,11 +76,11 @@ static void test_a_virtual_environment_is_named(void **state)
 
     (void)state;
     shell(scratch, "mkdir -p venv/bin");
-    variables = run_variables_new(interpreter, scratch, NULL);
+    variables = run_variables_new(interpreter, scratch, NULL, NULL);
     assert_null(variables[5]);
     run_variables_free(variables);
     shell(scratch, "echo home = /usr/bin >venv/pyvenv.cfg");
-    variables = run_variables_new(interpreter, scratch, NULL);
+    variables = run_variables_new(interpreter, scratch, NULL, NULL);
     assert_string_equal(variables[0], path);
     assert_string_equal(variables[5], venv);
     assert_null(variables[6]);
@@ -75,6 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variables_are_built_from_nothing),
         cmocka_unit_test(test_the_operators_are_added_and_win),
+        cmocka_unit_test(test_those_of_the_run_win_over_all),
         cmocka_unit_test(test_a_virtual_environment_is_named),
     };
 
