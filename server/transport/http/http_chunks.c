@@ -1,0 +1,157 @@
+#include "server/transport/http/http_chunks.h"
+
+#include "server/transport/http/http_head.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Fields that would have decided something, had they come in the head. */
+static const char *const forbidden[] = {"Content-Length", "Transfer-Encoding", "Host",
+                                        "Connection"};
+
+void http_chunks_init(struct http_chunks *chunks)
+{
+    *chunks = (struct http_chunks){.state = HTTP_CHUNKS_SIZE};
+    buffer_init(&chunks->trailer, HTTP_TRAILER_BYTES);
+}
+
+void http_chunks_deinit(struct http_chunks *chunks)
+{
+    buffer_deinit(&chunks->trailer);
+}
+
+static int digit_value(char character)
+{
+    if (character >= '0' && character <= '9')
+        return character - '0';
+    if (character >= 'a' && character <= 'f')
+        return character - 'a' + 10;
+    if (character >= 'A' && character <= 'F')
+        return character - 'A' + 10;
+    return -1;
+}
+
+static enum http_chunks_state take_size(struct http_chunks *chunks, char character)
+{
+    int value = digit_value(character);
+
+    if (value >= 0) {
+        chunks->left = chunks->left << 4 | (unsigned)value;
+        return chunks->digits++ < HTTP_CHUNK_DIGITS ? HTTP_CHUNKS_SIZE : HTTP_CHUNKS_BAD;
+    }
+    chunks->skipped = 0;
+    if (chunks->digits == 0)
+        return HTTP_CHUNKS_BAD;
+    if (character == ';')
+        return HTTP_CHUNKS_EXTENSION;
+    return character == '\r' ? HTTP_CHUNKS_SIZE_END : HTTP_CHUNKS_BAD;
+}
+
+static enum http_chunks_state take_extension(struct http_chunks *chunks, char character)
+{
+    if (character == '\r')
+        return HTTP_CHUNKS_SIZE_END;
+    if (character < ' ' || character > '~' || ++chunks->skipped > HTTP_CHUNK_EXTENSION_BYTES)
+        return HTTP_CHUNKS_BAD;
+    return HTTP_CHUNKS_EXTENSION;
+}
+
+static enum http_chunks_state take_size_end(struct http_chunks *chunks, char character)
+{
+    chunks->digits = 0;
+    if (character != '\n')
+        return HTTP_CHUNKS_BAD;
+    return chunks->left > 0 ? HTTP_CHUNKS_DATA : HTTP_CHUNKS_TRAILER;
+}
+
+static enum http_chunks_state take_data_end(struct http_chunks *chunks, char character)
+{
+    if (character != "\r\n"[chunks->skipped++])
+        return HTTP_CHUNKS_BAD;
+    return chunks->skipped == 2 ? HTTP_CHUNKS_SIZE : HTTP_CHUNKS_DATA_END;
+}
+
+static bool is_forbidden(const struct http_head *trailer)
+{
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+        if (http_head_find(trailer, forbidden[i], NULL))
+            return true;
+    return false;
+}
+
+static bool is_blank_line_next(const struct buffer *trailer)
+{
+    size_t length = buffer_length(trailer);
+    const char *bytes = buffer_bytes(trailer);
+
+    if (length == 2)
+        return memcmp(bytes, "\r\n", 2) == 0;
+    return length >= 4 && memcmp(bytes + length - 4, "\r\n\r\n", 4) == 0;
+}
+
+/* Kept until all of it is there. */
+static enum http_chunks_state take_trailer(struct http_chunks *chunks, char character)
+{
+    struct http_head fields = {0};
+    struct error err;
+
+    if (character == '\0' || buffer_append(&chunks->trailer, &character, 1, &err) < 0)
+        return HTTP_CHUNKS_BAD;
+    if (character != '\n' || !is_blank_line_next(&chunks->trailer))
+        return HTTP_CHUNKS_TRAILER;
+    if (http_head_parse_fields(buffer_bytes(&chunks->trailer), buffer_length(&chunks->trailer) - 2,
+                               &fields) != 0 ||
+        is_forbidden(&fields))
+        return HTTP_CHUNKS_BAD;
+    return HTTP_CHUNKS_COMPLETE;
+}
+
+static enum http_chunks_state take(struct http_chunks *chunks, char character)
+{
+    switch (chunks->state) {
+    case HTTP_CHUNKS_SIZE:
+        return take_size(chunks, character);
+    case HTTP_CHUNKS_EXTENSION:
+        return take_extension(chunks, character);
+    case HTTP_CHUNKS_SIZE_END:
+        return take_size_end(chunks, character);
+    case HTTP_CHUNKS_DATA_END:
+        return take_data_end(chunks, character);
+    case HTTP_CHUNKS_TRAILER:
+        return take_trailer(chunks, character);
+    case HTTP_CHUNKS_DATA:
+    case HTTP_CHUNKS_COMPLETE:
+    case HTTP_CHUNKS_BAD:
+        break;
+    }
+    return HTTP_CHUNKS_BAD;
+}
+
+/* The piece of data that LENGTH bytes begin with. */
+static size_t take_data(struct http_chunks *chunks, size_t length)
+{
+    size_t piece = chunks->left < length ? (size_t)chunks->left : length;
+
+    chunks->left -= piece;
+    if (chunks->left == 0) {
+        chunks->skipped = 0;
+        chunks->state = HTTP_CHUNKS_DATA_END;
+    }
+    return piece;
+}
+
+size_t http_chunks_feed(struct http_chunks *chunks, const char *bytes, size_t length,
+                        size_t *ret_piece)
+{
+    size_t used = 0;
+
+    *ret_piece = 0;
+    while (used < length && chunks->state < HTTP_CHUNKS_COMPLETE) {
+        if (chunks->state == HTTP_CHUNKS_DATA) {
+            *ret_piece = take_data(chunks, length - used);
+            return used + *ret_piece;
+        }
+        chunks->state = take(chunks, bytes[used++]);
+    }
+    return used;
+}

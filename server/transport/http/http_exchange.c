@@ -1,0 +1,233 @@
+#include "server/transport/http/http_exchange.h"
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "server/transport/http/http_connection.h"
+#include "server/transport/http/http_event.h"
+#include "server/transport/http/http_status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    HEAD_BYTES = 256, /* what of a response's head is not the service's */
+    CHUNK_HEAD_BYTES = 24,
+    STATUS_NO_CONTENT = 204,
+    STATUS_UNAVAILABLE = 503,
+    NO_ROOM_CODE = -32000, /* JSON-RPC: the server's own */
+    ERROR_TEXT_BYTES = 512,
+};
+
+static struct http_connection *connection_of(struct http_exchange *exchange)
+{
+    return CONTAINER_OF(exchange, struct http_connection, exchange);
+}
+
+static bool is_open(struct http_exchange *exchange)
+{
+    return !exchange->is_complete && connection_of(exchange)->state < HTTP_CONNECTION_LINGERING;
+}
+
+const char *http_exchange_field(const struct http_exchange *exchange, const char *name,
+                                unsigned *ret_count)
+{
+    return http_head_find(&exchange->head, name, ret_count);
+}
+
+bool http_exchange_admit(struct http_exchange *exchange)
+{
+    struct http_connection *connection = connection_of(exchange);
+
+    if (connection->is_admitted)
+        return true;
+    if (!connection->settings.admit(connection)) {
+        connection->is_last = true;
+        http_refuse(exchange, STATUS_UNAVAILABLE, "Retry-After: 1\r\n", NO_ROOM_CODE,
+                    "Too many connections; try again later");
+        return false;
+    }
+    connection->is_admitted = true;
+    return true;
+}
+
+/* Whole responses */
+
+static const char *say_whether_kept(struct http_connection *connection)
+{
+    connection->is_last = !http_connection_can_stay(connection);
+    return connection->is_last ? "Connection: close\r\n" : "";
+}
+
+static struct iovec part_of(const char *text, size_t length)
+{
+    return (struct iovec){(char *)text, length};
+}
+
+static size_t format_body_fields(char text[static HEAD_BYTES], unsigned status,
+                                 const char *content_type, size_t length)
+{
+    if (status == STATUS_NO_CONTENT)
+        return 0;
+    if (!content_type)
+        return (size_t)snprintf(text, HEAD_BYTES, "Content-Length: 0\r\n");
+    return (size_t)snprintf(text, HEAD_BYTES, "Content-Type: %s\r\nContent-Length: %zu\r\n",
+                            content_type, length);
+}
+
+void http_respond(struct http_exchange *exchange, unsigned status, const char *fields,
+                  const char *content_type, const char *body, size_t length)
+{
+    struct http_connection *connection = connection_of(exchange);
+    char start[HEAD_BYTES];
+    char about_body[HEAD_BYTES];
+    bool is_bodiless = !content_type || strcmp(exchange->head.method, "HEAD") == 0;
+    struct iovec parts[] = {
+        part_of(start, 0),
+        part_of(fields, strlen(fields)),
+        part_of(about_body, format_body_fields(about_body, status, content_type, length)),
+        part_of("\r\n", 2),
+        part_of(body, is_bodiless ? 0 : length),
+    };
+
+    if (!is_open(exchange))
+        return;
+    parts[0].iov_len = (size_t)snprintf(start, sizeof start, "HTTP/1.1 %u %s\r\n%s", status,
+                                        http_status_reason(status), say_whether_kept(connection));
+    http_writer_send(&connection->writer, parts, sizeof parts / sizeof *parts);
+    http_connection_responded(connection);
+}
+
+void http_refuse(struct http_exchange *exchange, unsigned status, const char *fields, int code,
+                 const char *message)
+{
+    char text[ERROR_TEXT_BYTES];
+    int length =
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":%d,\"message\":\"%s\"}}", code, message);
+
+    http_respond(exchange, status, fields, "application/json", text, (size_t)length);
+}
+
+/* Streams of events */
+
+static void keep_from_silence(struct http_connection *connection)
+{
+    connection->comment_at = clock_seconds() + connection->settings.limits->comment_seconds;
+}
+
+void http_stream_begin(struct http_exchange *exchange, const char *fields)
+{
+    static const char about_body[] = "Content-Type: text/event-stream\r\n"
+                                     "Cache-Control: no-cache, no-transform\r\n"
+                                     "X-Accel-Buffering: no\r\n";
+    struct http_connection *connection = connection_of(exchange);
+    const char *ending;
+    char start[HEAD_BYTES];
+    int length;
+
+    if (!is_open(exchange) || exchange->is_stream)
+        return;
+    exchange->is_stream = true;
+    exchange->is_chunked = exchange->head.minor > 0;
+    ending = exchange->is_chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
+    length = snprintf(start, sizeof start, "HTTP/1.1 200 OK\r\n%s", say_whether_kept(connection));
+    http_writer_send(
+        &connection->writer,
+        (struct iovec[]){part_of(start, (size_t)length), part_of(about_body, strlen(about_body)),
+                         part_of(fields, strlen(fields)), part_of(ending, strlen(ending))},
+        4);
+    keep_from_silence(connection);
+    http_connection_sent(connection);
+}
+
+static int append_chunk_head(struct buffer *out, size_t length, struct error *err)
+{
+    char head[CHUNK_HEAD_BYTES];
+
+    return buffer_append(out, head, (size_t)snprintf(head, sizeof head, "%zx\r\n", length), err);
+}
+
+/* Behind everything that is unsent; at most as much as the buffer takes. */
+static void append_event(struct http_exchange *exchange, const struct http_event *event)
+{
+    struct http_connection *connection = connection_of(exchange);
+    struct buffer *out = http_writer_compose(&connection->writer);
+    bool is_chunked = exchange->is_chunked;
+    struct error err = ERROR_INIT;
+
+    if (!out)
+        return;
+    if ((is_chunked && append_chunk_head(out, http_event_length(event), &err) < 0) ||
+        http_event_append(event, out, &err) < 0 ||
+        (is_chunked && buffer_append(out, "\r\n", 2, &err) < 0))
+        connection->writer.problem = "an event is too large";
+}
+
+/* What was appended begins at once if nothing is before it. */
+static void flush_appended(struct http_connection *connection, size_t unsent_before)
+{
+    if (unsent_before == 0 && !connection->writer.problem)
+        (void)http_writer_flush(&connection->writer);
+    keep_from_silence(connection);
+    http_connection_sent(connection);
+}
+
+static bool send_event(struct http_exchange *exchange, const struct http_event *event)
+{
+    struct http_connection *connection = connection_of(exchange);
+    size_t before = http_writer_unsent(&connection->writer);
+
+    if (!is_open(exchange) || !exchange->is_stream)
+        return false;
+    append_event(exchange, event);
+    flush_appended(connection, before);
+    connection->is_congested =
+        http_writer_unsent(&connection->writer) >= connection->settings.limits->congested_bytes;
+    return !connection->is_congested;
+}
+
+bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,
+                      const char *data, size_t length)
+{
+    return send_event(
+        exchange, &(struct http_event){.id = id, .name = event, .data = data, .length = length});
+}
+
+bool http_stream_send_retry(struct http_exchange *exchange, const char *id, unsigned milliseconds)
+{
+    return send_event(exchange, &(struct http_event){.id = id, .data = "", .retry = milliseconds});
+}
+
+void http_stream_comment(struct http_exchange *exchange)
+{
+    static const char chunk[] = "d\r\n: keepalive\n\n\r\n";
+    static const char comment[] = ": keepalive\n\n";
+    const char *text = exchange->is_chunked ? chunk : comment;
+    struct http_connection *connection = connection_of(exchange);
+    struct iovec part = part_of(text, strlen(text));
+
+    /* One that has not taken what is there hears nothing new. */
+    if (http_writer_unsent(&connection->writer) == 0)
+        http_writer_send(&connection->writer, &part, 1);
+    keep_from_silence(connection);
+    http_connection_sent(connection);
+}
+
+void http_stream_end(struct http_exchange *exchange)
+{
+    static const char last_chunk[] = "0\r\n\r\n";
+    struct http_connection *connection = connection_of(exchange);
+    struct iovec part = part_of(last_chunk, strlen(last_chunk));
+
+    if (!is_open(exchange) || !exchange->is_stream)
+        return;
+    if (exchange->is_chunked)
+        http_writer_send(&connection->writer, &part, 1);
+    http_connection_responded(connection);
+}
+
+void http_exchange_abort(struct http_exchange *exchange)
+{
+    exchange->is_told = false;
+    http_connection_close(connection_of(exchange), "the response was given up");
+}

@@ -1,0 +1,31 @@
+/* The way out of a connection: what the client does not take now is kept, up to a bound. */
+#pragma once
+
+#include "base/buffer.h"
+#include "server/transport/http/channel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_writer {
+    struct channel *channel; /* borrowed */
+    struct buffer unsent;
+    size_t limit;        /* no more is taken when so much is unsent */
+    const char *problem; /* why nothing can be sent any more; NULL: it can */
+};
+
+/* LIMIT: a single response may go beyond it. */
+void http_writer_init(struct http_writer *writer, struct channel *channel, size_t limit);
+void http_writer_deinit(struct http_writer *writer);
+
+/* Writes PARTS, or keeps what cannot be written now. */
+void http_writer_send(struct http_writer *writer, const struct iovec *parts, int count);
+
+/* Where to append what http_writer_flush then writes; NULL: too much is unsent, or nothing can be
+ * sent. */
+struct buffer *http_writer_compose(struct http_writer *writer);
+
+/* Writes what is unsent as far as that goes. True: some of it, or there was none. */
+bool http_writer_flush(struct http_writer *writer);
+
+size_t http_writer_unsent(const struct http_writer *writer);
