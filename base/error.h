@@ -16,7 +16,10 @@ enum error_code {
     ERROR_INVALID_REQUEST,
     ERROR_METHOD_NOT_FOUND,
     ERROR_INVALID_PARAMS,
-    ERROR_UNKNOWN_TOOL, /* the message is its name */
+    ERROR_ENVELOPE,         /* what a request must say about itself is missing or wrong */
+    ERROR_HEADER_MISMATCH,  /* the HTTP header fields say something else than the message */
+    ERROR_UNKNOWN_TOOL,     /* the message is its name */
+    ERROR_UNKNOWN_RESOURCE, /* the message is its URI */
     ERROR_MISSING_CAPABILITY,
     ERROR_UNSUPPORTED_VERSION,
     ERROR_INTERNAL,

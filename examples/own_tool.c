@@ -1,7 +1,7 @@
 /* A server with a tool of its own, made with pyexecd's layers; built as build/examples/own_tool. */
 #include "base/error.h"
 #include "server/mcp/mcp.h"
-#include "server/tools/registry.h"
+#include "server/tools/tool.h"
 #include "server/transport/transport.h"
 
 #include <ev.h>
@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 /* The arguments fit the schema below when this is called; 5.0 is an integer, too. */
-static enum outcome throw_dice(struct tool_call *call, struct error *err)
+static enum outcome throw_dice(struct invocation *call, struct error *err)
 {
     int count = (int)json_number_value(json_object_get(call->arguments, "count"));
     unsigned char random[100];
@@ -20,7 +20,7 @@ static enum outcome throw_dice(struct tool_call *call, struct error *err)
     (void)!getrandom(random, sizeof random, 0); /* so few bytes cannot fail */
     for (int i = 0; i < count; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%d ", random[i] % 6 + 1);
-    tool_call_add_text(call, text, length - 1);
+    invocation_add_text(call, text, length - 1);
     return OUTCOME_READY;
 }
 
@@ -34,7 +34,7 @@ int main(void)
     struct error err = ERROR_INIT;
     struct ev_loop *loop = EV_DEFAULT;
     struct registry *registry = registry_new();
-    struct mcp_server server = {.name = "dice", .version = "1", .registry = registry};
+    struct mcp_server server = {.loop = loop, .registry = registry, .name = "dice", .version = "1"};
     struct tool dice = {.name = "dice", .description = "Throws dice.", .start = throw_dice};
     struct transport_settings settings = {.loop = loop,
                                           .server = &server,
@@ -47,6 +47,7 @@ int main(void)
     dice.input_schema =
         json_pack("{s:s, s:{s:{s:s, s:i, s:i}}, s:[s]}", "type", "object", "properties", "count",
                   "type", "integer", "minimum", 1, "maximum", 100, "required", "count");
+    mcp_server_init(&server);
     if (tool_register_function(registry, &dice, &err) == 0)
         transport = transport_open(&settings, &err);
     if (transport)
@@ -54,6 +55,7 @@ int main(void)
     else
         fprintf(stderr, "own_tool: %s\n", err.message);
     transport_free(transport);
+    mcp_server_deinit(&server);
     registry_free(registry);
     return transport == NULL;
 }

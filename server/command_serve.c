@@ -109,7 +109,9 @@ static int open_tools(struct server *server, const struct callers *callers, stru
         .title = "Python execution",
         .version = PYEXECD_VERSION,
         .registry = server->registry,
+        .loop = server->service.loop,
     };
+    mcp_server_init(&server->mcp);
     return server->run_python ? 0 : -1;
 }
 
@@ -151,6 +153,7 @@ static void shut_down(struct server *server)
     service_stop(&server->service);
     service_drain(&server->service);
     stop_watchers(server);
+    mcp_server_deinit(&server->mcp);
     registry_free(server->registry);
     run_python_free(server->run_python);
     service_close(&server->service);

@@ -12,8 +12,12 @@ enum {
     BATCH_BYTES = 16 * 1024 * 1024, /* most bytes of answers kept for one */
 };
 
+struct sink;
+
 struct batch {
     struct list link;   /* in the session */
+    struct sink *sink;  /* borrowed: where the answer goes; NULL: nowhere */
+    bool is_owed;       /* some member is answered, unless it is cancelled */
     size_t open;        /* members that may still be answered */
     struct buffer text; /* "[" and the answers so far, with commas */
 };

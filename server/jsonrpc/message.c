@@ -19,7 +19,10 @@ static const struct {
     {ERROR_INVALID_REQUEST, -32600, "Invalid Request"},
     {ERROR_METHOD_NOT_FOUND, -32601, "Method not found"},
     {ERROR_INVALID_PARAMS, -32602, "Invalid params"},
+    {ERROR_ENVELOPE, -32602, "Invalid params"},
+    {ERROR_HEADER_MISMATCH, -32020, "Header mismatch"},
     {ERROR_UNKNOWN_TOOL, -32602, "Unknown tool"},
+    {ERROR_UNKNOWN_RESOURCE, -32002, "Resource not found"},
     {ERROR_INVALID_ARGUMENTS, -32602, "Invalid params"},
     {ERROR_MISSING_CAPABILITY, -32021, "Missing required client capability"},
     {ERROR_UNSUPPORTED_VERSION, -32022, "Unsupported protocol version"},
@@ -33,11 +36,6 @@ static size_t find_number(const struct error *err)
             return i;
     }
     return 0;
-}
-
-int message_error_number(const struct error *err)
-{
-    return NUMBERS[find_number(err)].number;
 }
 
 /* Reading */
@@ -172,6 +170,14 @@ char *message_error(const char *id, const struct error *err, json_t *data)
         memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":", id ? id : "null");
 
     return json_text_within(before, error, "}");
+}
+
+char *message_request(unsigned id, const char *method, json_t *params)
+{
+    AUTO_JSON json_t *message = json_pack("{s:s, s:I, s:s, s:O*}", "jsonrpc", "2.0", "id",
+                                          (json_int_t)id, "method", method, "params", params);
+
+    return json_text(message);
 }
 
 char *message_notification(const char *method, json_t *params)

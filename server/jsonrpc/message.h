@@ -40,11 +40,9 @@ void message_deinit(struct message *message);
  * parser could not take, or are NULL. Owned by the caller. */
 char *message_id_text(const json_t *value, const char *digits);
 
-/* The number that stands for the code of ERR on the wire. */
-int message_error_number(const struct error *err);
-
 /* Messages as compact JSON text without line breaks; owned by the caller. ID is JSON text, NULL
  * for null. DATA may be NULL. */
 char *message_result(const char *id, const json_t *result);
 char *message_error(const char *id, const struct error *err, json_t *data);
+char *message_request(unsigned id, const char *method, json_t *params);
 char *message_notification(const char *method, json_t *params);

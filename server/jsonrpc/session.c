@@ -12,6 +12,7 @@
 struct call {
     struct list link;        /* in the session */
     struct session *session; /* borrowed: the owner */
+    struct sink *sink;       /* borrowed: where everything goes; NULL: nowhere any more */
     struct batch *batch;     /* borrowed: where the answer goes; NULL: to the sink */
     char *id;                /* JSON text; owned */
     json_t *message;         /* owned: method and params are in it */
@@ -19,12 +20,21 @@ struct call {
     struct mcp_request request;
 };
 
+/* A request to the client, until it is answered. */
+struct question {
+    struct list link;  /* in the session */
+    struct call *call; /* borrowed: what it belongs to */
+    unsigned number;   /* its id */
+};
+
 /* A message on its way in. Everything is borrowed. */
-struct incoming {
+struct arrival {
     json_t *value;
     const struct scan *scan;
     size_t element; /* position in the batch, 0 without one */
     struct batch *batch;
+    struct sink *sink;
+    const struct mcp_headers *headers;
     size_t bytes;
 };
 
@@ -34,44 +44,70 @@ struct incoming {
 struct answer {
     const char *id; /* JSON text, or NULL */
     const char *text;
-    int number; /* of the error in it, or 0 */
+    enum error_code code; /* of the error in it, or ERROR_NONE */
 };
 
-static void send_answer(struct session *session, struct batch *batch, const struct answer *answer)
+static void send_answer(struct sink *sink, struct batch *batch, const struct answer *answer)
 {
     if (batch)
         batch_add(batch, answer->id, answer->text);
-    else
-        session->sink->send(session->sink, answer->text, strlen(answer->text), true,
-                            answer->number);
+    else if (sink)
+        sink->send(sink, answer->text, strlen(answer->text), true, answer->code);
 }
 
 /* Answers a message that does not become a call. */
-static void refuse(struct session *session, struct batch *batch, const char *id,
-                   const struct error *err)
+static void refuse(struct sink *sink, struct batch *batch, const char *id, const struct error *err)
 {
     AUTO_FREE char *text = message_error(id, err, NULL);
-    struct answer answer = {.id = id, .text = text, .number = message_error_number(err)};
+    struct answer answer = {.id = id, .text = text, .code = err->code};
 
-    send_answer(session, batch, &answer);
+    send_answer(sink, batch, &answer);
+}
+
+static void close_sink(struct sink *sink)
+{
+    if (sink && sink->close)
+        sink->close(sink);
 }
 
 /* One member of BATCH is done. The whole answer goes out with the last. */
 static void close_member(struct session *session, struct batch *batch)
 {
+    struct sink *sink;
+
     if (!batch || !batch_close_member(batch))
         return;
-    if (buffer_length(&batch->text))
-        session->sink->send(session->sink, buffer_bytes(&batch->text), buffer_length(&batch->text),
-                            true, 0);
+    sink = batch->sink;
+    if (sink && buffer_length(&batch->text))
+        sink->send(sink, buffer_bytes(&batch->text), buffer_length(&batch->text), true, ERROR_NONE);
+    else if (batch->is_owed)
+        close_sink(sink);
     batch_free(batch);
     session->batch_count--;
 }
 
 /* Calls */
 
+static void question_free(struct session *session, struct question *question)
+{
+    session->question_count--;
+    list_remove(&question->link);
+    free(question);
+}
+
+static void free_questions(const struct call *call)
+{
+    LIST_FOR_EACH_SAFE (&call->session->questions, link) {
+        struct question *question = CONTAINER_OF(link, struct question, link);
+
+        if (question->call == call)
+            question_free(call->session, question);
+    }
+}
+
 static void call_free(struct call *call)
 {
+    free_questions(call);
     call->session->call_count--;
     call->session->held_bytes -= call->bytes;
     list_remove(&call->link);
@@ -86,15 +122,14 @@ static void call_finish(struct call *call, json_t *result /* taken */, const str
 {
     AUTO_FREE char *text = err ? message_error(call->id, err, call->request.error_data)
                                : message_result(call->id, result);
-    struct answer answer = {
-        .id = call->id, .text = text, .number = err ? message_error_number(err) : 0};
+    struct answer answer = {.id = call->id, .text = text, .code = err ? err->code : ERROR_NONE};
     struct session *session = call->session;
     struct batch *batch = call->batch;
 
     /* A large result is there as a tree and as text: the tree goes before the text is copied. */
     json_decref(result);
     mcp_request_deinit(&call->request);
-    send_answer(session, batch, &answer);
+    send_answer(call->sink, batch, &answer);
     call_free(call);
     close_member(session, batch);
 }
@@ -104,20 +139,78 @@ static void call_cancel(struct call *call)
 {
     struct session *session = call->session;
     struct batch *batch = call->batch;
+    struct sink *sink = batch ? NULL : call->sink;
 
     mcp_request_cancel(&call->request);
     call_free(call);
+    close_sink(sink);
     close_member(session, batch);
+}
+
+/* Sends what is not an answer, if anybody takes it. */
+static bool send_aside(struct sink *sink, const char *text)
+{
+    if (!sink || sink->answers_only)
+        return false;
+    sink->send(sink, text, strlen(text), false, ERROR_NONE);
+    return true;
 }
 
 static void on_notify(struct mcp_request *request, const char *method, json_t *params)
 {
     struct call *call = CONTAINER_OF(request, struct call, request);
     AUTO_FREE char *text = message_notification(method, params);
-    struct sink *sink = call->session->sink;
 
     json_decref(params);
-    sink->send(sink, text, strlen(text), false, 0);
+    send_aside(call->sink, text);
+}
+
+static unsigned on_ask(struct mcp_request *request, const char *method, json_t *params)
+{
+    struct call *call = CONTAINER_OF(request, struct call, request);
+    struct session *session = call->session;
+    AUTO_FREE char *text = message_request(session->last_question + 1, method, params);
+    struct question *question;
+
+    json_decref(params);
+    if (session->question_count >= SESSION_QUESTIONS || !send_aside(call->sink, text))
+        return 0;
+    question = NEW(struct question);
+    question->call = call;
+    question->number = ++session->last_question;
+    list_append(&session->questions, &question->link);
+    session->question_count++;
+    return question->number;
+}
+
+static struct question *question_find(const struct session *session, json_int_t number)
+{
+    LIST_FOR_EACH (&session->questions, link) {
+        struct question *question = CONTAINER_OF(link, struct question, link);
+
+        if ((json_int_t)question->number == number)
+            return question;
+    }
+    return NULL;
+}
+
+static void on_withdraw(struct mcp_request *request, unsigned number)
+{
+    struct call *call = CONTAINER_OF(request, struct call, request);
+    struct question *question = question_find(call->session, (json_int_t)number);
+
+    if (!question)
+        return;
+    question_free(call->session, question);
+    on_notify(request, "notifications/cancelled", json_pack("{s:i}", "requestId", (int)number));
+}
+
+static void on_release(struct mcp_request *request)
+{
+    struct sink *sink = CONTAINER_OF(request, struct call, request)->sink;
+
+    if (sink && sink->release)
+        sink->release(sink);
 }
 
 static void on_done(struct mcp_request *request, json_t *result, const struct error *err)
@@ -125,22 +218,27 @@ static void on_done(struct mcp_request *request, json_t *result, const struct er
     call_finish(CONTAINER_OF(request, struct call, request), result, err);
 }
 
-static struct call *call_new(struct session *session, const struct incoming *incoming,
+static struct call *call_new(struct session *session, const struct arrival *arrival,
                              struct message *message)
 {
     struct call *call = NEW(struct call);
 
     call->session = session;
-    call->batch = incoming->batch;
+    call->sink = arrival->sink;
+    call->batch = arrival->batch;
     call->id = STEAL_PTR(message->id);
-    call->message = json_incref(incoming->value);
-    call->bytes = incoming->bytes;
+    call->message = json_incref(arrival->value);
+    call->bytes = arrival->bytes;
     call->request = (struct mcp_request){
         .peer = &session->peer,
         .method = message->method,
         .params = message->params,
-        .in_batch = incoming->batch != NULL,
+        .in_batch = arrival->batch != NULL,
+        .headers = arrival->headers,
         .notify = on_notify,
+        .ask = on_ask,
+        .withdraw = on_withdraw,
+        .release = on_release,
         .done = on_done,
     };
     list_append(&session->calls, &call->link);
@@ -160,15 +258,15 @@ static struct call *call_find(const struct session *session, const char *id)
     return NULL;
 }
 
-static int check_room(const struct session *session, const struct incoming *incoming,
-                      const char *id, struct error *err)
+static int check_room(const struct session *session, const struct arrival *arrival, const char *id,
+                      struct error *err)
 {
     if (call_find(session, id))
         return error_set(err, ERROR_INVALID_REQUEST, "a request with this id is in flight");
     if (session->call_count >= SESSION_CALLS)
         return error_set(err, ERROR_BUSY, "%d requests wait for their answers; try again later",
                          SESSION_CALLS);
-    if (session->held_bytes + incoming->bytes > SESSION_HELD_BYTES)
+    if (session->held_bytes + arrival->bytes > SESSION_HELD_BYTES)
         return error_set(err, ERROR_BUSY,
                          "requests of %d bytes wait for their answers; try again later",
                          SESSION_HELD_BYTES);
@@ -195,19 +293,19 @@ static void call_start(struct call *call)
 /* In */
 
 /* The call that a request becomes, or NULL when it has been refused. */
-static struct call *on_request(struct session *session, const struct incoming *incoming,
+static struct call *on_request(struct session *session, const struct arrival *arrival,
                                struct message *message)
 {
     struct error err = ERROR_INIT;
 
-    if (check_room(session, incoming, message->id, &err) == 0)
-        return call_new(session, incoming, message);
-    refuse(session, incoming->batch, message->id, &err);
+    if (check_room(session, arrival, message->id, &err) == 0)
+        return call_new(session, arrival, message);
+    refuse(arrival->sink, arrival->batch, message->id, &err);
     return NULL;
 }
 
 /* Others than this one change nothing here. A call that is not found has been answered already. */
-static void on_notification(struct session *session, const struct incoming *incoming,
+static void on_notification(struct session *session, const struct arrival *arrival,
                             const struct message *message)
 {
     AUTO_FREE char *id = NULL;
@@ -216,30 +314,61 @@ static void on_notification(struct session *session, const struct incoming *inco
     if (!message->method || strcmp(message->method, "notifications/cancelled") != 0)
         return;
     id = message_id_text(json_object_get(message->params, "requestId"),
-                         scan_find(incoming->scan, incoming->element, SCAN_REQUEST_ID));
+                         scan_find(arrival->scan, arrival->element, SCAN_REQUEST_ID));
     call = id ? call_find(session, id) : NULL;
     if (call)
         call_cancel(call);
 }
 
-/* Responses are dropped: this server asks its clients nothing. */
-static void on_message(struct session *session, const struct incoming *incoming)
+/* What the client says to what it was asked; to anything else it says nothing that matters. */
+static void on_response(struct session *session, const json_t *value)
+{
+    const json_t *id = json_object_get(value, "id");
+    const json_t *error = json_object_get(value, "error");
+    const char *reason = json_object_get_string(error, "message");
+    struct question *question =
+        json_is_integer(id) ? question_find(session, json_integer_value(id)) : NULL;
+    struct error err = ERROR_INIT;
+    struct call *call;
+    unsigned number;
+
+    if (!question)
+        return;
+    call = question->call;
+    number = question->number;
+    question_free(session, question);
+    if (error || !json_is_object(json_object_get(value, "result")))
+        error_set(&err, ERROR_UNAVAILABLE, "%s", reason ? reason : "it answered with no object");
+    mcp_request_answer(&call->request, number, json_object_get(value, "result"),
+                       err.code == ERROR_NONE ? NULL : &err);
+}
+
+/* True when it is to be answered. */
+static bool on_message(struct session *session, const struct arrival *arrival)
 {
     struct message message;
     struct error err = ERROR_INIT;
     struct call *call = NULL;
+    bool is_owed = true;
 
-    if (message_read(&message, incoming->value, incoming->scan, incoming->element, &err) < 0)
-        refuse(session, incoming->batch, message.id, &err);
+    if (message_read(&message, arrival->value, arrival->scan, arrival->element, &err) < 0)
+        refuse(arrival->sink, arrival->batch, message.id, &err);
     else if (message.kind == MESSAGE_REQUEST)
-        call = on_request(session, incoming, &message);
-    else if (message.kind == MESSAGE_NOTIFICATION)
-        on_notification(session, incoming, &message);
+        call = on_request(session, arrival, &message);
+    else
+        is_owed = false;
+    if (!is_owed && message.kind == MESSAGE_NOTIFICATION)
+        on_notification(session, arrival, &message);
+    else if (!is_owed)
+        on_response(session, arrival->value);
     message_deinit(&message);
+    if (arrival->batch)
+        arrival->batch->is_owed |= is_owed;
     if (call)
         call_start(call);
     else
-        close_member(session, incoming->batch);
+        close_member(session, arrival->batch);
+    return is_owed;
 }
 
 static int check_batch(const struct session *session, const json_t *messages, struct error *err)
@@ -258,45 +387,60 @@ static int check_batch(const struct session *session, const json_t *messages, st
     return 0;
 }
 
-static void on_batch(struct session *session, const struct incoming *whole)
+/* The last member may free the batch. */
+static bool on_batch(struct session *session, const struct arrival *whole)
 {
     size_t size = json_array_size(whole->value);
     struct error err = ERROR_INIT;
     struct batch *batch;
+    bool is_owed = false;
 
     if (check_batch(session, whole->value, &err) < 0) {
-        refuse(session, NULL, NULL, &err);
-        return;
+        refuse(whole->sink, NULL, NULL, &err);
+        return true;
     }
     batch = batch_new(size);
+    batch->sink = whole->sink;
     list_append(&session->batches, &batch->link);
     session->batch_count++;
     for (size_t i = 0; i < size; i++) {
-        struct incoming incoming = {
-            .value = json_array_get(whole->value, i),
-            .scan = whole->scan,
-            .element = i,
-            .batch = batch,
-            .bytes = whole->bytes / size,
-        };
+        struct arrival arrival = *whole;
 
-        on_message(session, &incoming); /* the last one may free the batch */
+        arrival.value = json_array_get(whole->value, i);
+        arrival.element = i;
+        arrival.batch = batch;
+        arrival.bytes = whole->bytes / size;
+        is_owed |= on_message(session, &arrival);
     }
+    return is_owed;
+}
+
+bool session_take(struct session *session, const struct incoming *incoming, struct sink *sink,
+                  const struct mcp_headers *headers)
+{
+    struct arrival arrival = {
+        .value = incoming->value,
+        .scan = &incoming->scan,
+        .sink = sink,
+        .headers = headers,
+        .bytes = incoming->bytes,
+    };
+
+    if (!incoming->value) {
+        refuse(sink, NULL, NULL, &incoming->fault);
+        return true;
+    }
+    return json_is_array(incoming->value) ? on_batch(session, &arrival)
+                                          : on_message(session, &arrival);
 }
 
 void session_receive(struct session *session, char *text, size_t length)
 {
-    AUTO(scan_deinit) struct scan scan = {0};
-    struct error err = ERROR_INIT;
-    AUTO_JSON json_t *value = message_parse(text, length, &scan, &err);
-    struct incoming incoming = {.value = value, .scan = &scan, .bytes = length};
+    struct incoming incoming;
 
-    if (!value)
-        refuse(session, NULL, NULL, &err);
-    else if (json_is_array(value))
-        on_batch(session, &incoming);
-    else
-        on_message(session, &incoming);
+    incoming_init(&incoming, text, length);
+    session_take(session, &incoming, session->sink, NULL);
+    incoming_deinit(&incoming);
 }
 
 void session_refuse_line(struct session *session, size_t limit)
@@ -304,22 +448,51 @@ void session_refuse_line(struct session *session, size_t limit)
     struct error err = ERROR_INIT;
 
     error_set(&err, ERROR_INVALID_REQUEST, "message is longer than %zu bytes", limit);
-    refuse(session, NULL, NULL, &err);
+    refuse(session->sink, NULL, NULL, &err);
 }
 
 /* The session itself */
 
-void session_init(struct session *session, struct mcp_server *server, const char *principal,
-                  struct sink *sink)
+void session_init(struct session *session, struct mcp_server *server,
+                  const struct mcp_peer_settings *settings, struct sink *sink)
 {
     *session = (struct session){.sink = sink};
-    mcp_peer_init(&session->peer, server, principal);
+    mcp_peer_init(&session->peer, server, settings);
     list_init(&session->calls);
     list_init(&session->batches);
+    list_init(&session->questions);
+}
+
+void session_forget(struct session *session, const struct sink *sink)
+{
+    LIST_FOR_EACH (&session->calls, link) {
+        struct call *call = CONTAINER_OF(link, struct call, link);
+
+        if (call->sink == sink)
+            call->sink = NULL;
+    }
+    LIST_FOR_EACH (&session->batches, link) {
+        struct batch *batch = CONTAINER_OF(link, struct batch, link);
+
+        if (batch->sink == sink)
+            batch->sink = NULL;
+    }
+    if (session->sink == sink)
+        session->sink = NULL;
+}
+
+/* Without a sink what ends is not told to anybody. */
+static void forget_all(struct session *session)
+{
+    session->sink = NULL;
+    LIST_FOR_EACH (&session->calls, link) {
+        CONTAINER_OF(link, struct call, link)->sink = NULL;
+    }
 }
 
 void session_deinit(struct session *session)
 {
+    forget_all(session);
     LIST_FOR_EACH_SAFE (&session->calls, link) {
         struct call *call = CONTAINER_OF(link, struct call, link);
 

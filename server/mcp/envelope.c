@@ -1,5 +1,6 @@
 #include "server/mcp/envelope.h"
 
+#include "server/mcp/headers.h"
 #include "server/mcp/logging.h"
 
 #define KEY_VERSION      MCP_META_PREFIX "protocolVersion"
@@ -29,14 +30,14 @@ static int check_members(const json_t *envelope, struct error *err)
     const json_t *level = json_object_get(envelope, KEY_LOG_LEVEL);
 
     if (!json_is_string(json_object_get(envelope, KEY_VERSION)))
-        return error_set(err, ERROR_INVALID_PARAMS, "_meta: " KEY_VERSION " must be a string");
+        return error_set(err, ERROR_ENVELOPE, "_meta: " KEY_VERSION " must be a string");
     if (!json_is_object(json_object_get(envelope, KEY_CAPABILITIES)))
-        return error_set(err, ERROR_INVALID_PARAMS,
+        return error_set(err, ERROR_ENVELOPE,
                          "_meta: " KEY_CAPABILITIES " must be there and be an object");
     if (client && !json_is_object(client))
-        return error_set(err, ERROR_INVALID_PARAMS, "_meta: " KEY_CLIENT_INFO " must be an object");
+        return error_set(err, ERROR_ENVELOPE, "_meta: " KEY_CLIENT_INFO " must be an object");
     if (level && logging_level_find(level) < 0)
-        return error_set(err, ERROR_INVALID_PARAMS,
+        return error_set(err, ERROR_ENVELOPE,
                          "_meta: " KEY_LOG_LEVEL " must be one of " LOGGING_LEVELS);
     return 0;
 }
@@ -47,7 +48,7 @@ int envelope_read(struct mcp_request *request, struct error *err)
     json_t *version = json_object_get(envelope, KEY_VERSION);
     const json_t *level = json_object_get(envelope, KEY_LOG_LEVEL);
 
-    if (check_members(envelope, err) < 0)
+    if (check_members(envelope, err) < 0 || headers_check_version(request, version, err) < 0)
         return -1;
     if (!mcp_version_is_modern(mcp_version_of(version))) {
         request->error_data =
@@ -56,6 +57,7 @@ int envelope_read(struct mcp_request *request, struct error *err)
                          "this server speaks 2026-07-28, and older ones after initialize");
     }
     request->version = mcp_version_of(version);
+    request->capabilities = json_object_get(envelope, KEY_CAPABILITIES);
     request->log_level = level ? logging_level_find(level) : -1;
     return 0;
 }

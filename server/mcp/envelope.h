@@ -17,8 +17,9 @@ bool envelope_is_claimed(const json_t *params);
 /* True when PARAMS really are one of a revision that is served here. */
 bool envelope_is_modern(const json_t *params);
 
-/* Takes version and log level of a modern REQUEST from its envelope, or says what is wrong with
- * it. For a version that is not served `error_data` is set too. */
+/* Takes version, capabilities and log level of a modern REQUEST from its envelope, or says what is
+ * wrong with it, or with the header fields beside it. For a version that is not served `error_data`
+ * is set too. */
 int envelope_read(struct mcp_request *request, struct error *err);
 
 /* The progress token in PARAMS; NULL when there is none or it is no string or integer. Borrowed. */

@@ -1,11 +1,7 @@
 #include "server/mcp/handshake.h"
 
+#include "server/mcp/capabilities.h"
 #include "server/mcp/result.h"
-
-static json_t *capabilities(void)
-{
-    return json_pack("{s:{}, s:{}}", "logging", "tools");
-}
 
 /* The version asked for, or the newest that has a handshake. */
 static enum mcp_version agree(const json_t *requested)
@@ -36,13 +32,16 @@ static int check_initialize(const json_t *params, struct error *err)
 enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const struct mcp_server *server = request->peer->server;
+    json_t *client = json_object_get(request->params, "capabilities");
 
     if (check_initialize(request->params, err) < 0)
         return OUTCOME_FAILED;
     request->version = agree(json_object_get(request->params, "protocolVersion"));
     request->peer->negotiated = request->version;
+    json_decref(request->peer->capabilities);
+    request->peer->capabilities = json_incref(client);
     *ret = json_pack("{s:s, s:o, s:o, s:s*}", "protocolVersion", mcp_version_name(request->version),
-                     "capabilities", capabilities(), "serverInfo",
+                     "capabilities", capabilities_of_server(server, request->version), "serverInfo",
                      result_server_info(server, request->version), "instructions",
                      server->instructions);
     return OUTCOME_READY;
@@ -50,10 +49,13 @@ enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, str
 
 enum outcome handshake_discover(struct mcp_request *request, json_t **ret, struct error *err)
 {
+    const struct mcp_server *server = request->peer->server;
+
     (void)err;
     *ret = json_pack("{s:o, s:o, s:s*}", "supportedVersions", mcp_version_list(), "capabilities",
-                     capabilities(), "instructions", request->peer->server->instructions);
-    result_finish_cacheable(request, *ret);
+                     capabilities_of_server(server, request->version), "instructions",
+                     server->instructions);
+    result_finish_cacheable(server, request->version, *ret, &result_caching_list);
     return OUTCOME_READY;
 }
 

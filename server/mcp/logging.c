@@ -3,17 +3,17 @@
 #include <string.h>
 
 static const char *const NAMES[] = {
-    [TOOL_LOG_EMERGENCY] = "emergency", [TOOL_LOG_ALERT] = "alert",
-    [TOOL_LOG_CRITICAL] = "critical",   [TOOL_LOG_ERROR] = "error",
-    [TOOL_LOG_WARNING] = "warning",     [TOOL_LOG_NOTICE] = "notice",
-    [TOOL_LOG_INFO] = "info",           [TOOL_LOG_DEBUG] = "debug",
+    [SEVERITY_EMERGENCY] = "emergency", [SEVERITY_ALERT] = "alert",
+    [SEVERITY_CRITICAL] = "critical",   [SEVERITY_ERROR] = "error",
+    [SEVERITY_WARNING] = "warning",     [SEVERITY_NOTICE] = "notice",
+    [SEVERITY_INFO] = "info",           [SEVERITY_DEBUG] = "debug",
 };
 
 int logging_level_find(const json_t *value)
 {
     const char *name = json_string_value(value);
 
-    for (int level = TOOL_LOG_EMERGENCY; name && level <= TOOL_LOG_DEBUG; level++) {
+    for (int level = SEVERITY_EMERGENCY; name && level <= SEVERITY_DEBUG; level++) {
         if (strcmp(NAMES[level], name) == 0)
             return level;
     }
@@ -36,7 +36,7 @@ static int wanted_level(const struct mcp_request *request)
     return mcp_version_is_modern(request->version) ? request->log_level : request->peer->log_level;
 }
 
-void logging_send(struct mcp_request *request, enum tool_log_level level, const char *logger,
+void logging_send(struct mcp_request *request, enum log_severity level, const char *logger,
                   json_t *data)
 {
     if ((int)level > wanted_level(request) || request->peer->slow) {

@@ -4,19 +4,20 @@
 #include "base/error.h"
 #include "base/outcome.h"
 #include "server/mcp/mcp.h"
+#include "server/tools/invocation.h"
 
 #include <jansson.h>
 
 #define LOGGING_LEVELS "debug, info, notice, warning, error, critical, alert, emergency"
 
-enum { LOGGING_DEFAULT_LEVEL = TOOL_LOG_INFO }; /* of a legacy peer that has set none */
+enum { LOGGING_DEFAULT_LEVEL = SEVERITY_INFO }; /* of a legacy peer that has set none */
 
-/* The level (enum tool_log_level) that VALUE names, or -1. */
+/* The level (enum log_severity) that VALUE names, or -1. */
 int logging_level_find(const json_t *value);
 
 /* The method logging/setLevel. */
 enum outcome logging_set_level(struct mcp_request *request, json_t **ret, struct error *err);
 
 /* Sends DATA (taken) to whoever sent REQUEST, if it wants to hear of LEVEL. */
-void logging_send(struct mcp_request *request, enum tool_log_level level, const char *logger,
+void logging_send(struct mcp_request *request, enum log_severity level, const char *logger,
                   json_t *data);

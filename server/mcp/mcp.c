@@ -2,7 +2,9 @@
 
 #include "server/mcp/envelope.h"
 #include "server/mcp/handshake.h"
+#include "server/mcp/job.h"
 #include "server/mcp/logging.h"
+#include "server/mcp/request_state.h"
 #include "server/mcp/tools.h"
 
 #include <math.h>
@@ -26,15 +28,34 @@ static const struct method METHODS[] = {
     {"tools/call", MCP_2024_11_05, MCP_2026_07_28, tools_call},
 };
 
-void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server, const char *principal)
+void mcp_server_init(struct mcp_server *server)
 {
-    *peer = (struct mcp_peer){.server = server, .log_level = LOGGING_DEFAULT_LEVEL};
-    tool_caller_init(&peer->caller, principal);
+    server->principals = principals_new();
+    server->request_states = request_states_new();
+}
+
+void mcp_server_deinit(struct mcp_server *server)
+{
+    request_states_free(server->request_states);
+    principals_free(server->principals);
+}
+
+void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
+                   const struct mcp_peer_settings *settings)
+{
+    *peer = (struct mcp_peer){
+        .server = server,
+        .log_level = LOGGING_DEFAULT_LEVEL,
+        .stateless = settings->stateless,
+    };
+    tool_caller_init(&peer->caller, server->principals, settings->principal, settings->lasting);
 }
 
 void mcp_peer_deinit(struct mcp_peer *peer)
 {
     tool_caller_deinit(&peer->caller);
+    json_decref(peer->capabilities);
+    peer->capabilities = NULL;
 }
 
 bool mcp_peer_allows_batch(const struct mcp_peer *peer)
@@ -47,9 +68,11 @@ static bool is_method(const struct mcp_request *request, const char *name)
     return strcmp(request->method, name) == 0;
 }
 
-static bool is_handshake(const struct mcp_request *request)
+enum mcp_era mcp_era_of(const char *method, const json_t *params)
 {
-    return is_method(request, "initialize") && !envelope_is_modern(request->params);
+    if (strcmp(method, "initialize") == 0 && !envelope_is_modern(params))
+        return MCP_ERA_HANDSHAKE;
+    return envelope_is_claimed(params) ? MCP_ERA_MODERN : MCP_ERA_ANY;
 }
 
 /* What may be asked for before `initialize`, at which version. */
@@ -60,26 +83,39 @@ static int choose_first_version(struct mcp_request *request, struct error *err)
         return 0;
     }
     if (is_method(request, "server/discover"))
-        return error_set(err, ERROR_INVALID_PARAMS,
+        return error_set(err, ERROR_ENVELOPE,
                          "_meta must name the protocol version and the client's capabilities");
     return error_set(err, ERROR_INVALID_REQUEST, "server not initialized; send initialize first");
 }
 
+/* Answers a request that comes without the envelope which its header fields promise. */
+static int refuse_stateless(enum mcp_era era, struct error *err)
+{
+    if (era == MCP_ERA_HANDSHAKE)
+        return error_set(err, ERROR_HEADER_MISMATCH,
+                         "initialize is not part of the MCP-Protocol-Version that is named");
+    return error_set(err, ERROR_ENVELOPE,
+                     "_meta must name the protocol version and the client's capabilities");
+}
+
 static int choose_version(struct mcp_request *request, struct error *err)
 {
-    bool alone = envelope_is_claimed(request->params);
+    enum mcp_era era = mcp_era_of(request->method, request->params);
 
-    if (request->in_batch && (alone || is_handshake(request)))
+    if (request->in_batch && era != MCP_ERA_ANY)
         return error_set(err, ERROR_INVALID_REQUEST, "not allowed in a batch");
-    if (is_handshake(request)) {
+    if (era == MCP_ERA_MODERN)
+        return envelope_read(request, err);
+    if (request->peer->stateless)
+        return refuse_stateless(era, err);
+    if (era == MCP_ERA_HANDSHAKE) {
         request->version = MCP_2025_11_25;
         return 0;
     }
-    if (alone)
-        return envelope_read(request, err);
     if (request->peer->negotiated == MCP_VERSION_NONE)
         return choose_first_version(request, err);
     request->version = request->peer->negotiated;
+    request->capabilities = request->peer->capabilities;
     return 0;
 }
 
@@ -109,15 +145,22 @@ enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct
     return method->start(request, ret, err);
 }
 
-/* Only tool calls are ever pending. */
+void mcp_request_answer(struct mcp_request *request, unsigned number, json_t *result,
+                        const struct error *err)
+{
+    if (request->job)
+        job_take_answer(request->job, number, result, err);
+}
+
 void mcp_request_cancel(struct mcp_request *request)
 {
-    tool_call_cancel(&request->tool_call);
+    request->cancel(request);
 }
 
 void mcp_request_deinit(struct mcp_request *request)
 {
-    tool_call_deinit(&request->tool_call);
+    job_free(request->job);
+    request->job = NULL;
     json_decref(request->error_data);
     request->error_data = NULL;
 }

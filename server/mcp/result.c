@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { CACHE_MILLISECONDS = 300000 };
+const struct result_caching result_caching_list = {.milliseconds = 300000};
+const struct result_caching result_caching_contents = {.milliseconds = 0, .is_private = true};
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
@@ -93,22 +94,30 @@ json_t *result_content(json_t *content, enum mcp_version version)
     return translated;
 }
 
-json_t *result_finish(const struct mcp_request *request, json_t *result)
+json_t *result_finish_as(const struct mcp_server *server, enum mcp_version version, json_t *result,
+                         const char *type)
 {
-    if (!mcp_version_is_modern(request->version))
+    if (!mcp_version_is_modern(version))
         return result;
-    json_object_set_new(result, "resultType", json_string("complete"));
-    json_object_set_new(result, "_meta",
-                        json_pack("{s:o}", MCP_META_SERVER_INFO,
-                                  result_server_info(request->peer->server, request->version)));
+    json_object_set_new(result, "resultType", json_string(type));
+    json_object_set_new(
+        result, "_meta",
+        json_pack("{s:o}", MCP_META_SERVER_INFO, result_server_info(server, version)));
     return result;
 }
 
-json_t *result_finish_cacheable(const struct mcp_request *request, json_t *result)
+json_t *result_finish(const struct mcp_server *server, enum mcp_version version, json_t *result)
 {
-    if (mcp_version_is_modern(request->version)) {
-        json_object_set_new(result, "ttlMs", json_integer(CACHE_MILLISECONDS));
-        json_object_set_new(result, "cacheScope", json_string("public"));
+    return result_finish_as(server, version, result, "complete");
+}
+
+json_t *result_finish_cacheable(const struct mcp_server *server, enum mcp_version version,
+                                json_t *result, const struct result_caching *caching)
+{
+    if (mcp_version_is_modern(version)) {
+        json_object_set_new(result, "ttlMs", json_integer(caching->milliseconds));
+        json_object_set_new(result, "cacheScope",
+                            json_string(caching->is_private ? "private" : "public"));
     }
-    return result_finish(request, result);
+    return result_finish(server, version, result);
 }

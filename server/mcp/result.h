@@ -5,6 +5,7 @@
 #include "server/mcp/version.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A member that came with a revision. */
@@ -23,8 +24,22 @@ json_t *result_server_info(const struct mcp_server *server, enum mcp_version ver
 /* Content blocks at VERSION: what it does not know becomes text. New reference. */
 json_t *result_content(json_t *content, enum mcp_version version);
 
-/* Adds what every result of REQUEST's revision carries. Returns RESULT. */
-json_t *result_finish(const struct mcp_request *request, json_t *result);
+/* Adds what every result at VERSION carries. Returns RESULT. */
+json_t *result_finish(const struct mcp_server *server, enum mcp_version version, json_t *result);
 
-/* The same for a result that may be kept and shown to anyone for a while. */
-json_t *result_finish_cacheable(const struct mcp_request *request, json_t *result);
+/* The same for a result of another type than "complete". */
+json_t *result_finish_as(const struct mcp_server *server, enum mcp_version version, json_t *result,
+                         const char *type);
+
+/* How long clients may keep a result, and whether others may see it. */
+struct result_caching {
+    json_int_t milliseconds;
+    bool is_private;
+};
+
+extern const struct result_caching result_caching_list;     /* what the server offers */
+extern const struct result_caching result_caching_contents; /* what may change at any time */
+
+/* The same for a result that may be kept. */
+json_t *result_finish_cacheable(const struct mcp_server *server, enum mcp_version version,
+                                json_t *result, const struct result_caching *caching);

@@ -1,168 +1,150 @@
 #include "server/tools/registry.h"
 
-#include "base/list.h"
 #include "base/memory.h"
-#include "base/schema.h"
-#include "base/utf8.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 128 };
-
-static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                      "0123456789_.-";
-
-struct entry {
-    struct tool tool;            /* its strings and schemas: owned */
-    struct schema *input_schema; /* owned */
-};
-
-struct registry {
-    struct entry **entries; /* owned, and what they point to */
+/* The entries of one kind. */
+struct entry_list {
+    struct entry **entries; /* owned, and a reference of each */
     size_t count;
 };
 
-struct registry *registry_new(void)
+struct registry {
+    struct entry_list kinds[REGISTRY_KINDS];
+    struct list watchers; /* of struct registry_watcher */
+};
+
+struct entry *entry_ref(struct entry *entry)
 {
-    return NEW(struct registry);
+    entry->references++;
+    return entry;
 }
 
-static void entry_free(struct entry *entry)
+void entry_unref(struct entry *entry)
 {
-    schema_free(entry->input_schema);
-    json_decref(entry->tool.annotations);
-    json_decref(entry->tool.output_schema);
-    json_decref(entry->tool.input_schema);
-    free((char *)entry->tool.description);
-    free((char *)entry->tool.title);
-    free((char *)entry->tool.name);
-    free(entry);
+    if (entry && --entry->references == 0)
+        entry->free(entry);
+}
+
+struct registry *registry_new(void)
+{
+    struct registry *registry = NEW(struct registry);
+
+    list_init(&registry->watchers);
+    return registry;
 }
 
 void registry_free(struct registry *registry)
 {
     if (!registry)
         return;
-    for (size_t i = 0; i < registry->count; i++)
-        entry_free(registry->entries[i]);
-    free(registry->entries);
+    for (size_t kind = 0; kind < REGISTRY_KINDS; kind++) {
+        for (size_t i = 0; i < registry->kinds[kind].count; i++)
+            entry_unref(registry->kinds[kind].entries[i]);
+        free(registry->kinds[kind].entries);
+    }
     free(registry);
 }
 
-const struct tool *registry_find(const struct registry *registry, const char *name)
+/* Watchers */
+
+void registry_watch(struct registry *registry, struct registry_watcher *watcher)
 {
-    for (size_t i = 0; i < registry->count; i++) {
-        if (strcmp(registry->entries[i]->tool.name, name) == 0)
-            return &registry->entries[i]->tool;
+    list_append(&registry->watchers, &watcher->link);
+}
+
+void registry_unwatch(struct registry_watcher *watcher)
+{
+    list_remove(&watcher->link);
+}
+
+static void tell(const struct registry *registry, enum registry_kind kind)
+{
+    LIST_FOR_EACH_SAFE (&registry->watchers, link) {
+        struct registry_watcher *watcher = CONTAINER_OF(link, struct registry_watcher, link);
+
+        watcher->changed(watcher, kind);
+    }
+}
+
+void registry_update(struct registry *registry, const char *uri)
+{
+    LIST_FOR_EACH_SAFE (&registry->watchers, link) {
+        struct registry_watcher *watcher = CONTAINER_OF(link, struct registry_watcher, link);
+
+        watcher->updated(watcher, uri);
+    }
+}
+
+/* Entries */
+
+static struct entry **find(const struct registry *registry, enum registry_kind kind,
+                           const char *key)
+{
+    const struct entry_list *list = &registry->kinds[kind];
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->entries[i]->key, key) == 0)
+            return &list->entries[i];
     }
     return NULL;
 }
 
-size_t registry_count(const struct registry *registry)
+int registry_add(struct registry *registry, struct entry *entry, struct error *err)
 {
-    return registry->count;
-}
+    struct entry_list *list = &registry->kinds[entry->kind];
 
-const struct tool *registry_at(const struct registry *registry, size_t position)
-{
-    assert(position < registry->count);
-    return &registry->entries[position]->tool;
-}
-
-const struct schema *registry_input_schema(const struct tool *tool)
-{
-    return CONTAINER_OF(tool, struct entry, tool)->input_schema;
-}
-
-static struct entry *entry_new(const struct tool *tool)
-{
-    struct entry *entry = NEW(struct entry);
-
-    entry->tool = *tool;
-    entry->tool.name = memory_copy_string(tool->name ? tool->name : "");
-    entry->tool.title = tool->title ? memory_copy_string(tool->title) : NULL;
-    entry->tool.description = memory_copy_string(tool->description ? tool->description : "");
-    return entry;
-}
-
-static int check_name(const struct registry *registry, const char *name, struct error *err)
-{
-    size_t length = strlen(name);
-
-    if (length == 0 || length > NAME_BYTES || strspn(name, NAME_CHARACTERS) != length)
-        return error_set(err, ERROR_CONFIG,
-                         "tool name \"%.*s\": must be 1 to %d characters of A-Z a-z 0-9 _ . -",
-                         NAME_BYTES, name, NAME_BYTES);
-    if (registry_find(registry, name))
-        return error_set(err, ERROR_CONFIG, "tool %s: registered already", name);
+    if (find(registry, entry->kind, entry->key))
+        return error_set(err, ERROR_CONFIG, "%s: registered already", entry->key);
+    list->entries = memory_resize(list->entries, (list->count + 1) * sizeof(*list->entries));
+    list->entries[list->count++] = entry_ref(entry);
+    tell(registry, entry->kind);
     return 0;
 }
 
-/* Both are shown as they are, so they must be fit to be JSON strings. */
-static int check_texts(const struct tool *tool, struct error *err)
+void registry_remove(struct registry *registry, enum registry_kind kind, const char *key)
 {
-    const char *texts[] = {tool->title ? tool->title : "", tool->description};
+    struct entry_list *list = &registry->kinds[kind];
+    struct entry **place = find(registry, kind, key);
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (!utf8_is_valid(texts[i], strlen(texts[i])))
-            return error_set(err, ERROR_CONFIG, "tool %s: title or description is not UTF-8",
-                             tool->name);
-    }
-    return 0;
+    if (!place)
+        return;
+    entry_unref(*place);
+    list->count--;
+    memmove(place, place + 1, (size_t)(list->entries + list->count - place) * sizeof(*place));
+    tell(registry, kind);
 }
 
-static int compile_input(struct entry *entry, struct error *err)
+void registry_replace(struct registry *registry, struct entry *entry)
 {
-    const char *type;
+    struct entry **place = find(registry, entry->kind, entry->key);
+    struct entry *before;
 
-    if (!entry->tool.input_schema)
-        return error_set(err, ERROR_CONFIG, "missing");
-    type = json_string_value(json_object_get(entry->tool.input_schema, "type"));
-    if (!type || strcmp(type, "object") != 0)
-        return error_set(err, ERROR_CONFIG, "its type must be \"object\"");
-    entry->input_schema = schema_new(entry->tool.input_schema, err);
-    return entry->input_schema ? 0 : -1;
+    assert(place);
+    before = *place;
+    *place = entry_ref(entry);
+    entry_unref(before);
+    tell(registry, entry->kind);
 }
 
-/* What a tool answers is the tool's own business; that its schema means something is checked. */
-static int check_output(const struct entry *entry, struct error *err)
+size_t registry_count(const struct registry *registry, enum registry_kind kind)
 {
-    struct schema *schema;
-
-    if (!entry->tool.output_schema)
-        return 0;
-    schema = schema_new(entry->tool.output_schema, err);
-    if (!schema)
-        return -1;
-    schema_free(schema);
-    return 0;
+    return registry->kinds[kind].count;
 }
 
-static int check_entry(const struct registry *registry, struct entry *entry, struct error *err)
+struct entry *registry_at(const struct registry *registry, enum registry_kind kind, size_t position)
 {
-    if (check_name(registry, entry->tool.name, err) < 0)
-        return -1;
-    if (check_texts(&entry->tool, err) < 0)
-        return -1;
-    if (compile_input(entry, err) < 0)
-        return error_prefix(err, "tool %s: input schema", entry->tool.name);
-    if (check_output(entry, err) < 0)
-        return error_prefix(err, "tool %s: output schema", entry->tool.name);
-    return 0;
+    assert(position < registry->kinds[kind].count);
+    return registry->kinds[kind].entries[position];
 }
 
-int tool_register_function(struct registry *registry, const struct tool *tool, struct error *err)
+struct entry *registry_find(const struct registry *registry, enum registry_kind kind,
+                            const char *key)
 {
-    struct entry *entry = entry_new(tool);
+    struct entry **place = find(registry, kind, key);
 
-    if (check_entry(registry, entry, err) < 0) {
-        entry_free(entry);
-        return -1;
-    }
-    registry->entries =
-        memory_resize(registry->entries, (registry->count + 1) * sizeof *registry->entries);
-    registry->entries[registry->count++] = entry;
-    return 0;
+    return place ? *place : NULL;
 }

@@ -1,20 +1,79 @@
-/* The tools of one server, in the order in which they were registered. */
+/* What one server offers: tools, prompts, resources and resource templates, each kind in the order
+ * in which they were registered. It may change while clients are served: whoever is invoked is kept
+ * until its calls are over. */
 #pragma once
 
-#include "server/tools/tool.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/outcome.h"
 
-struct schema;
+#include <stddef.h>
+
+struct invocation;
+struct registry;
+
+enum registry_kind {
+    REGISTRY_TOOLS,
+    REGISTRY_PROMPTS,
+    REGISTRY_RESOURCES,
+    REGISTRY_TEMPLATES,
+    REGISTRY_KINDS,
+};
+
+/* Something that is registered, embedded in what its kind has more. */
+struct entry {
+    enum registry_kind kind;
+    const char *key; /* its name, URI or URI template: unique in its kind; the embedding struct's */
+    void *data;      /* what was registered with it; borrowed */
+    enum outcome (*start)(struct invocation *call, struct error *err);
+    void (*cancel)(struct invocation *call); /* or NULL */
+    void (*free)(struct entry *entry);       /* frees the struct that embeds it */
+    unsigned references;                     /* private */
+};
+
+struct entry *entry_ref(struct entry *entry);
+
+/* Harmless for NULL. */
+void entry_unref(struct entry *entry);
+
+/* Whoever wants to know of changes; embedded, and in the registry until registry_unwatch. */
+struct registry_watcher {
+    struct list link;
+
+    /* The list of KIND is another one than before. */
+    void (*changed)(struct registry_watcher *watcher, enum registry_kind kind);
+
+    /* The contents of the resource URI are others than before. */
+    void (*updated)(struct registry_watcher *watcher, const char *uri);
+};
 
 struct registry *registry_new(void);
+
+/* No call of what is in it may run any more. Harmless for NULL. */
 void registry_free(struct registry *registry);
 
-/* Borrowed, or NULL. */
-const struct tool *registry_find(const struct registry *registry, const char *name);
+void registry_watch(struct registry *registry, struct registry_watcher *watcher);
+void registry_unwatch(struct registry_watcher *watcher);
 
-size_t registry_count(const struct registry *registry);
+/* Adds ENTRY, which is taken; or, when its key is there already, fails with ERROR_CONFIG and leaves
+ * it to the caller. */
+int registry_add(struct registry *registry, struct entry *entry, struct error *err);
 
-/* The tool at POSITION (< registry_count), borrowed: tools/list has a stable order. */
-const struct tool *registry_at(const struct registry *registry, size_t position);
+/* Takes the entry KEY out; calls that run go on. Harmless when there is none. */
+void registry_remove(struct registry *registry, enum registry_kind kind, const char *key);
 
-/* The compiled input schema of TOOL, which is in a registry. Borrowed. */
-const struct schema *registry_input_schema(const struct tool *tool);
+/* Puts ENTRY, which is taken, in the place of the one with the same key, which must be there. */
+void registry_replace(struct registry *registry, struct entry *entry);
+
+/* Tells watchers that the contents of the resource URI have changed. */
+void registry_update(struct registry *registry, const char *uri);
+
+size_t registry_count(const struct registry *registry, enum registry_kind kind);
+
+/* The entry at POSITION (< registry_count), borrowed. */
+struct entry *registry_at(const struct registry *registry, enum registry_kind kind,
+                          size_t position);
+
+/* The entry KEY, borrowed, or NULL. */
+struct entry *registry_find(const struct registry *registry, enum registry_kind kind,
+                            const char *key);

@@ -35,7 +35,7 @@ struct caller_state {
 };
 
 struct python_call {
-    struct tool_call *call;        /* borrowed: it cancels or outlives this */
+    struct invocation *call;       /* borrowed: it cancels or outlives this */
     struct run_python *run_python; /* borrowed */
     struct run *run;               /* borrowed from the executor */
     struct run_setting setting;
@@ -57,15 +57,15 @@ static void caller_state_free(void *data)
     free(state);
 }
 
-static struct caller_state *caller_state_of(struct tool_call *call)
+static struct caller_state *caller_state_of(struct invocation *call)
 {
-    struct caller_state *state = tool_caller_get(call->caller, call->tool);
+    struct caller_state *state = tool_caller_get(call->caller, call->name);
 
     if (state)
         return state;
     state = NEW(struct caller_state);
     executor_client_init(&state->client);
-    tool_caller_keep(call->caller, call->tool, state, caller_state_free);
+    tool_caller_keep(call->caller, call->name, state, caller_state_free);
     return state;
 }
 
@@ -147,28 +147,28 @@ static void on_step(void *data, const struct preparation_step *step)
 }
 
 /* For clients that show what a server does; never code or output. */
-static void log_end(struct tool_call *call, const json_t *structured)
+static void log_end(struct invocation *call, const json_t *structured)
 {
-    tool_call_log(call, TOOL_LOG_DEBUG, NULL,
-                  json_pack("{s:s, s:O, s:O, s:O}", "event", "run ended", //
-                            "environment", json_object_get(structured, "environment"), "returncode",
-                            json_object_get(structured, "returncode"), //
-                            "duration", json_object_get(structured, "duration")));
+    invocation_log(call, SEVERITY_DEBUG, NULL,
+                   json_pack("{s:s, s:O, s:O, s:O}", "event", "run ended", //
+                             "environment", json_object_get(structured, "environment"),
+                             "returncode", json_object_get(structured, "returncode"), //
+                             "duration", json_object_get(structured, "duration")));
 }
 
 static void on_done(void *data, const struct run_report *report)
 {
     struct python_call *python_call = data;
-    struct tool_call *call = python_call->call;
+    struct invocation *call = python_call->call;
     json_t *structured = run_result_structured(report, &python_call->setting);
     AUTO_JSON json_t *text = run_result_text(structured);
 
     python_call_free(python_call);
     call->result.structured = structured;
     call->result.is_error = !json_is_true(json_object_get(structured, "success"));
-    tool_call_add_text(call, json_string_value(text), json_string_length(text));
+    invocation_add_text(call, json_string_value(text), json_string_length(text));
     log_end(call, structured);
-    tool_call_finish(call);
+    invocation_finish(call);
 }
 
 /* The environment that a call names, or the default one. The schema has checked the name. */
@@ -230,17 +230,20 @@ static int check_code(const json_t *code, struct error *err)
     return 0;
 }
 
-/* The directory of an earlier result, or the one that is kept for the caller, made at its first
- * call. New reference. */
+/* The directory of an earlier result; or the one that is kept for the caller, made at its first
+ * call; or a new one, for a caller that does not last. New reference. */
 static struct working_directory *choose_directory(struct python_call *python_call,
                                                   struct caller_state *state, struct error *err)
 {
     struct workplace *workplace = python_call->run_python->settings.workplace;
-    const char *principal = python_call->call->caller->principal;
+    const struct tool_caller *caller = python_call->call->caller;
+    const char *principal = caller->principal->name;
     const char *handle = json_object_get_string(python_call->call->arguments, "working_directory");
 
     if (handle)
         return workplace_open(workplace, principal, handle, err);
+    if (!caller->lasting)
+        return workplace_open(workplace, principal, NULL, err);
     if (!state->directory)
         state->directory = workplace_open(workplace, principal, NULL, err);
     return state->directory ? working_directory_ref(state->directory) : NULL;
@@ -281,9 +284,9 @@ static int submit(struct python_call *python_call, struct error *err)
     return python_call->run ? 0 : -1;
 }
 
-static enum outcome start(struct tool_call *call, struct error *err)
+static enum outcome start(struct invocation *call, struct error *err)
 {
-    struct run_python *run_python = call->tool->data;
+    struct run_python *run_python = call->data;
     struct python_call *python_call = NEW(struct python_call);
 
     python_call->call = call;
@@ -296,15 +299,15 @@ static enum outcome start(struct tool_call *call, struct error *err)
         python_call_free(python_call);
         return OUTCOME_FAILED;
     }
-    call->state = python_call;
+    call->work = python_call;
     if (call->wants_progress)
         ev_timer_start(run_python->settings.loop, &python_call->timer);
     return OUTCOME_PENDING;
 }
 
-static void cancel(struct tool_call *call)
+static void cancel(struct invocation *call)
 {
-    struct python_call *python_call = call->state;
+    struct python_call *python_call = call->work;
 
     run_cancel(python_call->run);
     python_call_free(python_call);

@@ -4,13 +4,168 @@
 #include "base/memory.h"
 #include "base/misfits.h"
 #include "base/schema.h"
-#include "server/tools/registry.h"
+#include "base/utf8.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SHOWN_BYTES = 64 };
+enum {
+    NAME_BYTES = 128,
+    NAME_SHOWN_BYTES = 64,
+};
+
+static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                      "0123456789_.-";
+
+struct tool_entry {
+    struct entry entry;
+    struct tool tool;            /* its strings and JSON: owned */
+    struct schema *input_schema; /* owned */
+};
+
+const struct tool *tool_of(const struct entry *entry)
+{
+    return &CONTAINER_OF(entry, struct tool_entry, entry)->tool;
+}
+
+const struct schema *tool_input_schema(const struct entry *entry)
+{
+    return CONTAINER_OF(entry, struct tool_entry, entry)->input_schema;
+}
+
+/* Registering */
+
+static void tool_entry_free(struct entry *entry)
+{
+    struct tool_entry *tool_entry = CONTAINER_OF(entry, struct tool_entry, entry);
+    struct tool *tool = &tool_entry->tool;
+
+    schema_free(tool_entry->input_schema);
+    json_decref(tool->icons);
+    json_decref(tool->annotations);
+    json_decref(tool->output_schema);
+    json_decref(tool->input_schema);
+    free((char *)tool->description);
+    free((char *)tool->title);
+    free((char *)tool->name);
+    free(tool_entry);
+}
+
+static struct tool_entry *tool_entry_new(const struct tool *tool)
+{
+    struct tool_entry *tool_entry = NEW(struct tool_entry);
+
+    tool_entry->tool = *tool;
+    tool_entry->tool.name = memory_copy_string(tool->name ? tool->name : "");
+    tool_entry->tool.title = tool->title ? memory_copy_string(tool->title) : NULL;
+    tool_entry->tool.description = memory_copy_string(tool->description ? tool->description : "");
+    tool_entry->entry = (struct entry){
+        .kind = REGISTRY_TOOLS,
+        .key = tool_entry->tool.name,
+        .data = tool->data,
+        .start = tool->start,
+        .cancel = tool->cancel,
+        .free = tool_entry_free,
+    };
+    return tool_entry;
+}
+
+static int check_name(const char *name, struct error *err)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length > NAME_BYTES || strspn(name, NAME_CHARACTERS) != length)
+        return error_set(err, ERROR_CONFIG,
+                         "tool name \"%.*s\": must be 1 to %d characters of A-Z a-z 0-9 _ . -",
+                         NAME_BYTES, name, NAME_BYTES);
+    return 0;
+}
+
+/* Both are shown as they are, so they must be fit to be JSON strings. */
+static int check_texts(const struct tool *tool, struct error *err)
+{
+    const char *texts[] = {tool->title ? tool->title : "", tool->description};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!utf8_is_valid(texts[i], strlen(texts[i])))
+            return error_set(err, ERROR_CONFIG, "tool %s: title or description is not UTF-8",
+                             tool->name);
+    }
+    return 0;
+}
+
+static int compile_input(struct tool_entry *entry, struct error *err)
+{
+    const char *type;
+
+    if (!entry->tool.input_schema)
+        return error_set(err, ERROR_CONFIG, "missing");
+    type = json_string_value(json_object_get(entry->tool.input_schema, "type"));
+    if (!type || strcmp(type, "object") != 0)
+        return error_set(err, ERROR_CONFIG, "its type must be \"object\"");
+    entry->input_schema = schema_new(entry->tool.input_schema, err);
+    return entry->input_schema ? 0 : -1;
+}
+
+/* What a tool answers is the tool's own business; that its schema means something is checked. */
+static int check_output(const struct tool_entry *entry, struct error *err)
+{
+    struct schema *schema;
+
+    if (!entry->tool.output_schema)
+        return 0;
+    schema = schema_new(entry->tool.output_schema, err);
+    if (!schema)
+        return -1;
+    schema_free(schema);
+    return 0;
+}
+
+static int check_entry(struct tool_entry *entry, struct error *err)
+{
+    if (check_name(entry->tool.name, err) < 0)
+        return -1;
+    if (check_texts(&entry->tool, err) < 0)
+        return -1;
+    if (compile_input(entry, err) < 0)
+        return error_prefix(err, "tool %s: input schema", entry->tool.name);
+    if (check_output(entry, err) < 0)
+        return error_prefix(err, "tool %s: output schema", entry->tool.name);
+    return 0;
+}
+
+/* The checked entry of TOOL, or NULL. */
+static struct tool_entry *make_entry(const struct tool *tool, struct error *err)
+{
+    struct tool_entry *tool_entry = tool_entry_new(tool);
+
+    if (check_entry(tool_entry, err) == 0)
+        return tool_entry;
+    tool_entry_free(&tool_entry->entry);
+    return NULL;
+}
+
+int tool_register_function(struct registry *registry, const struct tool *tool, struct error *err)
+{
+    struct tool_entry *tool_entry = make_entry(tool, err);
+
+    if (!tool_entry)
+        return -1;
+    if (registry_add(registry, &tool_entry->entry, err) == 0)
+        return 0;
+    tool_entry_free(&tool_entry->entry);
+    return error_prefix(err, "tool");
+}
+
+int tool_replace(struct registry *registry, const struct tool *tool, struct error *err)
+{
+    struct tool_entry *tool_entry = make_entry(tool, err);
+
+    if (!tool_entry)
+        return -1;
+    registry_replace(registry, &tool_entry->entry);
+    return 0;
+}
 
 /* Arguments */
 
@@ -50,123 +205,29 @@ static json_t *drop_nulls(json_t *arguments, const json_t *schema)
     return normalised;
 }
 
-static void normalise(struct tool_call *call)
+static void normalise(struct invocation *call)
 {
-    call->normalised =
-        call->arguments ? drop_nulls(call->arguments, call->tool->input_schema) : json_object();
+    call->normalised = call->arguments
+                           ? drop_nulls(call->arguments, tool_of(call->entry)->input_schema)
+                           : json_object();
     call->arguments = call->normalised;
 }
 
-static int check_arguments(const struct tool_call *call, struct error *err)
+static int check_arguments(const struct invocation *call, struct error *err)
 {
     struct misfits misfits = {.whole = "the call", .prefix = ""};
 
-    schema_validate(registry_input_schema(call->tool), call->arguments, misfits_on_problem,
-                    &misfits);
+    schema_validate(tool_input_schema(call->entry), call->arguments, misfits_on_problem, &misfits);
     return misfits_tell(&misfits, "arguments do not fit", err);
 }
 
 /* Calls */
 
-enum outcome tool_call_start(struct tool_call *call, struct registry *registry, const char *name,
-                             struct error *err)
+int tool_prepare(struct invocation *call, const struct registry *registry, const char *name,
+                 struct error *err)
 {
-    call->tool = registry_find(registry, name);
-    if (!call->tool)
+    if (!invocation_find(call, registry, REGISTRY_TOOLS, name))
         return error_set(err, ERROR_UNKNOWN_TOOL, "%.*s", NAME_SHOWN_BYTES, name);
     normalise(call);
-    if (check_arguments(call, err) < 0)
-        return OUTCOME_FAILED;
-    return call->tool->start(call, err);
-}
-
-void tool_call_cancel(struct tool_call *call)
-{
-    assert(call->tool->cancel);
-    call->tool->cancel(call);
-}
-
-void tool_call_deinit(struct tool_call *call)
-{
-    json_decref(call->normalised);
-    json_decref(call->result.structured);
-    json_decref(call->result.content);
-    *call = (struct tool_call){0};
-}
-
-void tool_call_finish(struct tool_call *call)
-{
-    call->done(call, NULL);
-}
-
-void tool_call_fail(struct tool_call *call, const struct error *err)
-{
-    call->done(call, err);
-}
-
-void tool_call_add_text(struct tool_call *call, const char *text, size_t length)
-{
-    if (!call->result.content)
-        call->result.content = json_array();
-    json_array_append_new(call->result.content, json_pack("{s:s, s:o}", "type", "text", "text",
-                                                          json_string_repaired(text, length)));
-}
-
-void tool_call_log(struct tool_call *call, enum tool_log_level level, const char *logger,
-                   json_t *data)
-{
-    if (call->log)
-        call->log(call, level, logger ? logger : call->tool->name, data);
-    else
-        json_decref(data);
-}
-
-/* Callers */
-
-/* What one tool keeps for one caller. */
-struct caller_state {
-    struct list link;
-    const struct tool *tool; /* borrowed */
-    void *state;             /* owned, in the way that RELEASE knows */
-    void (*release)(void *state);
-};
-
-void tool_caller_init(struct tool_caller *caller, const char *principal)
-{
-    caller->principal = memory_copy_string(principal);
-    list_init(&caller->states);
-}
-
-void tool_caller_deinit(struct tool_caller *caller)
-{
-    LIST_FOR_EACH_SAFE (&caller->states, link) {
-        struct caller_state *kept = CONTAINER_OF(link, struct caller_state, link);
-
-        list_remove(link);
-        kept->release(kept->state);
-        free(kept);
-    }
-    free(caller->principal);
-    caller->principal = NULL;
-}
-
-void *tool_caller_get(const struct tool_caller *caller, const struct tool *tool)
-{
-    LIST_FOR_EACH (&caller->states, link) {
-        const struct caller_state *kept = CONTAINER_OF(link, struct caller_state, link);
-
-        if (kept->tool == tool)
-            return kept->state;
-    }
-    return NULL;
-}
-
-void tool_caller_keep(struct tool_caller *caller, const struct tool *tool, void *state,
-                      void (*release)(void *state))
-{
-    struct caller_state *kept = NEW(struct caller_state);
-
-    assert(!tool_caller_get(caller, tool));
-    *kept = (struct caller_state){.tool = tool, .state = state, .release = release};
-    list_append(&caller->states, &kept->link);
+    return check_arguments(call, err);
 }

@@ -188,7 +188,8 @@ static int keep_rest(struct stream *stream, const struct iovec *parts, int count
     return 0;
 }
 
-static void on_send(struct sink *sink, const char *text, size_t length, bool last, int code)
+static void on_send(struct sink *sink, const char *text, size_t length, bool last,
+                    enum error_code code)
 {
     struct stream *stream = CONTAINER_OF(sink, struct stream, sink);
     struct iovec parts[] = {{(char *)text, length}, {(char *)"\n", 1}};
@@ -324,7 +325,9 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     ev_timer_init(&stream->stall, on_stall, 0, settings->limits->stall_seconds);
     ev_timer_init(&stream->probe, on_probe, 0, PROBE_SECONDS);
     ev_timer_init(&stream->deadline, on_deadline, 0, 0);
-    session_init(&stream->session, settings->server, settings->principal, &stream->sink);
+    session_init(&stream->session, settings->server,
+                 &(struct mcp_peer_settings){.principal = settings->principal, .lasting = true},
+                 &stream->sink);
     rearm(stream);
 }
 

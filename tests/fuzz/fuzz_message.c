@@ -52,7 +52,8 @@ static void check_message(const struct peer *peer, const json_t *message, const 
         assert(id && (json_is_null(id) || was_sent(peer, id, digits)));
 }
 
-static void check(struct sink *sink, const char *text, size_t length, bool last, int code)
+static void check(struct sink *sink, const char *text, size_t length, bool last,
+                  enum error_code code)
 {
     const struct peer *peer = CONTAINER_OF(sink, struct peer, sink);
     AUTO_FREE char *copy = memory_format("%.*s", (int)length, text);
@@ -123,12 +124,15 @@ static void send_lines(struct peer *peer)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct mcp_server server = {.name = "n", .version = "1", .registry = registry_new()};
+    struct mcp_server server = {
+        .loop = EV_DEFAULT, .name = "n", .version = "1", .registry = registry_new()};
     struct peer peer = {.sink = {.send = check}, .ids = json_array()};
     struct fixture fixture;
 
+    mcp_server_init(&server);
     fixture_init(&fixture, server.registry);
-    session_init(&peer.session, &server, "fuzzer", &peer.sink);
+    session_init(&peer.session, &server,
+                 &(struct mcp_peer_settings){.principal = "fuzzer", .lasting = true}, &peer.sink);
     if (size > 0 && data[0] > '0' && data[0] < '0' + MCP_2026_07_28)
         peer.session.peer.negotiated = (enum mcp_version)(data[0] - '0');
     if (size > 0) {
@@ -140,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(session_is_idle(&peer.session) && peer.session.call_count == 0);
     assert(peer.session.held_bytes == 0 && list_is_empty(&fixture.held));
     json_decref(peer.ids);
+    mcp_server_deinit(&server);
     registry_free(server.registry);
     return 0;
 }

@@ -25,10 +25,13 @@ struct peer {
     size_t not_last;
     char *text; /* the newest message */
     bool last;
-    int code;
+    enum error_code code;
 };
 
-static void keep(struct sink *sink, const char *text, size_t length, bool last, int code)
+static const struct mcp_peer_settings settings = {.principal = "somebody", .lasting = true};
+
+static void keep(struct sink *sink, const char *text, size_t length, bool last,
+                 enum error_code code)
 {
     struct peer *peer = CONTAINER_OF(sink, struct peer, sink);
 
@@ -56,9 +59,11 @@ static void open_peer(struct peer *peer, const char *version)
                       version);
 
     *peer = (struct peer){.sink = {.send = keep}};
-    peer->server = (struct mcp_server){.name = "n", .version = "1", .registry = registry_new()};
+    peer->server = (struct mcp_server){
+        .loop = EV_DEFAULT, .name = "n", .version = "1", .registry = registry_new()};
+    mcp_server_init(&peer->server);
     fixture_init(&peer->fixture, peer->server.registry);
-    session_init(&peer->session, &peer->server, "somebody", &peer->sink);
+    session_init(&peer->session, &peer->server, &settings, &peer->sink);
     receive(peer, initialize);
     peer->sent = 0;
 }
@@ -66,6 +71,7 @@ static void open_peer(struct peer *peer, const char *version)
 static void close_peer(struct peer *peer)
 {
     session_deinit(&peer->session);
+    mcp_server_deinit(&peer->server);
     registry_free(peer->server.registry);
     free(peer->text);
 }
@@ -102,16 +108,16 @@ static void an_answer_is_the_last_message_of_its_exchange(void **state)
     close_peer(&peer);
 }
 
-static void an_error_carries_its_number(void **state)
+static void an_error_comes_with_its_code(void **state)
 {
     static const struct {
         const char *text;
-        int number;
+        enum error_code code;
     } CASES[] = {
-        {"{", -32700},
-        {"[]", -32600},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nothing\"}", -32601},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", -32602},
+        {"{", ERROR_PARSE},
+        {"[]", ERROR_INVALID_REQUEST},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nothing\"}", ERROR_METHOD_NOT_FOUND},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", ERROR_INVALID_PARAMS},
     };
     struct peer peer;
 
@@ -119,7 +125,7 @@ static void an_error_carries_its_number(void **state)
     open_peer(&peer, "2025-11-25");
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         receive(&peer, CASES[i].text);
-        assert_int_equal(peer.code, CASES[i].number);
+        assert_int_equal(peer.code, CASES[i].code);
         assert_true(peer.last);
     }
     close_peer(&peer);
@@ -169,7 +175,7 @@ static void the_end_of_a_session_cancels_in_silence(void **state)
     session_deinit(&peer.session);
     assert_true(list_is_empty(&peer.fixture.held));
     assert_int_equal(peer.sent, 0);
-    session_init(&peer.session, &peer.server, "somebody", &peer.sink);
+    session_init(&peer.session, &peer.server, &settings, &peer.sink);
     close_peer(&peer);
 }
 
@@ -183,7 +189,7 @@ static void too_many_calls_are_refused_until_some_end(void **state)
         hold(&peer, i, "");
     assert_int_equal(peer.sent, 0);
     hold(&peer, SESSION_CALLS, "");
-    assert_int_equal(peer.code, -32603);
+    assert_int_equal(peer.code, ERROR_BUSY);
     assert_non_null(strstr(peer.text, "Busy: 256 requests wait for their answers"));
     receive(&peer, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                    "\"params\":{\"requestId\":7}}");
@@ -245,7 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_the_last_message_of_its_exchange),
-        cmocka_unit_test(an_error_carries_its_number),
+        cmocka_unit_test(an_error_comes_with_its_code),
         cmocka_unit_test(a_notification_is_not_the_last_message),
         cmocka_unit_test(a_slow_client_gets_answers_but_no_progress),
         cmocka_unit_test(the_end_of_a_session_cancels_in_silence),

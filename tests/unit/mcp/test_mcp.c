@@ -51,9 +51,12 @@ static int open_scene(void **state)
 {
     static struct scene scene;
 
-    scene = (struct scene){.server = {.name = "n", .version = "1", .registry = registry_new()}};
+    scene = (struct scene){
+        .server = {.loop = EV_DEFAULT, .name = "n", .version = "1", .registry = registry_new()}};
+    mcp_server_init(&scene.server);
     fixture_init(&scene.fixture, scene.server.registry);
-    mcp_peer_init(&scene.peer, &scene.server, "somebody");
+    mcp_peer_init(&scene.peer, &scene.server,
+                  &(struct mcp_peer_settings){.principal = "somebody", .lasting = true});
     *state = &scene;
     return 0;
 }
@@ -64,6 +67,7 @@ static int close_scene(void **state)
 
     mcp_request_deinit(&scene->request);
     mcp_peer_deinit(&scene->peer);
+    mcp_server_deinit(&scene->server);
     registry_free(scene->server.registry);
     json_decref(scene->params);
     json_decref(scene->result);

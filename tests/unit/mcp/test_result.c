@@ -74,11 +74,10 @@ static void no_content_is_an_empty_array(void **state)
 static void only_modern_results_say_what_and_from_whom_they_are(void **state)
 {
     struct mcp_server server = {.name = "n", .title = "t", .version = "1"};
-    struct mcp_peer peer = {.server = &server};
-    struct mcp_request legacy = {.peer = &peer, .version = MCP_2025_11_25};
-    struct mcp_request modern = {.peer = &peer, .version = MCP_2026_07_28};
-    AUTO_JSON json_t *plain = result_finish_cacheable(&legacy, json_object());
-    AUTO_JSON json_t *full = result_finish_cacheable(&modern, json_object());
+    AUTO_JSON json_t *plain =
+        result_finish_cacheable(&server, MCP_2025_11_25, json_object(), &result_caching_list);
+    AUTO_JSON json_t *full =
+        result_finish_cacheable(&server, MCP_2026_07_28, json_object(), &result_caching_list);
 
     (void)state;
     assert_json(plain, "{}");

@@ -1,5 +1,7 @@
 #include "server/tools/registry.h"
 
+#include "server/tools/tool.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +10,7 @@
 
 #include <cmocka.h>
 
-static enum outcome start(struct tool_call *call, struct error *err)
+static enum outcome start(struct invocation *call, struct error *err)
 {
     (void)call;
     (void)err;
@@ -42,13 +44,15 @@ static void tools_are_found_by_name_in_the_order_they_came(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(add(registry, NAMES[i], &err), 0);
-    assert_int_equal(registry_count(registry), 4);
+    assert_int_equal(registry_count(registry, REGISTRY_TOOLS), 4);
     for (size_t i = 0; i < 4; i++) {
-        assert_string_equal(registry_at(registry, i)->name, NAMES[i]);
-        assert_ptr_equal(registry_find(registry, NAMES[i]), registry_at(registry, i));
-        assert_non_null(registry_input_schema(registry_at(registry, i)));
+        struct entry *entry = registry_at(registry, REGISTRY_TOOLS, i);
+
+        assert_string_equal(entry->key, NAMES[i]);
+        assert_ptr_equal(registry_find(registry, REGISTRY_TOOLS, NAMES[i]), entry);
+        assert_non_null(tool_input_schema(entry));
     }
-    assert_null(registry_find(registry, "Z"));
+    assert_null(registry_find(registry, REGISTRY_TOOLS, "Z"));
     registry_free(registry);
 }
 
@@ -69,7 +73,7 @@ static void bad_names_are_refused(void **state)
         assert_int_equal(err.code, ERROR_CONFIG);
     }
     assert_int_equal(add(registry, longest + 1, &fine), 0);
-    assert_int_equal(registry_count(registry), 1);
+    assert_int_equal(registry_count(registry, REGISTRY_TOOLS), 1);
     registry_free(registry);
 }
 
@@ -81,7 +85,7 @@ static void a_second_tool_of_the_same_name_is_refused(void **state)
     (void)state;
     assert_int_equal(add(registry, "a", &err), 0);
     assert_int_equal(add(registry, "a", &err), -1);
-    assert_string_equal(err.message, "tool a: registered already");
+    assert_string_equal(err.message, "tool: a: registered already");
     registry_free(registry);
 }
 
@@ -108,7 +112,7 @@ static void bad_schemas_are_refused_with_their_place(void **state)
                                       json_pack("{s:s}", "type", "text"), &output),
                      -1);
     assert_non_null(strstr(output.message, "tool a: output schema: "));
-    assert_int_equal(registry_count(registry), 0);
+    assert_int_equal(registry_count(registry, REGISTRY_TOOLS), 0);
     registry_free(registry);
 }
 

@@ -29,8 +29,9 @@ struct listener {
     struct environment *environment;
     struct registry *registry;
     struct run_python *run_python;
+    struct principals *principals;
     struct tool_caller caller;
-    struct tool_call call;
+    struct invocation call;
     json_t *arguments;
     char notes[NOTES][NOTE_BYTES];
     size_t count;
@@ -39,7 +40,7 @@ struct listener {
     unsigned steps;
 };
 
-static void on_progress(struct tool_call *call, double progress, double total, const char *message)
+static void on_progress(struct invocation *call, double progress, double total, const char *message)
 {
     struct listener *listener = CONTAINER_OF(call, struct listener, call);
 
@@ -64,7 +65,8 @@ static void open_tool(struct listener *listener)
     listener->registry = registry_new();
     listener->run_python = run_python_register(listener->registry, &settings, &err);
     assert_non_null(listener->run_python);
-    tool_caller_init(&listener->caller, "test");
+    listener->principals = principals_new();
+    tool_caller_init(&listener->caller, listener->principals, "test", true);
 }
 
 /* A call that waits for its environment. */
@@ -82,24 +84,25 @@ static void listen(struct listener *listener)
     listener->environment = fixture_environment(listener->fixture, "slow", definition);
     open_tool(listener);
     listener->arguments = json_pack("{s:s}", "code", "pass");
-    listener->call = (struct tool_call){
+    listener->call = (struct invocation){
         .caller = &listener->caller,
         .arguments = listener->arguments,
         .wants_progress = true,
         .progress = on_progress,
     };
-    assert_int_equal(tool_call_start(&listener->call, listener->registry, "run_python", &err),
-                     OUTCOME_PENDING);
+    assert_int_equal(tool_prepare(&listener->call, listener->registry, "run_python", &err), 0);
+    assert_int_equal(invocation_start(&listener->call, &err), OUTCOME_PENDING);
     while (!listener->environment->preparing)
         ev_run(listener->fixture->loop, EVRUN_ONCE);
 }
 
 static void stop_listening(struct listener *listener)
 {
-    tool_call_cancel(&listener->call);
-    tool_call_deinit(&listener->call);
+    invocation_cancel(&listener->call);
+    invocation_deinit(&listener->call);
     json_decref(listener->arguments);
     tool_caller_deinit(&listener->caller);
+    principals_free(listener->principals);
     registry_free(listener->registry);
     run_python_free(listener->run_python);
     fixture_free(listener->fixture);

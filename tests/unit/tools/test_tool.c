@@ -24,26 +24,26 @@ static const char SCHEMA[] =
 /* The arguments the tool saw, as JSON text; NULL: it was not started. */
 static char *seen;
 
-static enum outcome remember(struct tool_call *call, struct error *err)
+static enum outcome remember(struct invocation *call, struct error *err)
 {
     (void)err;
     seen = json_text(call->arguments);
     return OUTCOME_READY;
 }
 
-static enum outcome wait_for_it(struct tool_call *call, struct error *err)
+static enum outcome wait_for_it(struct invocation *call, struct error *err)
 {
     (void)err;
-    call->state = seen;
+    call->work = seen;
     return OUTCOME_PENDING;
 }
 
-static void forget_it(struct tool_call *call)
+static void forget_it(struct invocation *call)
 {
-    call->state = NULL;
+    call->work = NULL;
 }
 
-static struct registry *one_tool(enum outcome (*start)(struct tool_call *, struct error *))
+static struct registry *one_tool(enum outcome (*start)(struct invocation *, struct error *))
 {
     struct registry *registry = registry_new();
     struct error err = ERROR_INIT;
@@ -57,18 +57,26 @@ static struct registry *one_tool(enum outcome (*start)(struct tool_call *, struc
     return registry;
 }
 
+static enum outcome start_tool(struct invocation *call, struct registry *registry, const char *name,
+                               struct error *err)
+{
+    if (tool_prepare(call, registry, name, err) < 0)
+        return OUTCOME_FAILED;
+    return invocation_start(call, err);
+}
+
 /* Calls the tool with ARGUMENTS (JSON text, or NULL); `seen` is then what it got. */
 static enum outcome call_with(const char *arguments, struct error *err)
 {
     struct registry *registry = one_tool(remember);
     AUTO_JSON json_t *value = arguments ? json_loads(arguments, 0, NULL) : NULL;
-    struct tool_call call = {.arguments = value};
+    struct invocation call = {.arguments = value};
     enum outcome outcome;
 
     free(seen);
     seen = NULL;
-    outcome = tool_call_start(&call, registry, "t", err);
-    tool_call_deinit(&call);
+    outcome = start_tool(&call, registry, "t", err);
+    invocation_deinit(&call);
     registry_free(registry);
     return outcome;
 }
@@ -171,14 +179,14 @@ static void a_misfit_longer_than_the_message_is_cut_between_characters(void **st
 static void an_unknown_tool_is_named(void **state)
 {
     struct registry *registry = registry_new();
-    struct tool_call call = {0};
+    struct invocation call = {0};
     struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(tool_call_start(&call, registry, "nobody", &err), OUTCOME_FAILED);
+    assert_int_equal(start_tool(&call, registry, "nobody", &err), OUTCOME_FAILED);
     assert_int_equal(err.code, ERROR_UNKNOWN_TOOL);
     assert_string_equal(err.message, "nobody");
-    tool_call_deinit(&call);
+    invocation_deinit(&call);
     registry_free(registry);
 }
 
@@ -186,52 +194,24 @@ static void cancel_reaches_the_tool(void **state)
 {
     struct registry *registry = one_tool(wait_for_it);
     AUTO_JSON json_t *arguments = json_pack("{s:s}", "code", "1");
-    struct tool_call call = {.arguments = arguments};
+    struct invocation call = {.arguments = arguments};
     struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(tool_call_start(&call, registry, "t", &err), OUTCOME_PENDING);
-    call.state = &call;
-    tool_call_cancel(&call);
-    assert_null(call.state);
-    tool_call_deinit(&call);
+    assert_int_equal(start_tool(&call, registry, "t", &err), OUTCOME_PENDING);
+    call.work = &call;
+    invocation_cancel(&call);
+    assert_null(call.work);
+    invocation_deinit(&call);
     registry_free(registry);
 }
 
 static void logging_without_a_listener_frees_the_data(void **state)
 {
-    struct tool tool = {.name = "t"};
-    struct tool_call call = {.tool = &tool};
+    struct invocation call = {.name = "t"};
 
     (void)state;
-    tool_call_log(&call, TOOL_LOG_INFO, NULL, json_string("a"));
-}
-
-static int released;
-
-static void release(void *kept)
-{
-    released += *(int *)kept;
-}
-
-static void what_is_kept_for_a_caller_goes_with_it(void **state)
-{
-    struct tool first = {.name = "first"};
-    struct tool second = {.name = "second"};
-    struct tool_caller caller;
-    int one = 1;
-    int ten = 10;
-
-    (void)state;
-    released = 0;
-    tool_caller_init(&caller, "somebody");
-    assert_null(tool_caller_get(&caller, &first));
-    tool_caller_keep(&caller, &first, &one, release);
-    tool_caller_keep(&caller, &second, &ten, release);
-    assert_ptr_equal(tool_caller_get(&caller, &first), &one);
-    assert_ptr_equal(tool_caller_get(&caller, &second), &ten);
-    tool_caller_deinit(&caller);
-    assert_int_equal(released, 11);
+    invocation_log(&call, SEVERITY_INFO, NULL, json_string("a"));
 }
 
 static int free_what_was_seen(void **state)
@@ -254,7 +234,6 @@ int main(void)
         cmocka_unit_test(an_unknown_tool_is_named),
         cmocka_unit_test(cancel_reaches_the_tool),
         cmocka_unit_test(logging_without_a_listener_frees_the_data),
-        cmocka_unit_test(what_is_kept_for_a_caller_goes_with_it),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -27,12 +27,12 @@ void session_double_answer(const char *text)
     session_double.session->call_count--;
 }
 
-void session_init(struct session *session, struct mcp_server *server, const char *principal,
-                  struct sink *sink)
+void session_init(struct session *session, struct mcp_server *server,
+                  const struct mcp_peer_settings *settings, struct sink *sink)
 {
     (void)server;
     *session = (struct session){.sink = sink};
-    snprintf(session_double.principal, sizeof(session_double.principal), "%s", principal);
+    snprintf(session_double.principal, sizeof(session_double.principal), "%s", settings->principal);
     session_double.session = session;
     session_double.live++;
 }

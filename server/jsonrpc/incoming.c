@@ -1,0 +1,56 @@
+#include "server/jsonrpc/incoming.h"
+
+#include "base/json.h"
+#include "server/jsonrpc/message.h"
+#include "server/mcp/mcp.h"
+
+#include <string.h>
+
+static enum incoming_kind kind_of_request(const struct message *message)
+{
+    static const enum incoming_kind KINDS[] = {
+        [MCP_ERA_ANY] = INCOMING_REQUEST,
+        [MCP_ERA_HANDSHAKE] = INCOMING_INITIALIZE,
+        [MCP_ERA_MODERN] = INCOMING_MODERN,
+    };
+
+    return KINDS[mcp_era_of(message->method, message->params)];
+}
+
+static enum incoming_kind kind_of(const struct incoming *incoming)
+{
+    struct message message;
+    struct error err = ERROR_INIT;
+    enum incoming_kind kind = INCOMING_INVALID;
+
+    if (!incoming->value)
+        return INCOMING_INVALID;
+    if (json_is_array(incoming->value))
+        return INCOMING_BATCH;
+    if (message_read(&message, incoming->value, &incoming->scan, 0, &err) == 0)
+        kind = message.kind == MESSAGE_REQUEST ? kind_of_request(&message) : INCOMING_OTHER;
+    message_deinit(&message);
+    return kind;
+}
+
+void incoming_init(struct incoming *incoming, char *text, size_t length)
+{
+    *incoming = (struct incoming){.bytes = length};
+    incoming->value = message_parse(text, length, &incoming->scan, &incoming->fault);
+    incoming->kind = kind_of(incoming);
+}
+
+void incoming_deinit(struct incoming *incoming)
+{
+    scan_deinit(&incoming->scan);
+    json_decref(incoming->value);
+    incoming->value = NULL;
+}
+
+bool incoming_is_endless(const struct incoming *incoming)
+{
+    const char *method = json_object_get_string(incoming->value, "method");
+
+    return incoming->kind == INCOMING_MODERN && method &&
+           strcmp(method, "subscriptions/listen") == 0;
+}

@@ -1,0 +1,33 @@
+/* A text that has come in: a message, a batch of them, or neither. */
+#pragma once
+
+#include "base/error.h"
+#include "server/jsonrpc/scan.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum incoming_kind {
+    INCOMING_INVALID,    /* not JSON, or not a message; it is answered with an error */
+    INCOMING_BATCH,      /* an array */
+    INCOMING_INITIALIZE, /* the handshake of the revisions up to 2025-11-25 */
+    INCOMING_MODERN,     /* a request that claims to stand alone, rightly or not */
+    INCOMING_REQUEST,    /* any other request */
+    INCOMING_OTHER,      /* a notification or a response */
+};
+
+struct incoming {
+    enum incoming_kind kind;
+    json_t *value;      /* owned; NULL when it is not JSON */
+    struct scan scan;   /* what the parser could not see */
+    struct error fault; /* why there is no value */
+    size_t bytes;
+};
+
+/* Reads LENGTH bytes of TEXT, which is changed in place and not needed afterwards. */
+void incoming_init(struct incoming *incoming, char *text, size_t length);
+void incoming_deinit(struct incoming *incoming);
+
+/* True for a request whose answer does not end: subscriptions/listen. */
+bool incoming_is_endless(const struct incoming *incoming);

@@ -1,0 +1,18 @@
+/* What either side can: what this server declares, and what a client can be asked for. */
+#pragma once
+
+#include "server/mcp/mcp.h"
+#include "server/tools/invocation.h"
+
+#include <jansson.h>
+
+/* What SERVER declares to a client that speaks VERSION. New reference. */
+json_t *capabilities_of_server(const struct mcp_server *server, enum mcp_version version);
+
+/* What the client of REQUEST, whose version is known, can be asked for. */
+struct invocation_client capabilities_of_client(const struct mcp_request *request);
+
+/* The capability that a client must have to be asked by METHOD with PARAMS, and has not, in the
+ * form in which clients declare it: {"sampling": {}}. NULL when it has it. New reference. */
+json_t *capabilities_missing(const struct invocation_client *client, const char *method,
+                             const json_t *params);

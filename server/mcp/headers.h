@@ -1,0 +1,19 @@
+/* What the HTTP header fields of a request must say: the same as its body (2026-07-28). */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+
+struct mcp_request;
+
+/* The header fields that a request came with. */
+struct mcp_headers {
+    /* The value of the field NAME, which ignores case, without blanks around it; borrowed. NULL:
+     * there is none. *RET_COUNT is how often it is there. */
+    const char *(*find)(const struct mcp_headers *headers, const char *name, unsigned *ret_count);
+};
+
+/* Checks the field MCP-Protocol-Version of REQUEST, whose body names VERSION. */
+int headers_check_version(const struct mcp_request *request, const json_t *version,
+                          struct error *err);

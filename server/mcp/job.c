@@ -1,0 +1,411 @@
+#include "server/mcp/job.h"
+
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "server/mcp/capabilities.h"
+#include "server/mcp/logging.h"
+#include "server/mcp/progress.h"
+#include "server/mcp/question.h"
+#include "server/mcp/request_state.h"
+#include "server/mcp/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE_SECONDS 600.0 /* for the client to answer what it is asked */
+
+static struct job *job_of(struct invocation *call)
+{
+    return CONTAINER_OF(call, struct job, call);
+}
+
+/* What is told on the way */
+
+static void on_progress(struct invocation *call, double progress, double total, const char *message)
+{
+    progress_tell(job_of(call)->request, progress, total, message);
+}
+
+static void on_log(struct invocation *call, enum log_severity level, const char *logger,
+                   json_t *data)
+{
+    logging_send(job_of(call)->request, level, logger, data);
+}
+
+static void on_release(struct invocation *call)
+{
+    struct mcp_request *request = job_of(call)->request;
+
+    if (request->release)
+        request->release(request);
+}
+
+/* Asking */
+
+static struct request_state_owner state_owner(const struct job *job)
+{
+    return (struct request_state_owner){
+        .principal = job->call.caller->principal->name,
+        .method = job->request->method,
+        .name = job->name,
+        .arguments = json_object_get(job->params, "arguments"),
+    };
+}
+
+static int check_can_ask(const struct job *job, struct error *err)
+{
+    const char *key;
+    json_t *question;
+
+    json_object_foreach (job->call.result.requests, key, question) {
+        const char *method = json_object_get_string(question, "method");
+        AUTO_JSON json_t *missing =
+            capabilities_missing(&job->call.client, method, json_object_get(question, "params"));
+        AUTO_FREE char *text = NULL;
+
+        if (!missing)
+            continue;
+        text = json_text(missing);
+        error_set(err, ERROR_MISSING_CAPABILITY, "this needs a client that declares %s", text);
+        if (mcp_version_is_modern(job->version))
+            job->request->error_data = json_pack("{s:O}", "requiredCapabilities", missing);
+        else
+            err->code = ERROR_UNAVAILABLE;
+        return -1;
+    }
+    return 0;
+}
+
+/* What was asked, in the shape of the client's revision, by key. New reference. */
+static json_t *translate_questions(const struct job *job)
+{
+    json_t *questions = json_object();
+    const char *key;
+    json_t *question;
+
+    json_object_foreach (job->call.result.requests, key, question)
+        json_object_set_new(questions, key, question_translate(question, job->version));
+    return questions;
+}
+
+/* What has to be known when the answers come. New reference. */
+static json_t *state_content(const struct job *job, const json_t *questions)
+{
+    json_t *asked = json_array();
+    const char *key;
+    json_t *question;
+
+    json_object_foreach ((json_t *)questions, key, question)
+        json_array_append_new(asked, json_string(key));
+    return json_pack("{s:o, s:O*, s:O*}", "asked", asked, "answers", job->answers, "state",
+                     job->call.result.state);
+}
+
+/* 2026-07-28: the answer to the request says what else is needed, and nothing is kept here. */
+static enum outcome ask_by_result(struct job *job, json_t **ret, struct error *err)
+{
+    const struct request_state_owner owner = state_owner(job);
+    json_t *questions = translate_questions(job);
+    AUTO_JSON json_t *content = state_content(job, questions);
+    AUTO_FREE char *state = request_state_seal(job->server->request_states, &owner, content, err);
+
+    if (!state) {
+        json_decref(questions);
+        return OUTCOME_FAILED;
+    }
+    *ret =
+        result_finish_as(job->server, job->version,
+                         json_pack("{s:o, s:s}", "inputRequests", questions, "requestState", state),
+                         "input_required");
+    return OUTCOME_READY;
+}
+
+static void withdraw_questions(struct job *job)
+{
+    struct mcp_request *request = job->request;
+
+    ev_timer_stop(job->server->loop, &job->patience);
+    for (size_t i = 0; i < JOB_REQUESTS; i++) {
+        if (job->questions[i].key)
+            request->withdraw(request, job->questions[i].number);
+        job->questions[i].key = NULL;
+    }
+}
+
+/* Before: the client is asked while its request waits. */
+static enum outcome ask_by_request(struct job *job, struct error *err)
+{
+    struct mcp_request *request = job->request;
+    const char *key;
+    json_t *question;
+    size_t count = 0;
+
+    if (++job->rounds > JOB_ROUNDS)
+        return error_set(err, ERROR_LIMIT, "asked %d times, and there is more to ask", JOB_ROUNDS);
+    json_decref(job->asked);
+    job->asked = translate_questions(job);
+    if (json_object_size(job->asked) > JOB_REQUESTS)
+        return error_set(err, ERROR_LIMIT, "asked for more than %d things at once", JOB_REQUESTS);
+    json_object_foreach (job->asked, key, question) {
+        unsigned number = request->ask(request, json_object_get_string(question, "method"),
+                                       json_incref(json_object_get(question, "params")));
+
+        if (number == 0) {
+            withdraw_questions(job);
+            return error_set(err, ERROR_UNAVAILABLE, "the client cannot be asked here");
+        }
+        job->questions[count++] = (struct job_question){.key = key, .number = number};
+    }
+    ev_timer_set(&job->patience, PATIENCE_SECONDS, 0);
+    ev_timer_start(job->server->loop, &job->patience);
+    return OUTCOME_PENDING;
+}
+
+/* The end of a round */
+
+enum outcome job_fail(const struct job *job, const struct error *failed, json_t **ret,
+                      struct error *err)
+{
+    *ret = job->kind->failure(job, failed);
+    if (*ret)
+        return OUTCOME_READY;
+    *err = *failed;
+    return OUTCOME_FAILED;
+}
+
+static enum outcome ask(struct job *job, json_t **ret, struct error *err)
+{
+    if (check_can_ask(job, err) < 0)
+        return OUTCOME_FAILED;
+    return mcp_version_is_modern(job->version) ? ask_by_result(job, ret, err)
+                                               : ask_by_request(job, err);
+}
+
+/* The invocation has ended, in FAILED unless that is not set. */
+static enum outcome conclude(struct job *job, struct error *failed, json_t **ret, struct error *err)
+{
+    if (failed->code == ERROR_NONE && job->call.result.requests) {
+        enum outcome outcome = ask(job, ret, failed);
+
+        if (outcome != OUTCOME_FAILED)
+            return outcome;
+    }
+    if (failed->code != ERROR_NONE)
+        return job_fail(job, failed, ret, err);
+    *ret = job->kind->result(job);
+    return OUTCOME_READY;
+}
+
+enum outcome job_start(struct job *job, json_t **ret, struct error *err)
+{
+    struct error failed = ERROR_INIT;
+
+    if (invocation_start(&job->call, &failed) != OUTCOME_PENDING)
+        return conclude(job, &failed, ret, err);
+    job->is_running = true;
+    return OUTCOME_PENDING;
+}
+
+/* Tells whoever waits, unless there is more to wait for. */
+static void settle(struct job *job, enum outcome outcome, json_t *result, const struct error *err)
+{
+    struct mcp_request *request = job->request;
+
+    if (outcome != OUTCOME_PENDING)
+        request->done(request, result, outcome == OUTCOME_FAILED ? err : NULL);
+}
+
+static void on_done(struct invocation *call, const struct error *failed)
+{
+    struct job *job = job_of(call);
+    struct error why = failed ? *failed : (struct error)ERROR_INIT;
+    struct error err = ERROR_INIT;
+    json_t *result = NULL;
+    enum outcome outcome;
+
+    job->is_running = false;
+    outcome = conclude(job, &why, &result, &err);
+    settle(job, outcome, result, &err);
+}
+
+/* Answers */
+
+static void give_up(struct job *job, struct error *why)
+{
+    struct error err = ERROR_INIT;
+    json_t *result = NULL;
+    enum outcome outcome;
+
+    withdraw_questions(job);
+    outcome = job_fail(job, why, &result, &err);
+    settle(job, outcome, result, &err);
+}
+
+static void on_patience(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct job *job = CONTAINER_OF(timer, struct job, patience);
+    struct error why = ERROR_INIT;
+
+    (void)loop;
+    (void)events;
+    error_set(&why, ERROR_TIMEOUT, "the client did not answer within %.0f seconds",
+              PATIENCE_SECONDS);
+    give_up(job, &why);
+}
+
+static struct job_question *find_question(struct job *job, unsigned number)
+{
+    for (size_t i = 0; i < JOB_REQUESTS; i++) {
+        if (job->questions[i].key && job->questions[i].number == number)
+            return &job->questions[i];
+    }
+    return NULL;
+}
+
+static bool is_answered(const struct job *job)
+{
+    for (size_t i = 0; i < JOB_REQUESTS; i++) {
+        if (job->questions[i].key)
+            return false;
+    }
+    return true;
+}
+
+/* Makes what was kept the state of the next round. */
+static void next_round(struct job *job)
+{
+    json_decref(job->state);
+    job->state = STEAL_PTR(job->call.result.state);
+    invocation_reset(&job->call);
+    job->call.answers = job->answers;
+    job->call.state = job->state;
+}
+
+void job_take_answer(struct job *job, unsigned number, const json_t *result,
+                     const struct error *failed)
+{
+    struct job_question *question = find_question(job, number);
+    struct error err = ERROR_INIT;
+    json_t *ret = NULL;
+    enum outcome outcome;
+
+    if (!question)
+        return;
+    if (failed) {
+        struct error why = *failed;
+
+        question->key = NULL;
+        error_prefix(&why, "the client could not be asked");
+        give_up(job, &why);
+        return;
+    }
+    if (!job->answers)
+        job->answers = json_object();
+    json_object_set(job->answers, question->key, (json_t *)result);
+    question->key = NULL;
+    if (!is_answered(job))
+        return;
+    ev_timer_stop(job->server->loop, &job->patience);
+    next_round(job);
+    outcome = job_start(job, &ret, &err);
+    settle(job, outcome, ret, &err);
+}
+
+/* Takes over what CONTENT, which was sealed here, and RESPONSES, which the client adds, say. */
+static void resume(struct job *job, const json_t *content, const json_t *responses)
+{
+    const json_t *key;
+    size_t i;
+
+    job->state = json_incref(json_object_get(content, "state"));
+    job->answers = json_incref(json_object_get(content, "answers"));
+    if (!job->answers)
+        job->answers = json_object();
+    json_array_foreach (json_object_get(content, "asked"), i, key) {
+        json_t *answer = json_object_get(responses, json_string_value(key));
+
+        if (json_is_object(answer))
+            json_object_set(job->answers, json_string_value(key), answer);
+    }
+    job->call.answers = job->answers;
+    job->call.state = job->state;
+}
+
+/* Answers without the state that goes with them answer nothing: they are passed over. */
+static int read_round(struct job *job, struct error *err)
+{
+    const struct request_state_owner owner = state_owner(job);
+    const json_t *responses = json_object_get(job->params, "inputResponses");
+    const json_t *state = json_object_get(job->params, "requestState");
+    json_t *content;
+
+    if (!mcp_version_is_modern(job->version))
+        return 0;
+    if (responses && !json_is_object(responses))
+        return error_set(err, ERROR_INVALID_PARAMS, "inputResponses must be an object");
+    if (!state)
+        return 0;
+    if (!json_is_string(state))
+        return error_set(err, ERROR_INVALID_PARAMS, "requestState must be a string");
+    content =
+        request_state_open(job->server->request_states, &owner, json_string_value(state), err);
+    if (!content)
+        return -1;
+    resume(job, content, responses);
+    json_decref(content);
+    return 0;
+}
+
+/* The job itself */
+
+static void cancel(struct mcp_request *request)
+{
+    struct job *job = request->job;
+
+    if (!job->is_running)
+        withdraw_questions(job);
+    else
+        invocation_cancel(&job->call);
+    job->is_running = false;
+}
+
+struct job *job_new(struct mcp_request *request, const struct job_kind *kind, const char *name,
+                    json_t *arguments, struct error *err)
+{
+    struct job *job = NEW(struct job);
+
+    job->kind = kind;
+    job->server = request->peer->server;
+    job->request = request;
+    job->version = request->version;
+    job->params = json_incref(request->params);
+    job->name = name;
+    job->call = (struct invocation){
+        .caller = &request->peer->caller,
+        .client = capabilities_of_client(request),
+        .arguments = arguments,
+        .wants_progress = request->progress_token != NULL,
+        .progress = on_progress,
+        .log = on_log,
+        .release = on_release,
+        .done = on_done,
+    };
+    ev_timer_init(&job->patience, on_patience, 0, 0);
+    request->job = job;
+    request->cancel = cancel;
+    return read_round(job, err) == 0 ? job : NULL;
+}
+
+void job_free(struct job *job)
+{
+    if (!job)
+        return;
+    ev_timer_stop(job->server->loop, &job->patience);
+    invocation_deinit(&job->call);
+    json_decref(job->asked);
+    json_decref(job->state);
+    json_decref(job->answers);
+    json_decref(job->params);
+    free(job);
+}

@@ -1,0 +1,9 @@
+/* A request to the client, from the newest shape to that of the revision it speaks. */
+#pragma once
+
+#include "server/mcp/version.h"
+
+#include <jansson.h>
+
+/* {method, params} as VERSION has it. New reference. */
+json_t *question_translate(const json_t *question, enum mcp_version version);

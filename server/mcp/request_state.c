@@ -1,0 +1,157 @@
+#include "server/mcp/request_state.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/hmac.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PREFIX "v1."
+
+enum {
+    TEXT_BYTES = 64 * 1024, /* longest state */
+    NONCE_DIGITS = 32,
+    USED_STATES =
+        1024, /* remembered at least; no state that is older than what was forgotten counts */
+};
+
+/* A state that has been used and would still be good. */
+struct used_state {
+    char nonce[NONCE_DIGITS + 1];
+    json_int_t made; /* seconds since the epoch */
+};
+
+struct request_states {
+    unsigned char key[HMAC_KEY_BYTES];
+    struct used_state used[USED_STATES]; /* a ring */
+    size_t next;
+    json_int_t floor; /* states that were made then or before are refused */
+};
+
+struct request_states *request_states_new(void)
+{
+    struct request_states *states = NEW(struct request_states);
+
+    random_fill(states->key, sizeof states->key);
+    return states;
+}
+
+void request_states_free(struct request_states *states)
+{
+    if (states)
+        explicit_bzero(states->key, sizeof states->key);
+    free(states);
+}
+
+/* What a state is for, so short that it can be in it. */
+static void digest_owner(const struct request_state_owner *owner, char ret[DIGEST_TEXT_BYTES])
+{
+    AUTO_FREE char *arguments =
+        owner->arguments ? json_dumps(owner->arguments, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, owner->principal);
+    digest_add_string(&digest, owner->method);
+    digest_add_string(&digest, owner->name);
+    digest_add_string(&digest, arguments);
+    digest_finish(&digest, ret);
+}
+
+static char *sign(const struct request_states *states, const char *payload)
+{
+    unsigned char mac[HMAC_BYTES];
+
+    hmac_sign(states->key, payload, strlen(payload), mac);
+    return base64_encode(BASE64_URL, mac, sizeof mac);
+}
+
+char *request_state_seal(struct request_states *states, const struct request_state_owner *owner,
+                         const json_t *content, struct error *err)
+{
+    char digest[DIGEST_TEXT_BYTES];
+    AUTO_FREE char *nonce = random_digits(NONCE_DIGITS);
+    AUTO_JSON json_t *payload = NULL;
+    AUTO_FREE char *json = NULL;
+    AUTO_FREE char *text = NULL;
+    AUTO_FREE char *mac = NULL;
+
+    digest_owner(owner, digest);
+    payload = json_pack("{s:I, s:s, s:s, s:O}", "made", (json_int_t)time(NULL), "nonce", nonce,
+                        "owner", digest, "content", content);
+    json = json_text(payload);
+    text = base64_encode(BASE64_URL, json, strlen(json));
+    if (strlen(text) > TEXT_BYTES) {
+        error_set(err, ERROR_LIMIT, "what is to be remembered between two requests is too long");
+        return NULL;
+    }
+    mac = sign(states, text);
+    return memory_format(PREFIX "%s.%s", text, mac);
+}
+
+/* The payload of TEXT, if it is one of ours. New reference, or NULL. */
+static json_t *verify(const struct request_states *states, const char *text)
+{
+    const char *payload = text + strlen(PREFIX);
+    const char *dot;
+    size_t length;
+    AUTO_FREE char *mac = NULL;
+    AUTO_FREE char *json = NULL;
+
+    if (strlen(text) > 2 * TEXT_BYTES || strncmp(text, PREFIX, strlen(PREFIX)) != 0)
+        return NULL;
+    dot = strchr(payload, '.');
+    if (!dot)
+        return NULL;
+    mac = base64_decode(BASE64_URL, dot + 1, strlen(dot + 1), &length);
+    if (!mac || !hmac_verify(states->key, payload, (size_t)(dot - payload), mac, length))
+        return NULL;
+    json = base64_decode(BASE64_URL, payload, (size_t)(dot - payload), &length);
+    return json ? json_loadb(json, length, 0, NULL) : NULL;
+}
+
+static bool is_used(const struct request_states *states, const char *nonce)
+{
+    for (size_t i = 0; i < USED_STATES; i++) {
+        if (strcmp(states->used[i].nonce, nonce) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whoever is forgotten takes all that are as old with it, so nothing can be used twice. */
+static void use_up(struct request_states *states, const char *nonce, json_int_t made)
+{
+    struct used_state *place = &states->used[states->next];
+
+    states->next = (states->next + 1) % USED_STATES;
+    if (*place->nonce && place->made > states->floor)
+        states->floor = place->made;
+    memcpy(place->nonce, nonce, NONCE_DIGITS);
+    place->made = made;
+}
+
+json_t *request_state_open(struct request_states *states, const struct request_state_owner *owner,
+                           const char *text, struct error *err)
+{
+    AUTO_JSON json_t *payload = verify(states, text);
+    const char *nonce = json_object_get_string(payload, "nonce");
+    json_int_t made = json_integer_value(json_object_get(payload, "made"));
+    char digest[DIGEST_TEXT_BYTES];
+
+    digest_owner(owner, digest);
+    if (!payload || strcmp(json_object_get_string(payload, "owner"), digest) != 0 ||
+        made + REQUEST_STATE_SECONDS < time(NULL) || made <= states->floor ||
+        is_used(states, nonce)) {
+        error_set(err, ERROR_INVALID_PARAMS, "requestState is not known here, or not any more");
+        return NULL;
+    }
+    use_up(states, nonce, made);
+    return json_incref(json_object_get(payload, "content"));
+}

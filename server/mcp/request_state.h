@@ -1,0 +1,33 @@
+/* What a request that asks hands its client, to be brought back with the answers (2026-07-28):
+ * `v1.PAYLOAD.MAC`, both in base64url. The client can read it, but not change it, use it for
+ * another request, as somebody else, twice, or later than REQUEST_STATE_SECONDS. */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+
+enum { REQUEST_STATE_SECONDS = 600 };
+
+struct request_states;
+
+/* What a state belongs to. Borrowed. */
+struct request_state_owner {
+    const char *principal;
+    const char *method;
+    const char *name;        /* of what is invoked */
+    const json_t *arguments; /* or NULL */
+};
+
+/* A new key; states that were made with another one are not known. */
+struct request_states *request_states_new(void);
+void request_states_free(struct request_states *states);
+
+/* The text that carries CONTENT for OWNER; owned by the caller. NULL when it would be too long. */
+char *request_state_seal(struct request_states *states, const struct request_state_owner *owner,
+                         const json_t *content, struct error *err);
+
+/* The content of TEXT, which must be OWNER's, and is used up. New reference, or NULL with
+ * ERROR_INVALID_PARAMS. */
+json_t *request_state_open(struct request_states *states, const struct request_state_owner *owner,
+                           const char *text, struct error *err);

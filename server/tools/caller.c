@@ -1,0 +1,122 @@
+#include "server/tools/caller.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Principals */
+
+struct principals {
+    struct list open; /* of struct principal */
+};
+
+struct principals *principals_new(void)
+{
+    struct principals *principals = NEW(struct principals);
+
+    list_init(&principals->open);
+    return principals;
+}
+
+void principals_free(struct principals *principals)
+{
+    assert(!principals || list_is_empty(&principals->open));
+    free(principals);
+}
+
+struct principal *principal_open(struct principals *principals, const char *name)
+{
+    struct principal *principal;
+
+    LIST_FOR_EACH (&principals->open, link) {
+        principal = CONTAINER_OF(link, struct principal, link);
+        if (strcmp(principal->name, name) == 0) {
+            principal->references++;
+            return principal;
+        }
+    }
+    principal = NEW(struct principal);
+    principal->name = memory_copy_string(name);
+    principal->references = 1;
+    list_init(&principal->states);
+    list_append(&principals->open, &principal->link);
+    return principal;
+}
+
+/* What is kept */
+
+struct kept_state {
+    struct list link;
+    char *tool;  /* owned */
+    void *state; /* owned, in the way that RELEASE knows */
+    void (*release)(void *state);
+};
+
+static void release_states(struct list *states)
+{
+    LIST_FOR_EACH_SAFE (states, link) {
+        struct kept_state *kept = CONTAINER_OF(link, struct kept_state, link);
+
+        list_remove(link);
+        kept->release(kept->state);
+        free(kept->tool);
+        free(kept);
+    }
+}
+
+void principal_close(struct principal *principal)
+{
+    if (--principal->references > 0)
+        return;
+    list_remove(&principal->link);
+    release_states(&principal->states);
+    free(principal->name);
+    free(principal);
+}
+
+/* Callers */
+
+void tool_caller_init(struct tool_caller *caller, struct principals *principals, const char *name,
+                      bool lasting)
+{
+    *caller = (struct tool_caller){
+        .principal = principal_open(principals, name),
+        .lasting = lasting,
+    };
+    list_init(&caller->states);
+}
+
+void tool_caller_deinit(struct tool_caller *caller)
+{
+    if (!caller->principal)
+        return;
+    release_states(&caller->states);
+    principal_close(caller->principal);
+    caller->principal = NULL;
+}
+
+void *tool_caller_get(const struct tool_caller *caller, const char *tool)
+{
+    const struct list *states = caller->lasting ? &caller->states : &caller->principal->states;
+
+    LIST_FOR_EACH (states, link) {
+        const struct kept_state *kept = CONTAINER_OF(link, struct kept_state, link);
+
+        if (strcmp(kept->tool, tool) == 0)
+            return kept->state;
+    }
+    return NULL;
+}
+
+void tool_caller_keep(struct tool_caller *caller, const char *tool, void *state,
+                      void (*release)(void *state))
+{
+    struct kept_state *kept = NEW(struct kept_state);
+
+    assert(!tool_caller_get(caller, tool));
+    *kept =
+        (struct kept_state){.tool = memory_copy_string(tool), .state = state, .release = release};
+    list_append(caller->lasting ? &caller->states : &caller->principal->states, &kept->link);
+}

@@ -1,0 +1,141 @@
+/* One invocation of something that is registered: a tool, a prompt, a resource.
+ *
+ * Whatever is invoked is written once, in the modern form: what it needs from its client's user or
+ * model it asks for and ends, and it is started again with the answers. The protocol layer knows
+ * how each revision carries that. */
+#pragma once
+
+#include "base/error.h"
+#include "base/outcome.h"
+#include "server/tools/caller.h"
+#include "server/tools/registry.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct invocation;
+
+/* Severities of log messages, in syslog's order. */
+enum log_severity {
+    SEVERITY_EMERGENCY,
+    SEVERITY_ALERT,
+    SEVERITY_CRITICAL,
+    SEVERITY_ERROR,
+    SEVERITY_WARNING,
+    SEVERITY_NOTICE,
+    SEVERITY_INFO,
+    SEVERITY_DEBUG,
+};
+
+/* What the client can be asked for. */
+struct invocation_client {
+    bool can_elicit;     /* its user, by a form */
+    bool can_elicit_url; /* its user, by a page to open */
+    bool can_sample;     /* its model */
+    bool can_list_roots; /* which directories it works in */
+};
+
+/* What an invocation answers. */
+struct invocation_result {
+    json_t *content; /* array in its newest shape: a tool's content blocks, a prompt's messages, a
+                        resource's contents; owned */
+    json_t *structured; /* tools: fits the output schema; NULL for none; owned */
+    bool is_error;      /* tools: a failure that the model can act on */
+    json_t *requests;   /* object: what is asked of the client, by key; NULL for nothing; owned */
+    json_t *state;      /* what was kept for the next round; NULL for nothing; owned */
+};
+
+struct invocation {
+    /* Inputs, set before it is started. Borrowed. */
+    struct tool_caller *caller;
+    struct invocation_client client;
+    json_t *arguments;       /* an object; NULL counts as {} */
+    const json_t *answers;   /* object: what the client answered, by key; NULL at first */
+    const json_t *state;     /* what the round before has kept; NULL for nothing */
+    const char *trace;       /* W3C traceparent that the work belongs to, or NULL */
+    const char *trace_state; /* W3C tracestate beside it, or NULL */
+    bool wants_progress;     /* else `progress` need not be called */
+
+    /* PROGRESS rises strictly; TOTAL < 0: unknown; MESSAGE may be NULL. */
+    void (*progress)(struct invocation *call, double progress, double total, const char *message);
+
+    /* A log message for the client; DATA (taken) is any JSON. NULL: nobody listens. */
+    void (*log)(struct invocation *call, enum log_severity level, const char *logger, json_t *data);
+
+    /* The client may be let go for now; it comes back for the answer. NULL: it cannot. */
+    void (*release)(struct invocation *call);
+
+    /* The end of a pending call. ERR is NULL, or the work could not be done at all. */
+    void (*done)(struct invocation *call, const struct error *err);
+
+    /* Output, valid when start answered READY and in `done`. */
+    struct invocation_result result;
+
+    /* For what is invoked. */
+    const char *name; /* it was registered under; borrowed */
+    void *data;       /* what was registered with it; borrowed */
+    void *work;       /* its own for this call; borrowed */
+
+    /* Private. */
+    struct entry *entry; /* what is invoked: owned reference */
+    json_t *normalised;  /* owned: what `arguments` points to once the call has started */
+};
+
+/* Finds what is called KEY among those of KIND in REGISTRY, for CALL: its name and data are set,
+ * and the entry is kept until invocation_deinit, whatever becomes of the registry. NULL: there is
+ * none. Borrowed. */
+struct entry *invocation_find(struct invocation *call, const struct registry *registry,
+                              enum registry_kind kind, const char *key);
+
+/* Starts CALL, whose entry has been found and whose arguments have been checked: begins the work of
+ * what is invoked. See outcome.h and struct tool. */
+enum outcome invocation_start(struct invocation *call, struct error *err);
+
+/* Ends a pending CALL without an answer. */
+void invocation_cancel(struct invocation *call);
+
+/* Releases what is in CALL, which must not be pending. */
+void invocation_deinit(struct invocation *call);
+
+/* The same, but CALL can be started again with what is in its inputs. */
+void invocation_reset(struct invocation *call);
+
+/* For what is invoked: ends a pending CALL whose result has been filled in, or which asks. */
+void invocation_finish(struct invocation *call);
+
+/* The same for one that could not do its work. */
+void invocation_fail(struct invocation *call, const struct error *err);
+
+/* Appends a text block to the content of CALL's result. */
+void invocation_add_text(struct invocation *call, const char *text, size_t length);
+
+/* Tells the client of CALL something, if it listens at LEVEL. LOGGER names the part that speaks,
+ * NULL the whole; DATA (taken) is any JSON, a string as a rule. */
+void invocation_log(struct invocation *call, enum log_severity level, const char *logger,
+                    json_t *data);
+
+/* Lets the client of CALL go where it can come back for the answer (2025-11-25 over HTTP). */
+void invocation_release(struct invocation *call);
+
+/* Asks the client: METHOD is elicitation/create, sampling/createMessage or roots/list, with PARAMS
+ * (taken). The call then ends, and is started again when all that it asked is answered; the answer
+ * is found by KEY. */
+void invocation_ask(struct invocation *call, const char *key, const char *method, json_t *params);
+
+/* Asks the client's user for what SCHEMA (taken) describes: a flat object of strings, numbers,
+ * booleans and enumerations. MESSAGE says what for. */
+void invocation_ask_form(struct invocation *call, const char *key, const char *message,
+                         json_t *schema);
+
+/* Asks the client's user to open URL, for what must not pass through the client; ID names it. */
+void invocation_ask_page(struct invocation *call, const char *key, const char *message,
+                         const char *url, const char *id);
+
+/* What the client answered to what was asked by KEY: the result of that method, an object; NULL: it
+ * has not answered. Borrowed. */
+const json_t *invocation_answer(const struct invocation *call, const char *key);
+
+/* Keeps STATE (taken), any JSON, for the next round of a call that asks: it finds it in
+ * call->state, and nobody can have changed it. The client can read it. */
+void invocation_keep(struct invocation *call, json_t *state);

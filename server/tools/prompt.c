@@ -1,0 +1,119 @@
+#include "server/tools/prompt.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SHOWN_BYTES = 64 };
+
+struct prompt_entry {
+    struct entry entry;
+    struct prompt prompt; /* its strings and JSON: owned */
+};
+
+const struct prompt *prompt_of(const struct entry *entry)
+{
+    return &CONTAINER_OF(entry, struct prompt_entry, entry)->prompt;
+}
+
+static char *copy(const char *text)
+{
+    return text ? memory_copy_string(text) : NULL;
+}
+
+static void prompt_entry_free(struct entry *entry)
+{
+    struct prompt_entry *prompt_entry = CONTAINER_OF(entry, struct prompt_entry, entry);
+    struct prompt *prompt = &prompt_entry->prompt;
+
+    for (struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
+        free((char *)argument->description);
+        free((char *)argument->title);
+        free((char *)argument->name);
+    }
+    json_decref(prompt->icons);
+    free((char *)prompt->description);
+    free((char *)prompt->title);
+    free((char *)prompt->name);
+    free(prompt_entry);
+}
+
+static struct prompt_entry *prompt_entry_new(const struct prompt *source)
+{
+    struct prompt_entry *prompt_entry = NEW(struct prompt_entry);
+    struct prompt *prompt = &prompt_entry->prompt;
+
+    *prompt = *source;
+    prompt->name = copy(source->name);
+    prompt->title = copy(source->title);
+    prompt->description = copy(source->description);
+    for (struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
+        argument->name = copy(argument->name);
+        argument->title = copy(argument->title);
+        argument->description = copy(argument->description);
+    }
+    prompt_entry->entry = (struct entry){
+        .kind = REGISTRY_PROMPTS,
+        .key = prompt->name,
+        .data = prompt->data,
+        .start = prompt->start,
+        .cancel = prompt->cancel,
+        .free = prompt_entry_free,
+    };
+    return prompt_entry;
+}
+
+int prompt_register(struct registry *registry, const struct prompt *prompt, struct error *err)
+{
+    struct prompt_entry *prompt_entry = prompt_entry_new(prompt);
+
+    if (registry_add(registry, &prompt_entry->entry, err) == 0)
+        return 0;
+    prompt_entry_free(&prompt_entry->entry);
+    return error_prefix(err, "prompt");
+}
+
+static int check_arguments(const struct invocation *call, struct error *err)
+{
+    const struct prompt *prompt = prompt_of(call->entry);
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (call->arguments, key, value) {
+        if (!json_is_string(value))
+            return error_set(err, ERROR_INVALID_PARAMS, "argument %.*s must be a string, not %s",
+                             NAME_SHOWN_BYTES, key, json_type_name(value));
+    }
+    for (const struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
+        if (argument->required && !json_object_get(call->arguments, argument->name))
+            return error_set(err, ERROR_INVALID_PARAMS, "prompt %s needs the argument %s",
+                             prompt->name, argument->name);
+    }
+    return 0;
+}
+
+int prompt_prepare(struct invocation *call, const struct registry *registry, const char *name,
+                   struct error *err)
+{
+    if (!invocation_find(call, registry, REGISTRY_PROMPTS, name))
+        return error_set(err, ERROR_INVALID_PARAMS, "there is no prompt \"%.*s\"", NAME_SHOWN_BYTES,
+                         name);
+    return check_arguments(call, err);
+}
+
+void prompt_add_message(struct invocation *call, const char *role, json_t *content)
+{
+    if (!call->result.content)
+        call->result.content = json_array();
+    json_array_append_new(call->result.content,
+                          json_pack("{s:s, s:o}", "role", role, "content", content));
+}
+
+void prompt_add_text(struct invocation *call, const char *role, const char *text)
+{
+    prompt_add_message(
+        call, role,
+        json_pack("{s:s, s:o}", "type", "text", "text", json_string_repaired(text, strlen(text))));
+}
