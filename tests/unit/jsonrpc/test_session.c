@@ -247,6 +247,123 @@ static void a_session_is_idle_when_nothing_is_owed(void **state)
     close_peer(&peer);
 }
 
+/* Takes TEXT, whose answer goes to SINK. */
+static bool take(struct peer *peer, const char *text, struct sink *sink)
+{
+    AUTO_FREE char *copy = memory_copy_string(text);
+    struct incoming incoming;
+    bool is_owed;
+
+    incoming_init(&incoming, copy, strlen(copy));
+    is_owed = session_take(&peer->session, &incoming, sink, NULL);
+    incoming_deinit(&incoming);
+    return is_owed;
+}
+
+/* An exchange of its own, as over HTTP. */
+struct exchange {
+    struct sink sink;
+    unsigned sent;
+    unsigned closed;
+};
+
+static void count_sent(struct sink *sink, const char *text, size_t length, bool last,
+                       enum error_code code)
+{
+    CONTAINER_OF(sink, struct exchange, sink)->sent++;
+    assert_int_equal(strlen(text), length);
+    assert_true(last);
+    assert_int_equal(code, ERROR_NONE);
+}
+
+static void count_closed(struct sink *sink)
+{
+    CONTAINER_OF(sink, struct exchange, sink)->closed++;
+}
+
+static void exchange_init(struct exchange *exchange)
+{
+    *exchange = (struct exchange){
+        .sink = {.send = count_sent, .close = count_closed, .answers_only = true}};
+}
+
+#define HOLD_CALL                                                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"                \
+    "\"hold\",\"_meta\":{\"progressToken\":1},\"arguments\":{\"name\":\"7\"}}}"
+#define CANCEL                                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}"
+
+static void an_answer_goes_to_the_exchange_it_belongs_to(void **state)
+{
+    struct peer peer;
+    struct exchange first;
+    struct exchange second;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    exchange_init(&first);
+    exchange_init(&second);
+    assert_true(take(&peer, HOLD_CALL, &first.sink));
+    assert_true(take(&peer, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}", &second.sink));
+    assert_int_equal(second.sent, 1);
+    assert_int_equal(first.sent, 0);
+    let_go(&peer, 7); /* which tells progress, too: this exchange carries none */
+    assert_int_equal(first.sent, 1);
+    assert_int_equal(first.closed, 0);
+    close_peer(&peer);
+}
+
+static void an_exchange_whose_call_is_cancelled_is_closed(void **state)
+{
+    struct peer peer;
+    struct exchange exchange;
+
+    (void)state;
+    open_peer(&peer, "2025-03-26");
+    exchange_init(&exchange);
+    take(&peer, HOLD_CALL, &exchange.sink);
+    assert_false(take(&peer, CANCEL, &peer.sink));
+    assert_int_equal(exchange.closed, 1);
+    take(&peer, "[" HOLD_CALL "]", &exchange.sink);
+    take(&peer, CANCEL, &peer.sink);
+    assert_int_equal(exchange.closed, 2);
+    assert_int_equal(exchange.sent, 0);
+    close_peer(&peer);
+}
+
+static void what_needs_no_answer_leaves_its_exchange_alone(void **state)
+{
+    static const char *const TEXTS[] = {CANCEL, "[" CANCEL "," CANCEL "]",
+                                        "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}"};
+    struct peer peer;
+    struct exchange exchange;
+
+    (void)state;
+    open_peer(&peer, "2025-03-26");
+    exchange_init(&exchange);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+        assert_false(take(&peer, TEXTS[i], &exchange.sink));
+    assert_int_equal(exchange.sent + exchange.closed, 0);
+    close_peer(&peer);
+}
+
+static void calls_of_a_forgotten_exchange_go_on_in_silence(void **state)
+{
+    struct peer peer;
+    struct exchange exchange;
+
+    (void)state;
+    open_peer(&peer, "2025-11-25");
+    exchange_init(&exchange);
+    take(&peer, HOLD_CALL, &exchange.sink);
+    session_forget(&peer.session, &exchange.sink);
+    assert_false(list_is_empty(&peer.fixture.held));
+    let_go(&peer, 7);
+    assert_true(session_is_idle(&peer.session));
+    assert_int_equal(exchange.sent + exchange.closed, 0);
+    close_peer(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +376,10 @@ int main(void)
         cmocka_unit_test(too_many_bytes_in_flight_are_refused),
         cmocka_unit_test(a_line_that_was_skipped_is_answered),
         cmocka_unit_test(a_session_is_idle_when_nothing_is_owed),
+        cmocka_unit_test(an_answer_goes_to_the_exchange_it_belongs_to),
+        cmocka_unit_test(an_exchange_whose_call_is_cancelled_is_closed),
+        cmocka_unit_test(what_needs_no_answer_leaves_its_exchange_alone),
+        cmocka_unit_test(calls_of_a_forgotten_exchange_go_on_in_silence),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
