@@ -182,6 +182,16 @@ bool executor_is_idle(const struct executor *executor)
     return executor->going_count == 0 && executor->waiting_count == 0;
 }
 
+unsigned executor_going(const struct executor *executor)
+{
+    return executor->going_count;
+}
+
+unsigned executor_waiting(const struct executor *executor)
+{
+    return executor->waiting_count;
+}
+
 void executor_free(struct executor *executor)
 {
     if (!executor)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "environments/run_variables.h"
 
 #include <assert.h>
@@ -81,6 +82,35 @@ static bool is_cancelled(const struct run *run)
     return run->request.done == NULL;
 }
 
+static const char *outcome_name(const struct run *run, const struct process_end *end)
+{
+    static const char *const names[] = {
+        [RUN_TIMED_OUT] = "timeout",
+        [RUN_DISK_LIMIT] = "disk_limit",
+        [RUN_FAILED] = "failed",
+    };
+
+    if (is_cancelled(run))
+        return "cancelled";
+    if (run->end != RUN_ENDED)
+        return names[run->end];
+    if (end->reported && end->wait_status == 0)
+        return "success";
+    return end->out_of_memory ? "memory_limit" : "error";
+}
+
+/* What was cancelled while it waited has no END. */
+static void count(const struct run *run, const struct process_end *end)
+{
+    const char *name = run->request.environment->name;
+
+    metrics_count(METRIC_RUNS, name, end ? outcome_name(run, end) : "cancelled");
+    if (run->placed_at > 0)
+        metrics_observe(METRIC_QUEUE_SECONDS, name, run->placed_at - run->submitted_at);
+    if (end && run->state >= RUN_RUNNING)
+        metrics_observe(METRIC_RUN_SECONDS, name, end->run_seconds);
+}
+
 /* The one way out: tells the owner, if there still is one, and frees the run. */
 static void finish(struct run *run, const struct process_end *end, json_t *files)
 {
@@ -99,6 +129,7 @@ static void finish(struct run *run, const struct process_end *end, json_t *files
         .total_seconds = now - run->submitted_at,
     };
 
+    count(run, end);
     log_info("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu", run->number,
              end_names[run->end], is_cancelled(run) ? " after it was cancelled" : "",
              run->request.environment->name, report.total_seconds, end->cpu_seconds,
@@ -334,6 +365,7 @@ void run_cancel(struct run *run)
     run->request.progress = NULL;
     if (run->state == RUN_WAITING || run->state == RUN_PREPARING) {
         environment_forget_waiter(&run->waiter);
+        count(run, NULL);
         executor_leave(run->executor, run);
         run_free(run);
         return;

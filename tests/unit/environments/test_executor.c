@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "fixture.h"
 #include "scratch.h"
 
@@ -660,6 +661,44 @@ static int count_descriptors(void)
     return count_entries("/proc/self/fd");
 }
 
+static unsigned long counted(const char *outcome)
+{
+    return metrics_read(METRIC_RUNS, "system", outcome);
+}
+
+static void test_runs_are_counted_by_their_outcome(void **state)
+{
+    static const char *const codes[] = {"pass", "raise SystemExit(1)",
+                                        "import os; os.kill(os.getpid(), 9)"};
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct working_directory *directory = fixture_directory(fixture);
+    unsigned long successes = counted("success");
+    unsigned long errors = counted("error");
+    unsigned long cancelled = counted("cancelled");
+    unsigned long observed = metrics_read(METRIC_RUN_SECONDS, "system", NULL);
+    struct call calls[5];
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        call_submit(&calls[i], fixture, directory, codes[i]);
+    assert_int_equal(executor_waiting(fixture->executor), 3);
+    calls_wait(calls, 3);
+    for (int i = 3; i < 5; i++)
+        call_submit(&calls[i], fixture, directory, ENDLESS);
+    fixture_run_for(fixture, 0.3);
+    assert_int_equal(executor_going(fixture->executor), 1);
+    assert_int_equal(executor_waiting(fixture->executor), 1);
+    run_cancel(calls[4].run);
+    run_cancel(calls[3].run);
+    calls_deinit(calls, 3);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+    assert_int_equal(counted("success"), successes + 1);
+    assert_int_equal(counted("error"), errors + 2);
+    assert_int_equal(counted("cancelled"), cancelled + 2);
+    assert_int_equal(metrics_read(METRIC_RUN_SECONDS, "system", NULL), observed + 4);
+}
+
 static void test_many_runs_leave_nothing_behind(void **state)
 {
     enum { RUNS = 60 };
@@ -710,6 +749,7 @@ int main(void)
         cmocka_unit_test(test_stopping_cancels_everything_and_takes_nothing_new),
         cmocka_unit_test(test_the_newest_line_is_told_while_a_run_goes),
         cmocka_unit_test(test_the_next_run_may_be_submitted_when_one_is_done),
+        cmocka_unit_test(test_runs_are_counted_by_their_outcome),
         cmocka_unit_test(test_many_runs_leave_nothing_behind),
     };
 
