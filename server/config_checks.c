@@ -145,7 +145,7 @@ static void check_tcp(struct config *config, const json_t *root)
         struct address address;
 
         if (json_is_string(text) && address_parse(json_string_value(text), &address, &err) == 0 &&
-            address.kind == ADDRESS_TCP)
+            (address.kind == ADDRESS_TCP || address.kind == ADDRESS_HTTP))
             check_port(config, root, &address, i);
     }
 }

@@ -1,5 +1,8 @@
 #include "server/transport/address.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +12,8 @@ enum {
     PORT_DIGITS = 5,
     PORT_LARGEST = 65535,
 };
+
+static const char default_path[] = "/mcp";
 
 static int parse_stdio(const char *rest, struct address *ret, struct error *err)
 {
@@ -117,20 +122,23 @@ static int strip_brackets(char **host, struct error *err)
     return 0;
 }
 
-static int parse_tcp(const char *rest, struct address *ret, struct error *err)
+/* HOST:PORT, the LENGTH bytes of TEXT. */
+static int parse_host_port(const char *text, size_t length, struct address *ret, struct error *err)
 {
-    const char *colon = strrchr(rest, ':');
     char copy[ADDRESS_TEXT_BYTES];
-    char *host = copy;
     struct address address;
     in_port_t port = 0;
+    char *host = copy;
+    char *colon;
 
-    if (!colon)
-        return error_set(err, ERROR_CONFIG, "the port is missing: tcp:HOST:PORT");
-    if ((size_t)(colon - rest) >= sizeof(copy))
+    if (length >= sizeof(copy))
         return error_set(err, ERROR_CONFIG, "the host must be an IP address or localhost");
-    memcpy(copy, rest, (size_t)(colon - rest));
-    copy[colon - rest] = '\0';
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    colon = strrchr(copy, ':');
+    if (!colon)
+        return error_set(err, ERROR_CONFIG, "the port is missing: HOST:PORT");
+    *colon = '\0';
     if (strip_brackets(&host, err) < 0 || parse_port(colon + 1, &port, err) < 0 ||
         parse_host(host, port, &address, err) < 0)
         return -1;
@@ -138,15 +146,73 @@ static int parse_tcp(const char *rest, struct address *ret, struct error *err)
     return 0;
 }
 
+static int parse_tcp(const char *rest, struct address *ret, struct error *err)
+{
+    return parse_host_port(rest, strlen(rest), ret, err);
+}
+
+/* HTTP */
+
+/* PATH as requests name it: no escapes, no query. */
+static int set_path(struct address *address, const char *path, struct error *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "/-._~!$&'()*+,;=:@";
+    size_t length = strlen(path);
+
+    if (path[0] != '/' || strspn(path, allowed) != length)
+        return error_set(err, ERROR_CONFIG,
+                         "the path of an HTTP address begins with / and has letters, digits, and "
+                         "none but -._~!$&'()*+,;=:@ beside them");
+    if (length >= sizeof(address->path))
+        return error_set(err, ERROR_CONFIG, "the path is %zu bytes long, the limit is %zu", length,
+                         sizeof(address->path) - 1);
+    memcpy(address->path, path, length + 1);
+    return 0;
+}
+
+static int parse_http(const char *rest, struct address *ret, struct error *err)
+{
+    size_t length = strcspn(rest, "/");
+    struct address address;
+
+    if (parse_host_port(rest, length, &address, err) < 0 ||
+        set_path(&address, rest[length] ? rest + length : default_path, err) < 0)
+        return -1;
+    address.kind = ADDRESS_HTTP;
+    *ret = address;
+    return 0;
+}
+
+/* The last # is the one: a file may have it in its name. */
+static int parse_unix_http(const char *rest, struct address *ret, struct error *err)
+{
+    const char *mark = strrchr(rest, '#');
+    AUTO_FREE char *file = NULL;
+    struct address address;
+
+    if (!mark)
+        return error_set(err, ERROR_CONFIG,
+                         "a unix socket that speaks HTTP is written unix:///PATH#/mcp, another one "
+                         "unix:/PATH");
+    file = memory_format("%.*s", (int)(mark - rest), rest);
+    if (parse_unix(file, &address, err) < 0 || set_path(&address, mark + 1, err) < 0)
+        return -1;
+    address.kind = ADDRESS_UNIX_HTTP;
+    *ret = address;
+    return 0;
+}
+
+/* All of them */
+
 static const struct {
     const char *prefix;
     bool stands_alone; /* nothing may follow */
     int (*parse)(const char *rest, struct address *ret, struct error *err);
 } forms[] = {
-    {"stdio", true, parse_stdio},
-    {"systemd", true, parse_systemd},
-    {"unix:", false, parse_unix},
-    {"tcp:", false, parse_tcp},
+    {"stdio", true, parse_stdio},        {"systemd", true, parse_systemd},
+    {"unix://", false, parse_unix_http}, {"unix:", false, parse_unix},
+    {"tcp:", false, parse_tcp},          {"http://", false, parse_http},
 };
 
 int address_parse(const char *text, struct address *ret, struct error *err)
@@ -159,7 +225,8 @@ int address_parse(const char *text, struct address *ret, struct error *err)
             return forms[i].parse(text + length, ret, err);
     }
     return error_set(err, ERROR_CONFIG,
-                     "an address is stdio, unix:/PATH, tcp:HOST:PORT or systemd");
+                     "an address is stdio, unix:/PATH, tcp:HOST:PORT, http://HOST:PORT/mcp, "
+                     "unix:///PATH#/mcp or systemd");
 }
 
 bool endpoint_is_loopback(const struct endpoint *endpoint)
@@ -169,24 +236,31 @@ bool endpoint_is_loopback(const struct endpoint *endpoint)
     return endpoint->any.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&endpoint->ipv6.sin6_addr);
 }
 
-void endpoint_format(const struct endpoint *endpoint, char text[static ADDRESS_TEXT_BYTES])
+static void format_port(const char *scheme, const struct endpoint *endpoint, const char *path,
+                        char text[static ADDRESS_TEXT_BYTES])
 {
+    bool is_ipv6 = endpoint->any.sa_family == AF_INET6;
     char host[INET6_ADDRSTRLEN];
+    in_port_t port = is_ipv6 ? endpoint->ipv6.sin6_port : endpoint->ipv4.sin_port;
+    const void *address =
+        is_ipv6 ? (const void *)&endpoint->ipv6.sin6_addr : &endpoint->ipv4.sin_addr;
 
+    inet_ntop(endpoint->any.sa_family, address, host, sizeof(host));
+    snprintf(text, ADDRESS_TEXT_BYTES, is_ipv6 ? "%s[%s]:%u%s" : "%s%s:%u%s", scheme, host,
+             (unsigned)ntohs(port), path);
+}
+
+void address_format(const struct endpoint *endpoint, const char *path,
+                    char text[static ADDRESS_TEXT_BYTES])
+{
     switch (endpoint->any.sa_family) {
     case AF_UNIX:
-        snprintf(text, ADDRESS_TEXT_BYTES, "unix:%.*s", (int)sizeof(endpoint->local.sun_path),
-                 endpoint->local.sun_path);
+        snprintf(text, ADDRESS_TEXT_BYTES, path ? "unix://%.*s#%s" : "unix:%.*s%s",
+                 (int)sizeof(endpoint->local.sun_path), endpoint->local.sun_path, path ? path : "");
         break;
     case AF_INET:
-        inet_ntop(AF_INET, &endpoint->ipv4.sin_addr, host, sizeof(host));
-        snprintf(text, ADDRESS_TEXT_BYTES, "tcp:%s:%u", host,
-                 (unsigned)ntohs(endpoint->ipv4.sin_port));
-        break;
     case AF_INET6:
-        inet_ntop(AF_INET6, &endpoint->ipv6.sin6_addr, host, sizeof(host));
-        snprintf(text, ADDRESS_TEXT_BYTES, "tcp:[%s]:%u", host,
-                 (unsigned)ntohs(endpoint->ipv6.sin6_port));
+        format_port(path ? "http://" : "tcp:", endpoint, path ? path : "", text);
         break;
     default:
         snprintf(text, ADDRESS_TEXT_BYTES, "a socket of family %d", (int)endpoint->any.sa_family);

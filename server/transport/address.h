@@ -2,8 +2,10 @@
  *
  *     stdio                 standard input and output
  *     unix:/absolute/path   a socket in the file system
+ *     unix:///PATH#/mcp     the same, /PATH, that speaks HTTP at /mcp
  *     tcp:HOST:PORT         HOST is a literal (127.0.0.1, [::1], 0.0.0.0) or `localhost` for both
  *                           families of loopback; port 0 lets the kernel choose
+ *     http://HOST:PORT/mcp  HTTP at /mcp, which need not be written
  *     systemd               every socket that the service manager handed over */
 #pragma once
 
@@ -17,13 +19,16 @@
 enum address_kind {
     ADDRESS_STDIO,
     ADDRESS_UNIX,
+    ADDRESS_UNIX_HTTP,
     ADDRESS_TCP,
+    ADDRESS_HTTP,
     ADDRESS_SYSTEMD,
 };
 
 enum {
     ADDRESS_ENDPOINTS = 2,    /* localhost: one per family */
-    ADDRESS_TEXT_BYTES = 128, /* "unix:", a full sun_path and more */
+    ADDRESS_PATH_BYTES = 128, /* of HTTP, with its NUL */
+    ADDRESS_TEXT_BYTES = 320, /* "unix://", a full sun_path, "#", a path and more */
 };
 
 /* What bind(2) and accept(2) speak of. */
@@ -39,8 +44,9 @@ struct endpoint {
 
 struct address {
     enum address_kind kind;
-    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of ADDRESS_UNIX and ADDRESS_TCP */
+    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of all that are sockets of our own */
     unsigned endpoint_count;
+    char path[ADDRESS_PATH_BYTES]; /* of HTTP; "": it is not */
 };
 
 /* Reads TEXT, or fails with ERROR_CONFIG and a sentence that says what can be written instead.
@@ -50,5 +56,7 @@ int address_parse(const char *text, struct address *ret, struct error *err);
 /* True for IPv4 and IPv6 addresses that only this machine can reach. */
 bool endpoint_is_loopback(const struct endpoint *endpoint);
 
-/* Writes ENDPOINT in the form that address_parse reads. */
-void endpoint_format(const struct endpoint *endpoint, char text[static ADDRESS_TEXT_BYTES]);
+/* Writes ENDPOINT in the form that address_parse reads. PATH: where HTTP is spoken there; NULL: it
+ * is not. */
+void address_format(const struct endpoint *endpoint, const char *path,
+                    char text[static ADDRESS_TEXT_BYTES]);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,12 @@
 
 static const char no_room[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
                               "\"message\":\"Too many connections; try again later\"}}\n";
+
+static const char no_room_http[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                                   "Retry-After: 1\r\n"
+                                   "Connection: close\r\n"
+                                   "Content-Length: 0\r\n"
+                                   "\r\n";
 
 /* One connection */
 
@@ -29,10 +36,27 @@ static struct connection *connection_new(struct connections *owner, int fd, cons
     return connection;
 }
 
-static bool is_serving(const struct connection *connection)
+static void deinit_login(struct connection *connection)
 {
-    return connection->fd < 0;
+    login_deinit(&connection->login);
+    close(connection->fd);
 }
+
+static void deinit_stream(struct connection *connection)
+{
+    stream_deinit(&connection->stream);
+}
+
+static void deinit_http(struct connection *connection)
+{
+    http_connection_deinit(&connection->http);
+}
+
+static void (*const deinit_kind[])(struct connection *connection) = {
+    [CONNECTION_LOGIN] = deinit_login,
+    [CONNECTION_STREAM] = deinit_stream,
+    [CONNECTION_HTTP] = deinit_http,
+};
 
 static void connection_free(struct connection *connection)
 {
@@ -40,12 +64,7 @@ static void connection_free(struct connection *connection)
     connection->owner->count--;
     if (connection == connection->owner->stdio)
         connection->owner->stdio = NULL;
-    if (is_serving(connection)) {
-        stream_deinit(&connection->stream);
-    } else {
-        login_deinit(&connection->login);
-        close(connection->fd);
-    }
+    deinit_kind[connection->kind](connection);
     free(connection);
 }
 
@@ -71,6 +90,7 @@ static void serve(struct connection *connection, int out, double grace_seconds)
     if (!*principal)
         principal = peer;
     log_info("connection accepted number=%u principal=%s", connection->number, principal);
+    connection->kind = CONNECTION_STREAM;
     stream_init(&connection->stream, &(struct stream_settings){
                                          .loop = owner->loop,
                                          .server = owner->server,
@@ -116,9 +136,11 @@ static bool has_its_share(const struct connections *connections, const struct pe
     return count_peer(connections, peer) >= connections->limits.per_peer;
 }
 
-static void turn_away(int fd)
+static void turn_away(int fd, const struct entrance *entrance)
 {
-    (void)send(fd, no_room, strlen(no_room), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const char *text = entrance->service ? no_room_http : no_room;
+
+    (void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     close(fd);
 }
 
@@ -178,10 +200,58 @@ static void begin_login(struct connection *connection)
     login_start(&connection->login);
 }
 
-void connections_admit(struct connections *connections, int fd, const struct peer *peer)
+/* A client has shown that it is one; false: it has as many connections as it may. */
+static bool on_http_admit(struct http_connection *http)
+{
+    struct connection *connection = CONTAINER_OF(http, struct connection, http);
+    struct connections *owner = connection->owner;
+
+    if (set_full(owner, has_its_share(owner, &connection->peer)))
+        return false;
+    connection->waiting = false;
+    return true;
+}
+
+static void on_http_closed(struct http_connection *http)
+{
+    leave(CONTAINER_OF(http, struct connection, http));
+}
+
+/* Where nothing is acknowledged any more nobody is there. */
+static void set_patience(int fd, const struct connection *connection)
+{
+    unsigned milliseconds = (unsigned)(connection->owner->limits.http.stall_seconds * 1000);
+
+    if (connection->peer.family != AF_UNIX)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
+}
+
+static void serve_http(struct connection *connection, const struct entrance *entrance)
+{
+    struct connections *owner = connection->owner;
+
+    log_info("connection accepted number=%u", connection->number);
+    set_patience(connection->fd, connection);
+    connection->kind = CONNECTION_HTTP;
+    http_connection_init(&connection->http,
+                         &(struct http_connection_settings){
+                             .loop = owner->loop,
+                             .service = entrance->service,
+                             .limits = &owner->limits.http,
+                             .peer = &connection->peer,
+                             .entrance = entrance,
+                             .channel = channel_new_plain(STEAL_FD(connection->fd)),
+                             .number = connection->number,
+                             .admit = on_http_admit,
+                             .closed = on_http_closed,
+                         });
+}
+
+void connections_admit(struct connections *connections, int fd, const struct peer *peer,
+                       const struct entrance *entrance)
 {
     bool has_login = peer->family != AF_UNIX;
-    bool waiting = has_login && connections->authority;
+    bool waiting = entrance->service || (has_login && connections->authority);
     struct connection *connection;
     bool full;
 
@@ -190,12 +260,14 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     full = connections->count >= connections->limits.connections ||
            (!waiting && has_its_share(connections, peer));
     if (set_full(connections, full)) {
-        turn_away(fd);
+        turn_away(fd, entrance);
         return;
     }
     connection = connection_new(connections, fd, peer);
     connection->waiting = waiting;
-    if (has_login)
+    if (entrance->service)
+        serve_http(connection, entrance);
+    else if (has_login)
         begin_login(connection);
     else
         serve(connection, fd, 0);
@@ -213,7 +285,15 @@ void connections_add_stdio(struct connections *connections, int in, int out)
 
 static bool is_over(struct connection *connection)
 {
-    return !is_serving(connection) || stream_settle(&connection->stream);
+    switch (connection->kind) {
+    case CONNECTION_STREAM:
+        return stream_settle(&connection->stream);
+    case CONNECTION_HTTP:
+        return http_connection_settle(&connection->http);
+    case CONNECTION_LOGIN:
+        break;
+    }
+    return true;
 }
 
 /* A connection is never freed in its own callbacks, but here. */
@@ -257,17 +337,26 @@ void connections_deinit(struct connections *connections)
     free_all(&connections->leaving);
 }
 
+static void stop(struct connection *connection)
+{
+    switch (connection->kind) {
+    case CONNECTION_STREAM:
+        stream_stop(&connection->stream);
+        return;
+    case CONNECTION_HTTP:
+        http_connection_stop(&connection->http);
+        return;
+    case CONNECTION_LOGIN:
+        login_deinit(&connection->login);
+        leave(connection);
+        return;
+    }
+}
+
 static void stop_all(struct list *list)
 {
     LIST_FOR_EACH_SAFE (list, link) {
-        struct connection *connection = CONTAINER_OF(link, struct connection, link);
-
-        if (is_serving(connection)) {
-            stream_stop(&connection->stream);
-        } else {
-            login_deinit(&connection->login);
-            leave(connection);
-        }
+        stop(CONTAINER_OF(link, struct connection, link));
     }
 }
 

@@ -1,11 +1,14 @@
 /* The connections of one server: how many there may be, and when each is freed.
  *
- * A client of a socket that asks for a token is WAITING until it has shown it. Waiting ones have a
- * small number of places of their own, and a new one takes the place of the oldest: whoever fills
- * them all keeps nobody with the token out. All others count for the limit per peer. */
+ * A client of a socket that asks for a token is WAITING until it has shown it, and one that speaks
+ * HTTP until a request of it has been found to be for us. Waiting ones have a small number of
+ * places of their own, and a new one takes the place of the oldest: whoever fills them all keeps
+ * nobody else out. All others count for the limit per peer. */
 #pragma once
 
 #include "base/list.h"
+#include "server/transport/entrance.h"
+#include "server/transport/http/http_connection.h"
 #include "server/transport/login.h"
 #include "server/transport/peer.h"
 #include "server/transport/stream.h"
@@ -18,15 +21,25 @@ enum { CONNECTIONS_WAITING = 64 };
 
 struct connections;
 
+enum connection_kind {
+    CONNECTION_LOGIN, /* becomes a stream */
+    CONNECTION_STREAM,
+    CONNECTION_HTTP,
+};
+
 struct connection {
     struct list link;          /* in `active` or `leaving` */
     struct connections *owner; /* borrowed */
     struct peer peer;
-    unsigned number;      /* for the log */
-    int fd;               /* owned until the stream takes it; then -1 */
-    bool waiting;         /* for the token */
-    struct login login;   /* until the stream begins */
-    struct stream stream; /* once `fd` is taken */
+    unsigned number; /* for the log */
+    enum connection_kind kind;
+    bool waiting; /* for who it is */
+    int fd;       /* owned while LOGIN; then -1 */
+    struct login login;
+    union {
+        struct stream stream;        /* while STREAM */
+        struct http_connection http; /* while HTTP */
+    };
 };
 
 struct connections {
@@ -55,8 +68,10 @@ struct connections {
 void connections_init(struct connections *connections);
 void connections_deinit(struct connections *connections);
 
-/* Takes a new client in, or tells it that there is no room. FD is taken, and non-blocking. */
-void connections_admit(struct connections *connections, int fd, const struct peer *peer);
+/* Takes a new client in, or tells it that there is no room. FD is taken, and non-blocking. ENTRANCE
+ * is borrowed for as long as there are connections. */
+void connections_admit(struct connections *connections, int fd, const struct peer *peer,
+                       const struct entrance *entrance);
 
 /* Serves IN and OUT, which are taken, for the user who started the server. Once. */
 void connections_add_stdio(struct connections *connections, int in, int out);

@@ -1,15 +1,22 @@
-/* How those are served who come in by one address. */
+/* How those are served who come in by one address. It outlives the listening socket: connections
+ * refer to it. */
 #pragma once
 
 #include "base/list.h"
-
-#include <netinet/in.h>
+#include "server/transport/address.h"
 
 struct http_service;
 
 struct entrance {
     struct list link;             /* the owner's */
     struct http_service *service; /* borrowed; NULL: lines of messages */
-    char *path;                   /* owned: where an HTTP service is; NULL: no HTTP */
+    char *path;                   /* owned: where the HTTP service is; NULL: no HTTP */
     in_port_t port;               /* in host order; 0: a unix socket */
 };
+
+/* PATH is copied. */
+struct entrance *entrance_new(struct http_service *service, const char *path,
+                              const struct endpoint *endpoint);
+
+/* Takes it out of its list. */
+void entrance_free(struct entrance *entrance);

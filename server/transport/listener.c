@@ -38,7 +38,7 @@ static void greet(struct listener *listener, int fd)
         return;
     }
     set_options(fd, &peer);
-    connections_admit(listener->connections, fd, &peer);
+    connections_admit(listener->connections, fd, &peer, listener->entrance);
 }
 
 /* No descriptor is left: the client that waits is sent away with the spare one, since a connection
@@ -99,12 +99,13 @@ static void on_pause_end(struct ev_loop *loop, struct ev_timer *timer, int event
 }
 
 struct listener *listener_new(struct connections *connections, int fd,
-                              const struct socket_file *file)
+                              const struct socket_file *file, const struct entrance *entrance)
 {
     struct listener *listener = NEW(struct listener);
 
     list_init(&listener->link);
     listener->connections = connections;
+    listener->entrance = entrance;
     listener->fd = fd;
     listener->spare = open_spare();
     listener->file = *file;

@@ -10,6 +10,7 @@
 struct listener {
     struct list link;                /* the owner's */
     struct connections *connections; /* borrowed */
+    const struct entrance *entrance; /* borrowed */
     int fd;                          /* owned */
     int spare;                       /* owned: given up to refuse a client when no other is left */
     struct socket_file file;         /* what to remove at the end */
@@ -19,7 +20,7 @@ struct listener {
 
 /* Accepts from FD (taken, non-blocking); FILE is removed at the end. */
 struct listener *listener_new(struct connections *connections, int fd,
-                              const struct socket_file *file);
+                              const struct socket_file *file, const struct entrance *entrance);
 
 /* Closes and frees; takes it out of its list. */
 void listener_free(struct listener *listener);

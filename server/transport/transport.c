@@ -5,6 +5,7 @@
 #include "server/transport/activation.h"
 #include "server/transport/address.h"
 #include "server/transport/connections.h"
+#include "server/transport/entrance.h"
 #include "server/transport/listener.h"
 #include "server/transport/notify.h"
 #include "server/transport/standard_io.h"
@@ -15,7 +16,9 @@
 
 struct transport {
     struct connections connections;
+    struct list entrances; /* of struct entrance: owned */
     struct list listeners; /* of struct listener: owned */
+    struct http_service *http;
     struct standard_io stdio;
     struct notify notify;
     bool auth_none;
@@ -33,29 +36,61 @@ const struct transport_limits transport_default_limits = {
     .connections = 256,
     .per_peer = 32,
     .login_seconds = 10,
+    .http = {.head_seconds = 10,
+             .idle_seconds = 60,
+             .body_seconds = 30,
+             .body_grace_seconds = 5,
+             .body_bytes_per_second = 1024,
+             .stall_seconds = 30,
+             .comment_seconds = 15,
+             .linger_seconds = 2,
+             .linger_bytes = 1024 * 1024,
+             .body_bytes = 4 * 1024 * 1024,
+             .read_ahead_bytes = 64 * 1024,
+             .congested_bytes = 256 * 1024,
+             .unsent_bytes = 8 * 1024 * 1024},
 };
 
 /* Opening */
 
 static void add_listener(struct transport *transport, int fd, const struct endpoint *endpoint,
-                         const struct socket_file *file)
+                         const struct socket_file *file, const char *path)
 {
-    struct listener *listener = listener_new(&transport->connections, fd, file);
+    struct entrance *entrance = entrance_new(path ? transport->http : NULL, path, endpoint);
+    struct listener *listener = listener_new(&transport->connections, fd, file, entrance);
     char text[ADDRESS_TEXT_BYTES];
 
+    list_append(&transport->entrances, &entrance->link);
     list_append(&transport->listeners, &listener->link);
-    endpoint_format(endpoint, text);
+    address_format(endpoint, path, text);
     log_info("listening address=%s", text);
+}
+
+static int check_http(const struct transport *transport, const struct address *address,
+                      struct error *err)
+{
+    if (!address->path[0] || transport->http)
+        return 0;
+    return error_set(err, ERROR_CONFIG, "HTTP is not served here");
+}
+
+/* The path of an HTTP address, else NULL. */
+static const char *path_of(const struct address *address)
+{
+    return address->path[0] ? address->path : NULL;
 }
 
 static int open_unix(struct transport *transport, const struct address *address, struct error *err)
 {
     struct socket_file file;
-    int fd = socket_open_unix(&address->endpoints[0], &file, err);
+    int fd;
 
+    if (check_http(transport, address, err) < 0)
+        return -1;
+    fd = socket_open_unix(&address->endpoints[0], &file, err);
     if (fd < 0)
         return -1;
-    add_listener(transport, fd, &address->endpoints[0], &file);
+    add_listener(transport, fd, &address->endpoints[0], &file, path_of(address));
     return 0;
 }
 
@@ -90,8 +125,9 @@ static in_port_t *port_of(struct endpoint *endpoint)
                                               : &endpoint->ipv6.sin6_port;
 }
 
-/* Opens ENDPOINT, and writes back what the kernel chose. */
-static int open_endpoint(struct transport *transport, struct endpoint *endpoint, struct error *err)
+/* Opens ENDPOINT, and writes back what the kernel chose. PATH: of HTTP, else NULL. */
+static int open_endpoint(struct transport *transport, struct endpoint *endpoint, const char *path,
+                         struct error *err)
 {
     static const struct socket_file no_file = {0};
     int fd = check_allowed(transport, endpoint, err) < 0 ? -1 : socket_open_tcp(endpoint, err);
@@ -102,7 +138,7 @@ static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
         close(fd);
         return -1;
     }
-    add_listener(transport, fd, endpoint, &no_file);
+    add_listener(transport, fd, endpoint, &no_file, path);
     warn_of_clear_text(endpoint);
     return 0;
 }
@@ -118,6 +154,8 @@ static int open_tcp(struct transport *transport, const struct address *address, 
     in_port_t port = 0;
     unsigned opened = 0;
 
+    if (check_http(transport, address, err) < 0)
+        return -1;
     for (unsigned i = 0; i < address->endpoint_count; i++) {
         struct endpoint endpoint = address->endpoints[i];
         bool is_last_hope = opened == 0 && i + 1 == address->endpoint_count;
@@ -125,7 +163,7 @@ static int open_tcp(struct transport *transport, const struct address *address, 
 
         if (port)
             *port_of(&endpoint) = port;
-        if (open_endpoint(transport, &endpoint, &missing) < 0) {
+        if (open_endpoint(transport, &endpoint, path_of(address), &missing) < 0) {
             if (is_last_hope || !is_missing(&missing)) {
                 *err = missing;
                 return -1;
@@ -160,7 +198,7 @@ static int open_systemd(struct transport *transport, const struct address *addre
 
         if (status == 0 && socket_get_endpoint(fds[i], &endpoint, err) == 0 &&
             check_handed_over(transport, &endpoint, err) == 0) {
-            add_listener(transport, fds[i], &endpoint, &no_file);
+            add_listener(transport, fds[i], &endpoint, &no_file, NULL);
             continue;
         }
         status = -1;
@@ -194,10 +232,8 @@ static int note_stdio(struct transport *transport, const struct address *address
 
 static int (*const openers[])(struct transport *transport, const struct address *address,
                               struct error *err) = {
-    [ADDRESS_STDIO] = note_stdio,
-    [ADDRESS_UNIX] = open_unix,
-    [ADDRESS_TCP] = open_tcp,
-    [ADDRESS_SYSTEMD] = open_systemd,
+    [ADDRESS_STDIO] = note_stdio, [ADDRESS_UNIX] = open_unix, [ADDRESS_UNIX_HTTP] = open_unix,
+    [ADDRESS_TCP] = open_tcp,     [ADDRESS_HTTP] = open_tcp,  [ADDRESS_SYSTEMD] = open_systemd,
 };
 
 static int open_addresses(struct transport *transport, const char *const *texts, struct error *err)
@@ -235,6 +271,13 @@ static void close_listeners(struct transport *transport)
     }
 }
 
+static void free_entrances(struct transport *transport)
+{
+    LIST_FOR_EACH_SAFE (&transport->entrances, link) {
+        entrance_free(CONTAINER_OF(link, struct entrance, link));
+    }
+}
+
 /* The transport itself */
 
 struct transport *transport_open(const struct transport_settings *settings, struct error *err)
@@ -245,6 +288,8 @@ struct transport *transport_open(const struct transport_settings *settings, stru
     transport->auth_none = settings->auth_none;
     transport->finished = settings->finished;
     transport->data = settings->data;
+    transport->http = settings->http;
+    list_init(&transport->entrances);
     list_init(&transport->listeners);
     transport->connections = (struct connections){
         .loop = settings->loop,
@@ -277,6 +322,7 @@ void transport_free(struct transport *transport)
         return;
     close_listeners(transport);
     connections_deinit(&transport->connections);
+    free_entrances(transport);
     standard_io_close(&transport->stdio);
     notify_deinit(&transport->notify);
     free(transport);

@@ -2,16 +2,19 @@
  *
  * stdio, unix and TCP sockets share one framing, a JSON message per line, and one implementation,
  * `stream`. The transport knows nothing of JSON: it splits lines, keeps limits and time, and hands
- * lines to the session that each connection embeds. */
+ * lines to the session that each connection embeds. HTTP is the other framing: `http/`. */
 #pragma once
 
 #include "base/error.h"
+
+#include "server/transport/http/http_limits.h"
 
 #include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct authority;
+struct http_service;
 struct mcp_server;
 struct transport;
 
@@ -22,6 +25,7 @@ struct transport_limits {
     unsigned connections; /* in all */
     unsigned per_peer;    /* per address or, on a unix socket, per uid */
     double login_seconds; /* time for the first line on TCP */
+    struct http_limits http;
 };
 
 extern const struct transport_limits transport_default_limits;
@@ -32,6 +36,7 @@ struct transport_settings {
     const char *const *addresses; /* NULL-terminated; borrowed until transport_open returns */
     struct authority *authority;  /* of TCP clients; NULL: there is none; borrowed */
     bool auth_none;               /* `auth: none` was written: they need no token */
+    struct http_service *http;    /* of HTTP addresses; NULL: there can be none; borrowed */
     struct transport_limits limits;
 
     /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last

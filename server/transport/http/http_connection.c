@@ -17,22 +17,6 @@ enum {
     REJECTION_CODE = -32600, /* JSON-RPC: invalid request */
 };
 
-const struct http_limits http_default_limits = {
-    .head_seconds = 10,
-    .idle_seconds = 60,
-    .body_seconds = 30,
-    .body_grace_seconds = 5,
-    .body_bytes_per_second = 1024,
-    .stall_seconds = 30,
-    .comment_seconds = 15,
-    .linger_seconds = 2,
-    .linger_bytes = 1024 * 1024,
-    .body_bytes = 4 * 1024 * 1024,
-    .read_ahead_bytes = 64 * 1024,
-    .congested_bytes = 256 * 1024,
-    .unsent_bytes = 8 * 1024 * 1024,
-};
-
 /* Watching */
 
 static const struct http_limits *limits_of(const struct http_connection *connection)

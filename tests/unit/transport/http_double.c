@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "server/transport/transport.h"
 #include "tests/unit/transport/turning.h"
 
 #include <setjmp.h>
@@ -105,7 +106,7 @@ struct http_double *http_double_new(void)
     struct http_double *peer = NEW(struct http_double);
 
     peer->loop = ev_loop_new(EVFLAG_AUTO);
-    peer->limits = http_default_limits;
+    peer->limits = transport_default_limits.http;
     peer->service = (struct http_service){
         .head = on_head, .request = on_request, .gone = on_gone, .drained = on_drained};
     return peer;

@@ -28,6 +28,14 @@ static const struct {
     {"tcp:0.0.0.0:7000", ADDRESS_TCP, {"tcp:0.0.0.0:7000"}},
     {"tcp:[::]:7000", ADDRESS_TCP, {"tcp:[::]:7000"}},
     {"tcp:[fe80::1]:7000", ADDRESS_TCP, {"tcp:[fe80::1]:7000"}},
+    {"http://127.0.0.1:7000", ADDRESS_HTTP, {"http://127.0.0.1:7000/mcp"}},
+    {"http://0.0.0.0:0/", ADDRESS_HTTP, {"http://0.0.0.0:0/"}},
+    {"http://[::1]:7000/a/b", ADDRESS_HTTP, {"http://[::1]:7000/a/b"}},
+    {"http://localhost:7000/mcp",
+     ADDRESS_HTTP,
+     {"http://127.0.0.1:7000/mcp", "http://[::1]:7000/mcp"}},
+    {"unix:///run/a.sock#/mcp", ADDRESS_UNIX_HTTP, {"unix:///run/a.sock#/mcp"}},
+    {"unix:///run/a#b#/", ADDRESS_UNIX_HTTP, {"unix:///run/a#b#/"}},
     {"tcp:localhost:7000", ADDRESS_TCP, {"tcp:127.0.0.1:7000", "tcp:[::1]:7000"}},
 };
 
@@ -44,7 +52,7 @@ static void test_reads_every_form(void **state)
         assert_int_equal(err.code, ERROR_NONE);
         assert_int_equal(address.kind, good[i].kind);
         for (unsigned j = 0; j < address.endpoint_count; j++) {
-            endpoint_format(&address.endpoints[j], text);
+            address_format(&address.endpoints[j], address.path[0] ? address.path : NULL, text);
             assert_string_equal(text, good[i].formatted[j]);
         }
         assert_true(address.endpoint_count == ADDRESS_ENDPOINTS ||
@@ -56,12 +64,26 @@ static const struct {
     const char *text;
     const char *complaint; /* part of the message */
 } bad[] = {
-    {"", "an address is stdio, unix:/PATH, tcp:HOST:PORT or systemd"},
+    {"", "an address is stdio, unix:/PATH, tcp:HOST:PORT, http://HOST:PORT/mcp, unix:///PATH#/mcp"},
     {"STDIO", "an address is"},
     {"stdio:", "an address is"},
     {"stdio ", "an address is"},
     {"systemd:1", "an address is"},
-    {"http://127.0.0.1:80/", "an address is"},
+    {"http:127.0.0.1:80/", "an address is"},
+    {"http://127.0.0.1/mcp", "port is missing"},
+    {"http://:80/mcp", "not empty"},
+    {"http://127.0.0.1:80x/mcp", "from 0 to 65535"},
+    {"http://me@127.0.0.1:80/mcp", "not me@127.0.0.1"},
+    {"http://127.0.0.1:80/a?b", "the path of an HTTP address"},
+    {"http://127.0.0.1:80/a#b", "the path of an HTTP address"},
+    {"http://127.0.0.1:80/%41", "the path of an HTTP address"},
+    {"http://127.0.0.1:80/a b", "the path of an HTTP address"},
+    {"http://127.0.0.1:80" PATH_50 PATH_50 PATH_50, "150 bytes long, the limit is 127"},
+    {"unix:///run/socket", "unix:///PATH#/mcp"},
+    {"unix://run/socket#/mcp", "absolute"},
+    {"unix:///run/socket#mcp", "the path of an HTTP address"},
+    {"unix:///run/socket#", "the path of an HTTP address"},
+    {"unix:///run/#/mcp", "file name"},
     {"unix", "an address is"},
     {"unix:", "absolute"},
     {"unix:run/socket", "absolute"},

@@ -1,0 +1,268 @@
+#include "server/transport/connections.h"
+
+#include "base/memory.h"
+#include "server/transport/address.h"
+#include "tests/unit/transport/session_double.h"
+#include "tests/unit/transport/turning.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Over HTTP; test_transport.c has those that speak in lines. */
+
+enum { CROWD = 200 };
+
+#define REQUEST  "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
+#define RESPONSE "HTTP/1.1 204 No Content\r\n\r\n"
+
+static char folder[] = "/tmp/test_connections.XXXXXX";
+
+struct fixture {
+    struct ev_loop *loop;
+    struct transport_settings settings;
+    struct transport *transport;
+    struct http_service service;
+    unsigned gone;
+    bool finished;
+    char addresses[2][128];
+    const char *list[3];
+};
+
+static void on_head(struct http_service *service, struct http_exchange *exchange)
+{
+    const struct entrance *entrance = exchange->entrance;
+
+    (void)service;
+    if (strcmp(exchange->head.path, entrance->path) != 0)
+        http_refuse(exchange, 404, "", -32000, "There is nothing at this path");
+    else
+        (void)http_exchange_admit(exchange);
+}
+
+static void on_request(struct http_service *service, struct http_exchange *exchange)
+{
+    (void)service;
+    if (!exchange->head.query) /* "?wait": never */
+        http_respond(exchange, 204, "", NULL, NULL, 0);
+}
+
+static void on_gone(struct http_service *service, struct http_exchange *exchange)
+{
+    (void)exchange;
+    CONTAINER_OF(service, struct fixture, service)->gone++;
+}
+
+static void on_finished(void *data)
+{
+    ((struct fixture *)data)->finished = true;
+}
+
+static unsigned free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+/* The first address is TCP, the second one unix. */
+static struct fixture *serve(void)
+{
+    struct fixture *fixture = NEW(struct fixture);
+    struct error err = ERROR_INIT;
+
+    session_double_reset();
+    fixture->loop = ev_loop_new(EVFLAG_AUTO);
+    fixture->service =
+        (struct http_service){.head = on_head, .request = on_request, .gone = on_gone};
+    snprintf(fixture->addresses[0], sizeof fixture->addresses[0], "http://127.0.0.1:%u",
+             free_port());
+    snprintf(fixture->addresses[1], sizeof fixture->addresses[1], "unix://%s/http#/mcp", folder);
+    fixture->list[0] = fixture->addresses[0];
+    fixture->list[1] = fixture->addresses[1];
+    fixture->settings = (struct transport_settings){
+        .loop = fixture->loop,
+        .addresses = fixture->list,
+        .auth_none = true,
+        .http = &fixture->service,
+        .limits = transport_default_limits,
+        .finished = on_finished,
+        .data = fixture,
+    };
+    fixture->transport = transport_open(&fixture->settings, &err);
+    if (!fixture->transport)
+        fail_msg("%s", err.message);
+    return fixture;
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+    transport_free(fixture->transport);
+    ev_loop_destroy(fixture->loop);
+    free(fixture);
+}
+
+static int connect_to(const char *text)
+{
+    struct address address;
+    struct error err = ERROR_INIT;
+    int fd;
+
+    assert_int_equal(address_parse(text, &address, &err), 0);
+    fd = socket(address.endpoints[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, &address.endpoints[0].any, address.endpoints[0].length), 0);
+    return fd;
+}
+
+static void say(int client, const char *text)
+{
+    assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static void expect_last(struct fixture *fixture, int client, const char *status)
+{
+    char text[TURNING_PIECE];
+
+    turn_until_closed(fixture->loop, client, text, sizeof text);
+    if (strncmp(text, status, strlen(status)) != 0)
+        fail_msg("%s is not %s", text, status);
+    close(client);
+}
+
+static void test_http_is_served_on_tcp_and_unix_sockets(void **state)
+{
+    struct fixture *fixture = serve();
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        int client = connect_to(fixture->addresses[i]);
+
+        say(client, REQUEST);
+        turn_until_received(fixture->loop, client, RESPONSE);
+        say(client, REQUEST);
+        turn_until_received(fixture->loop, client, RESPONSE);
+        say(client, "GET /other HTTP/1.0\r\nHost: localhost\r\n\r\n");
+        expect_last(fixture, client, "HTTP/1.1 404 ");
+    }
+    fixture_free(fixture);
+}
+
+static void test_strangers_keep_nobody_out(void **state)
+{
+    struct fixture *fixture = serve();
+    int crowd[CROWD];
+    int client;
+
+    (void)state;
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd[i] = connect_to(fixture->addresses[0]);
+        say(crowd[i], "POST /mcp HTTP/1.1\r\nHost:");
+        ev_run(fixture->loop, EVRUN_NOWAIT);
+    }
+    client = connect_to(fixture->addresses[0]);
+    say(client, REQUEST);
+    turn_until_received(fixture->loop, client, RESPONSE);
+    close(client);
+    for (unsigned i = 0; i < CROWD; i++)
+        close(crowd[i]);
+    fixture_free(fixture);
+}
+
+static void test_a_peer_has_so_many_connections_and_no_more(void **state)
+{
+    struct fixture *fixture = serve();
+    unsigned share = fixture->settings.limits.per_peer;
+    int *crowd = memory_new(share, sizeof *crowd);
+    int client;
+
+    (void)state;
+    for (unsigned i = 0; i < share; i++) {
+        crowd[i] = connect_to(fixture->addresses[0]);
+        say(crowd[i], REQUEST);
+        turn_until_received(fixture->loop, crowd[i], RESPONSE);
+    }
+    client = connect_to(fixture->addresses[0]);
+    say(client, REQUEST);
+    expect_last(fixture, client, "HTTP/1.1 503 ");
+    close(crowd[0]);
+    turn_for(fixture->loop, 0.05);
+    client = connect_to(fixture->addresses[0]);
+    say(client, REQUEST);
+    turn_until_received(fixture->loop, client, RESPONSE);
+    close(client);
+    for (unsigned i = 1; i < share; i++)
+        close(crowd[i]);
+    free(crowd);
+    fixture_free(fixture);
+}
+
+static void test_stopping_ends_what_is_idle_and_what_is_owed(void **state)
+{
+    struct fixture *fixture = serve();
+    int idle = connect_to(fixture->addresses[0]);
+    int waiting = connect_to(fixture->addresses[0]);
+
+    (void)state;
+    say(idle, REQUEST);
+    turn_until_received(fixture->loop, idle, RESPONSE);
+    say(waiting, "GET /mcp?wait HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    turn_for(fixture->loop, 0.05);
+    transport_stop(fixture->transport);
+    expect_last(fixture, waiting, "HTTP/1.1 503 ");
+    expect_last(fixture, idle, "");
+    TURN_UNTIL(fixture->loop, fixture->finished);
+    assert_int_equal(fixture->gone, 1);
+    fixture_free(fixture);
+}
+
+static void test_http_addresses_need_a_service(void **state)
+{
+    struct fixture *fixture = serve();
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    fixture->settings.http = NULL;
+    assert_null(transport_open(&fixture->settings, &err));
+    assert_non_null(strstr(err.message, "HTTP is not served here"));
+    fixture_free(fixture);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_http_is_served_on_tcp_and_unix_sockets),
+        cmocka_unit_test(test_strangers_keep_nobody_out),
+        cmocka_unit_test(test_a_peer_has_so_many_connections_and_no_more),
+        cmocka_unit_test(test_stopping_ends_what_is_idle_and_what_is_owed),
+        cmocka_unit_test(test_http_addresses_need_a_service),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
