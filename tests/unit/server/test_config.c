@@ -145,7 +145,7 @@ static void test_a_wrong_value_is_told_with_its_place(void **state)
         {"listen: []\n", "1:9: listen: must have at least 1 item, not 0\n"},
         {"listen: [stdio, stdio]\n", "1:9: listen: must not have equal items, as 0 and 1 are\n"},
         {"listen: [1]\n", "1:10: listen.0: must be string, not integer\n"},
-        {"listen: [http://127.0.0.1:80]\n",
+        {"listen: [https:127.0.0.1:80]\n",
          "1:10: listen.0: an address is stdio, unix:/PATH, tcp:HOST:PORT, "
          "http://HOST:PORT/mcp, unix:///PATH#/mcp or systemd\n"},
         {"listen: [\"unix:x.sock\"]\n",
