@@ -156,13 +156,22 @@ static bool send_aside(struct sink *sink, const char *text)
     return true;
 }
 
-static void on_notify(struct mcp_request *request, const char *method, json_t *params)
+static void notify(struct sink *sink, const char *method, json_t *params /* taken */)
 {
-    struct call *call = CONTAINER_OF(request, struct call, request);
     AUTO_FREE char *text = message_notification(method, params);
 
     json_decref(params);
-    send_aside(call->sink, text);
+    send_aside(sink, text);
+}
+
+static void on_notify(struct mcp_request *request, const char *method, json_t *params)
+{
+    notify(CONTAINER_OF(request, struct call, request)->sink, method, params);
+}
+
+static void on_peer_notify(struct mcp_peer *peer, const char *method, json_t *params)
+{
+    notify(CONTAINER_OF(peer, struct session, peer)->sink, method, params);
 }
 
 static unsigned on_ask(struct mcp_request *request, const char *method, json_t *params)
@@ -458,6 +467,7 @@ void session_init(struct session *session, struct mcp_server *server,
 {
     *session = (struct session){.sink = sink};
     mcp_peer_init(&session->peer, server, settings);
+    session->peer.notify = on_peer_notify;
     list_init(&session->calls);
     list_init(&session->batches);
     list_init(&session->questions);

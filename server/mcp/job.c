@@ -382,7 +382,7 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
     job->params = json_incref(request->params);
     job->name = name;
     job->call = (struct invocation){
-        .caller = &request->peer->caller,
+        .caller = request->peer->caller,
         .client = capabilities_of_client(request),
         .arguments = arguments,
         .wants_progress = request->progress_token != NULL,

@@ -47,13 +47,14 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
         .server = server,
         .log_level = LOGGING_DEFAULT_LEVEL,
         .stateless = settings->stateless,
+        .caller = tool_caller_new(server->principals, settings->principal, settings->lasting),
     };
-    tool_caller_init(&peer->caller, server->principals, settings->principal, settings->lasting);
 }
 
 void mcp_peer_deinit(struct mcp_peer *peer)
 {
-    tool_caller_deinit(&peer->caller);
+    tool_caller_unref(peer->caller);
+    peer->caller = NULL;
     json_decref(peer->capabilities);
     peer->capabilities = NULL;
 }

@@ -54,8 +54,11 @@ struct mcp_peer {
     json_t *capabilities;        /* of the client, from `initialize`; owned; NULL before it */
     int log_level;               /* least severe level sent to a legacy peer (enum log_severity) */
     bool stateless;
-    bool slow;                 /* does not read: progress and log messages are dropped */
-    struct tool_caller caller; /* the tools' half */
+    bool slow;                  /* does not read: progress and log messages are dropped */
+    struct tool_caller *caller; /* the tools' half; owned reference */
+
+    /* Set by whoever embeds it: a notification that belongs to no request. PARAMS is taken. */
+    void (*notify)(struct mcp_peer *peer, const char *method, json_t *params);
 };
 
 void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,

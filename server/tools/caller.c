@@ -78,23 +78,30 @@ void principal_close(struct principal *principal)
 
 /* Callers */
 
-void tool_caller_init(struct tool_caller *caller, struct principals *principals, const char *name,
-                      bool lasting)
+struct tool_caller *tool_caller_new(struct principals *principals, const char *name, bool lasting)
 {
-    *caller = (struct tool_caller){
-        .principal = principal_open(principals, name),
-        .lasting = lasting,
-    };
+    struct tool_caller *caller = NEW(struct tool_caller);
+
+    caller->principal = principal_open(principals, name);
+    caller->lasting = lasting;
+    caller->references = 1;
     list_init(&caller->states);
+    return caller;
 }
 
-void tool_caller_deinit(struct tool_caller *caller)
+struct tool_caller *tool_caller_ref(struct tool_caller *caller)
 {
-    if (!caller->principal)
+    caller->references++;
+    return caller;
+}
+
+void tool_caller_unref(struct tool_caller *caller)
+{
+    if (!caller || --caller->references > 0)
         return;
     release_states(&caller->states);
     principal_close(caller->principal);
-    caller->principal = NULL;
+    free(caller);
 }
 
 void *tool_caller_get(const struct tool_caller *caller, const char *tool)

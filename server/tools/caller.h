@@ -27,15 +27,21 @@ void principals_free(struct principals *principals);
 struct principal *principal_open(struct principals *principals, const char *name);
 void principal_close(struct principal *principal);
 
+/* There as long as anybody holds it: its connection, and what it has started and may outlive that.
+ */
 struct tool_caller {
     struct principal *principal; /* owned reference */
     bool lasting; /* comes again: a connection or session, not a request that stands alone */
+    unsigned references;
     struct list states;
 };
 
-void tool_caller_init(struct tool_caller *caller, struct principals *principals, const char *name,
-                      bool lasting);
-void tool_caller_deinit(struct tool_caller *caller);
+/* A caller, and the reference to it. */
+struct tool_caller *tool_caller_new(struct principals *principals, const char *name, bool lasting);
+struct tool_caller *tool_caller_ref(struct tool_caller *caller);
+
+/* Harmless for NULL. */
+void tool_caller_unref(struct tool_caller *caller);
 
 /* For tools: what TOOL (its name) keeps for CALLER, or NULL. For a caller that does not last it is
  * kept for the principal. */

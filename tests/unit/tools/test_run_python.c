@@ -30,7 +30,7 @@ struct listener {
     struct registry *registry;
     struct run_python *run_python;
     struct principals *principals;
-    struct tool_caller caller;
+    struct tool_caller *caller;
     struct invocation call;
     json_t *arguments;
     char notes[NOTES][NOTE_BYTES];
@@ -66,7 +66,7 @@ static void open_tool(struct listener *listener)
     listener->run_python = run_python_register(listener->registry, &settings, &err);
     assert_non_null(listener->run_python);
     listener->principals = principals_new();
-    tool_caller_init(&listener->caller, listener->principals, "test", true);
+    listener->caller = tool_caller_new(listener->principals, "test", true);
 }
 
 /* A call that waits for its environment. */
@@ -85,7 +85,7 @@ static void listen(struct listener *listener)
     open_tool(listener);
     listener->arguments = json_pack("{s:s}", "code", "pass");
     listener->call = (struct invocation){
-        .caller = &listener->caller,
+        .caller = listener->caller,
         .arguments = listener->arguments,
         .wants_progress = true,
         .progress = on_progress,
@@ -101,7 +101,7 @@ static void stop_listening(struct listener *listener)
     invocation_cancel(&listener->call);
     invocation_deinit(&listener->call);
     json_decref(listener->arguments);
-    tool_caller_deinit(&listener->caller);
+    tool_caller_unref(listener->caller);
     principals_free(listener->principals);
     registry_free(listener->registry);
     run_python_free(listener->run_python);
