@@ -45,7 +45,7 @@ void http_body_drop(struct http_body *body)
 /* False beyond the limit. */
 static bool keep(struct http_body *body, const char *bytes, size_t length)
 {
-    struct error err;
+    struct error err = ERROR_INIT;
 
     if (body->limit - body->received < length)
         return false;
@@ -83,7 +83,7 @@ static enum http_body_state feed_chunked(struct http_body *body, const char *byt
 
 static void terminate(struct http_body *body)
 {
-    struct error err;
+    struct error err = ERROR_INIT;
     char *end = buffer_reserve(&body->bytes, 1, &err);
 
     assert(end);

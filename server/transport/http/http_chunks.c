@@ -79,25 +79,27 @@ static bool is_forbidden(const struct http_head *trailer)
     return false;
 }
 
-static bool is_blank_line_next(const struct buffer *trailer)
+static bool ends_with(const struct buffer *trailer, const char *end)
 {
     size_t length = buffer_length(trailer);
-    const char *bytes = buffer_bytes(trailer);
+    size_t wanted = strlen(end);
 
-    if (length == 2)
-        return memcmp(bytes, "\r\n", 2) == 0;
-    return length >= 4 && memcmp(bytes + length - 4, "\r\n\r\n", 4) == 0;
+    return length >= wanted && memcmp(buffer_bytes(trailer) + length - wanted, end, wanted) == 0;
 }
 
 /* Kept until all of it is there. */
 static enum http_chunks_state take_trailer(struct http_chunks *chunks, char character)
 {
     struct http_head fields = {0};
-    struct error err;
+    struct error err = ERROR_INIT;
 
     if (character == '\0' || buffer_append(&chunks->trailer, &character, 1, &err) < 0)
         return HTTP_CHUNKS_BAD;
-    if (character != '\n' || !is_blank_line_next(&chunks->trailer))
+    if (character != '\n')
+        return HTTP_CHUNKS_TRAILER;
+    if (!ends_with(&chunks->trailer, "\r\n"))
+        return HTTP_CHUNKS_BAD;
+    if (buffer_length(&chunks->trailer) > 2 && !ends_with(&chunks->trailer, "\r\n\r\n"))
         return HTTP_CHUNKS_TRAILER;
     if (http_head_parse_fields(buffer_bytes(&chunks->trailer), buffer_length(&chunks->trailer) - 2,
                                &fields) != 0 ||

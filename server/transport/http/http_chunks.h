@@ -30,7 +30,6 @@ struct http_chunks {
     uint64_t left;    /* of the chunk's data, or its size as far as it is known */
     unsigned digits;  /* of the size */
     unsigned skipped; /* bytes of the extension; of DATA_END */
-    size_t scanned;   /* of the trailer */
     struct buffer trailer;
 };
 

@@ -274,7 +274,7 @@ static void take_head(struct http_connection *connection, size_t length)
     struct http_exchange *exchange = &connection->exchange;
     struct http_service *service = connection->settings.service;
     struct buffer *text = &connection->head_text;
-    struct error err;
+    struct error err = ERROR_INIT;
     unsigned status;
 
     begin_exchange(connection);
@@ -377,7 +377,7 @@ static void advance(struct http_connection *connection)
 
 static void receive(struct http_connection *connection, const char *bytes, size_t length)
 {
-    struct error err;
+    struct error err = ERROR_INIT;
 
     if (connection->state == HTTP_CONNECTION_LINGERING) {
         connection->dropped += length;

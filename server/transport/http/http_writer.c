@@ -36,7 +36,7 @@ static size_t write_parts(struct http_writer *writer, const struct iovec *parts,
 static void keep_rest(struct http_writer *writer, const struct iovec *parts, int count,
                       size_t written)
 {
-    struct error err;
+    struct error err = ERROR_INIT;
 
     for (int i = 0; i < count; i++) {
         size_t done = written < parts[i].iov_len ? written : parts[i].iov_len;

@@ -101,11 +101,26 @@ static void on_closed(struct http_connection *connection)
     CONTAINER_OF(connection, struct http_double, connection)->is_closed = true;
 }
 
+static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+{
+    struct http_double *peer = CONTAINER_OF(watcher, struct http_double, settle);
+
+    (void)loop;
+    (void)events;
+    if (peer->is_over || !peer->is_closed)
+        return;
+    assert_true(http_connection_settle(&peer->connection));
+    http_connection_deinit(&peer->connection);
+    peer->is_over = true;
+}
+
 struct http_double *http_double_new(void)
 {
     struct http_double *peer = NEW(struct http_double);
 
     peer->loop = ev_loop_new(EVFLAG_AUTO);
+    ev_prepare_init(&peer->settle, on_settle);
+    ev_prepare_start(peer->loop, &peer->settle);
     peer->limits = transport_default_limits.http;
     peer->service = (struct http_service){
         .head = on_head, .request = on_request, .gone = on_gone, .drained = on_drained};
@@ -130,8 +145,10 @@ void http_double_open(struct http_double *peer)
 
 void http_double_free(struct http_double *peer)
 {
-    http_connection_deinit(&peer->connection);
-    close(peer->client);
+    if (!peer->is_over)
+        http_connection_deinit(&peer->connection);
+    if (peer->client >= 0)
+        close(peer->client);
     ev_loop_destroy(peer->loop);
     free(peer);
 }

@@ -3,6 +3,7 @@
  *     /echo     responds with the body
  *     /fill     responds with as many bytes as the query says
  *     /refuse   responds 404 to the head
+ *     /admit    is admitted first
  *     /later    is responded to by the test
  *     /stream   begins a stream of events, to which the test adds
  *     /small    takes bodies of 10 bytes
@@ -19,6 +20,8 @@ struct http_double {
     struct http_connection connection;
     int client; /* owned; non-blocking */
     bool is_closed;
+    bool is_over; /* and freed */
+    struct ev_prepare settle;
     bool is_full; /* there is no room for connections that are admitted */
 
     /* What the service has seen. */

@@ -4,6 +4,7 @@
 #include "tests/unit/transport/http_double.h"
 #include "tests/unit/transport/turning.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,6 +136,478 @@ static void test_refuses_what_is_no_request_and_closes(void **state)
     }
 }
 
+static void test_a_head_only_request_gets_a_head_only_response(void **state)
+{
+    struct http_double *peer = serve();
+
+    (void)state;
+    http_double_ask(peer, "HEAD /fill?5 HTTP/1.1\r\nHost: a\r\n\r\n", OK("5", ""));
+    http_double_ask(peer, "GET /fill?5 HTTP/1.1\r\nHost: a\r\n\r\n", OK("5", "fffff"));
+    http_double_free(peer);
+}
+
+static void test_closes_behind_the_last_response(void **state)
+{
+    static const char *const requests[] = {
+        "GET /fill?1 HTTP/1.0\r\n\r\n",
+        "GET /fill?1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        "GET /fill?1 HTTP/1.1\r\nHost: a\r\n\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        struct http_double *peer = serve();
+        char *text;
+
+        http_double_say(peer, requests[i]);
+        text = read_to_end(peer);
+        assert_string_equal(text, LAST_OK("1", "f"));
+        assert_int_equal(peer->requests, 1);
+        free(text);
+        http_double_free(peer);
+    }
+}
+
+static void test_a_refused_head_does_not_wait_for_the_body(void **state)
+{
+    static const char refusal[] =
+        "HTTP/1.1 404 Not Found\r\nX-Reason: none\r\nContent-Length: 0\r\n\r\n";
+    struct http_double *peer = serve();
+
+    (void)state;
+    http_double_ask(peer, "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n",
+                    refusal);
+    http_double_ask(peer, "0123456789POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok",
+                    OK("2", "ok"));
+    assert_int_equal(peer->heads, 2);
+    assert_int_equal(peer->requests, 1);
+    http_double_say(peer, "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n");
+    expect_last(peer, "HTTP/1.1 404 ");
+    assert_int_equal(peer->gone, 0);
+    http_double_free(peer);
+}
+
+/* Bodies */
+
+static void test_gives_leave_to_send_a_body(void **state)
+{
+    struct http_double *peer = serve();
+
+    (void)state;
+    http_double_ask(peer,
+                    "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                    "Content-Length: 2\r\n\r\n",
+                    "HTTP/1.1 100 Continue\r\n\r\n");
+    http_double_ask(peer, "ab", OK("2", "ab"));
+    http_double_ask(peer,
+                    "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                    "Content-Length: 2\r\n\r\nab",
+                    OK("2", "ab"));
+    http_double_say(peer, "POST /small HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                          "Content-Length: 11\r\n\r\n");
+    expect_last(peer, "HTTP/1.1 413 ");
+    assert_int_equal(peer->gone, 1);
+    http_double_free(peer);
+}
+
+static void test_a_body_may_be_as_long_as_its_limit(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct http_double *peer = serve();
+
+        if (i == 0) {
+            http_double_ask(peer,
+                            "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
+                            "0123456789",
+                            OK("10", "0123456789"));
+            http_double_say(peer, "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n");
+        } else {
+            http_double_ask(peer,
+                            "POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+                            "\r\nA\r\n0123456789\r\n0\r\n\r\n",
+                            OK("10", "0123456789"));
+            http_double_say(peer,
+                            "POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+                            "\r\nA\r\n0123456789\r\n1\r\n");
+        }
+        expect_last(peer, "HTTP/1.1 413 ");
+        assert_int_equal(peer->requests, 1);
+        assert_int_equal(peer->gone, 1);
+        http_double_free(peer);
+    }
+}
+
+/* Sends LENGTH bytes, and reads nothing meanwhile; less when the connection is closed. */
+static size_t send_on(struct http_double *peer, size_t length)
+{
+    char bytes[TURNING_PIECE] = {0};
+    size_t sent = 0;
+
+    while (sent < length) {
+        size_t piece = length - sent < sizeof bytes ? length - sent : sizeof bytes;
+        ssize_t count = send(peer->client, bytes, piece, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (count < 0 && errno != EAGAIN)
+            break;
+        sent += count > 0 ? (size_t)count : 0;
+        ev_run(peer->loop, EVRUN_NOWAIT);
+    }
+    return sent;
+}
+
+static void test_an_answer_is_not_lost_to_what_is_sent_all_the_same(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char *text;
+
+    (void)state;
+    peer->limits.linger_seconds = 0.2;
+    http_double_open(peer);
+    http_double_say(peer, "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n");
+    assert_int_equal(send_on(peer, 900000), 900000);
+    assert_false(peer->is_over);
+    text = read_to_end(peer);
+    assert_int_equal(strncmp(text, "HTTP/1.1 413 ", 13), 0);
+    assert_non_null(strstr(text, "too large\"}}"));
+    TURN_UNTIL(peer->loop, peer->is_over);
+    free(text);
+    http_double_free(peer);
+}
+
+static void test_what_is_sent_behind_the_end_is_bounded(void **state)
+{
+    struct http_double *peer = http_double_new();
+    size_t sent;
+
+    (void)state;
+    peer->limits.linger_seconds = 60;
+    peer->limits.linger_bytes = 100000;
+    http_double_open(peer);
+    http_double_say(peer, "nonsense: 1\n");
+    sent = send_on(peer, 10000000);
+    assert_true(sent >= 100000 && sent < 1000000);
+    assert_true(peer->is_over);
+    http_double_free(peer);
+}
+
+/* Clients that are gone */
+
+static void test_the_service_hears_at_once_that_a_client_is_gone(void **state)
+{
+    static const char *const requests[] = {
+        "GET /later HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        struct http_double *peer = serve();
+        ev_tstamp closed;
+
+        http_double_say(peer, requests[i]);
+        TURN_UNTIL(peer->loop, peer->heads == 1);
+        turn_once(peer->loop);
+        assert_int_equal(peer->gone, 0);
+        close(peer->client);
+        peer->client = -1;
+        closed = ev_time();
+        TURN_UNTIL(peer->loop, peer->is_over);
+        assert_true(ev_time() - closed < 0.2);
+        assert_int_equal(peer->gone, 1);
+        http_double_free(peer);
+    }
+}
+
+static void test_a_client_that_ends_its_input_gets_what_is_ready(void **state)
+{
+    struct http_double *peer = serve();
+    char *text;
+
+    (void)state;
+    http_double_say(peer, "GET /fill?1000000 HTTP/1.1\r\nHost: a\r\n\r\n");
+    shutdown(peer->client, SHUT_WR);
+    text = read_to_end(peer);
+    assert_int_equal(strlen(strstr(text, "\r\n\r\n")), 1000000 + 4);
+    assert_int_equal(peer->gone, 0);
+    free(text);
+    http_double_free(peer);
+}
+
+static void test_an_exchange_that_is_given_up_is_not_told_about(void **state)
+{
+    struct http_double *peer = serve();
+    char *text;
+
+    (void)state;
+    http_double_say(peer, "GET /later HTTP/1.1\r\nHost: a\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->waiting);
+    http_exchange_abort(peer->waiting);
+    text = read_to_end(peer);
+    assert_string_equal(text, "");
+    assert_int_equal(peer->gone, 0);
+    free(text);
+    http_double_free(peer);
+}
+
+static void test_there_may_be_no_room(void **state)
+{
+    struct http_double *peer = serve();
+
+    (void)state;
+    http_double_ask(peer, "GET /admit HTTP/1.1\r\nHost: a\r\n\r\n", OK("0", ""));
+    peer->is_full = true;
+    http_double_ask(peer, "GET /admit HTTP/1.1\r\nHost: a\r\n\r\n", OK("0", ""));
+    http_double_free(peer);
+    peer = serve();
+    peer->is_full = true;
+    http_double_say(peer, "GET /admit HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect_last(peer, "HTTP/1.1 503 ");
+    assert_int_equal(peer->requests, 0);
+    http_double_free(peer);
+}
+
+/* Time */
+
+/* Says TEXT a byte at a time until the connection is closed; how long that took. */
+static double drip(struct http_double *peer, const char *text, double pause, char *answer,
+                   size_t size)
+{
+    ev_tstamp start = ev_time();
+    size_t length = 0;
+
+    answer[0] = '\0';
+    for (; *text && turning_read(peer->client, answer, size, &length); text++) {
+        (void)send(peer->client, text, 1, MSG_NOSIGNAL);
+        turn_for(peer->loop, pause);
+    }
+    turn_until_closed(peer->loop, peer->client, answer + length, size - length);
+    return ev_time() - start;
+}
+
+#define SLOW_HEAD                                                                                  \
+    "GET / HTTP/1.1\r\nHost: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static void test_a_head_that_drips_in_does_not_take_longer(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char answer[1000];
+    double seconds;
+
+    (void)state;
+    peer->limits.head_seconds = 0.3;
+    http_double_open(peer);
+    seconds = drip(peer, SLOW_HEAD, 0.02, answer, sizeof answer);
+    assert_int_equal(strncmp(answer, "HTTP/1.1 408 ", 13), 0);
+    assert_true(seconds > 0.25 && seconds < 1);
+    http_double_free(peer);
+}
+
+static void test_the_next_head_has_as_long(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char answer[1000];
+    double seconds;
+
+    (void)state;
+    peer->limits.head_seconds = 0.3;
+    http_double_open(peer);
+    http_double_ask(peer, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n", OK("0", ""));
+    turn_for(peer->loop, 0.4); /* it is idle meanwhile */
+    seconds = drip(peer, SLOW_HEAD, 0.02, answer, sizeof answer);
+    assert_int_equal(strncmp(answer, "HTTP/1.1 408 ", 13), 0);
+    assert_true(seconds > 0.25 && seconds < 1);
+    http_double_free(peer);
+}
+
+static void test_who_asks_for_nothing_is_closed(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char *text;
+
+    (void)state;
+    peer->limits.head_seconds = 0.1;
+    peer->limits.idle_seconds = 0.2;
+    http_double_open(peer);
+    text = read_to_end(peer);
+    assert_string_equal(text, "");
+    free(text);
+    http_double_free(peer);
+
+    peer = http_double_new();
+    peer->limits.idle_seconds = 0.2;
+    http_double_open(peer);
+    http_double_ask(peer, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n", OK("0", ""));
+    text = read_to_end(peer);
+    assert_string_equal(text, "");
+    free(text);
+    http_double_free(peer);
+}
+
+static void test_a_body_has_a_time_and_a_rate(void **state)
+{
+    static const struct {
+        double seconds;
+        double rate;
+    } cases[] = {{0.3, 0}, {60, 10000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct http_double *peer = http_double_new();
+        char answer[1000];
+        double seconds;
+
+        peer->limits.body_seconds = cases[i].seconds;
+        peer->limits.body_bytes_per_second = cases[i].rate;
+        peer->limits.body_grace_seconds = 0.1;
+        http_double_open(peer);
+        http_double_say(peer, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n");
+        seconds = drip(peer, SLOW_HEAD, 0.02, answer, sizeof answer);
+        assert_int_equal(strncmp(answer, "HTTP/1.1 408 ", 13), 0);
+        assert_true(seconds > 0.1 && seconds < 1);
+        assert_int_equal(peer->gone, 1);
+        http_double_free(peer);
+    }
+}
+
+static void test_a_client_that_takes_no_output_is_closed(void **state)
+{
+    struct http_double *peer = http_double_new();
+
+    (void)state;
+    peer->limits.stall_seconds = 0.2;
+    http_double_open(peer);
+    http_double_say(peer, "GET /fill?4000000 HTTP/1.1\r\nHost: a\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->is_over);
+    http_double_free(peer);
+}
+
+/* Early requests while one is served are bounded. */
+static void test_no_more_is_read_ahead_than_a_bound(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char bytes[4096];
+
+    (void)state;
+    memset(bytes, 'x', sizeof bytes);
+    peer->limits.read_ahead_bytes = 10000;
+    http_double_open(peer);
+    http_double_say(peer, "GET /later HTTP/1.1\r\nHost: a\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->waiting);
+    for (unsigned i = 0; i < 500; i++) {
+        (void)send(peer->client, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ev_run(peer->loop, EVRUN_NOWAIT);
+    }
+    assert_true(send(peer->client, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0);
+    assert_true(buffer_length(&peer->connection.input) < 100000);
+    http_double_free(peer);
+}
+
+/* Streams of events */
+
+static void send_event(struct http_double *peer, const char *data)
+{
+    assert_true(http_stream_send(peer->waiting, NULL, "message", data, strlen(data)));
+}
+
+static void test_a_stream_is_chunked_and_the_connection_goes_on(void **state)
+{
+    struct http_double *peer = serve();
+
+    (void)state;
+    http_double_ask(peer, "POST /stream HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}",
+                    STREAM);
+    send_event(peer, "{}");
+    turn_until_received(peer->loop, peer->client, "19\r\nevent: message\ndata: {}\n\n\r\n");
+    assert_true(http_stream_send_retry(peer->waiting, "7", 20));
+    turn_until_received(peer->loop, peer->client, "18\r\nid: 7\nretry: 20\ndata: \n\n\r\n");
+    http_stream_end(peer->waiting);
+    turn_until_received(peer->loop, peer->client, "0\r\n\r\n");
+    http_double_ask(peer, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n", OK("0", ""));
+    assert_int_equal(peer->gone, 0);
+    http_double_free(peer);
+}
+
+static void test_a_stream_of_http_1_0_ends_with_the_connection(void **state)
+{
+    struct http_double *peer = serve();
+    char *text;
+
+    (void)state;
+    http_double_say(peer, "GET /stream HTTP/1.0\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->waiting);
+    send_event(peer, "{}");
+    http_stream_end(peer->waiting);
+    text = read_to_end(peer);
+    assert_null(strstr(text, "chunked"));
+    assert_non_null(strstr(text, "Connection: close\r\n"));
+    assert_non_null(strstr(text, "\r\n\r\nevent: message\ndata: {}\n\n"));
+    free(text);
+    http_double_free(peer);
+}
+
+static void test_a_stream_is_never_silent_for_long(void **state)
+{
+    struct http_double *peer = http_double_new();
+
+    (void)state;
+    peer->limits.comment_seconds = 0.1;
+    http_double_open(peer);
+    http_double_ask(peer, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n",
+                    STREAM "d\r\n: keepalive\n\n\r\nd\r\n: keepalive\n\n\r\n");
+    http_double_free(peer);
+}
+
+static void test_a_slow_client_is_told_of_and_later_that_it_goes_on(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char *data = memory_new(10001, 1);
+    char *text = memory_new(TEXT_BYTES, 1);
+    size_t length = 0;
+
+    (void)state;
+    memset(data, 'x', 10000);
+    peer->limits.congested_bytes = 50000;
+    http_double_open(peer);
+    http_double_say(peer, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->waiting);
+    while (http_stream_send(peer->waiting, NULL, NULL, data, 10000))
+        ;
+    assert_true(http_writer_unsent(&peer->connection.writer) < 70000);
+    turn_for(peer->loop, 0.05);
+    assert_int_equal(peer->drained, 0);
+    TURN_UNTIL(peer->loop, ({
+                   assert_true(turning_read(peer->client, text, TEXT_BYTES, &length));
+                   peer->drained == 1;
+               }));
+    assert_true(http_stream_send(peer->waiting, NULL, NULL, "", 0));
+    free(data);
+    free(text);
+    http_double_free(peer);
+}
+
+static void test_a_client_that_leaves_too_much_untaken_is_closed(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char *data = memory_new(200000, 1);
+
+    (void)state;
+    memset(data, 'x', 200000);
+    peer->limits.congested_bytes = 50000;
+    peer->limits.unsent_bytes = 1000000;
+    http_double_open(peer);
+    http_double_say(peer, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->waiting);
+    for (unsigned i = 0; i < 20; i++)
+        (void)http_stream_send(peer->waiting, NULL, NULL, data, 200000);
+    assert_int_equal(peer->gone, 0); /* never below a call of its own */
+    TURN_UNTIL(peer->loop, peer->is_over);
+    assert_int_equal(peer->gone, 1);
+    free(data);
+    http_double_free(peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +615,28 @@ int main(void)
         cmocka_unit_test(test_reads_a_request_that_comes_byte_by_byte),
         cmocka_unit_test(test_serves_what_came_early_in_order),
         cmocka_unit_test(test_refuses_what_is_no_request_and_closes),
+        cmocka_unit_test(test_a_head_only_request_gets_a_head_only_response),
+        cmocka_unit_test(test_closes_behind_the_last_response),
+        cmocka_unit_test(test_a_refused_head_does_not_wait_for_the_body),
+        cmocka_unit_test(test_gives_leave_to_send_a_body),
+        cmocka_unit_test(test_a_body_may_be_as_long_as_its_limit),
+        cmocka_unit_test(test_an_answer_is_not_lost_to_what_is_sent_all_the_same),
+        cmocka_unit_test(test_what_is_sent_behind_the_end_is_bounded),
+        cmocka_unit_test(test_the_service_hears_at_once_that_a_client_is_gone),
+        cmocka_unit_test(test_a_client_that_ends_its_input_gets_what_is_ready),
+        cmocka_unit_test(test_an_exchange_that_is_given_up_is_not_told_about),
+        cmocka_unit_test(test_there_may_be_no_room),
+        cmocka_unit_test(test_a_head_that_drips_in_does_not_take_longer),
+        cmocka_unit_test(test_the_next_head_has_as_long),
+        cmocka_unit_test(test_who_asks_for_nothing_is_closed),
+        cmocka_unit_test(test_a_body_has_a_time_and_a_rate),
+        cmocka_unit_test(test_a_client_that_takes_no_output_is_closed),
+        cmocka_unit_test(test_no_more_is_read_ahead_than_a_bound),
+        cmocka_unit_test(test_a_stream_is_chunked_and_the_connection_goes_on),
+        cmocka_unit_test(test_a_stream_of_http_1_0_ends_with_the_connection),
+        cmocka_unit_test(test_a_stream_is_never_silent_for_long),
+        cmocka_unit_test(test_a_slow_client_is_told_of_and_later_that_it_goes_on),
+        cmocka_unit_test(test_a_client_that_leaves_too_much_untaken_is_closed),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
