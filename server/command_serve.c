@@ -12,12 +12,14 @@
 #include "server/callers.h"
 #include "server/command.h"
 #include "server/config.h"
+#include "server/http_config.h"
 #include "server/mcp/mcp.h"
 #include "server/options.h"
 #include "server/service.h"
 #include "server/tools/registry.h"
 #include "server/tools/run_python.h"
 #include "server/transport/authority.h"
+#include "server/transport/http/http_endpoint.h"
 #include "server/transport/transport.h"
 
 #include <signal.h>
@@ -39,7 +41,8 @@ struct server {
     struct run_python *run_python; /* owned */
     struct mcp_server mcp;
     struct authority *authority; /* owned; NULL: there is none */
-    struct transport *transport; /* owned; NULL while it is not open */
+    struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
+    struct transport *transport; /* owned */
     struct ev_signal signals[ENDING_SIGNALS];
     struct ev_timer deadline; /* running: the server is stopping */
 };
@@ -69,6 +72,7 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int event
     }
     log_info("stopping on %s", strsignal(watcher->signum));
     ev_timer_start(loop, &server->deadline);
+    http_endpoint_stop(server->http);
     transport_stop(server->transport);
     service_stop(&server->service);
 }
@@ -130,12 +134,14 @@ static int open_authority(struct server *server, struct config *config)
 static int open_transport(struct server *server, const char *const *addresses,
                           const struct config *config, struct error *err)
 {
+    server->http = http_config_open(&server->mcp, server->authority, config_tree(config));
     server->transport = transport_open(
         &(struct transport_settings){
             .loop = server->service.loop,
             .server = &server->mcp,
             .addresses = addresses,
             .authority = server->authority,
+            .http = http_endpoint_service(server->http),
             .auth_none = json_object_get(config_tree(config), "auth"),
             .limits = transport_default_limits,
             .finished = on_finished,
@@ -149,6 +155,7 @@ static int open_transport(struct server *server, const char *const *addresses,
 static void shut_down(struct server *server)
 {
     transport_free(STEAL_PTR(server->transport));
+    http_endpoint_free(STEAL_PTR(server->http));
     authority_free(STEAL_PTR(server->authority));
     service_stop(&server->service);
     service_drain(&server->service);

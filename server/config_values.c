@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "server/config_paths.h"
 #include "server/transport/address.h"
+#include "server/transport/http/http_origin.h"
 #include "server/yaml_tree.h"
 
 static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
@@ -80,6 +81,18 @@ static json_t *read_environment_name(const char *text, struct error *err)
     return json_string(text);
 }
 
+static json_t *read_host(const char *text, struct error *err)
+{
+    return http_name_is_host(text) ? json_string(text) : refuse(err, "NAME or NAME:PORT", text);
+}
+
+static json_t *read_origin(const char *text, struct error *err)
+{
+    return http_name_is_origin(text)
+               ? json_string(text)
+               : refuse(err, "http://NAME or https://NAME, or with :PORT", text);
+}
+
 /* What TEXT in FORMAT stands for, new; or NULL with ERR set. Unknown formats stand for nothing. */
 static json_t *read_format(const char *format, const char *text, struct error *err)
 {
@@ -93,6 +106,8 @@ static json_t *read_format(const char *format, const char *text, struct error *e
         {"working-directory", read_working_directory},
         {"variable-name", read_variable_name},
         {"environment-name", read_environment_name},
+        {"http-host", read_host},
+        {"http-origin", read_origin},
     };
 
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {

@@ -16,7 +16,7 @@ enum {
 };
 
 /* HOST[:PORT]. */
-struct authority {
+struct host_port {
     char name[NAME_BYTES]; /* as it was written; IPv6 in brackets */
     unsigned port;         /* 0: none */
 };
@@ -63,13 +63,13 @@ static unsigned read_port(const char *text)
                : 0;
 }
 
-static bool parse_authority(const char *text, struct authority *ret)
+static bool parse_host_port(const char *text, struct host_port *ret)
 {
     size_t length = measure_host(text);
 
     if (length == 0 || length >= sizeof(ret->name))
         return false;
-    *ret = (struct authority){0};
+    *ret = (struct host_port){0};
     memcpy(ret->name, text, length);
     if (text[length] == '\0')
         return true;
@@ -79,24 +79,12 @@ static bool parse_authority(const char *text, struct authority *ret)
 
 /* Comparing */
 
-static unsigned port_of(const struct endpoint *endpoint)
-{
-    switch (endpoint->any.sa_family) {
-    case AF_INET:
-        return ntohs(endpoint->ipv4.sin_port);
-    case AF_INET6:
-        return ntohs(endpoint->ipv6.sin6_port);
-    default:
-        return 0; /* a unix socket has none */
-    }
-}
-
 /* Browsers leave out the port that is usual. */
-static bool names_port(const struct authority *authority, unsigned port)
+static bool names_port(const struct host_port *host_port, unsigned port)
 {
     bool is_usual = port == 0 || port == PORT_HTTP || port == PORT_HTTPS;
 
-    return authority->port == port || (authority->port == 0 && is_usual);
+    return host_port->port == port || (host_port->port == 0 && is_usual);
 }
 
 static bool is_loopback_name(const char *name)
@@ -108,48 +96,27 @@ static bool is_loopback_name(const char *name)
     return false;
 }
 
-/* True when NAME is the address of LOCAL. */
-static bool is_address_of(const char *name, const struct endpoint *local)
+static bool is_listed(const struct host_port *host, const char *entry, unsigned port)
 {
-    char address[INET6_ADDRSTRLEN];
-    char text[sizeof(address) + 2];
+    struct host_port allowed;
 
-    switch (local->any.sa_family) {
-    case AF_INET:
-        inet_ntop(AF_INET, &local->ipv4.sin_addr, address, sizeof(address));
-        return strcmp(name, address) == 0;
-    case AF_INET6:
-        inet_ntop(AF_INET6, &local->ipv6.sin6_addr, address, sizeof(address));
-        snprintf(text, sizeof(text), "[%s]", address);
-        return strcasecmp(name, text) == 0;
-    default:
-        return false;
-    }
-}
-
-static bool is_listed(const struct authority *host, const char *entry, unsigned port)
-{
-    struct authority allowed;
-
-    if (!parse_authority(entry, &allowed) || strcasecmp(host->name, allowed.name) != 0)
+    if (!parse_host_port(entry, &allowed) || strcasecmp(host->name, allowed.name) != 0)
         return false;
     if (allowed.port)
         return host->port == allowed.port;
     return host->port == 0 || host->port == port;
 }
 
-enum http_host http_names_find_host(const struct http_names *names, const char *host,
-                                    const struct endpoint *local)
+enum http_host http_names_find_host(const struct http_names *names, const char *host, unsigned port)
 {
-    struct authority authority;
+    struct host_port host_port;
 
-    if (!parse_authority(host, &authority))
+    if (!parse_host_port(host, &host_port))
         return HTTP_HOST_MALFORMED;
-    if ((is_loopback_name(authority.name) || is_address_of(authority.name, local)) &&
-        names_port(&authority, port_of(local)))
+    if (is_loopback_name(host_port.name) && names_port(&host_port, port))
         return HTTP_HOST_OURS;
     for (const char *const *entry = names->hosts; *entry; entry++) {
-        if (is_listed(&authority, *entry, port_of(local)))
+        if (is_listed(&host_port, *entry, port))
             return HTTP_HOST_OURS;
     }
     return HTTP_HOST_OTHER;
@@ -171,13 +138,13 @@ static const char *behind_scheme(const char *origin)
     return NULL;
 }
 
-static bool is_own_page(const char *origin, const struct endpoint *local)
+static bool is_own_page(const char *origin, unsigned port)
 {
     const char *rest = behind_scheme(origin);
-    struct authority authority;
+    struct host_port host_port;
 
-    return rest && parse_authority(rest, &authority) && is_loopback_name(authority.name) &&
-           names_port(&authority, port_of(local));
+    return rest && parse_host_port(rest, &host_port) && is_loopback_name(host_port.name) &&
+           names_port(&host_port, port);
 }
 
 bool http_names_list_origin(const struct http_names *names, const char *origin)
@@ -189,28 +156,23 @@ bool http_names_list_origin(const struct http_names *names, const char *origin)
     return false;
 }
 
-bool http_names_admit_origin(const struct http_names *names, const char *origin,
-                             const struct endpoint *local)
+bool http_names_admit_origin(const struct http_names *names, const char *origin, unsigned port)
 {
-    return http_names_list_origin(names, origin) || is_own_page(origin, local);
+    return http_names_list_origin(names, origin) || is_own_page(origin, port);
 }
 
 /* What the operator wrote */
 
-int http_names_check(const struct http_names *names, struct error *err)
+bool http_name_is_host(const char *text)
 {
-    struct authority authority;
+    struct host_port host;
 
-    for (const char *const *entry = names->hosts; *entry; entry++) {
-        if (!parse_authority(*entry, &authority))
-            return error_set(err, ERROR_CONFIG, "%s is no host: NAME or NAME:PORT", *entry);
-    }
-    for (const char *const *entry = names->origins; *entry; entry++) {
-        const char *rest = behind_scheme(*entry);
+    return parse_host_port(text, &host);
+}
 
-        if (!rest || !parse_authority(rest, &authority))
-            return error_set(err, ERROR_CONFIG,
-                             "%s is no origin: http://NAME or https://NAME, or with :PORT", *entry);
-    }
-    return 0;
+bool http_name_is_origin(const char *text)
+{
+    const char *rest = behind_scheme(text);
+
+    return rest && http_name_is_host(rest);
 }

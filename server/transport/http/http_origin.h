@@ -6,9 +6,6 @@
  * as a whole. */
 #pragma once
 
-#include "base/error.h"
-#include "server/transport/address.h"
-
 #include <stdbool.h>
 
 struct http_names {
@@ -22,18 +19,18 @@ enum http_host {
     HTTP_HOST_MALFORMED,
 };
 
-/* Fails with ERROR_CONFIG for an entry that could never match. */
-int http_names_check(const struct http_names *names, struct error *err);
+/* True when TEXT can be one of the hosts, or one of the origins. */
+bool http_name_is_host(const char *text);
+bool http_name_is_origin(const char *text);
 
-/* What the `Host` field HOST names. LOCAL is where the connection came in. Ours are localhost,
- * 127.0.0.1, [::1] and LOCAL's own address, each with LOCAL's port, and NAMES: one without a port
- * has LOCAL's or none. */
+/* What the `Host` field HOST names. PORT: where the connection came in; 0: at a unix socket. Ours
+ * are localhost, 127.0.0.1 and [::1], each with PORT, and NAMES: one without a port has PORT or
+ * none. */
 enum http_host http_names_find_host(const struct http_names *names, const char *host,
-                                    const struct endpoint *local);
+                                    unsigned port);
 
 /* True when pages of ORIGIN may call: it is listed, or it is the server's own on this machine. */
-bool http_names_admit_origin(const struct http_names *names, const char *origin,
-                             const struct endpoint *local);
+bool http_names_admit_origin(const struct http_names *names, const char *origin, unsigned port);
 
 /* True when ORIGIN is listed, so that its pages may read what is answered, too. */
 bool http_names_list_origin(const struct http_names *names, const char *origin);

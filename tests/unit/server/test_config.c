@@ -75,6 +75,9 @@ static void test_what_is_right_has_no_errors(void **state)
         "timeout: 0.5\n",
         "timeout: 600\n",
         "timeout: 3600\nmax_timeout: 3600\n",
+        "http: {allowed_hosts: [mcp.example, \"proxy.example:8443\", \"[2001:db8::1]\"]}\n",
+        "http: {allowed_origins: [\"https://a.example\", \"http://localhost:3000\"]}\n",
+        "http: {sessions: 1, session_idle: 1}\n",
         "limits: {}\n",
         "limits: {memory: 512MiB, disk: 10 GB, output: 64KiB, processes: 1}\n",
         "limits: {memory: 1073741824, output: \"4096\"}\n",
@@ -163,6 +166,13 @@ static void test_a_wrong_value_is_told_with_its_place(void **state)
         {"containment: none\n", "1:14: containment: must be one of \"strict\", \"best-effort\"\n"},
         {"containment: stric\n", "1:14: containment: must be one of \"strict\", \"best-effort\"; "
                                  "did you mean \"strict\"?\n"},
+        {"http: {allowed_hosts: [\"http://mcp.example\"]}\n",
+         "1:24: http.allowed_hosts.0: must be NAME or NAME:PORT, not \"http://mcp.example\"\n"},
+        {"http: {allowed_hosts: [\"*.example\"]}\n",
+         "1:24: http.allowed_hosts.0: must be NAME or NAME:PORT, not \"*.example\"\n"},
+        {"http: {allowed_origins: [mcp.example]}\n",
+         "1:26: http.allowed_origins.0: must be http://NAME or https://NAME, or with :PORT, not "
+         "\"mcp.example\"\n"},
         {"limits: 5\n", "1:9: limits: must be object, not integer\n"},
         {"limits:\n  # memory: 1GiB\n", "1:8: limits: must be object, not null\n"},
         {"[a, b]\n", "1:1: must be object, not array\n"},
@@ -574,7 +584,10 @@ static char *tree_of(const char *text)
 static void test_defaults_are_filled_in(void **state)
 {
     static const char expected[] =
-        "{\"listen\":[\"stdio\"],\"working_directory\":\"temporary\",\"keep_for\":86400,"
+        "{\"listen\":[\"stdio\"],"
+        "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_idle\":"
+        "1800},"
+        "\"working_directory\":\"temporary\",\"keep_for\":86400,"
         "\"timeout\":30,\"max_timeout\":600,"
         "\"limits\":{\"memory\":536870912,\"processes\":64,\"disk\":1073741824,\"output\":1048576,"
         "\"concurrent_runs\":4,\"queued_runs\":64},"
@@ -609,7 +622,10 @@ static void test_what_is_written_stays(void **state)
               "\"timeout\":0.5,"
               "\"environments\":{\"only\":{\"type\":\"system\",\"limits\":{\"disk\":1099511627776},"
               "\"isolation\":\"auto\",\"prepare\":\"lazy\",\"prepare_timeout\":600}},"
-              "\"listen\":[\"stdio\"],\"working_directory\":\"temporary\",\"keep_for\":86400,"
+              "\"listen\":[\"stdio\"],"
+              "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_"
+              "idle\":1800},"
+              "\"working_directory\":\"temporary\",\"keep_for\":86400,"
               "\"max_timeout\":600,\"containment\":\"strict\","
               "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
               "\"default_environment\":\"only\"}");

@@ -1,0 +1,252 @@
+#include "server/transport/http/event_stream.h"
+
+#include "base/cleanup.h"
+#include "server/transport/http/http_cors.h"
+
+#include <stdio.h>
+
+enum {
+    LOG_BYTES = 64 * 1024,    /* of one stream, its newest event aside */
+    RETRY_MILLISECONDS = 500, /* until a client that was let go comes back */
+    ID_BYTES = 48,
+};
+
+/* Then a request that is not answered becomes a stream: so that its client hears of us, and can
+ * come back when the connection breaks. */
+#define QUIET_SECONDS 15.0
+
+static void format_id(const struct event_stream *stream, unsigned long event, char text[ID_BYTES])
+{
+    snprintf(text, ID_BYTES, "%lu:%lu", stream->number, event);
+}
+
+/* From 2025-11-25 on a client can be let go before it has got anything. */
+static bool clients_come_back(const struct event_stream *stream)
+{
+    return stream->session->peer.negotiated >= MCP_2025_11_25;
+}
+
+/* Nobody is connected any more. The exchange is the caller's to complete. */
+static struct http_exchange *detach(struct event_stream *stream)
+{
+    struct http_exchange *exchange = stream->exchange;
+
+    ev_timer_stop(stream->loop, &stream->quiet);
+    stream->exchange = NULL;
+    stream->congested = false;
+    return exchange;
+}
+
+static void attach(struct event_stream *stream, struct http_exchange *exchange)
+{
+    exchange->data = &stream->answer;
+    stream->exchange = exchange;
+}
+
+/* Out */
+
+static void begin(struct event_stream *stream)
+{
+    AUTO_FREE char *fields =
+        http_cors_add(stream->names, stream->exchange, HTTP_ANSWER_STREAM_FIELDS);
+
+    ev_timer_stop(stream->loop, &stream->quiet);
+    if (stream->state == EVENT_STREAM_QUIET)
+        stream->state = EVENT_STREAM_OPEN;
+    http_stream_begin(stream->exchange, fields);
+}
+
+/* An event without data, only to give the client the id to come back with. */
+static void send_first_id(struct event_stream *stream)
+{
+    char id[ID_BYTES];
+
+    if (!clients_come_back(stream))
+        return;
+    format_id(stream, stream->sent, id);
+    stream->congested = !http_stream_send_retry(stream->exchange, id, RETRY_MILLISECONDS);
+}
+
+static void open_stream(struct event_stream *stream)
+{
+    begin(stream);
+    send_first_id(stream);
+}
+
+static void end_response(struct event_stream *stream)
+{
+    http_stream_end(detach(stream));
+    if (stream->state >= EVENT_STREAM_COMPLETE)
+        stream->ended(stream);
+}
+
+static void send_event(struct event_stream *stream, const struct event *event)
+{
+    char id[ID_BYTES];
+
+    format_id(stream, event->number, id);
+    stream->sent = event->number;
+    stream->congested =
+        !http_stream_send(stream->exchange, id, "message", event->text, event->length);
+}
+
+static void pump(struct event_stream *stream)
+{
+    while (stream->exchange && !stream->congested) {
+        const struct event *event = event_log_next(&stream->log, stream->sent);
+
+        if (event)
+            send_event(stream, event);
+        else if (stream->state >= EVENT_STREAM_COMPLETE)
+            end_response(stream);
+        else
+            break;
+    }
+    session_set_slow(stream->session, stream->congested);
+}
+
+static void respond(struct event_stream *stream, const char *text, size_t length,
+                    enum error_code code)
+{
+    bool refused_batch = stream->is_batch && code != ERROR_NONE;
+    const char *fields = stream->fields && code == ERROR_NONE ? stream->fields : "";
+
+    stream->state = EVENT_STREAM_OVER;
+    if (stream->exchange)
+        http_cors_respond(stream->names, detach(stream), refused_batch ? 400 : 200, fields, text,
+                          length);
+    stream->ended(stream);
+}
+
+/* What is sent while the client is away is kept, unless it could not come back for it. */
+static void on_send(struct sink *sink, const char *text, size_t length, bool last,
+                    enum error_code code)
+{
+    struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
+
+    last = last && !stream->is_lasting;
+    if (stream->state == EVENT_STREAM_QUIET && last) {
+        respond(stream, text, length, code);
+        return;
+    }
+    if (stream->state == EVENT_STREAM_QUIET && !stream->exchange)
+        return;
+    if (stream->state == EVENT_STREAM_QUIET)
+        open_stream(stream);
+    event_log_append(&stream->log, text, length);
+    if (last)
+        stream->state = EVENT_STREAM_COMPLETE;
+    if (last && !stream->exchange)
+        stream->ended(stream);
+    pump(stream);
+}
+
+/* The call was cancelled: the stream ends without an answer, and a plain response cannot. */
+static void on_close(struct sink *sink)
+{
+    struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
+    bool streams = !sink->answers_only;
+
+    if (stream->exchange && stream->state == EVENT_STREAM_QUIET && streams)
+        begin(stream);
+    stream->state = EVENT_STREAM_OVER;
+    if (stream->exchange && streams)
+        http_stream_end(detach(stream));
+    else if (stream->exchange)
+        http_exchange_abort(detach(stream));
+    stream->ended(stream);
+}
+
+static void on_release(struct sink *sink)
+{
+    struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
+
+    if (!stream->exchange || sink->answers_only || !clients_come_back(stream))
+        return;
+    if (stream->state == EVENT_STREAM_QUIET)
+        open_stream(stream);
+    end_response(stream);
+}
+
+/* The connection */
+
+static void on_gone(struct http_answer *answer)
+{
+    struct event_stream *stream = CONTAINER_OF(answer, struct event_stream, answer);
+
+    detach(stream);
+    session_set_slow(stream->session, false);
+    if (stream->state >= EVENT_STREAM_COMPLETE)
+        stream->ended(stream);
+}
+
+static void on_drained(struct http_answer *answer)
+{
+    struct event_stream *stream = CONTAINER_OF(answer, struct event_stream, answer);
+
+    stream->congested = false;
+    pump(stream);
+}
+
+static void on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    open_stream(CONTAINER_OF(timer, struct event_stream, quiet));
+}
+
+/* The stream itself */
+
+void event_stream_init(struct event_stream *stream)
+{
+    stream->sink = (struct sink){.send = on_send, .close = on_close, .release = on_release};
+    stream->answer = (struct http_answer){.gone = on_gone, .drained = on_drained};
+    list_init(&stream->link);
+    list_init(&stream->kept_link);
+    event_log_init(&stream->log, LOG_BYTES);
+    ev_timer_init(&stream->quiet, on_quiet, QUIET_SECONDS, 0);
+}
+
+void event_stream_deinit(struct event_stream *stream)
+{
+    ev_timer_stop(stream->loop, &stream->quiet);
+    list_remove(&stream->link);
+    list_remove(&stream->kept_link);
+    event_log_deinit(&stream->log);
+}
+
+void event_stream_answer(struct event_stream *stream, struct http_exchange *exchange, bool streams)
+{
+    stream->sink.answers_only = !streams;
+    attach(stream, exchange);
+    if (streams)
+        ev_timer_start(stream->loop, &stream->quiet);
+}
+
+void event_stream_resume(struct event_stream *stream, struct http_exchange *exchange,
+                         unsigned long after)
+{
+    if (stream->exchange)
+        http_stream_end(detach(stream));
+    attach(stream, exchange);
+    stream->sent = after;
+    open_stream(stream);
+    pump(stream);
+}
+
+void event_stream_accept(struct event_stream *stream)
+{
+    http_cors_respond(stream->names, detach(stream), 202, "", NULL, 0);
+    stream->state = EVENT_STREAM_OVER;
+    stream->ended(stream);
+}
+
+void event_stream_close(struct event_stream *stream)
+{
+    if (stream->exchange && stream->state == EVENT_STREAM_QUIET)
+        http_cors_refuse(stream->names, detach(stream), 404, "", HTTP_CODE_NO_SESSION,
+                         "Session not found: it has ended");
+    else if (stream->exchange)
+        http_stream_end(detach(stream));
+    stream->state = EVENT_STREAM_OVER;
+}

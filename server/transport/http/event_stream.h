@@ -1,0 +1,73 @@
+/* What a session sends in answer to one request, or of its own accord: events that outlive the
+ * connection they are sent over.
+ *
+ *     QUIET     nothing was sent yet: one answer can still be a plain response
+ *     OPEN      events are sent, and the last of them kept, for a client that comes back for them
+ *     COMPLETE  the last event is in the log
+ *     OVER      nothing is sent any more, and nobody can come back
+ *
+ * While nobody is connected, events are only kept. A client that is slow is one that is away until
+ * it takes more. */
+#pragma once
+
+#include "server/jsonrpc/session.h"
+#include "server/transport/http/event_log.h"
+#include "server/transport/http/http_answer.h"
+#include "server/transport/http/http_exchange.h"
+#include "server/transport/http/http_origin.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+enum event_stream_state {
+    EVENT_STREAM_QUIET,
+    EVENT_STREAM_OPEN,
+    EVENT_STREAM_COMPLETE,
+    EVENT_STREAM_OVER,
+};
+
+struct event_stream {
+    /* Inputs, set before event_stream_init. */
+    struct ev_loop *loop;           /* borrowed */
+    const struct http_names *names; /* borrowed */
+    struct session *session;        /* borrowed: who sends */
+    unsigned long number;           /* in the session */
+    bool is_lasting;                /* belongs to no request, so no event is the last */
+    const char *fields;             /* borrowed: of a plain response that is no error; NULL: none */
+
+    /* It is COMPLETE or OVER, and nobody is connected. Called below a call to it. */
+    void (*ended)(struct event_stream *stream);
+
+    struct sink sink; /* where the session sends to */
+    struct event_log log;
+    enum event_stream_state state;
+    struct http_exchange *exchange; /* borrowed: who is connected, or NULL */
+
+    /* For the owner. */
+    struct list link;
+    struct list kept_link;
+    double kept_since;
+
+    /* Private. */
+    struct http_answer answer;
+    unsigned long sent; /* number of the last event that was written */
+    bool congested;
+    bool is_batch;
+    struct ev_timer quiet;
+};
+
+void event_stream_init(struct event_stream *stream);
+void event_stream_deinit(struct event_stream *stream);
+
+/* EXCHANGE is who asked, and takes JSON only when STREAMS is false. */
+void event_stream_answer(struct event_stream *stream, struct http_exchange *exchange, bool streams);
+
+/* EXCHANGE comes for what follows event number AFTER, in place of whoever is connected. */
+void event_stream_resume(struct event_stream *stream, struct http_exchange *exchange,
+                         unsigned long after);
+
+/* The client that asked is owed no answer. */
+void event_stream_accept(struct event_stream *stream);
+
+/* Ends it for a client that is connected: the session has ended. `ended` is not called. */
+void event_stream_close(struct event_stream *stream);

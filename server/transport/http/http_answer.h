@@ -1,0 +1,19 @@
+/* Who answers an exchange: what its `data` points to, from the head that was let in to the complete
+ * response. */
+#pragma once
+
+struct http_answer {
+    void (*gone)(struct http_answer *answer);
+    void (*drained)(struct http_answer *answer);
+};
+
+/* Proxies must neither keep nor hold back the events of a stream. */
+#define HTTP_ANSWER_STREAM_FIELDS                                                                  \
+    "Cache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\n"
+
+/* JSON-RPC codes of responses that say more by their status; as clients know them from the
+ * reference implementation. */
+enum {
+    HTTP_CODE_BAD_REQUEST = -32000,
+    HTTP_CODE_NO_SESSION = -32001,
+};

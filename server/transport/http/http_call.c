@@ -1,0 +1,177 @@
+#include "server/transport/http/http_call.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "server/transport/http/http_cors.h"
+
+#include <stdlib.h>
+
+/* Then a call that is not answered becomes a stream, whose comments show that both sides live. */
+#define QUIET_SECONDS 15.0
+
+struct http_call {
+    struct list link;         /* in the owner */
+    struct http_calls *owner; /* borrowed */
+    struct session session;
+    struct sink sink;
+    struct http_answer answer;
+    struct http_exchange *exchange; /* borrowed; NULL: the response is complete */
+    bool is_stream;                 /* it has begun */
+    struct ev_timer quiet;
+};
+
+/* The status of a plain response with an error of this kind in it. */
+static unsigned status_of(enum error_code code)
+{
+    switch (code) {
+    case ERROR_PARSE:
+    case ERROR_INVALID_REQUEST:
+    case ERROR_ENVELOPE:
+    case ERROR_HEADER_MISMATCH:
+    case ERROR_MISSING_CAPABILITY:
+    case ERROR_UNSUPPORTED_VERSION:
+        return 400;
+    case ERROR_METHOD_NOT_FOUND:
+        return 404;
+    default:
+        return 200;
+    }
+}
+
+static void call_free(struct http_call *call)
+{
+    ev_timer_stop(call->owner->loop, &call->quiet);
+    list_remove(&call->link);
+    session_deinit(&call->session);
+    free(call);
+}
+
+/* The response is going to be complete: by the caller. */
+static struct http_exchange *finish(struct http_call *call)
+{
+    ev_timer_stop(call->owner->loop, &call->quiet);
+    list_remove(&call->link);
+    list_append(&call->owner->over, &call->link);
+    return STEAL_PTR(call->exchange);
+}
+
+/* Out */
+
+static void begin_stream(struct http_call *call)
+{
+    AUTO_FREE char *fields =
+        http_cors_add(call->owner->names, call->exchange, HTTP_ANSWER_STREAM_FIELDS);
+
+    ev_timer_stop(call->owner->loop, &call->quiet);
+    call->is_stream = true;
+    http_stream_begin(call->exchange, fields);
+}
+
+static void send_event(struct http_call *call, const char *text, size_t length, bool last)
+{
+    if (!call->is_stream)
+        begin_stream(call);
+    if (!http_stream_send(call->exchange, NULL, "message", text, length))
+        session_set_slow(&call->session, true);
+    if (last)
+        http_stream_end(finish(call));
+}
+
+static void on_send(struct sink *sink, const char *text, size_t length, bool last,
+                    enum error_code code)
+{
+    struct http_call *call = CONTAINER_OF(sink, struct http_call, sink);
+
+    if (last && !call->is_stream)
+        http_cors_respond(call->owner->names, finish(call), status_of(code), "", text, length);
+    else
+        send_event(call, text, length, last);
+}
+
+static void on_close(struct sink *sink)
+{
+    http_exchange_abort(finish(CONTAINER_OF(sink, struct http_call, sink)));
+}
+
+/* The connection */
+
+static void on_gone(struct http_answer *answer)
+{
+    call_free(CONTAINER_OF(answer, struct http_call, answer));
+}
+
+static void on_drained(struct http_answer *answer)
+{
+    session_set_slow(&CONTAINER_OF(answer, struct http_call, answer)->session, false);
+}
+
+static void on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    begin_stream(CONTAINER_OF(timer, struct http_call, quiet));
+}
+
+/* Requests */
+
+static struct http_call *call_new(struct http_calls *calls, struct http_exchange *exchange,
+                                  const char *principal, bool streams)
+{
+    struct http_call *call = NEW(struct http_call);
+
+    call->owner = calls;
+    call->sink = (struct sink){.send = on_send, .close = on_close, .answers_only = !streams};
+    call->answer = (struct http_answer){.gone = on_gone, .drained = on_drained};
+    call->exchange = exchange;
+    exchange->data = &call->answer;
+    session_init(&call->session, calls->server,
+                 &(struct mcp_peer_settings){.principal = principal, .stateless = true}, NULL);
+    ev_timer_init(&call->quiet, on_quiet, QUIET_SECONDS, 0);
+    list_append(&calls->active, &call->link);
+    if (streams)
+        ev_timer_start(calls->loop, &call->quiet);
+    return call;
+}
+
+void http_call_start(struct http_calls *calls, struct incoming *incoming,
+                     struct http_exchange *exchange, const char *principal,
+                     const struct mcp_headers *headers, bool streams)
+{
+    struct http_call *call = call_new(calls, exchange, principal, streams);
+
+    if (!session_take(&call->session, incoming, &call->sink, headers))
+        http_cors_respond(calls->names, finish(call), 202, "", NULL, 0);
+}
+
+/* All of them */
+
+static void free_all(struct list *calls)
+{
+    LIST_FOR_EACH_SAFE (calls, link) {
+        call_free(CONTAINER_OF(link, struct http_call, link));
+    }
+}
+
+static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    free_all(&CONTAINER_OF(watcher, struct http_calls, settle)->over);
+}
+
+void http_calls_init(struct http_calls *calls)
+{
+    list_init(&calls->active);
+    list_init(&calls->over);
+    ev_prepare_init(&calls->settle, on_settle);
+    ev_prepare_start(calls->loop, &calls->settle);
+}
+
+void http_calls_deinit(struct http_calls *calls)
+{
+    LIST_FOR_EACH_SAFE (&calls->active, link) {
+        http_exchange_abort(finish(CONTAINER_OF(link, struct http_call, link)));
+    }
+    free_all(&calls->over);
+    ev_prepare_stop(calls->loop, &calls->settle);
+}

@@ -1,0 +1,36 @@
+/* The MCP endpoint: Streamable HTTP of every revision, on one path.
+ *
+ * Nothing is made for a request before it has passed, in this order: Host, Origin, path, method,
+ * token, Content-Type, Accept. Its body is bounded by then, too. What it is decides where it goes:
+ * http_route.h. */
+#pragma once
+
+#include "server/transport/http/http_call.h"
+#include "server/transport/http/http_sessions.h"
+
+#include <ev.h>
+
+struct authority;
+struct http_endpoint;
+
+struct http_endpoint_settings {
+    struct ev_loop *loop;        /* borrowed */
+    struct mcp_server *server;   /* borrowed */
+    struct authority *authority; /* borrowed; NULL: nobody has to show a token */
+
+    const char *const *allowed_hosts;   /* as in http_names; copied; NULL: none */
+    const char *const *allowed_origins; /* the same */
+    unsigned sessions;                  /* most */
+    double session_idle_seconds;        /* then a session ends */
+};
+
+struct http_endpoint *http_endpoint_new(const struct http_endpoint_settings *settings);
+
+/* All exchanges are over. */
+void http_endpoint_free(struct http_endpoint *endpoint);
+
+/* What its requests are answered by; borrowed. */
+struct http_service *http_endpoint_service(struct http_endpoint *endpoint);
+
+/* Ends all sessions and streams: what runs is cancelled. Further requests are refused. */
+void http_endpoint_stop(struct http_endpoint *endpoint);

@@ -1,0 +1,143 @@
+#include "server/transport/http/http_gate.h"
+
+#include "server/transport/entrance.h"
+#include "server/transport/http/http_accept.h"
+#include "server/transport/http/http_answer.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define JSON   "application/json"
+#define EVENTS "text/event-stream"
+
+static const struct http_refusal *check_host(const struct http_names *names,
+                                             const struct http_exchange *exchange)
+{
+    static const struct http_refusal malformed = {400, "", HTTP_CODE_BAD_REQUEST,
+                                                  "Bad Request: one valid Host header is required"};
+    static const struct http_refusal other = {
+        421, "", HTTP_CODE_BAD_REQUEST,
+        "Misdirected Request: this server has another name than the one in Host"};
+    unsigned count = 0;
+    const char *host = http_exchange_field(exchange, "Host", &count);
+
+    if (count != 1)
+        return &malformed;
+    switch (http_names_find_host(names, host, exchange->entrance->port)) {
+    case HTTP_HOST_MALFORMED:
+        return &malformed;
+    case HTTP_HOST_OTHER:
+        return &other;
+    case HTTP_HOST_OURS:
+        break;
+    }
+    return NULL;
+}
+
+static const struct http_refusal *check_origin(const struct http_names *names,
+                                               const struct http_exchange *exchange)
+{
+    static const struct http_refusal foreign = {403, "", HTTP_CODE_BAD_REQUEST,
+                                                "Forbidden: pages of this Origin may not call"};
+    unsigned count = 0;
+    const char *origin = http_exchange_field(exchange, "Origin", &count);
+    bool is_admitted =
+        count == 1 && http_names_admit_origin(names, origin, exchange->entrance->port);
+
+    return count == 0 || is_admitted ? NULL : &foreign;
+}
+
+static const struct http_refusal *check_path(const struct http_exchange *exchange)
+{
+    static const struct http_refusal nothing = {404, "", HTTP_CODE_BAD_REQUEST, "Not Found"};
+
+    return strcmp(exchange->head.path, exchange->entrance->path) == 0 ? NULL : &nothing;
+}
+
+bool http_gate_has_method(const struct http_exchange *exchange, const char *method)
+{
+    return strcmp(exchange->head.method, method) == 0;
+}
+
+static const struct http_refusal *check_method(const struct http_exchange *exchange)
+{
+    static const struct http_refusal unknown = {405, "Allow: " HTTP_GATE_METHODS "\r\n",
+                                                HTTP_CODE_BAD_REQUEST, "Method Not Allowed"};
+
+    return http_gate_has_method(exchange, "POST") || http_gate_has_method(exchange, "GET") ||
+                   http_gate_has_method(exchange, "DELETE") ||
+                   http_gate_has_method(exchange, "OPTIONS")
+               ? NULL
+               : &unknown;
+}
+
+static const struct http_refusal *check_content_type(const struct http_exchange *exchange)
+{
+    static const struct http_refusal other = {
+        415, "", HTTP_CODE_BAD_REQUEST,
+        "Unsupported Media Type: Content-Type must be application/json"};
+    unsigned count = 0;
+    const char *type = http_exchange_field(exchange, "Content-Type", &count);
+
+    if (!http_gate_has_method(exchange, "POST"))
+        return NULL;
+    return count == 1 && http_type_is(type, JSON) ? NULL : &other;
+}
+
+/* A list may be in several fields. */
+static bool accepts(const struct http_exchange *exchange, const char *type)
+{
+    unsigned count = 0;
+    const char *first = http_exchange_field(exchange, "Accept", &count);
+
+    if (count < 2)
+        return http_accept_lists(first, type);
+    for (unsigned i = 0; i < exchange->head.field_count; i++) {
+        const struct http_field *field = &exchange->head.fields[i];
+
+        if (strcasecmp(field->name, "Accept") == 0 && http_accept_lists(field->value, type))
+            return true;
+    }
+    return false;
+}
+
+bool http_gate_lets_stream(const struct http_exchange *exchange)
+{
+    return accepts(exchange, EVENTS);
+}
+
+static const struct http_refusal *check_accept(const struct http_exchange *exchange)
+{
+    static const struct http_refusal no_events = {
+        406, "", HTTP_CODE_BAD_REQUEST, "Not Acceptable: Accept must list text/event-stream"};
+    static const struct http_refusal no_json = {
+        406, "", HTTP_CODE_BAD_REQUEST,
+        "Not Acceptable: Accept must list application/json and text/event-stream"};
+
+    if (http_gate_has_method(exchange, "GET"))
+        return accepts(exchange, EVENTS) ? NULL : &no_events;
+    if (http_gate_has_method(exchange, "POST"))
+        return accepts(exchange, JSON) ? NULL : &no_json;
+    return NULL;
+}
+
+/* In the order of the checks, the first that fails. */
+
+const struct http_refusal *http_gate_check_sender(const struct http_names *names,
+                                                  const struct http_exchange *exchange)
+{
+    const struct http_refusal *refusal = check_host(names, exchange);
+
+    if (!refusal)
+        refusal = check_origin(names, exchange);
+    if (!refusal)
+        refusal = check_path(exchange);
+    return refusal ? refusal : check_method(exchange);
+}
+
+const struct http_refusal *http_gate_check_content(const struct http_exchange *exchange)
+{
+    const struct http_refusal *refusal = check_content_type(exchange);
+
+    return refusal ? refusal : check_accept(exchange);
+}

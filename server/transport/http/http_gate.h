@@ -1,0 +1,29 @@
+/* What the head of a request must have: looked at before anything is made for the request. */
+#pragma once
+
+#include "server/transport/http/http_exchange.h"
+#include "server/transport/http/http_origin.h"
+
+#include <stdbool.h>
+
+#define HTTP_GATE_METHODS "GET, POST, DELETE, OPTIONS"
+
+/* What http_refuse is called with. */
+struct http_refusal {
+    unsigned status;
+    const char *fields;
+    int code;
+    const char *message;
+};
+
+/* Host, Origin, path, method; NULL when all of them are as they should be. */
+const struct http_refusal *http_gate_check_sender(const struct http_names *names,
+                                                  const struct http_exchange *exchange);
+
+/* Content-Type, Accept. */
+const struct http_refusal *http_gate_check_content(const struct http_exchange *exchange);
+
+bool http_gate_has_method(const struct http_exchange *exchange, const char *method);
+
+/* The client takes events in answer to a POST. */
+bool http_gate_lets_stream(const struct http_exchange *exchange);

@@ -1,0 +1,27 @@
+/* Where a POST to the MCP endpoint goes, decided from what it is and three of its headers.
+ *
+ * Both eras live on one endpoint: requests of 2026-07-28 stand alone, older revisions open a
+ * session with `initialize` and name it in every later request. */
+#pragma once
+
+#include "server/jsonrpc/session.h"
+
+enum http_route {
+    HTTP_ROUTE_ALONE,   /* answered by itself: requests of 2026-07-28, and what is no message */
+    HTTP_ROUTE_OPEN,    /* opens a session */
+    HTTP_ROUTE_SESSION, /* belongs to the session it names */
+
+    /* Refused. */
+    HTTP_ROUTE_NEEDS_SESSION,
+    HTTP_ROUTE_IS_OPEN,          /* `initialize` in the session it names */
+    HTTP_ROUTE_UNKNOWN_VERSION,  /* of a message that is never answered */
+    HTTP_ROUTE_REPEATED_SESSION, /* the header that names it comes more than once */
+};
+
+struct http_route_headers {
+    const char *version; /* MCP-Protocol-Version; NULL: none */
+    unsigned versions;   /* how often it came */
+    unsigned sessions;   /* how often Mcp-Session-Id came */
+};
+
+enum http_route http_route(enum incoming_kind kind, const struct http_route_headers *headers);

@@ -1,0 +1,229 @@
+#include "server/transport/http/http_sessions.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEPT_BYTES = 16 * 1024 * 1024, /* of complete answers, for all clients */
+    KEPT_STREAMS = 1024,
+};
+
+#define KEPT_SECONDS 300.0
+#define TICK_SECONDS 15.0 /* at most, between two looks at what has become old */
+
+static struct http_session *session_of(struct list *link)
+{
+    return CONTAINER_OF(link, struct http_session, link);
+}
+
+/* Complete answers */
+
+static void forget(struct http_sessions *sessions, struct event_stream *stream)
+{
+    if (list_is_empty(&stream->kept_link))
+        return;
+    list_remove(&stream->kept_link);
+    sessions->kept_bytes -= stream->log.bytes;
+    sessions->kept_count--;
+}
+
+static struct event_stream *longest_kept(struct http_sessions *sessions)
+{
+    return CONTAINER_OF(sessions->kept.next, struct event_stream, kept_link);
+}
+
+void http_sessions_drop(struct http_sessions *sessions, struct event_stream *stream)
+{
+    forget(sessions, stream);
+    list_remove(&stream->link);
+    list_append(&sessions->over, &stream->link);
+}
+
+static void drop_longest_kept(struct http_sessions *sessions)
+{
+    struct event_stream *stream = longest_kept(sessions);
+
+    event_stream_close(stream);
+    http_sessions_drop(sessions, stream);
+}
+
+void http_sessions_keep(struct http_sessions *sessions, struct event_stream *stream)
+{
+    if (!list_is_empty(&stream->kept_link))
+        return;
+    stream->kept_since = clock_seconds();
+    list_append(&sessions->kept, &stream->kept_link);
+    sessions->kept_bytes += stream->log.bytes;
+    sessions->kept_count++;
+    while (sessions->kept_count > KEPT_STREAMS ||
+           (sessions->kept_bytes > KEPT_BYTES && longest_kept(sessions) != stream))
+        drop_longest_kept(sessions);
+}
+
+static void free_over(struct http_sessions *sessions)
+{
+    LIST_FOR_EACH_SAFE (&sessions->over, link) {
+        struct event_stream *stream = CONTAINER_OF(link, struct event_stream, link);
+
+        event_stream_deinit(stream);
+        free(stream);
+    }
+}
+
+static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    free_over(CONTAINER_OF(watcher, struct http_sessions, settle));
+}
+
+/* One session more or less */
+
+static void touch(struct http_sessions *sessions, struct http_session *session)
+{
+    session->touched = clock_seconds();
+    list_remove(&session->link);
+    list_append(&sessions->all, &session->link);
+}
+
+void http_sessions_close(struct http_session *session)
+{
+    struct http_sessions *sessions = session->owner;
+
+    LIST_FOR_EACH (&session->streams, link) {
+        forget(sessions, CONTAINER_OF(link, struct event_stream, link));
+    }
+    sessions->count--;
+    http_session_free(session);
+}
+
+/* The one that is idle for longest; of PRINCIPAL, unless that is NULL. */
+static struct http_session *find_idle(const struct http_sessions *sessions, const char *principal)
+{
+    LIST_FOR_EACH (&sessions->all, link) {
+        struct http_session *session = session_of(link);
+
+        if ((!principal || strcmp(session->principal, principal) == 0) &&
+            !http_session_is_busy(session))
+            return session;
+    }
+    return NULL;
+}
+
+static unsigned count_of(const struct http_sessions *sessions, const char *principal)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&sessions->all, link) {
+        count += strcmp(session_of(link)->principal, principal) == 0;
+    }
+    return count;
+}
+
+/* False when there is no place for one more of PRINCIPAL. */
+static bool make_room(struct http_sessions *sessions, const char *principal)
+{
+    bool has_its_share = count_of(sessions, principal) >= (sessions->most + 1) / 2;
+    struct http_session *victim;
+
+    if (!has_its_share && sessions->count < sessions->most)
+        return true;
+    victim = find_idle(sessions, has_its_share ? principal : NULL);
+    if (victim)
+        http_sessions_close(victim);
+    return victim != NULL;
+}
+
+/* Time */
+
+static void on_tick(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct http_sessions *sessions = CONTAINER_OF(timer, struct http_sessions, tick);
+    double now = clock_seconds();
+
+    (void)loop;
+    (void)events;
+    while (!list_is_empty(&sessions->kept) &&
+           now - longest_kept(sessions)->kept_since > KEPT_SECONDS)
+        drop_longest_kept(sessions);
+    while (!list_is_empty(&sessions->all)) {
+        struct http_session *oldest = session_of(sessions->all.next);
+
+        if (now - oldest->touched < sessions->idle_seconds)
+            break;
+        if (http_session_is_busy(oldest))
+            touch(sessions, oldest);
+        else
+            http_sessions_close(oldest);
+    }
+}
+
+/* All of them */
+
+static struct list *bucket_of(struct http_sessions *sessions, const char *id)
+{
+    unsigned hash = 0;
+
+    for (size_t i = 0; i < HTTP_SESSION_DIGITS && id[i]; i++)
+        hash = hash * 31 + (unsigned char)id[i];
+    return &sessions->buckets[hash % HTTP_SESSIONS_BUCKETS];
+}
+
+struct http_session *http_sessions_open(struct http_sessions *sessions, const char *principal)
+{
+    struct http_session *session;
+
+    if (!make_room(sessions, principal))
+        return NULL;
+    session = http_session_new(sessions, principal);
+    sessions->count++;
+    list_append(bucket_of(sessions, session->id), &session->bucket_link);
+    touch(sessions, session);
+    return session;
+}
+
+struct http_session *http_sessions_find(struct http_sessions *sessions, const char *id,
+                                        const char *principal)
+{
+    LIST_FOR_EACH (bucket_of(sessions, id), link) {
+        struct http_session *session = CONTAINER_OF(link, struct http_session, bucket_link);
+
+        if (strcmp(session->principal, principal) == 0 && strcmp(session->id, id) == 0) {
+            touch(sessions, session);
+            return session;
+        }
+    }
+    return NULL;
+}
+
+void http_sessions_init(struct http_sessions *sessions)
+{
+    double tick = sessions->idle_seconds / 4;
+
+    list_init(&sessions->all);
+    list_init(&sessions->kept);
+    list_init(&sessions->over);
+    for (size_t i = 0; i < HTTP_SESSIONS_BUCKETS; i++)
+        list_init(&sessions->buckets[i]);
+    ev_prepare_init(&sessions->settle, on_settle);
+    ev_prepare_start(sessions->loop, &sessions->settle);
+    ev_timer_init(&sessions->tick, on_tick, 0, tick < TICK_SECONDS ? tick : TICK_SECONDS);
+    ev_timer_again(sessions->loop, &sessions->tick);
+}
+
+void http_sessions_end(struct http_sessions *sessions)
+{
+    LIST_FOR_EACH_SAFE (&sessions->all, link) {
+        http_sessions_close(session_of(link));
+    }
+}
+
+void http_sessions_deinit(struct http_sessions *sessions)
+{
+    http_sessions_end(sessions);
+    free_over(sessions);
+    ev_prepare_stop(sessions->loop, &sessions->settle);
+    ev_timer_stop(sessions->loop, &sessions->tick);
+}
