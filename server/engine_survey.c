@@ -1,7 +1,7 @@
 #include "server/engine_survey.h"
 
 #include "base/list.h"
-#include "environments/engine/curl_library.h"
+#include "base/curl/curl_library.h"
 #include "environments/engine/engine.h"
 #include "environments/engine/engine_request.h"
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "environments/engine/curl_library.h"
+#include "base/curl/curl_library.h"
 #include "environments/instance.h"
 
 #include <stdlib.h>

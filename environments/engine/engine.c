@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/engine/engine_error.h"
-#include "environments/engine/transfer.h"
+#include "base/curl/transfer.h"
 
 #include <fcntl.h>
 #include <stdio.h>

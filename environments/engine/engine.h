@@ -4,7 +4,7 @@
  * speaks, and the newest that both know is used from then on. Connections are kept and used again;
  * an engine that was restarted is simply connected to again.
  *
- *     transfer        libcurl in the loop
+ *     base/curl       libcurl in the loop
  *     engine          where, which version, what must still be waited for
  *     engine_request  one request and its answer
  *     hijack          a connection that becomes a container's output, split by `frames`

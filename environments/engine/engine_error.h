@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "environments/engine/engine.h"
-#include "environments/engine/transfer.h"
+#include "base/curl/transfer.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/engine/engine_error.h"
-#include "environments/engine/transfer.h"
+#include "base/curl/transfer.h"
 
 #include <assert.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "environments/engine/engine_request.h"
 #include "environments/engine/frames.h"
 #include "environments/engine/response_head.h"
-#include "environments/engine/transfer.h"
+#include "base/curl/transfer.h"
 
 #include <ev.h>
 

@@ -1,9 +1,9 @@
-/* libcurl, loaded with the first engine. With all that it needs itself it is thirty libraries and a
- * third of the server's memory, which a server without containers goes without. So this layer is
- * not linked with it: the functions of <curl/curl.h> that it calls are here, and pass on what they
- * get. */
+/* libcurl, loaded with the first that fetches something. With all that it needs itself it is thirty
+ * libraries and a third of the server's memory, which a server without containers goes without. So
+ * nothing is linked with it: the functions of <curl/curl.h> that it calls are here, and pass on
+ * what they get. */
 #define CURL_DISABLE_TYPECHECK /* its macros stand for the functions that are defined here */
-#include "environments/engine/curl_library.h"
+#include "base/curl/curl_library.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -24,7 +24,7 @@ int curl_library_load(struct error *err)
 {
     if (load())
         return 0;
-    return error_set(err, ERROR_UNAVAILABLE, "an engine cannot be spoken to without libcurl: %s",
+    return error_set(err, ERROR_UNAVAILABLE, "libcurl is needed and cannot be loaded: %s",
                      dlerror());
 }
 

@@ -1,4 +1,4 @@
-#include "environments/engine/transfer.h"
+#include "base/curl/transfer.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-/* HTTP transfers of libcurl, driven by the loop. Private to this layer.
+/* HTTP transfers of libcurl, driven by the loop. curl_library_load comes before.
  *
  * libcurl may not be called from inside its own callbacks, and what is above cannot know when that
  * is: so they only take bytes and mark their transfer, and everything is told afterwards, once

@@ -1,0 +1,7 @@
+/* libcurl, which is loaded when something is to be fetched. */
+#pragma once
+
+#include "base/error.h"
+
+/* Loads it; before transfers_new. -1 with ERR where it is not installed. */
+int curl_library_load(struct error *err);
