@@ -46,7 +46,8 @@ int authentication_read_tokens(struct config *config, struct token_file *ret)
 
 bool authentication_is_configured(const struct config *config)
 {
-    return json_object_get(config_tree(config), "token_file") != NULL;
+    return json_object_get(config_tree(config), "token_file") ||
+           json_object_get(config_tree(config), "oauth");
 }
 
 /* The names in it are those of TOKENS. Owned by the caller. */
@@ -62,18 +63,60 @@ static struct credential *list_credentials(const struct token_file *tokens)
     return credentials;
 }
 
-struct authority *authentication_open(struct ev_loop *loop, const struct config *config,
-                                      const struct token_file *tokens)
+/* Strings of LIST, NULL-terminated and borrowed from it. The array is owned by the caller. */
+static const char **list_scopes(const json_t *list)
+{
+    const char **scopes = memory_new(json_array_size(list) + 1, sizeof *scopes);
+    const json_t *scope;
+    size_t i;
+
+    json_array_foreach (list, i, scope)
+        scopes[i] = json_string_value(scope);
+    return scopes;
+}
+
+/* *RET is NULL where there is none in CONFIG. */
+static int open_oauth(struct ev_loop *loop, struct config *config, struct oauth **ret)
+{
+    const json_t *oauth = json_object_get(config_tree(config), "oauth");
+    AUTO_FREE const char **scopes = list_scopes(json_object_get(oauth, "scopes"));
+    struct error err = ERROR_INIT;
+
+    *ret = NULL;
+    if (!oauth)
+        return 0;
+    *ret = oauth_new(
+        &(struct oauth_settings){
+            .loop = loop,
+            .resource = json_object_get_string(oauth, "resource"),
+            .issuer = json_object_get_string(oauth, "issuer"),
+            .jwks_uri = json_object_get_string(oauth, "jwks_uri"),
+            .audience = json_object_get_string(oauth, "audience"),
+            .scopes = scopes,
+        },
+        &err);
+    if (*ret)
+        return 0;
+    config_complain(config, err.message, "/oauth");
+    return -1;
+}
+
+int authentication_open(struct ev_loop *loop, struct config *config,
+                        const struct token_file *tokens, struct authority **ret)
 {
     AUTO_FREE struct credential *credentials = list_credentials(tokens);
+    struct oauth *oauth;
 
-    if (!authentication_is_configured(config))
-        return NULL;
-    return authority_new(&(struct authority_settings){
-        .loop = loop,
-        .credentials = credentials,
-        .credential_count = tokens->count,
-    });
+    if (open_oauth(loop, config, &oauth) < 0)
+        return -1;
+    *ret = !authentication_is_configured(config) ? NULL
+                                                 : authority_new(&(struct authority_settings){
+                                                       .loop = loop,
+                                                       .credentials = credentials,
+                                                       .credential_count = tokens->count,
+                                                       .oauth = oauth,
+                                                   });
+    return 0;
 }
 
 void authentication_set_tokens(struct authority *authority, const struct token_file *tokens)

@@ -15,10 +15,10 @@ int authentication_read_tokens(struct config *config, struct token_file *ret);
 /* True when CONFIG has something that can be shown. */
 bool authentication_is_configured(const struct config *config);
 
-/* Makes the authority for TOKENS, which are borrowed for the call; NULL where CONFIG has nothing
- * that can be shown. */
-struct authority *authentication_open(struct ev_loop *loop, const struct config *config,
-                                      const struct token_file *tokens);
+/* Makes the authority for TOKENS, which are borrowed for the call; *RET is NULL where CONFIG has
+ * nothing that can be shown. -1 after what is wrong has been complained about in CONFIG. */
+int authentication_open(struct ev_loop *loop, struct config *config,
+                        const struct token_file *tokens, struct authority **ret);
 
 /* Others instead of the tokens that AUTHORITY has. */
 void authentication_set_tokens(struct authority *authority, const struct token_file *tokens);

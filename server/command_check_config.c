@@ -9,6 +9,7 @@
 #include "server/config.h"
 #include "server/options.h"
 #include "server/service.h"
+#include "server/transport/authority.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,12 +64,17 @@ static void check_environments(struct service *service, struct config *config)
     }
 }
 
-static void check_tokens(struct config *config)
+static void check_authentication(struct config *config)
 {
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     struct token_file tokens = {0};
+    struct authority *authority = NULL;
 
     authentication_read_tokens(config, &tokens);
+    authentication_open(loop, config, &tokens, &authority);
+    authority_free(authority);
     token_file_deinit(&tokens);
+    ev_loop_destroy(loop);
 }
 
 static int check(struct config *config)
@@ -78,7 +84,7 @@ static int check(struct config *config)
     int status;
 
     log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
-    check_tokens(config);
+    check_authentication(config);
     status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
     if (status == 0)
         check_environments(&service, config);

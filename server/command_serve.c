@@ -123,12 +123,13 @@ static int open_tools(struct server *server, const struct callers *callers, stru
 static int open_authority(struct server *server, struct config *config)
 {
     struct token_file tokens = {0};
+    int status;
 
     if (authentication_read_tokens(config, &tokens) < 0)
         return -1;
-    server->authority = authentication_open(server->service.loop, config, &tokens);
+    status = authentication_open(server->service.loop, config, &tokens, &server->authority);
     token_file_deinit(&tokens);
-    return 0;
+    return status;
 }
 
 static int open_transport(struct server *server, const char *const *addresses,

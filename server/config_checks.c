@@ -119,13 +119,13 @@ static void check_port(struct config *config, const json_t *root, const struct a
     if (!is_local)
         config_complain(config,
                         is_open ? "other machines can reach it: auth: none is for loopback "
-                                  "addresses only; it needs token_file"
-                                : "other machines can reach it: it needs token_file",
+                                  "addresses only; it needs token_file or oauth"
+                                : "other machines can reach it: it needs token_file or oauth",
                         "/listen/%zu", index);
     else if (!is_open)
         config_complain(config,
-                        "a TCP address needs token_file, or auth: none which lets every local "
-                        "user in",
+                        "a TCP address needs token_file or oauth, or auth: none which lets every "
+                        "local user in",
                         "/listen/%zu", index);
 }
 
@@ -135,9 +135,13 @@ static void check_tcp(struct config *config, const json_t *root)
     const json_t *text;
     size_t i;
 
-    if (json_object_get(root, "token_file")) {
+    const char *shown = json_object_get(root, "oauth") ? "oauth" : "token_file";
+
+    if (json_object_get(root, shown)) {
+        AUTO_FREE char *message = memory_format("contradicts %s; give one of the two", shown);
+
         if (json_object_get(root, "auth"))
-            config_complain(config, "contradicts token_file; give one of the two", "/auth");
+            config_complain(config, message, "/auth");
         return;
     }
     json_array_foreach (json_object_get(root, "listen"), i, text) {

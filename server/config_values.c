@@ -11,6 +11,7 @@
 #include "server/config_paths.h"
 #include "server/transport/address.h"
 #include "server/transport/http/http_origin.h"
+#include "server/transport/oauth/oauth_url.h"
 #include "server/yaml_tree.h"
 
 static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
@@ -36,6 +37,18 @@ static json_t *read_address(const char *text, struct error *err)
     struct address address;
 
     return address_parse(text, &address, err) < 0 ? NULL : json_string(text);
+}
+
+static json_t *read_safe_url(const char *text, struct error *err)
+{
+    if (oauth_url_is_safe(text))
+        return json_string(text);
+    return refuse(err, "an https URL, or an http one of a loopback address", text);
+}
+
+static json_t *read_resource_url(const char *text, struct error *err)
+{
+    return oauth_url_check_resource(text, err) < 0 ? NULL : json_string(text);
 }
 
 static json_t *read_absolute_path(const char *text, struct error *err)
@@ -108,6 +121,8 @@ static json_t *read_format(const char *format, const char *text, struct error *e
         {"environment-name", read_environment_name},
         {"http-host", read_host},
         {"http-origin", read_origin},
+        {"safe-url", read_safe_url},
+        {"resource-url", read_resource_url},
     };
 
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {

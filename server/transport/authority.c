@@ -21,6 +21,8 @@ enum {
     STATUS_GRANTED = 0,
     STATUS_MALFORMED = 400,
     STATUS_UNAUTHORIZED = 401,
+    STATUS_FORBIDDEN = 403,
+    STATUS_UNAVAILABLE = 503,
 };
 
 /* The bad tokens from one address in its current minute. */
@@ -34,6 +36,7 @@ struct authority {
     struct ev_loop *loop;           /* borrowed */
     struct credential *credentials; /* owned, with their names */
     size_t credential_count;
+    struct oauth *oauth; /* owned, or NULL */
     struct failures failures[FAILURES_ADDRESSES];
 };
 
@@ -45,11 +48,17 @@ static void grant(struct authority_check *check, const char *principal)
     snprintf(check->principal, sizeof check->principal, "%s", principal);
 }
 
-static void refuse(struct authority_check *check, unsigned status, const char *error)
+/* ERROR, of RFC 6750, and DESCRIPTION only if something was shown. */
+static void refuse(struct authority_check *check, unsigned status, const char *error,
+                   const char *description)
 {
+    const struct oauth *oauth = check->authority->oauth;
+
     check->status = status;
-    check->challenge = memory_format("Bearer realm=\"mcp\"%s%s%s", error ? ", error=\"" : "",
-                                     error ? error : "", error ? "\"" : "");
+    check->challenge = oauth
+                           ? oauth_challenge(oauth, error, description)
+                           : memory_format("Bearer realm=\"mcp\"%s%s%s", error ? ", error=\"" : "",
+                                           error ? error : "", error ? "\"" : "");
 }
 
 /* The place for PEER: its own, else that which was begun first. */
@@ -86,24 +95,23 @@ static void on_delay_end(struct ev_loop *loop, struct ev_timer *timer, int event
 
     (void)loop;
     (void)events;
-    check->is_pending = false;
     check->done(check);
 }
 
 static enum outcome delay(struct authority_check *check)
 {
-    check->is_pending = true;
     ev_timer_init(&check->timer, on_delay_end, DELAY_SECONDS, 0);
     ev_timer_start(check->authority->loop, &check->timer);
     return OUTCOME_PENDING;
 }
 
 /* A token was shown, and it is not one: whoever guesses has to wait. */
-static enum outcome refuse_token(struct authority_check *check, unsigned status, const char *error)
+static enum outcome refuse_token(struct authority_check *check, unsigned status, const char *error,
+                                 const char *description)
 {
     unsigned failures = count_failure(check);
 
-    refuse(check, status, error);
+    refuse(check, status, error, description);
     if (failures <= FAILURES_UNPUNISHED) {
         log_warning("a client without the right token was refused");
         return OUTCOME_READY;
@@ -139,21 +147,59 @@ static const char *find_principal(const struct authority *authority, const struc
     return principal;
 }
 
+static enum outcome settle_signed(struct authority_check *check)
+{
+    switch (check->oauth.verdict) {
+    case OAUTH_GRANTED:
+        grant(check, check->oauth.principal);
+        return OUTCOME_READY;
+    case OAUTH_INSUFFICIENT:
+        refuse(check, STATUS_FORBIDDEN, "insufficient_scope", check->oauth.reason);
+        return OUTCOME_READY;
+    case OAUTH_UNAVAILABLE:
+        refuse(check, STATUS_UNAVAILABLE, NULL, NULL);
+        return OUTCOME_READY;
+    case OAUTH_INVALID:
+        break;
+    }
+    return refuse_token(check, STATUS_UNAUTHORIZED, "invalid_token", check->oauth.reason);
+}
+
+static void on_signed(struct oauth_check *oauth)
+{
+    struct authority_check *check = CONTAINER_OF(oauth, struct authority_check, oauth);
+
+    if (settle_signed(check) == OUTCOME_READY)
+        check->done(check);
+}
+
+static enum outcome check_signed(struct authority_check *check, const char *token)
+{
+    check->oauth = (struct oauth_check){
+        .oauth = check->authority->oauth,
+        .token = token,
+        .done = on_signed,
+    };
+    return oauth_check(&check->oauth) == OUTCOME_READY ? settle_signed(check) : OUTCOME_PENDING;
+}
+
 static enum outcome check_token(struct authority_check *check, const char *text, size_t length)
 {
     struct token token = token_of(text, length);
     const char *principal = find_principal(check->authority, &token);
 
     explicit_bzero(&token, sizeof token);
+    if (!principal && check->authority->oauth)
+        return check_signed(check, text);
     if (!principal)
-        return refuse_token(check, STATUS_UNAUTHORIZED, "invalid_token");
+        return refuse_token(check, STATUS_UNAUTHORIZED, "invalid_token", NULL);
     grant(check, principal);
     return OUTCOME_READY;
 }
 
 static enum outcome answer_none(struct authority_check *check)
 {
-    refuse(check, STATUS_UNAUTHORIZED, NULL);
+    refuse(check, STATUS_UNAUTHORIZED, NULL, NULL);
     return OUTCOME_READY;
 }
 
@@ -169,15 +215,16 @@ enum outcome authority_check(struct authority_check *check)
         return answer_none(check); /* Basic and the like: none of ours was shown */
     length = token ? strlen(token) : 0;
     if (length > TOKEN_MOST_BYTES || !token_is_word(token, length))
-        return refuse_token(check, STATUS_MALFORMED, "invalid_request");
+        return refuse_token(check, STATUS_MALFORMED, "invalid_request",
+                            "there must be one word behind Bearer");
     return check_token(check, token, length);
 }
 
 void authority_check_deinit(struct authority_check *check)
 {
-    if (check->is_pending)
+    if (check->authority)
         ev_timer_stop(check->authority->loop, &check->timer);
-    check->is_pending = false;
+    oauth_check_deinit(&check->oauth);
     free(STEAL_PTR(check->challenge));
 }
 
@@ -203,11 +250,17 @@ void authority_set_credentials(struct authority *authority, const struct credent
         };
 }
 
+const char *authority_metadata(const struct authority *authority)
+{
+    return authority->oauth ? oauth_metadata(authority->oauth) : NULL;
+}
+
 struct authority *authority_new(const struct authority_settings *settings)
 {
     struct authority *authority = NEW(struct authority);
 
     authority->loop = settings->loop;
+    authority->oauth = settings->oauth;
     authority_set_credentials(authority, settings->credentials, settings->credential_count);
     return authority;
 }
@@ -217,5 +270,6 @@ void authority_free(struct authority *authority)
     if (!authority)
         return;
     free_credentials(authority);
+    oauth_free(authority->oauth);
     free(authority);
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "server/transport/oauth/oauth.h"
 #include "server/transport/peer.h"
 #include "server/transport/token.h"
 
@@ -27,6 +28,7 @@ struct authority_settings {
     struct ev_loop *loop;                 /* borrowed */
     const struct credential *credentials; /* copied */
     size_t credential_count;
+    struct oauth *oauth; /* taken; NULL: only the tokens above let in */
 };
 
 struct authority *authority_new(const struct authority_settings *settings);
@@ -37,6 +39,10 @@ void authority_free(struct authority *authority);
 /* Others instead of those that there were; copied. Who is in stays in. */
 void authority_set_credentials(struct authority *authority, const struct credential *credentials,
                                size_t count);
+
+/* What clients may know without a token, to get one: protected resource metadata (RFC 9728), JSON.
+ * Borrowed; NULL: there is none, and nothing may pretend so, else they would go looking for it. */
+const char *authority_metadata(const struct authority *authority);
 
 /* One question: who is it that shows this? */
 struct authority_check {
@@ -54,12 +60,12 @@ struct authority_check {
     char *challenge;                           /* refused: the value of `WWW-Authenticate`; owned */
 
     /* Private. */
+    struct oauth_check oauth;
     struct ev_timer timer;
-    bool is_pending;
 };
 
 /* READY: the answer is there. PENDING: it will be, and `done` is called then: a bad token from
- * where many have come is answered late. Never FAILED. */
+ * where many have come is answered late, a signed one waits until there are keys. Never FAILED. */
 enum outcome authority_check(struct authority_check *check);
 
 /* No `done` comes any more; what came of it is released. May be called twice, from `done`, and for

@@ -96,7 +96,8 @@ static char *take_authorization(char *line, size_t length)
 
     if (!memchr(line, '\0', length) && skip_word(&value, &value_length, "Authorization:")) {
         trim(&value, &value_length);
-        authorization = memory_format("%.*s", (int)value_length, value);
+        authorization = memory_new(value_length + 1, 1); /* printing would leave another copy */
+        memcpy(authorization, value, value_length);
     }
     explicit_bzero(line, length);
     return authorization;

@@ -104,12 +104,14 @@ static int check_allowed(const struct transport *transport, const struct endpoin
     if (transport->connections.authority || (is_local && transport->auth_none))
         return 0;
     if (is_local)
-        return error_set(err, ERROR_CONFIG,
-                         "every user of this machine could connect: name a `token_file`, or write "
-                         "`auth: none`");
-    return error_set(err, ERROR_CONFIG,
-                     "everybody who reaches this machine could connect: name a `token_file`%s",
-                     transport->auth_none ? "; `auth: none` is for loopback addresses only" : "");
+        return error_set(
+            err, ERROR_CONFIG,
+            "every user of this machine could connect: name a `token_file` or `oauth`, or write "
+            "`auth: none`");
+    return error_set(
+        err, ERROR_CONFIG,
+        "everybody who reaches this machine could connect: name a `token_file` or `oauth`%s",
+        transport->auth_none ? "; `auth: none` is for loopback addresses only" : "");
 }
 
 /* A token that crosses a network in clear can be read on its way. */

@@ -291,15 +291,20 @@ class Server(Connection):
         elif self.transport == "tcp":
             self.address = ("127.0.0.1", free_port())
             self.config["listen"] = [f"tcp:127.0.0.1:{self.address[1]}"]
-            if "token_file" not in self.config:
+            if "token_file" not in self.config and "oauth" not in self.config:
                 self.config["auth"] = "none"
-            else:
-                self.token = pathlib.Path(self.config["token_file"]).read_text().strip()
+            elif "token_file" in self.config:
+                self.token = self._read_bare_token()
         if self.config:
             path = self.folder / "config.yaml"
             path.write_text(json.dumps(self.config))  # JSON is YAML
             path.chmod(0o600)
             self.environment["PYEXECD_CONFIG"] = str(path)
+
+    def _read_bare_token(self):
+        """None where there is a line for each client: the first connection shows nothing then."""
+        text = pathlib.Path(self.config["token_file"]).read_text().strip()
+        return None if " " in text else text
 
     def connect(self):
         """A further connection to a server on a socket."""

@@ -480,13 +480,13 @@ static void test_keys_are_checked_against_each_other(void **state)
          "1:15: environments: default_environment is needed: one of a, b\n"},
         {"default_environment: 5\n", "1:22: default_environment: must be string, not integer\n"},
         {"listen:\n  - stdio\n  - tcp:127.0.0.1:7000\n",
-         "3:5: listen.1: a TCP address needs token_file, or auth: none which lets every local user "
-         "in\n"},
+         "3:5: listen.1: a TCP address needs token_file or oauth, or auth: none which lets every "
+         "local user in\n"},
         {"listen: [\"tcp:0.0.0.0:80\"]\n",
-         "1:10: listen.0: other machines can reach it: it needs token_file\n"},
+         "1:10: listen.0: other machines can reach it: it needs token_file or oauth\n"},
         {"listen: [\"tcp:[2001:db8::1]:80\"]\nauth: none\n",
          "1:10: listen.0: other machines can reach it: auth: none is for loopback addresses only; "
-         "it needs token_file\n"},
+         "it needs token_file or oauth\n"},
         {"auth: none\ntoken_file: /t\n",
          "1:7: auth: contradicts token_file; give one of the two\n"},
     };

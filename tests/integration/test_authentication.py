@@ -1,0 +1,219 @@
+"""Who comes in over the network, and as whom."""
+
+import hashlib
+import json
+import os
+import socket
+import time
+
+import pytest
+
+import client
+from authorization_server import AuthorizationServer, Key
+
+UNAUTHORIZED = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Unauthorized"}}
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+
+
+def ask_line(address, token, message=PING):
+    """What a TCP client that shows TOKEN is answered."""
+    with socket.create_connection(address, client.TIMEOUT) as connection:
+        connection.sendall(f"Authorization: Bearer {token}\n".encode() + message)
+        with connection.makefile("rb") as stream:
+            return json.loads(stream.readline())
+
+
+def is_in(address, token):
+    answer = ask_line(address, token)
+    assert answer == UNAUTHORIZED or answer["id"] == 1
+    return answer != UNAUTHORIZED
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    """A token file with a line for each name: call it with {name: options}."""
+    path = tmp_path / "tokens"
+
+    def write(principals):
+        lines = [f"{name} sha256:{hashlib.sha256(name.encode() * 4).hexdigest()} {options}\n"
+                 for name, options in principals.items()]
+        path.write_text("".join(lines))
+        path.chmod(0o600)
+        return path
+
+    return write
+
+
+def token_of(name):
+    return name * 4
+
+
+# Tokens of a file
+
+
+def serve(**config):
+    return client.Server(transport="tcp", config=config)
+
+
+def test_each_client_has_a_token_of_its_own(tokens):
+    with serve(token_file=str(tokens({"alice": "", "bob": ""}))) as server:
+        assert is_in(server.address, token_of("alice"))
+        assert is_in(server.address, token_of("bob"))
+        assert not is_in(server.address, token_of("carol"))
+        assert not is_in(server.address, hashlib.sha256(token_of("bob").encode()).hexdigest())
+
+
+def test_no_token_is_in_the_memory_of_the_server(tokens):
+    if os.geteuid() != 0:
+        pytest.skip("only root may look into the memory of a server that is not dumpable")
+    token = "a-token-that-is-found-nowhere-else"
+    with serve(token_file=str(tokens({"alice": ""}))) as server:
+        assert not is_in(server.address, token)
+        assert is_in(server.address, token_of("alice"))
+        assert not found_in_memory(server.process.pid, token.encode())
+        assert not found_in_memory(server.process.pid, token_of("alice").encode())
+
+
+def found_in_memory(pid, text):
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            span, rights = line.split()[:2]
+            begin, end = (int(part, 16) for part in span.split("-"))
+            if "rw" not in rights or "[v" in line:
+                continue
+            memory.seek(begin)
+            if text in memory.read(end - begin):
+                return True
+    return False
+
+
+def test_who_guesses_is_answered_late(tokens):
+    with serve(token_file=str(tokens({"alice": ""}))) as server:
+        times = []
+        for _ in range(7):
+            begin = time.monotonic()
+            assert not is_in(server.address, "wrong")
+            times.append(time.monotonic() - begin)
+        assert max(times[:5]) < 0.2 < min(times[5:])
+        assert is_in(server.address, token_of("alice"))
+
+
+# Tokens that an authorization server has signed
+
+
+@pytest.fixture
+def issuer(tmp_path):
+    with AuthorizationServer(tmp_path) as server:
+        yield server
+
+
+def test_a_signed_token_lets_in(issuer):
+    with serve(oauth=issuer.config(scopes=["run"])) as server:
+        assert is_in(server.address, issuer.token())
+        assert is_in(server.address, issuer.token(aud=["x", issuer.resource], scope="read run"))
+        assert is_in(server.address, issuer.token(alg="PS256"))
+    assert issuer.questions == {"/.well-known/oauth-authorization-server": 1, "/keys": 1}
+
+
+def test_what_is_not_good_about_a_token_keeps_out(issuer, tmp_path):
+    now = time.time()
+    stranger = Key(tmp_path, "stranger")
+    good = issuer.token()
+    header, claims, signature = good.split(".")
+    other_claims = issuer.token(sub="mallory").split(".")[1]
+    bad = {
+        "none": issuer.forge("none"),
+        "HS256 with the public key": issuer.forge("HS256", issuer.keys[0].public()),
+        "tampered": f"{header}.{other_claims}.{signature}",
+        "no signature": f"{header}.{claims}.",
+        "another audience": issuer.token(aud="https://other.example.org/mcp"),
+        "no audience": issuer.token(aud=None),
+        "another issuer": issuer.token(iss="https://other.example.org"),
+        "expired": issuer.token(exp=now - 60),
+        "without an end": issuer.token(exp=None),
+        "not yet valid": issuer.token(nbf=now + 60),
+        "nobody's": issuer.token(sub=None),
+        "unknown key": issuer.token(stranger),
+        "another's key": issuer.token(stranger, header={"kid": issuer.keys[0].kid}),
+        "too little scope": issuer.token(scope="read"),
+        "no word": "not.a.token",
+    }
+    with serve(oauth=issuer.config(scopes=["run"])) as server:
+        assert is_in(server.address, good)
+        for what, token in bad.items():
+            assert not is_in(server.address, token), what
+        assert is_in(server.address, issuer.token(exp=now - 20))  # clocks differ
+
+
+def test_a_new_key_is_asked_for_and_an_unknown_one_only_once(issuer, tmp_path):
+    with serve(oauth=issuer.config()) as server:
+        assert is_in(server.address, issuer.token())
+        stranger = Key(tmp_path, "stranger")
+        for _ in range(3):
+            assert not is_in(server.address, issuer.token(stranger))
+        assert issuer.questions["/keys"] == 1  # within a minute of the first question
+
+
+def test_a_key_that_is_new_before_the_first_question_works(issuer, tmp_path):
+    issuer.keys.append(Key(tmp_path, "second", "EC"))
+    with serve(oauth=issuer.config(jwks_uri=f"{issuer.issuer}/keys")) as server:
+        assert is_in(server.address, issuer.token(issuer.keys[1], alg="ES256"))
+        assert is_in(server.address, issuer.token())
+    assert issuer.questions == {"/keys": 1}
+
+
+def test_metadata_of_another_issuer_is_not_believed(issuer):
+    issuer.answers["/.well-known/oauth-authorization-server"] = {
+        "issuer": "https://other.example.org", "jwks_uri": f"{issuer.issuer}/keys"}
+    with serve(oauth=issuer.config()) as server:
+        assert not is_in(server.address, issuer.token())
+    assert "/keys" not in issuer.questions
+
+
+def test_openid_discovery_is_where_the_keys_may_be_found(issuer):
+    documents = issuer.documents()
+    issuer.answers = {"/.well-known/oauth-authorization-server": None,
+                      "/.well-known/openid-configuration":
+                          documents["/.well-known/oauth-authorization-server"]}
+    with serve(oauth=issuer.config()) as server:
+        assert is_in(server.address, issuer.token())
+
+
+def test_both_kinds_of_tokens_work_side_by_side(issuer, tokens):
+    with serve(oauth=issuer.config(), token_file=str(tokens({"bob": ""}))) as server:
+        assert is_in(server.address, token_of("bob"))
+        assert is_in(server.address, issuer.token())
+        assert not is_in(server.address, token_of("alice"))
+
+
+def test_a_server_starts_without_its_authorization_server(issuer, tokens):
+    issuer.answers = {"/.well-known/oauth-authorization-server": None}
+    with serve(oauth=issuer.config(), token_file=str(tokens({"bob": ""}))) as server:
+        assert not is_in(server.address, issuer.token())
+        assert is_in(server.address, token_of("bob"))
+
+
+def test_a_name_from_elsewhere_is_kept_apart(issuer, tokens):
+    """Whoever calls itself "bob" over there is not our bob: what it left behind is not found."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+
+    def run(server, token, **arguments):
+        initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}}
+        messages = [initialize, {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                    {**call, "params": {"name": "run_python", "arguments": arguments}}]
+        text = "".join(json.dumps(message) + "\n" for message in messages)
+        with socket.create_connection(server.address, client.TIMEOUT) as connection:
+            connection.sendall(f"Authorization: Bearer {token}\n{text}".encode())
+            with connection.makefile("rb") as stream:
+                answers = map(json.loads, stream)
+                return next(answer for answer in answers if answer.get("id") == 1)
+
+    with serve(oauth=issuer.config(), token_file=str(tokens({"bob": ""}))) as server:
+        made = run(server, token_of("bob"), code="open('here', 'w').close()")
+        handle = made["result"]["structuredContent"]["working_directory"]
+        again = run(server, token_of("bob"), code="open('here')", working_directory=handle)
+        assert not again["result"]["isError"]
+        other = run(server, issuer.token(sub="bob"), code="1", working_directory=handle)
+        assert "no such working directory" in other["error"]["message"]
