@@ -153,6 +153,11 @@ void message_deinit(struct message *message)
 
 /* Writing */
 
+char *message_result_text(const char *id, const char *result)
+{
+    return memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", id, result);
+}
+
 char *message_result(const char *id, const json_t *result)
 {
     AUTO_FREE char *before = memory_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);

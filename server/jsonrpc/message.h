@@ -41,8 +41,9 @@ void message_deinit(struct message *message);
 char *message_id_text(const json_t *value, const char *digits);
 
 /* Messages as compact JSON text without line breaks; owned by the caller. ID is JSON text, NULL
- * for null. DATA may be NULL. */
+ * for null. DATA may be NULL. A result may be JSON text already. */
 char *message_result(const char *id, const json_t *result);
+char *message_result_text(const char *id, const char *result);
 char *message_error(const char *id, const struct error *err, json_t *data);
 char *message_request(unsigned id, const char *method, json_t *params);
 char *message_notification(const char *method, json_t *params);

@@ -117,11 +117,20 @@ static void call_free(struct call *call)
     free(call);
 }
 
-/* The one way out of a call that is answered: with RESULT, or with ERR. */
+/* The answer to CALL: RESULT, or what the request has as text, or ERR. Owned by the caller. */
+static char *answer_text(const struct call *call, const json_t *result, const struct error *err)
+{
+    if (err)
+        return message_error(call->id, err, call->request.error_data);
+    if (call->request.text)
+        return message_result_text(call->id, call->request.text);
+    return message_result(call->id, result);
+}
+
+/* The one way out of a call that is answered. */
 static void call_finish(struct call *call, json_t *result /* taken */, const struct error *err)
 {
-    AUTO_FREE char *text = err ? message_error(call->id, err, call->request.error_data)
-                               : message_result(call->id, result);
+    AUTO_FREE char *text = answer_text(call, result, err);
     struct answer answer = {.id = call->id, .text = text, .code = err ? err->code : ERROR_NONE};
     struct session *session = call->session;
     struct batch *batch = call->batch;

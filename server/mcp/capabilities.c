@@ -5,11 +5,41 @@
 
 #include <string.h>
 
+bool capabilities_include(const struct mcp_server *server, enum capability capability)
+{
+    const struct registry *registry = server->registry;
+    bool has_prompts = registry_offers(registry, REGISTRY_PROMPTS);
+    bool has_templates = registry_offers(registry, REGISTRY_TEMPLATES);
+
+    switch (capability) {
+    case CAPABILITY_NONE:
+        return true;
+    case CAPABILITY_TOOLS:
+        return registry_offers(registry, REGISTRY_TOOLS);
+    case CAPABILITY_PROMPTS:
+        return has_prompts;
+    case CAPABILITY_RESOURCES:
+        return has_templates || registry_offers(registry, REGISTRY_RESOURCES);
+    case CAPABILITY_COMPLETIONS:
+        return has_prompts || has_templates;
+    }
+    return false;
+}
+
 json_t *capabilities_of_server(const struct mcp_server *server, enum mcp_version version)
 {
-    (void)server;
-    (void)version;
-    return json_pack("{s:{}, s:{}}", "logging", "tools");
+    json_t *capabilities = json_pack("{s:{}}", "logging");
+
+    if (capabilities_include(server, CAPABILITY_TOOLS))
+        json_object_set_new(capabilities, "tools", json_pack("{s:b}", "listChanged", true));
+    if (capabilities_include(server, CAPABILITY_PROMPTS))
+        json_object_set_new(capabilities, "prompts", json_pack("{s:b}", "listChanged", true));
+    if (capabilities_include(server, CAPABILITY_RESOURCES))
+        json_object_set_new(capabilities, "resources",
+                            json_pack("{s:b, s:b}", "subscribe", true, "listChanged", true));
+    if (version >= MCP_2025_03_26 && capabilities_include(server, CAPABILITY_COMPLETIONS))
+        json_object_set_new(capabilities, "completions", json_object());
+    return capabilities;
 }
 
 /* An empty object stands for forms, as it did before there was anything else. */

@@ -5,6 +5,19 @@
 #include "server/tools/invocation.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+
+/* What a server may have, or not. */
+enum capability {
+    CAPABILITY_NONE, /* every server */
+    CAPABILITY_TOOLS,
+    CAPABILITY_PROMPTS,
+    CAPABILITY_RESOURCES,
+    CAPABILITY_COMPLETIONS,
+};
+
+/* True when SERVER has CAPABILITY: such things are, or were, registered. */
+bool capabilities_include(const struct mcp_server *server, enum capability capability);
 
 /* What SERVER declares to a client that speaks VERSION. New reference. */
 json_t *capabilities_of_server(const struct mcp_server *server, enum mcp_version version);

@@ -164,13 +164,14 @@ static enum outcome ask_by_request(struct job *job, struct error *err)
 
 /* The end of a round */
 
-enum outcome job_fail(const struct job *job, const struct error *failed, json_t **ret,
-                      struct error *err)
+enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret, struct error *err)
 {
-    *ret = job->kind->failure(job, failed);
+    *ret = job->kind->failure ? job->kind->failure(job, failed) : NULL;
     if (*ret)
         return OUTCOME_READY;
     *err = *failed;
+    if (job->kind->explain)
+        job->kind->explain(job, err);
     return OUTCOME_FAILED;
 }
 

@@ -28,8 +28,12 @@ struct job_kind {
     /* What the method answers when CALL has ended without error. New reference. */
     json_t *(*result)(const struct job *job);
 
-    /* What it answers to an error; NULL: ERR is what it answers. New reference. */
+    /* What it answers to an error; NULL, or no such function: ERR is what it answers. New
+     * reference. */
     json_t *(*failure)(const struct job *job, const struct error *err);
+
+    /* Says ERR, which is what it answers, in the words of the job's revision. May be NULL. */
+    void (*explain)(struct job *job, struct error *err);
 };
 
 /* A request to the client that is not answered yet. */
@@ -73,5 +77,4 @@ void job_take_answer(struct job *job, unsigned number, const json_t *result,
                      const struct error *err);
 
 /* What KIND's method answers to FAILED: READY with *RET, or FAILED with ERR. */
-enum outcome job_fail(const struct job *job, const struct error *failed, json_t **ret,
-                      struct error *err);
+enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret, struct error *err);

@@ -1,10 +1,15 @@
 #include "server/mcp/mcp.h"
 
+#include "server/mcp/capabilities.h"
+#include "server/mcp/completion.h"
 #include "server/mcp/envelope.h"
 #include "server/mcp/handshake.h"
 #include "server/mcp/job.h"
+#include "server/mcp/listing.h"
 #include "server/mcp/logging.h"
+#include "server/mcp/prompts.h"
 #include "server/mcp/request_state.h"
+#include "server/mcp/resources.h"
 #include "server/mcp/tools.h"
 
 #include <math.h>
@@ -16,26 +21,37 @@ struct method {
     const char *name;
     enum mcp_version first;
     enum mcp_version last;
+    enum capability needs; /* of the server */
     enum outcome (*start)(struct mcp_request *request, json_t **ret, struct error *err);
 };
 
 static const struct method METHODS[] = {
-    {"initialize", MCP_2024_11_05, MCP_2025_11_25, handshake_initialize},
-    {"server/discover", MCP_2026_07_28, MCP_2026_07_28, handshake_discover},
-    {"ping", MCP_2024_11_05, MCP_2025_11_25, handshake_ping},
-    {"logging/setLevel", MCP_2024_11_05, MCP_2025_11_25, logging_set_level},
-    {"tools/list", MCP_2024_11_05, MCP_2026_07_28, tools_list},
-    {"tools/call", MCP_2024_11_05, MCP_2026_07_28, tools_call},
+    {"initialize", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_NONE, handshake_initialize},
+    {"server/discover", MCP_2026_07_28, MCP_2026_07_28, CAPABILITY_NONE, handshake_discover},
+    {"ping", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_NONE, handshake_ping},
+    {"logging/setLevel", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_NONE, logging_set_level},
+    {"tools/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_TOOLS, tools_list},
+    {"tools/call", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_TOOLS, tools_call},
+    {"resources/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES, resources_list},
+    {"resources/templates/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES,
+     resources_list_templates},
+    {"resources/read", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES, resources_read},
+    {"prompts/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_list},
+    {"prompts/get", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_get},
+    {"completion/complete", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_COMPLETIONS,
+     completion_complete},
 };
 
 void mcp_server_init(struct mcp_server *server)
 {
     server->principals = principals_new();
     server->request_states = request_states_new();
+    server->listing_cache = listing_cache_new(server->registry);
 }
 
 void mcp_server_deinit(struct mcp_server *server)
 {
+    listing_cache_free(server->listing_cache);
     request_states_free(server->request_states);
     principals_free(server->principals);
 }
@@ -126,7 +142,8 @@ static const struct method *find_method(const struct mcp_request *request)
         const struct method *method = &METHODS[i];
 
         if (is_method(request, method->name) && request->version >= method->first &&
-            request->version <= method->last)
+            request->version <= method->last &&
+            capabilities_include(request->peer->server, method->needs))
             return method;
     }
     return NULL;

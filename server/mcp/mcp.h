@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 struct job;
+struct listing_cache;
 struct registry;
 struct request_states;
 
@@ -30,10 +31,12 @@ struct mcp_server {
     const char *title; /* this and the next ones may be NULL */
     const char *version;
     const char *instructions; /* for the model */
+    size_t page_size;         /* most entries of a list in one answer; 0: as many as usual */
 
     /* Private. */
     struct principals *principals;         /* owned */
     struct request_states *request_states; /* owned */
+    struct listing_cache *listing_cache;   /* owned */
 };
 
 void mcp_server_init(struct mcp_server *server);
@@ -104,6 +107,9 @@ struct mcp_request {
     /* Output beside an error: the `data` member, or NULL. Owned. */
     json_t *error_data;
 
+    /* Output instead of a result: its JSON text, or NULL. Borrowed until anything changes. */
+    const char *text;
+
     /* Private. */
     enum mcp_version version;
     const json_t *capabilities; /* of the client, at this request; borrowed; NULL for none */
@@ -114,7 +120,7 @@ struct mcp_request {
     void (*cancel)(struct mcp_request *request); /* how it is ended while it is pending */
 };
 
-/* See outcome.h. Answers READY with *RET (new reference), PENDING, or FAILED with ERR. */
+/* See outcome.h. Answers READY with *RET (new reference) or `text`, PENDING, or FAILED with ERR. */
 enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct error *err);
 
 /* What the client answered to what was asked by NUMBER: RESULT (borrowed), or NULL and ERR. */

@@ -29,6 +29,29 @@ json_t *result_server_info(const struct mcp_server *server, enum mcp_version ver
     return info;
 }
 
+/* Annotations are the same object in all revisions, but for one member. */
+void result_drop_newer_annotations(json_t *object, enum mcp_version version)
+{
+    static const struct result_member MEMBERS[] = {{"lastModified", MCP_2025_06_18}};
+    json_t *annotations = json_object_get(object, "annotations");
+
+    if (!annotations || version >= MCP_2025_06_18)
+        return;
+    annotations = json_copy(annotations);
+    result_drop_newer(annotations, MEMBERS, COUNT(MEMBERS), version);
+    json_object_set_new(object, "annotations", annotations);
+}
+
+/* The contents of one resource. New reference. */
+static json_t *contents_item(json_t *item, enum mcp_version version)
+{
+    static const struct result_member MEMBERS[] = {{"_meta", MCP_2025_06_18}};
+    json_t *known = json_copy(item);
+
+    result_drop_newer(known, MEMBERS, COUNT(MEMBERS), version);
+    return known;
+}
+
 /* A block as VERSION has it, or NULL when it is to be text. */
 static json_t *known_block(json_t *block, enum mcp_version version)
 {
@@ -64,34 +87,56 @@ static json_t *text_instead(const json_t *block)
                                               mime_type ? mime_type : ""));
 }
 
-/* Block annotations are the same object in all revisions, but for one member. */
-static void drop_newer_annotations(json_t *block, enum mcp_version version)
+static json_t *content_block(json_t *block, enum mcp_version version)
 {
-    static const struct result_member MEMBERS[] = {{"lastModified", MCP_2025_06_18}};
-    json_t *annotations = json_object_get(block, "annotations");
+    json_t *known = known_block(block, version);
+    json_t *resource = json_object_get(known, "resource");
 
-    if (!annotations || version >= MCP_2025_06_18)
-        return;
-    annotations = json_copy(annotations);
-    result_drop_newer(annotations, MEMBERS, COUNT(MEMBERS), version);
-    json_object_set_new(block, "annotations", annotations);
+    if (!known)
+        known = text_instead(block);
+    if (resource)
+        json_object_set_new(known, "resource", contents_item(resource, version));
+    result_drop_newer_annotations(known, version);
+    return known;
 }
 
-json_t *result_content(json_t *content, enum mcp_version version)
+/* A prompt's message holds one block. */
+static json_t *message(json_t *newest, enum mcp_version version)
+{
+    json_t *known = json_copy(newest);
+
+    json_object_set_new(known, "content",
+                        content_block(json_object_get(newest, "content"), version));
+    return known;
+}
+
+/* What TRANSLATE makes of each element of ARRAY. */
+static json_t *translate_all(const json_t *array, enum mcp_version version,
+                             json_t *(*translate)(json_t *element, enum mcp_version version))
 {
     json_t *translated = json_array();
-    json_t *block;
+    json_t *element;
     size_t i;
 
-    json_array_foreach (content, i, block) {
-        json_t *known = known_block(block, version);
-
-        if (!known)
-            known = text_instead(block);
-        drop_newer_annotations(known, version);
-        json_array_append_new(translated, known);
+    json_array_foreach (array, i, element) {
+        json_array_append_new(translated, translate(element, version));
     }
     return translated;
+}
+
+json_t *result_content(const json_t *content, enum mcp_version version)
+{
+    return translate_all(content, version, content_block);
+}
+
+json_t *result_messages(const json_t *messages, enum mcp_version version)
+{
+    return translate_all(messages, version, message);
+}
+
+json_t *result_contents(const json_t *contents, enum mcp_version version)
+{
+    return translate_all(contents, version, contents_item);
 }
 
 json_t *result_finish_as(const struct mcp_server *server, enum mcp_version version, json_t *result,

@@ -21,8 +21,14 @@ void result_drop_newer(json_t *object, const struct result_member *members, size
 /* What this server calls itself at VERSION. New reference. */
 json_t *result_server_info(const struct mcp_server *server, enum mcp_version version);
 
-/* Content blocks at VERSION: what it does not know becomes text. New reference. */
-json_t *result_content(json_t *content, enum mcp_version version);
+/* Removes from the `annotations` of OBJECT what VERSION does not know yet. */
+void result_drop_newer_annotations(json_t *object, enum mcp_version version);
+
+/* Content blocks, messages of a prompt, contents of resources at VERSION. A block that it does not
+ * know becomes text. NULL is none. New reference. */
+json_t *result_content(const json_t *content, enum mcp_version version);
+json_t *result_messages(const json_t *messages, enum mcp_version version);
+json_t *result_contents(const json_t *contents, enum mcp_version version);
 
 /* Adds what every result at VERSION carries. Returns RESULT. */
 json_t *result_finish(const struct mcp_server *server, enum mcp_version version, json_t *result);

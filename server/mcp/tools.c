@@ -2,6 +2,8 @@
 
 #include "base/json.h"
 #include "server/mcp/job.h"
+#include "server/mcp/listing.h"
+#include "server/mcp/params.h"
 #include "server/mcp/result.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
@@ -19,7 +21,7 @@ static bool is_object_schema(const json_t *schema)
     return type && strcmp(type, "object") == 0;
 }
 
-static json_t *definition(const struct tool *tool, enum mcp_version version)
+static json_t *define(const struct entry *entry, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {
         {"annotations", MCP_2025_03_26},
@@ -27,6 +29,7 @@ static json_t *definition(const struct tool *tool, enum mcp_version version)
         {"outputSchema", MCP_2025_06_18},
         {"icons", MCP_2025_11_25},
     };
+    const struct tool *tool = tool_of(entry);
     json_t *object = json_pack(
         "{s:s, s:s*, s:s, s:O, s:O*, s:O*, s:O*}", "name", tool->name, "title", tool->title,
         "description", tool->description, "inputSchema", tool->input_schema, "outputSchema",
@@ -38,30 +41,11 @@ static json_t *definition(const struct tool *tool, enum mcp_version version)
     return object;
 }
 
-/* All tools are on one page, so no cursor was ever given out. */
-static int check_cursor(const json_t *cursor, struct error *err)
-{
-    if (!cursor)
-        return 0;
-    if (!json_is_string(cursor))
-        return error_set(err, ERROR_INVALID_PARAMS, "cursor must be a string");
-    return error_set(err, ERROR_INVALID_PARAMS, "unknown cursor");
-}
-
 enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    const struct registry *registry = request->peer->server->registry;
-    json_t *list;
+    static const struct listing listing = {REGISTRY_TOOLS, "tools", define};
 
-    if (check_cursor(json_object_get(request->params, "cursor"), err) < 0)
-        return OUTCOME_FAILED;
-    list = json_array();
-    for (size_t i = 0; i < registry_count(registry, REGISTRY_TOOLS); i++)
-        json_array_append_new(
-            list, definition(tool_of(registry_at(registry, REGISTRY_TOOLS, i)), request->version));
-    *ret = result_finish_cacheable(request->peer->server, request->version,
-                                   json_pack("{s:o}", "tools", list), &result_caching_list);
-    return OUTCOME_READY;
+    return listing_answer(request, &listing, ret, err);
 }
 
 /* tools/call */
@@ -102,25 +86,6 @@ static json_t *failure(const struct job *job, const struct error *err)
 
 static const struct job_kind tool_kind = {.result = success, .failure = failure};
 
-/* The tool's name and the arguments in PARAMS. A name with a NUL in it is shown up to there. */
-static int read_params(const json_t *params, const char **ret_name, json_t **ret_arguments,
-                       struct error *err)
-{
-    const json_t *name = json_object_get(params, "name");
-    json_t *arguments = json_object_get(params, "arguments");
-
-    if (!json_is_string(name))
-        return error_set(err, ERROR_INVALID_PARAMS, "name must be there and be a string");
-    if (arguments && !json_is_object(arguments))
-        return error_set(err, ERROR_INVALID_PARAMS, "arguments must be an object, not %s",
-                         json_type_name(arguments));
-    if (strlen(json_string_value(name)) != json_string_length(name))
-        return error_set(err, ERROR_UNKNOWN_TOOL, "%.64s", json_string_value(name));
-    *ret_name = json_string_value(name);
-    *ret_arguments = arguments;
-    return 0;
-}
-
 enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const char *name = NULL;
@@ -128,7 +93,8 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     struct error failed = ERROR_INIT;
     struct job *job;
 
-    if (read_params(request->params, &name, &arguments, err) < 0)
+    if (params_name(request->params, "name", &name, err) < 0 ||
+        params_arguments(request->params, &arguments, err) < 0)
         return OUTCOME_FAILED;
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,6 @@ struct prompt_entry {
 const struct prompt *prompt_of(const struct entry *entry)
 {
     return &CONTAINER_OF(entry, struct prompt_entry, entry)->prompt;
-}
-
-static char *copy(const char *text)
-{
-    return text ? memory_copy_string(text) : NULL;
 }
 
 static void prompt_entry_free(struct entry *entry)
@@ -46,13 +42,13 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
     struct prompt *prompt = &prompt_entry->prompt;
 
     *prompt = *source;
-    prompt->name = copy(source->name);
-    prompt->title = copy(source->title);
-    prompt->description = copy(source->description);
+    prompt->name = memory_copy_string(source->name ? source->name : "");
+    prompt->title = label_copy(source->title);
+    prompt->description = label_copy(source->description);
     for (struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
-        argument->name = copy(argument->name);
-        argument->title = copy(argument->title);
-        argument->description = copy(argument->description);
+        argument->name = label_copy(argument->name);
+        argument->title = label_copy(argument->title);
+        argument->description = label_copy(argument->description);
     }
     prompt_entry->entry = (struct entry){
         .kind = REGISTRY_PROMPTS,
@@ -65,14 +61,39 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
     return prompt_entry;
 }
 
+static int check_texts(const struct prompt *prompt, struct error *err)
+{
+    if (label_check_text(prompt->title, err) < 0 || label_check_text(prompt->description, err) < 0)
+        return -1;
+    for (const struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
+        if (label_check_name("argument", argument->name, err) < 0 ||
+            label_check_text(argument->title, err) < 0 ||
+            label_check_text(argument->description, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_prompt(const struct prompt *prompt, struct error *err)
+{
+    if (label_check_name("prompt", prompt->name, err) < 0)
+        return -1;
+    if (check_texts(prompt, err) < 0)
+        return error_prefix(err, "prompt %s", prompt->name);
+    return 0;
+}
+
 int prompt_register(struct registry *registry, const struct prompt *prompt, struct error *err)
 {
     struct prompt_entry *prompt_entry = prompt_entry_new(prompt);
 
-    if (registry_add(registry, &prompt_entry->entry, err) == 0)
-        return 0;
+    if (check_prompt(&prompt_entry->prompt, err) == 0) {
+        if (registry_add(registry, &prompt_entry->entry, err) == 0)
+            return 0;
+        error_prefix(err, "prompt");
+    }
     prompt_entry_free(&prompt_entry->entry);
-    return error_prefix(err, "prompt");
+    return -1;
 }
 
 static int check_arguments(const struct invocation *call, struct error *err)

@@ -10,6 +10,7 @@
 struct entry_list {
     struct entry **entries; /* owned, and a reference of each */
     size_t count;
+    bool offered; /* there is one, or has been */
 };
 
 struct registry {
@@ -75,7 +76,8 @@ void registry_update(struct registry *registry, const char *uri)
     LIST_FOR_EACH_SAFE (&registry->watchers, link) {
         struct registry_watcher *watcher = CONTAINER_OF(link, struct registry_watcher, link);
 
-        watcher->updated(watcher, uri);
+        if (watcher->updated)
+            watcher->updated(watcher, uri);
     }
 }
 
@@ -101,6 +103,7 @@ int registry_add(struct registry *registry, struct entry *entry, struct error *e
         return error_set(err, ERROR_CONFIG, "%s: registered already", entry->key);
     list->entries = memory_resize(list->entries, (list->count + 1) * sizeof(*list->entries));
     list->entries[list->count++] = entry_ref(entry);
+    list->offered = true;
     tell(registry, entry->kind);
     return 0;
 }
@@ -128,6 +131,11 @@ void registry_replace(struct registry *registry, struct entry *entry)
     *place = entry_ref(entry);
     entry_unref(before);
     tell(registry, entry->kind);
+}
+
+bool registry_offers(const struct registry *registry, enum registry_kind kind)
+{
+    return registry->kinds[kind].offered;
 }
 
 size_t registry_count(const struct registry *registry, enum registry_kind kind)

@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/outcome.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct invocation;
@@ -43,7 +44,7 @@ struct registry_watcher {
     /* The list of KIND is another one than before. */
     void (*changed)(struct registry_watcher *watcher, enum registry_kind kind);
 
-    /* The contents of the resource URI are others than before. */
+    /* The contents of the resource URI are others than before. May be NULL. */
     void (*updated)(struct registry_watcher *watcher, const char *uri);
 };
 
@@ -67,6 +68,9 @@ void registry_replace(struct registry *registry, struct entry *entry);
 
 /* Tells watchers that the contents of the resource URI have changed. */
 void registry_update(struct registry *registry, const char *uri);
+
+/* True once anything of KIND has been registered: clients were told then that there is such. */
+bool registry_offers(const struct registry *registry, enum registry_kind kind);
 
 size_t registry_count(const struct registry *registry, enum registry_kind kind);
 

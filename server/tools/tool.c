@@ -4,18 +4,12 @@
 #include "base/memory.h"
 #include "base/misfits.h"
 #include "base/schema.h"
-#include "base/utf8.h"
+#include "server/tools/label.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NAME_BYTES = 128,
-    NAME_SHOWN_BYTES = 64,
-};
-
-static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                      "0123456789_.-";
+enum { NAME_SHOWN_BYTES = 64 };
 
 struct tool_entry {
     struct entry entry;
@@ -57,7 +51,7 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
 
     tool_entry->tool = *tool;
     tool_entry->tool.name = memory_copy_string(tool->name ? tool->name : "");
-    tool_entry->tool.title = tool->title ? memory_copy_string(tool->title) : NULL;
+    tool_entry->tool.title = label_copy(tool->title);
     tool_entry->tool.description = memory_copy_string(tool->description ? tool->description : "");
     tool_entry->entry = (struct entry){
         .kind = REGISTRY_TOOLS,
@@ -70,27 +64,10 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
     return tool_entry;
 }
 
-static int check_name(const char *name, struct error *err)
-{
-    size_t length = strlen(name);
-
-    if (length == 0 || length > NAME_BYTES || strspn(name, NAME_CHARACTERS) != length)
-        return error_set(err, ERROR_CONFIG,
-                         "tool name \"%.*s\": must be 1 to %d characters of A-Z a-z 0-9 _ . -",
-                         NAME_BYTES, name, NAME_BYTES);
-    return 0;
-}
-
-/* Both are shown as they are, so they must be fit to be JSON strings. */
 static int check_texts(const struct tool *tool, struct error *err)
 {
-    const char *texts[] = {tool->title ? tool->title : "", tool->description};
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (!utf8_is_valid(texts[i], strlen(texts[i])))
-            return error_set(err, ERROR_CONFIG, "tool %s: title or description is not UTF-8",
-                             tool->name);
-    }
+    if (label_check_text(tool->title, err) < 0 || label_check_text(tool->description, err) < 0)
+        return error_prefix(err, "tool %s", tool->name);
     return 0;
 }
 
@@ -123,7 +100,7 @@ static int check_output(const struct tool_entry *entry, struct error *err)
 
 static int check_entry(struct tool_entry *entry, struct error *err)
 {
-    if (check_name(entry->tool.name, err) < 0)
+    if (label_check_name("tool", entry->tool.name, err) < 0)
         return -1;
     if (check_texts(&entry->tool, err) < 0)
         return -1;

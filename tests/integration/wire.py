@@ -22,6 +22,7 @@ FOLDER = SOURCE_ROOT.parent / "shared" / "mcp-schema"
 
 MODERN = "2026-07-28"
 NEWEST_LEGACY = "2025-11-25"
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 RESULTS = {
@@ -31,10 +32,32 @@ RESULTS = {
     "logging/setLevel": "EmptyResult",
     "tools/list": "ListToolsResult",
     "tools/call": "CallToolResult",
+    "resources/list": "ListResourcesResult",
+    "resources/templates/list": "ListResourceTemplatesResult",
+    "resources/read": "ReadResourceResult",
+    "resources/subscribe": "EmptyResult",
+    "resources/unsubscribe": "EmptyResult",
+    "prompts/list": "ListPromptsResult",
+    "prompts/get": "GetPromptResult",
+    "completion/complete": "CompleteResult",
+    "subscriptions/listen": "SubscriptionsListenResult",
 }
+INPUT_REQUIRED = "InputRequiredResult"
 NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
     "notifications/message": "LoggingMessageNotification",
+    "notifications/cancelled": "CancelledNotification",
+    "notifications/tools/list_changed": "ToolListChangedNotification",
+    "notifications/prompts/list_changed": "PromptListChangedNotification",
+    "notifications/resources/list_changed": "ResourceListChangedNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/elicitation/complete": "ElicitationCompleteNotification",
+    "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+}
+REQUESTS = {
+    "elicitation/create": "ElicitRequest",
+    "sampling/createMessage": "CreateMessageRequest",
+    "roots/list": "ListRootsRequest",
 }
 UNSUPPORTED_VERSION = -32022
 
@@ -152,18 +175,27 @@ class Wire:
         return _Revision.load(claimed or self.negotiated or NEWEST_LEGACY)
 
     def _received_one(self, message):
-        if "method" in message:
+        if "method" in message and "id" in message:
+            self._received_request(message)
+        elif "method" in message:
             self._received_notification(message)
         elif "error" in message:
             self._received_error(message)
         else:
             self._received_result(message)
 
-    def _received_notification(self, message):
-        if message["method"] not in NOTIFICATIONS or "id" in message:
+    def _received_request(self, message):
+        if message["method"] not in REQUESTS:
             raise InvalidMessage(f"this server has no reason to send {message!r}")
-        token = json.dumps(message.get("params", {}).get("progressToken"))
-        claimed = self.tokens.get(token) or (None if self.negotiated else MODERN)
+        self._revision(None).check(REQUESTS[message["method"]], message, message)
+
+    def _received_notification(self, message):
+        if message["method"] not in NOTIFICATIONS:
+            raise InvalidMessage(f"this server has no reason to send {message!r}")
+        params = message.get("params", {})
+        claimed = self.tokens.get(json.dumps(params.get("progressToken")))
+        if not self.negotiated or SUBSCRIPTION_KEY in params.get("_meta", {}):
+            claimed = MODERN
         self._revision(claimed).check(NOTIFICATIONS[message["method"]], message, message)
 
     def _received_error(self, message):
@@ -186,6 +218,9 @@ class Wire:
                        message)
         if method not in RESULTS:
             raise InvalidMessage(f"a result for {method}, which this server does not have")
+        if result.get("resultType") == "input_required":
+            revision.check(INPUT_REQUIRED, result, message)
+            return
         revision.check(RESULTS[method], result, message)
         if method == "tools/list":
             self.output_schemas = {tool["name"]: tool["outputSchema"] for tool in result["tools"]

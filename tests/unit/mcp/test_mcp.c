@@ -93,6 +93,8 @@ static enum outcome start(struct scene *scene, const char *method, const char *p
         .done = on_done,
     };
     outcome = mcp_request_start(&scene->request, &scene->result, &scene->error);
+    if (scene->request.text)
+        scene->result = json_loads(scene->request.text, 0, NULL);
     assert_int_equal(outcome == OUTCOME_FAILED, scene->error.code != ERROR_NONE);
     assert_int_equal(outcome == OUTCOME_READY, scene->result != NULL);
     return outcome;

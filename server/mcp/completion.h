@@ -1,0 +1,12 @@
+/* `completion/complete`: what an argument of a prompt or a variable of a template may be. */
+#pragma once
+
+#include "base/error.h"
+#include "base/outcome.h"
+#include "server/mcp/mcp.h"
+
+#include <jansson.h>
+
+enum { COMPLETION_VALUES = 100 }; /* most in one answer */
+
+enum outcome completion_complete(struct mcp_request *request, json_t **ret, struct error *err);

@@ -1,0 +1,141 @@
+#include "server/mcp/listing.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "server/mcp/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct listing_cache {
+    struct registry_watcher watcher;
+    char *pages[REGISTRY_KINDS][MCP_VERSIONS]; /* the first ones, as JSON text; owned */
+};
+
+/* The cache */
+
+static void forget(struct listing_cache *cache, enum registry_kind kind)
+{
+    for (size_t version = 0; version < MCP_VERSIONS; version++) {
+        free(cache->pages[kind][version]);
+        cache->pages[kind][version] = NULL;
+    }
+}
+
+static void on_changed(struct registry_watcher *watcher, enum registry_kind kind)
+{
+    forget(CONTAINER_OF(watcher, struct listing_cache, watcher), kind);
+}
+
+struct listing_cache *listing_cache_new(struct registry *registry)
+{
+    struct listing_cache *cache = NEW(struct listing_cache);
+
+    cache->watcher.changed = on_changed;
+    registry_watch(registry, &cache->watcher);
+    return cache;
+}
+
+void listing_cache_free(struct listing_cache *cache)
+{
+    if (!cache)
+        return;
+    registry_unwatch(&cache->watcher);
+    for (enum registry_kind kind = 0; kind < REGISTRY_KINDS; kind++)
+        forget(cache, kind);
+    free(cache);
+}
+
+/* Cursors */
+
+/* The place behind ENTRY, for clients. Owned by the caller. */
+static char *cursor_behind(const struct entry *entry)
+{
+    AUTO_FREE char *name = memory_format("%d %s", (int)entry->kind, entry->key);
+
+    return base64_encode(BASE64_URL, name, strlen(name));
+}
+
+static bool is_behind(const struct entry *entry, const char *name)
+{
+    AUTO_FREE char *expected = memory_format("%d %s", (int)entry->kind, entry->key);
+
+    return strcmp(name, expected) == 0;
+}
+
+/* The position that CURSOR stands for. */
+static int read_cursor(const struct registry *registry, enum registry_kind kind,
+                       const json_t *cursor, size_t *ret, struct error *err)
+{
+    size_t length = 0;
+    AUTO_FREE char *name = NULL;
+
+    if (!json_is_string(cursor))
+        return error_set(err, ERROR_INVALID_PARAMS, "cursor must be a string");
+    name =
+        base64_decode(BASE64_URL, json_string_value(cursor), json_string_length(cursor), &length);
+    for (size_t i = 0; name && i < registry_count(registry, kind); i++) {
+        if (!is_behind(registry_at(registry, kind, i), name))
+            continue;
+        *ret = i + 1;
+        return 0;
+    }
+    return error_set(err, ERROR_INVALID_PARAMS, "unknown cursor");
+}
+
+/* Pages */
+
+/* The result whose first entry is that at POSITION. New reference. */
+static json_t *page(const struct mcp_server *server, const struct listing *listing,
+                    enum mcp_version version, size_t position)
+{
+    const struct registry *registry = server->registry;
+    size_t size = server->page_size > 0 ? server->page_size : LISTING_PAGE_SIZE;
+    size_t count = registry_count(registry, listing->kind);
+    size_t end = count - position > size ? position + size : count;
+    json_t *entries = json_array();
+    json_t *result = json_pack("{s:o}", listing->member, entries);
+
+    for (size_t i = position; i < end; i++)
+        json_array_append_new(entries,
+                              listing->define(registry_at(registry, listing->kind, i), version));
+    if (end < count) {
+        AUTO_FREE char *cursor = cursor_behind(registry_at(registry, listing->kind, end - 1));
+
+        json_object_set_new(result, "nextCursor", json_string(cursor));
+    }
+    return result_finish_cacheable(server, version, result, &result_caching_list);
+}
+
+static const char *first_page(const struct mcp_server *server, const struct listing *listing,
+                              enum mcp_version version)
+{
+    char **place = &server->listing_cache->pages[listing->kind][version];
+
+    if (!*place) {
+        AUTO_JSON json_t *result = page(server, listing, version, 0);
+
+        *place = json_text(result);
+    }
+    return *place;
+}
+
+enum outcome listing_answer(struct mcp_request *request, const struct listing *listing,
+                            json_t **ret, struct error *err)
+{
+    const struct mcp_server *server = request->peer->server;
+    const json_t *cursor = json_object_get(request->params, "cursor");
+    size_t position = 0;
+
+    if (!cursor) {
+        request->text = first_page(server, listing, request->version);
+        return OUTCOME_READY;
+    }
+    if (read_cursor(server->registry, listing->kind, cursor, &position, err) < 0)
+        return OUTCOME_FAILED;
+    *ret = page(server, listing, request->version, position);
+    return OUTCOME_READY;
+}

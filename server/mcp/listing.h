@@ -1,0 +1,33 @@
+/* Lists of what is registered, in pages, for the four methods that list.
+ *
+ * A cursor names the last entry of the page before, so it stays good while others come and go. What
+ * most clients want, the first page, is kept as text for each revision until the list changes. */
+#pragma once
+
+#include "base/error.h"
+#include "base/outcome.h"
+#include "server/mcp/mcp.h"
+#include "server/tools/registry.h"
+
+#include <jansson.h>
+
+enum { LISTING_PAGE_SIZE = 100 };
+
+/* A list: of the entries of KIND, in the member MEMBER of the result. */
+struct listing {
+    enum registry_kind kind;
+    const char *member;
+
+    /* What VERSION shows of ENTRY. New reference. */
+    json_t *(*define)(const struct entry *entry, enum mcp_version version);
+};
+
+/* The pages that are kept for a server. */
+struct listing_cache;
+
+struct listing_cache *listing_cache_new(struct registry *registry);
+void listing_cache_free(struct listing_cache *cache);
+
+/* Answers REQUEST with the page of LISTING that it asks for. */
+enum outcome listing_answer(struct mcp_request *request, const struct listing *listing,
+                            json_t **ret, struct error *err);

@@ -1,0 +1,11 @@
+/* `prompts/list` and `prompts/get`. */
+#pragma once
+
+#include "base/error.h"
+#include "base/outcome.h"
+#include "server/mcp/mcp.h"
+
+#include <jansson.h>
+
+enum outcome prompts_list(struct mcp_request *request, json_t **ret, struct error *err);
+enum outcome prompts_get(struct mcp_request *request, json_t **ret, struct error *err);

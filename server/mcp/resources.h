@@ -1,0 +1,12 @@
+/* `resources/list`, `resources/templates/list` and `resources/read`. */
+#pragma once
+
+#include "base/error.h"
+#include "base/outcome.h"
+#include "server/mcp/mcp.h"
+
+#include <jansson.h>
+
+enum outcome resources_list(struct mcp_request *request, json_t **ret, struct error *err);
+enum outcome resources_list_templates(struct mcp_request *request, json_t **ret, struct error *err);
+enum outcome resources_read(struct mcp_request *request, json_t **ret, struct error *err);

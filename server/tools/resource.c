@@ -1,0 +1,174 @@
+#include "server/tools/resource.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/tools/label.h"
+#include "server/tools/uri_template.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { URI_SHOWN_BYTES = 256 };
+
+struct resource_entry {
+    struct entry entry;
+    struct resource resource; /* its strings and JSON: owned */
+};
+
+const struct resource *resource_of(const struct entry *entry)
+{
+    return &CONTAINER_OF(entry, struct resource_entry, entry)->resource;
+}
+
+/* Registering */
+
+static void resource_entry_free(struct entry *entry)
+{
+    struct resource_entry *resource_entry = CONTAINER_OF(entry, struct resource_entry, entry);
+    struct resource *resource = &resource_entry->resource;
+
+    json_decref(resource->icons);
+    json_decref(resource->annotations);
+    free((char *)resource->mime_type);
+    free((char *)resource->description);
+    free((char *)resource->title);
+    free((char *)resource->name);
+    free((char *)resource->uri);
+    free(resource_entry);
+}
+
+static struct resource_entry *resource_entry_new(const struct resource *source,
+                                                 enum registry_kind kind)
+{
+    struct resource_entry *resource_entry = NEW(struct resource_entry);
+    struct resource *resource = &resource_entry->resource;
+
+    *resource = *source;
+    resource->uri = memory_copy_string(source->uri ? source->uri : "");
+    resource->name = memory_copy_string(source->name ? source->name : "");
+    resource->title = label_copy(source->title);
+    resource->description = label_copy(source->description);
+    resource->mime_type = label_copy(source->mime_type);
+    resource_entry->entry = (struct entry){
+        .kind = kind,
+        .key = resource->uri,
+        .data = resource->data,
+        .start = resource->start,
+        .cancel = resource->cancel,
+        .free = resource_entry_free,
+    };
+    return resource_entry;
+}
+
+static int check_texts(const struct resource *resource, struct error *err)
+{
+    const char *texts[] = {resource->uri, resource->name, resource->title, resource->description,
+                           resource->mime_type};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (label_check_text(texts[i], err) < 0)
+            return -1;
+    }
+    if (!*resource->name)
+        return error_set(err, ERROR_CONFIG, "it must have a name");
+    return 0;
+}
+
+/* A URI begins with a scheme; what follows is the business of whoever reads it. */
+static int check_resource(const struct resource_entry *entry, struct error *err)
+{
+    const char *uri = entry->resource.uri;
+    size_t scheme = strcspn(uri, ":/?#{");
+
+    if (check_texts(&entry->resource, err) < 0)
+        return -1;
+    if (scheme == 0 || uri[scheme] != ':')
+        return error_set(err, ERROR_CONFIG, "a URI begins with a scheme");
+    if (entry->entry.kind == REGISTRY_RESOURCES)
+        return 0;
+    if (uri_template_has(uri, "uri"))
+        return error_set(err, ERROR_CONFIG, "a variable must not be called uri");
+    return uri_template_check(uri, err);
+}
+
+static int add(struct registry *registry, const struct resource *resource, enum registry_kind kind,
+               struct error *err)
+{
+    struct resource_entry *entry = resource_entry_new(resource, kind);
+
+    if (check_resource(entry, err) == 0 && registry_add(registry, &entry->entry, err) == 0)
+        return 0;
+    error_prefix(err, "resource %.*s", URI_SHOWN_BYTES, entry->resource.uri);
+    resource_entry_free(&entry->entry);
+    return -1;
+}
+
+int resource_register(struct registry *registry, const struct resource *resource, struct error *err)
+{
+    return add(registry, resource, REGISTRY_RESOURCES, err);
+}
+
+int resource_register_template(struct registry *registry, const struct resource *resource,
+                               struct error *err)
+{
+    return add(registry, resource, REGISTRY_TEMPLATES, err);
+}
+
+/* Reading */
+
+/* Makes CALL one of the first template that describes URI. The variables in it, or NULL. */
+static json_t *find_template(struct invocation *call, const struct registry *registry,
+                             const char *uri)
+{
+    for (size_t i = 0; i < registry_count(registry, REGISTRY_TEMPLATES); i++) {
+        const char *template = registry_at(registry, REGISTRY_TEMPLATES, i)->key;
+        json_t *values = uri_template_match(template, uri);
+
+        if (!values)
+            continue;
+        invocation_find(call, registry, REGISTRY_TEMPLATES, template);
+        return values;
+    }
+    return NULL;
+}
+
+int resource_prepare(struct invocation *call, const struct registry *registry, const char *uri,
+                     struct error *err)
+{
+    if (invocation_find(call, registry, REGISTRY_RESOURCES, uri))
+        call->normalised = json_object();
+    else
+        call->normalised = find_template(call, registry, uri);
+    if (!call->normalised)
+        return error_set(err, ERROR_UNKNOWN_RESOURCE, "%.*s", URI_SHOWN_BYTES, uri);
+    json_object_set_new(call->normalised, "uri", json_string(uri));
+    call->arguments = call->normalised;
+    return 0;
+}
+
+static void add_contents(struct invocation *call, const char *uri, const char *mime_type,
+                         const char *member, json_t *value)
+{
+    if (!mime_type)
+        mime_type = resource_of(call->entry)->mime_type;
+    if (!call->result.content)
+        call->result.content = json_array();
+    json_array_append_new(call->result.content, json_pack("{s:s, s:s*, s:o}", "uri", uri,
+                                                          "mimeType", mime_type, member, value));
+}
+
+void resource_add_text(struct invocation *call, const char *uri, const char *mime_type,
+                       const char *text, size_t length)
+{
+    add_contents(call, uri, mime_type, "text", json_string_repaired(text, length));
+}
+
+void resource_add_bytes(struct invocation *call, const char *uri, const char *mime_type,
+                        const void *bytes, size_t length)
+{
+    AUTO_FREE char *text = base64_encode(BASE64_STANDARD, bytes, length);
+
+    add_contents(call, uri, mime_type, "blob", json_string(text));
+}

@@ -1,0 +1,94 @@
+#include "server/tools/uri_template.h"
+
+#include "base/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
+
+static void what_is_no_template_is_refused(void **state)
+{
+    static const char *const BAD[] = {
+        "a:b",       "a:{",    "a:{}",   "a:{b",    "a:b}",    "a:{b}}",  "a:{b}{c}",
+        "a:{b}/{b}", "a:{+b}", "a:{b*}", "a:{b,c}", "a:{{b}}", "a:{b c}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(BAD); i++) {
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(uri_template_check(BAD[i], &err), -1);
+        assert_int_equal(err.code, ERROR_CONFIG);
+    }
+}
+
+static void variables_get_what_stands_in_their_places(void **state)
+{
+    static const struct {
+        const char *template;
+        const char *uri;
+        const char *values; /* or NULL */
+    } CASES[] = {
+        {"a:{b}", "a:x", "{\"b\":\"x\"}"},
+        {"a:{b}", "a:", NULL},
+        {"a:{b}", "A:x", NULL},
+        {"a:{b}", "a", NULL},
+        {"a:{b}", "a:x/y", NULL},
+        {"a:{b}", "a:x%2Fy%c3%A4", "{\"b\":\"x/y\xc3\xa4\"}"},
+        {"a:{b}", "a:%", NULL},
+        {"a:{b}", "a:%4", NULL},
+        {"a:{b}", "a:%4g", NULL},
+        {"a:{b}", "a:%00", NULL},
+        {"a:{b}", "a:%ff", NULL},
+        {"a:{b}/c", "a:x/c", "{\"b\":\"x\"}"},
+        {"a:{b}/c", "a:x/cc", NULL},
+        {"a:{b}/c", "a:x/", NULL},
+        {"a:{b}/c", "a:/c", NULL},
+        {"a:{b}.txt", "a:x.txt.txt", "{\"b\":\"x.txt\"}"},
+        {"a:{b}-{c}", "a:x-y-z", "{\"b\":\"x\",\"c\":\"y-z\"}"},
+        {"a:{b}-{c}", "a:-x-y", "{\"b\":\"-x\",\"c\":\"y\"}"},
+        {"a:{b}-{c}/d/{e_1}", "a:x-y/d/z", "{\"b\":\"x\",\"c\":\"y\",\"e_1\":\"z\"}"},
+        {"a:{b}/{c}", "a:x//y", NULL},
+        {"{b}:c", "a:c", "{\"b\":\"a\"}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct error err = ERROR_INIT;
+        AUTO_JSON json_t *expected = CASES[i].values ? json_loads(CASES[i].values, 0, NULL) : NULL;
+        AUTO_JSON json_t *values = NULL;
+
+        assert_int_equal(uri_template_check(CASES[i].template, &err), 0);
+        values = uri_template_match(CASES[i].template, CASES[i].uri);
+        if (expected ? !json_equal(values, expected) : values != NULL)
+            fail_msg("%s in %s", CASES[i].template, CASES[i].uri);
+    }
+}
+
+static void variables_are_known_by_their_names(void **state)
+{
+    (void)state;
+    assert_true(uri_template_has("a:{bc}/{d}", "bc"));
+    assert_true(uri_template_has("a:{bc}/{d}", "d"));
+    assert_false(uri_template_has("a:{bc}/{d}", "b"));
+    assert_false(uri_template_has("a:{bc}/{d}", "bcd"));
+    assert_false(uri_template_has("a:{bc}/{d}", ""));
+    assert_false(uri_template_has("a:b", "b"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_template_is_refused),
+        cmocka_unit_test(variables_get_what_stands_in_their_places),
+        cmocka_unit_test(variables_are_known_by_their_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
