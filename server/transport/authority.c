@@ -157,7 +157,7 @@ static enum outcome settle_signed(struct authority_check *check)
         refuse(check, STATUS_FORBIDDEN, "insufficient_scope", check->oauth.reason);
         return OUTCOME_READY;
     case OAUTH_UNAVAILABLE:
-        refuse(check, STATUS_UNAVAILABLE, NULL, NULL);
+        check->status = STATUS_UNAVAILABLE;
         return OUTCOME_READY;
     case OAUTH_INVALID:
         break;

@@ -57,7 +57,7 @@ struct authority_check {
     /* What came of it. */
     unsigned status;                           /* 0: granted; else of HTTP: 400, 401, 403 or 503 */
     char principal[AUTHORITY_PRINCIPAL_BYTES]; /* granted: who it is */
-    char *challenge;                           /* refused: the value of `WWW-Authenticate`; owned */
+    char *challenge; /* refused: the value of `WWW-Authenticate`, or NULL; owned */
 
     /* Private. */
     struct oauth_check oauth;

@@ -247,8 +247,8 @@ def free_port():
 class Server(Connection):
     """The program, started for one test, and the first connection to it.
 
-    CONFIG is the configuration as Python data; for "unix" and "tcp" the address is added, and
-    `auth: none` where it names no token. COMMAND replaces the program under test ($PYEXECD).
+    CONFIG is the configuration as Python data; for "unix" and "tcp" the address is added ("tcp": to
+    those in it), and `auth: none` where it names no token. COMMAND replaces the program under test ($PYEXECD).
     """
 
     def __init__(self, *arguments, transport="stdio", config=None, environment=None, command=None):
@@ -290,7 +290,7 @@ class Server(Connection):
             self.config["listen"] = [f"unix:{self.address}"]
         elif self.transport == "tcp":
             self.address = ("127.0.0.1", free_port())
-            self.config["listen"] = [f"tcp:127.0.0.1:{self.address[1]}"]
+            self.config["listen"] = [f"tcp:127.0.0.1:{self.address[1]}", *self.config.get("listen", [])]
             if "token_file" not in self.config and "oauth" not in self.config:
                 self.config["auth"] = "none"
             elif "token_file" in self.config:

@@ -1,6 +1,7 @@
 """Who comes in over the network, and as whom."""
 
 import hashlib
+import http.client
 import json
 import os
 import socket
@@ -46,6 +47,30 @@ def tokens(tmp_path):
 
 def token_of(name):
     return name * 4
+
+
+class Http:
+    """Asks an HTTP server; the last answer is in `status`, `fields` and `body`."""
+
+    def __init__(self):
+        self.port = client.free_port()
+        self.address = f"http://127.0.0.1:{self.port}/mcp"
+
+    def ask(self, method, path, body=None, **fields):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=client.TIMEOUT)
+        names = {name.replace("_", "-"): value for name, value in fields.items()}
+        connection.request(method, path, body, names)
+        answer = connection.getresponse()
+        self.status, self.fields, self.body = answer.status, answer.headers, answer.read()
+        connection.close()
+        return self.status
+
+    def initialize(self, **fields):
+        body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}})
+        return self.ask("POST", "/mcp", body, Content_Type="application/json",
+                        Accept="application/json, text/event-stream", **fields)
 
 
 # Tokens of a file
@@ -96,6 +121,31 @@ def test_who_guesses_is_answered_late(tokens):
             times.append(time.monotonic() - begin)
         assert max(times[:5]) < 0.2 < min(times[5:])
         assert is_in(server.address, token_of("alice"))
+
+
+def test_http_asks_for_a_token_in_its_field(tokens):
+    peer = Http()
+    with serve(token_file=str(tokens({"alice": ""})), listen=[peer.address]):
+        assert peer.initialize() == 401
+        assert peer.fields["WWW-Authenticate"] == 'Bearer realm="mcp"'
+        assert peer.initialize(Authorization="Bearer wrong") == 401
+        assert peer.fields["WWW-Authenticate"] == 'Bearer realm="mcp", error="invalid_token"'
+        assert peer.initialize(Authorization="Bearer two words") == 400
+        assert peer.initialize(Authorization=f"Bearer {token_of('alice')}") == 200
+        assert peer.ask("GET", "/mcp") == peer.ask("DELETE", "/mcp") == 401
+        assert peer.ask("GET", f"/mcp?access_token={token_of('alice')}") == 401
+        # There is nobody to ask for a token: a client that believed so would never end.
+        assert peer.ask("GET", "/.well-known/oauth-protected-resource") == 404
+
+
+def test_a_session_is_nobody_elses(tokens):
+    peer = Http()
+    with serve(token_file=str(tokens({"alice": "", "bob": ""})), listen=[peer.address]):
+        assert peer.initialize(Authorization=f"Bearer {token_of('alice')}") == 200
+        session = peer.fields["Mcp-Session-Id"]
+        for name, status in (("bob", 404), ("alice", 204)):
+            assert peer.ask("DELETE", "/mcp", Mcp_Session_Id=session,
+                            Authorization=f"Bearer {token_of(name)}") == status
 
 
 # Tokens that an authorization server has signed
@@ -191,6 +241,51 @@ def test_a_server_starts_without_its_authorization_server(issuer, tokens):
     with serve(oauth=issuer.config(), token_file=str(tokens({"bob": ""}))) as server:
         assert not is_in(server.address, issuer.token())
         assert is_in(server.address, token_of("bob"))
+
+
+def test_http_says_where_a_token_is_had(issuer):
+    peer = Http()
+    place = "https://python.example.org/.well-known/oauth-protected-resource/mcp"
+    challenge = f'Bearer resource_metadata="{place}", scope="run"'
+    with serve(oauth=issuer.config(scopes=["run"]), listen=[peer.address]):
+        assert peer.initialize() == 401
+        assert peer.fields["WWW-Authenticate"] == challenge
+        assert peer.initialize(Authorization=f"Bearer {issuer.token(aud='x')}") == 401
+        assert peer.fields["WWW-Authenticate"] == (
+            f'{challenge}, error="invalid_token", '
+            'error_description="the token is for another resource"')
+        assert peer.initialize(Authorization=f"Bearer {issuer.token(scope='read')}") == 403
+        assert peer.fields["WWW-Authenticate"] == (
+            f'{challenge}, error="insufficient_scope", '
+            'error_description="the token does not allow enough"')
+        assert peer.initialize(Authorization=f"Bearer {issuer.token()}") == 200
+
+
+def test_http_tells_a_server_without_keys_from_a_bad_token(issuer):
+    peer = Http()
+    issuer.answers = {"/keys": None}
+    with serve(oauth=issuer.config(), listen=[peer.address]):
+        assert peer.initialize(Authorization=f"Bearer {issuer.token()}") == 503
+
+
+@pytest.mark.parametrize("path", ["", "/mcp"])
+def test_metadata_is_for_everybody(issuer, path):
+    peer = Http()
+    place = f"/.well-known/oauth-protected-resource{path}"
+    with serve(oauth=issuer.config(scopes=["run"]), listen=[peer.address]):
+        assert peer.ask("GET", place, Origin="https://page.example.org") == 200
+        assert peer.fields["Access-Control-Allow-Origin"] == "*"
+        assert peer.fields["Content-Type"] == "application/json"
+        assert json.loads(peer.body) == {
+            "resource": issuer.resource, "authorization_servers": [issuer.issuer],
+            "scopes_supported": ["run"], "bearer_methods_supported": ["header"],
+            "resource_name": "pyexecd"}
+        assert peer.ask("OPTIONS", place, Origin="https://page.example.org",
+                        Access_Control_Request_Method="GET",
+                        Access_Control_Request_Headers="mcp-protocol-version") == 204
+        assert peer.fields["Access-Control-Allow-Headers"] == "*"
+        assert peer.ask("POST", place, "{}") == 405
+        assert peer.ask("GET", "/.well-known/oauth-protected-resourcex") == 404
 
 
 def test_a_name_from_elsewhere_is_kept_apart(issuer, tokens):

@@ -6,6 +6,7 @@
 #include "server/transport/entrance.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_gate.h"
+#include "server/transport/http/http_metadata.h"
 #include "server/transport/http/http_route.h"
 
 #include <stdlib.h>
@@ -310,7 +311,9 @@ static void on_head(struct http_service *service, struct http_exchange *exchange
 {
     struct http_endpoint *endpoint = CONTAINER_OF(service, struct http_endpoint, service);
 
-    if (is_refused(endpoint, exchange, http_gate_check_sender(&endpoint->names, exchange)))
+    if (is_refused(endpoint, exchange, http_gate_check_host(&endpoint->names, exchange)) ||
+        http_metadata_answer(endpoint->authority, exchange) ||
+        is_refused(endpoint, exchange, http_gate_check_sender(&endpoint->names, exchange)))
         return;
     if (http_gate_has_method(exchange, "OPTIONS"))
         http_cors_answer_options(&endpoint->names, exchange, HTTP_GATE_METHODS);

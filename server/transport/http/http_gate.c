@@ -10,8 +10,8 @@
 #define JSON   "application/json"
 #define EVENTS "text/event-stream"
 
-static const struct http_refusal *check_host(const struct http_names *names,
-                                             const struct http_exchange *exchange)
+const struct http_refusal *http_gate_check_host(const struct http_names *names,
+                                                const struct http_exchange *exchange)
 {
     static const struct http_refusal malformed = {400, "", HTTP_CODE_BAD_REQUEST,
                                                   "Bad Request: one valid Host header is required"};
@@ -126,10 +126,8 @@ static const struct http_refusal *check_accept(const struct http_exchange *excha
 const struct http_refusal *http_gate_check_sender(const struct http_names *names,
                                                   const struct http_exchange *exchange)
 {
-    const struct http_refusal *refusal = check_host(names, exchange);
+    const struct http_refusal *refusal = check_origin(names, exchange);
 
-    if (!refusal)
-        refusal = check_origin(names, exchange);
     if (!refusal)
         refusal = check_path(exchange);
     return refusal ? refusal : check_method(exchange);

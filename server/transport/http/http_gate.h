@@ -16,7 +16,11 @@ struct http_refusal {
     const char *message;
 };
 
-/* Host, Origin, path, method; NULL when all of them are as they should be. */
+/* Host; NULL when it is as it should be. */
+const struct http_refusal *http_gate_check_host(const struct http_names *names,
+                                                const struct http_exchange *exchange);
+
+/* Origin, path, method; the same. */
 const struct http_refusal *http_gate_check_sender(const struct http_names *names,
                                                   const struct http_exchange *exchange);
 
