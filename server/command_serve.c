@@ -2,7 +2,9 @@
  *
  * It ends when its stdio peer is gone, or on the first SIGTERM or SIGINT: clients get no more
  * answers, everything that runs is killed, and the program waits for that for a few seconds. A
- * second signal ends it at once; what still runs dies with it. */
+ * second signal ends it at once; what still runs dies with it.
+ *
+ * On SIGHUP it reads its configuration again, unless its terminal is gone: then it ends. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/list.h"
@@ -15,7 +17,9 @@
 #include "server/http_config.h"
 #include "server/mcp/mcp.h"
 #include "server/options.h"
+#include "server/reload.h"
 #include "server/service.h"
+#include "server/terminal.h"
 #include "server/tools/registry.h"
 #include "server/tools/run_python.h"
 #include "server/transport/authority.h"
@@ -36,6 +40,9 @@ static const int ending_signals[] = {SIGINT, SIGTERM};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 struct server {
+    struct config *config;                        /* owned: the newest one that counts */
+    json_t *started;                              /* owned: the tree of the first one */
+    const char *addresses[OPTIONS_ADDRESSES + 1]; /* borrowed from that, or from the options */
     struct service service;
     struct registry *registry;     /* owned */
     struct run_python *run_python; /* owned */
@@ -44,6 +51,8 @@ struct server {
     struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
     struct transport *transport; /* owned */
     struct ev_signal signals[ENDING_SIGNALS];
+    struct ev_signal hangup;
+    bool has_terminal;        /* it was started from one */
     struct ev_timer deadline; /* running: the server is stopping */
 };
 
@@ -61,53 +70,49 @@ static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events
     ev_break(loop, EVBREAK_ALL);
 }
 
-static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
+static void stop(struct server *server, int signal)
 {
-    struct server *server = watcher->data;
-
-    (void)events;
     if (!server->transport || ev_is_active(&server->deadline)) { /* stopping already */
         transport_free(server->transport);
-        _exit(EXIT_SIGNAL_BASE + watcher->signum);
+        _exit(EXIT_SIGNAL_BASE + signal);
     }
-    log_info("stopping on %s", strsignal(watcher->signum));
-    ev_timer_start(loop, &server->deadline);
+    log_info("stopping on %s", strsignal(signal));
+    ev_timer_start(server->service.loop, &server->deadline);
     http_endpoint_stop(server->http);
     transport_stop(server->transport);
     service_stop(&server->service);
 }
 
-static void start_watchers(struct server *server)
+static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
 {
-    ev_timer_init(&server->deadline, on_deadline, STOP_SECONDS, 0);
-    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-        ev_signal_init(&server->signals[i], on_signal, ending_signals[i]);
-        server->signals[i].data = server;
-        ev_signal_start(server->service.loop, &server->signals[i]);
-    }
+    (void)loop;
+    (void)events;
+    stop(watcher->data, watcher->signum);
 }
 
-static void stop_watchers(struct server *server)
+/* Tools */
+
+/* What the tool works with, as the newest configuration has it. */
+static struct run_python_settings tool_settings(struct server *server)
 {
-    ev_timer_stop(server->service.loop, &server->deadline);
-    for (size_t i = 0; i < ENDING_SIGNALS; i++)
-        ev_signal_stop(server->service.loop, &server->signals[i]);
+    const struct callers callers = callers_read(server->config, server->addresses);
+
+    return (struct run_python_settings){
+        .loop = server->service.loop,
+        .catalog = server->service.catalog,
+        .rules = callers.define_environments ? server->service.rules : NULL,
+        .executor = server->service.executor,
+        .workplace = server->service.workplace,
+        .default_environment = server->service.default_environment,
+    };
 }
 
-static int open_tools(struct server *server, const struct callers *callers, struct error *err)
+static int open_tools(struct server *server, struct error *err)
 {
+    const struct run_python_settings settings = tool_settings(server);
+
     server->registry = registry_new();
-    server->run_python = run_python_register(
-        server->registry,
-        &(struct run_python_settings){
-            .loop = server->service.loop,
-            .catalog = server->service.catalog,
-            .rules = callers->define_environments ? server->service.rules : NULL,
-            .executor = server->service.executor,
-            .workplace = server->service.workplace,
-            .default_environment = server->service.default_environment,
-        },
-        err);
+    server->run_python = run_python_register(server->registry, &settings, err);
     server->mcp = (struct mcp_server){
         .name = "pyexecd",
         .title = "Python execution",
@@ -119,31 +124,119 @@ static int open_tools(struct server *server, const struct callers *callers, stru
     return server->run_python ? 0 : -1;
 }
 
-/* What is wrong with the tokens has been complained about in CONFIG. */
-static int open_authority(struct server *server, struct config *config)
+/* Another configuration */
+
+/* The environments and the tool are as in CONFIG, or nothing has changed. */
+static int reload_service(struct server *server, struct config *config)
+{
+    struct config *before = server->config;
+    struct run_python_settings settings;
+    struct error err = ERROR_INIT;
+
+    if (service_reload(&server->service, config) < 0)
+        return -1;
+    server->config = config;
+    settings = tool_settings(server);
+    if (run_python_reload(server->run_python, server->registry, &settings, &err) < 0)
+        log_error("the tool stays as it was: %s", err.message);
+    config_free(before);
+    return 0;
+}
+
+/* CONFIG (taken) counts from now on, or not at all. */
+static void take_over(struct server *server, struct config *config)
+{
+    struct token_file tokens = {0};
+
+    if (authentication_read_tokens(config, &tokens) < 0 || reload_service(server, config) < 0) {
+        reload_refuse(config);
+        config_free(config);
+    } else {
+        if (server->authority && reload_has_tokens(server->started, config))
+            authentication_set_tokens(server->authority, &tokens);
+        reload_warn(server->started, config);
+        log_info("the configuration was read again");
+    }
+    token_file_deinit(&tokens);
+}
+
+static void on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int events)
+{
+    struct server *server = watcher->data;
+    struct config *config;
+
+    (void)loop;
+    (void)events;
+    if (server->has_terminal && !terminal_has_us()) {
+        stop(server, SIGHUP);
+        return;
+    }
+    if (!server->transport || ev_is_active(&server->deadline))
+        return;
+    transport_begin_reload(server->transport);
+    config = reload_read(server->config);
+    if (config)
+        take_over(server, config);
+    transport_end_reload(server->transport);
+}
+
+/* The server */
+
+/* Not after nohup(1). */
+static bool terminal_may_end_us(void)
+{
+    struct sigaction action;
+
+    return terminal_has_us() && sigaction(SIGHUP, NULL, &action) == 0 &&
+           action.sa_handler != SIG_IGN;
+}
+
+static void start_watchers(struct server *server)
+{
+    ev_timer_init(&server->deadline, on_deadline, STOP_SECONDS, 0);
+    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+        ev_signal_init(&server->signals[i], on_signal, ending_signals[i]);
+        server->signals[i].data = server;
+        ev_signal_start(server->service.loop, &server->signals[i]);
+    }
+    server->has_terminal = terminal_may_end_us();
+    ev_signal_init(&server->hangup, on_hangup, SIGHUP);
+    server->hangup.data = server;
+    ev_signal_start(server->service.loop, &server->hangup);
+}
+
+static void stop_watchers(struct server *server)
+{
+    ev_timer_stop(server->service.loop, &server->deadline);
+    for (size_t i = 0; i < ENDING_SIGNALS; i++)
+        ev_signal_stop(server->service.loop, &server->signals[i]);
+    ev_signal_stop(server->service.loop, &server->hangup);
+}
+
+/* What is wrong with the tokens has been complained about in the configuration. */
+static int open_authority(struct server *server)
 {
     struct token_file tokens = {0};
     int status;
 
-    if (authentication_read_tokens(config, &tokens) < 0)
+    if (authentication_read_tokens(server->config, &tokens) < 0)
         return -1;
-    status = authentication_open(server->service.loop, config, &tokens, &server->authority);
+    status = authentication_open(server->service.loop, server->config, &tokens, &server->authority);
     token_file_deinit(&tokens);
     return status;
 }
 
-static int open_transport(struct server *server, const char *const *addresses,
-                          const struct config *config, struct error *err)
+static int open_transport(struct server *server, struct error *err)
 {
-    server->http = http_config_open(&server->mcp, server->authority, config_tree(config));
+    server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
     server->transport = transport_open(
         &(struct transport_settings){
             .loop = server->service.loop,
             .server = &server->mcp,
-            .addresses = addresses,
+            .addresses = server->addresses,
             .authority = server->authority,
             .http = http_endpoint_service(server->http),
-            .auth_none = json_object_get(config_tree(config), "auth"),
+            .auth_none = json_object_get(config_tree(server->config), "auth"),
             .limits = transport_default_limits,
             .finished = on_finished,
             .data = server,
@@ -167,21 +260,26 @@ static void shut_down(struct server *server)
     service_close(&server->service);
 }
 
-static int serve(struct server *server, const struct options *options, struct config *config)
+/* Once clients can come, and a service manager knows it, signals are ours. */
+static int open_server(struct server *server, struct error *err)
 {
-    const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
-    struct callers callers;
+    if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES, err) < 0)
+        return -1;
+    start_watchers(server);
+    if (open_tools(server, err) < 0 || open_authority(server) < 0)
+        return -1;
+    return open_transport(server, err);
+}
+
+static int serve(struct server *server)
+{
     struct error err = ERROR_INIT;
     int status = EX_OK;
 
-    command_list_addresses(options, config, addresses);
-    callers = callers_read(config, addresses);
-    if (service_open(&server->service, config, SERVICE_KEEP_DIRECTORIES, &err) < 0 ||
-        open_tools(server, &callers, &err) < 0 || open_authority(server, config) < 0 ||
-        open_transport(server, addresses, config, &err) < 0) {
-        status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
+    if (open_server(server, &err) < 0) {
+        status = config_has_errors(server->config) ? command_fail_config(server->config)
+                                                   : command_fail(&err);
     } else {
-        start_watchers(server);
         service_begin(&server->service);
         ev_run(server->service.loop, 0);
     }
@@ -193,11 +291,14 @@ int command_serve(const struct options *options)
 {
     struct server server = {0};
     int status;
-    struct config *config = command_load_config(options, &status);
 
-    if (!config)
+    server.config = command_load_config(options, &status);
+    if (!server.config)
         return status;
-    status = serve(&server, options, config);
-    config_free(config);
+    server.started = json_incref((json_t *)config_tree(server.config));
+    command_list_addresses(options, server.config, server.addresses);
+    status = serve(&server);
+    json_decref(server.started);
+    config_free(server.config);
     return status;
 }

@@ -131,17 +131,17 @@ static int open_host(struct service *service, const json_t *tree, struct error *
     return service->host ? 0 : -1;
 }
 
-static void open_executor(struct service *service, const json_t *tree)
+static struct executor_settings read_queue(struct service *service, const json_t *tree)
 {
     const json_t *limits = json_object_get(tree, "limits");
     unsigned queued = (unsigned)number(limits, "queued_runs");
 
-    service->executor = executor_new(&(struct executor_settings){
+    return (struct executor_settings){
         .loop = service->loop,
         .concurrent_runs = (unsigned)number(limits, "concurrent_runs"),
         .queued_runs = queued,
         .queued_runs_per_client = (queued + 1) / 2,
-    });
+    };
 }
 
 /* The root of the directories that are made for callers. What is dropped has its own root: nobody
@@ -205,6 +205,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
                  struct error *err)
 {
     const json_t *tree = config_tree(config);
+    struct executor_settings queue;
 
     *service = (struct service){
         .loop = ev_loop_new(EVFLAG_AUTO),
@@ -214,12 +215,34 @@ int service_open(struct service *service, struct config *config, enum service_ke
         return error_set(err, ERROR_SYSTEM, "cannot make an event loop");
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
-    open_executor(service, tree);
+    queue = read_queue(service, tree);
+    service->executor = executor_new(&queue);
     service->rules = service_open_rules(config);
     if (open_catalog(service, config, err) < 0)
         return -1;
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
+    return 0;
+}
+
+int service_reload(struct service *service, struct config *config)
+{
+    const json_t *tree = config_tree(config);
+    struct executor_settings queue = read_queue(service, tree);
+    struct caller_rules *rules = service_open_rules(config);
+    struct catalog *catalog = service_open_catalog(catalog_settings(service->catalog), config);
+
+    if (config_has_errors(config)) {
+        caller_rules_free(rules);
+        catalog_free(catalog);
+        return -1;
+    }
+    service->default_environment = json_object_get_string(tree, "default_environment");
+    caller_rules_free(service->rules);
+    service->rules = rules;
+    catalog_replace(service->catalog, catalog);
+    executor_set_limits(service->executor, &queue);
+    workplace_set_keeping(service->workplace, number(tree, "keep_for"));
     return 0;
 }
 

@@ -47,6 +47,11 @@ struct caller_rules *service_open_rules(struct config *config);
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
                  struct error *err);
 
+/* What CONFIG says of environments, of callers, of limits and times counts from now on; what runs
+ * or waits goes on as it was begun. -1 when CONFIG, which must have had no errors, turns out to
+ * have some: then nothing has changed. Else it is borrowed, in the place of the one before. */
+int service_reload(struct service *service, struct config *config);
+
 /* The environment NAME, borrowed; NULL with ERROR_USAGE, which tells a name that is nearly it. */
 struct environment *service_find_environment(const struct service *service, const char *name,
                                              struct error *err);

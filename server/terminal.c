@@ -1,5 +1,8 @@
 #include "server/terminal.h"
 
+#include "base/cleanup.h"
+
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,6 +35,13 @@ void terminal_init(struct terminal *terminal, int fd)
         .is_movable = is_movable,
         .has_colour = is_movable && !is_set("NO_COLOR"),
     };
+}
+
+bool terminal_has_us(void)
+{
+    AUTO_CLOSE int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+    return fd >= 0;
 }
 
 size_t terminal_columns(const struct terminal *terminal)

@@ -13,6 +13,9 @@ struct terminal {
 
 void terminal_init(struct terminal *terminal, int fd);
 
+/* True while there is a terminal whose signals reach us, whatever our descriptors are. */
+bool terminal_has_us(void);
+
 /* As it is now; 80 and 24 where it does not say. */
 size_t terminal_columns(const struct terminal *terminal);
 size_t terminal_rows(const struct terminal *terminal);

@@ -313,14 +313,12 @@ static void cancel(struct invocation *call)
     python_call_free(python_call);
 }
 
-struct run_python *run_python_register(struct registry *registry,
-                                       const struct run_python_settings *settings,
-                                       struct error *err)
+/* DESCRIPTION is borrowed by what is returned; the JSON in it is new. */
+static struct tool describe(struct run_python *run_python, const char *description)
 {
-    struct run_python *run_python = NEW(struct run_python);
-    AUTO_FREE char *description =
-        run_python_description(settings->catalog, settings->default_environment);
-    struct tool tool = {
+    const struct run_python_settings *settings = &run_python->settings;
+
+    return (struct tool){
         .name = RUN_PYTHON_NAME,
         .title = RUN_PYTHON_TITLE,
         .description = description,
@@ -332,14 +330,58 @@ struct run_python *run_python_register(struct registry *registry,
         .start = start,
         .cancel = cancel,
     };
+}
 
+static void set(struct run_python *run_python, const struct run_python_settings *settings)
+{
+    char *name = memory_copy_string(settings->default_environment);
+
+    free(run_python->default_environment);
+    run_python->default_environment = name;
     run_python->settings = *settings;
-    run_python->default_environment = memory_copy_string(settings->default_environment);
+    run_python->settings.default_environment = name;
+}
+
+struct run_python *run_python_register(struct registry *registry,
+                                       const struct run_python_settings *settings,
+                                       struct error *err)
+{
+    struct run_python *run_python = NEW(struct run_python);
+    AUTO_FREE char *description =
+        run_python_description(settings->catalog, settings->default_environment);
+    struct tool tool;
+
+    set(run_python, settings);
+    tool = describe(run_python, description);
     if (tool_register_function(registry, &tool, err) < 0) {
         run_python_free(run_python);
         return NULL;
     }
     return run_python;
+}
+
+static bool looks_alike(const struct tool *a, const struct tool *b)
+{
+    return strcmp(a->description, b->description) == 0 &&
+           json_equal(a->input_schema, b->input_schema);
+}
+
+int run_python_reload(struct run_python *run_python, struct registry *registry,
+                      const struct run_python_settings *settings, struct error *err)
+{
+    AUTO_FREE char *description =
+        run_python_description(settings->catalog, settings->default_environment);
+    const struct tool *before = tool_of(registry_find(registry, REGISTRY_TOOLS, RUN_PYTHON_NAME));
+    struct tool tool;
+
+    set(run_python, settings);
+    tool = describe(run_python, description);
+    if (!looks_alike(before, &tool))
+        return tool_replace(registry, &tool, err);
+    json_decref(tool.input_schema);
+    json_decref(tool.output_schema);
+    json_decref(tool.annotations);
+    return 0;
 }
 
 void run_python_free(struct run_python *run_python)

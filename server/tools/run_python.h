@@ -28,4 +28,9 @@ struct run_python;
 struct run_python *run_python_register(struct registry *registry,
                                        const struct run_python_settings *settings,
                                        struct error *err);
+
+/* Calls work with SETTINGS from now on; those that have started go on as they were. Where the tool
+ * looks different then, it is replaced in REGISTRY, which tells whoever watches. */
+int run_python_reload(struct run_python *run_python, struct registry *registry,
+                      const struct run_python_settings *settings, struct error *err);
 void run_python_free(struct run_python *run_python);

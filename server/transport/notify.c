@@ -1,9 +1,11 @@
 #include "server/transport/notify.h"
 
+#include "base/clock.h"
 #include "base/list.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,4 +82,14 @@ void notify_send(struct notify *notify, const char *state)
     if (notify->fd >= 0)
         (void)sendto(notify->fd, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL,
                      &notify->manager.any, notify->manager.length);
+}
+
+/* The manager must be able to tell this message from one of a reload before. */
+void notify_reloading(struct notify *notify)
+{
+    char state[64];
+
+    snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%.0f",
+             clock_seconds() / SECONDS_PER_MICROSECOND);
+    notify_send(notify, state);
 }

@@ -20,3 +20,6 @@ void notify_deinit(struct notify *notify);
 
 /* Sends STATE, lines of "NAME=value". */
 void notify_send(struct notify *notify, const char *state);
+
+/* Says that the configuration is read again; READY=1 is to follow. */
+void notify_reloading(struct notify *notify);

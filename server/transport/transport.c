@@ -310,6 +310,16 @@ struct transport *transport_open(const struct transport_settings *settings, stru
     return transport;
 }
 
+void transport_begin_reload(struct transport *transport)
+{
+    notify_reloading(&transport->notify);
+}
+
+void transport_end_reload(struct transport *transport)
+{
+    notify_send(&transport->notify, "READY=1");
+}
+
 void transport_stop(struct transport *transport)
 {
     notify_send(&transport->notify, "STOPPING=1");

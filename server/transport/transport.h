@@ -50,6 +50,11 @@ struct transport_settings {
  * the server is ready. */
 struct transport *transport_open(const struct transport_settings *settings, struct error *err);
 
+/* Tells a service manager that the configuration is being read again, and that the server is ready
+ * again. */
+void transport_begin_reload(struct transport *transport);
+void transport_end_reload(struct transport *transport);
+
 /* Stops accepting and reading, cancels what runs, flushes, then calls `finished`. */
 void transport_stop(struct transport *transport);
 
