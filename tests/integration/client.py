@@ -1,6 +1,6 @@
 """A client for tests: starts the program, speaks lines with it, and is strict about all of them.
 
-    with Server() as server:                       # over stdio; also "unix" and "tcp"
+    with Server() as server:                       # over stdio; also "unix", "tcp" and "http"
         server.initialize("2025-11-25")            # any revision, the stateless one too
         result = server.call_tool("run_python", {"code": "print(1)"})
 
@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import time
 
+import http_peer
 import wire
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", wire.MODERN]
@@ -48,9 +49,11 @@ def modern_meta(**more):
 
 
 class Connection:
-    """One peer of the server, over a pair of descriptors."""
+    """One peer of the server, over a pair of descriptors; or over HTTP, where each message has a
+    connection of its own (`http`, an http_peer.Peer)."""
 
-    def __init__(self, read_fd, write_fd, close):
+    def __init__(self, read_fd, write_fd, close, http=None):
+        self.http = http
         self.read_fd = read_fd
         self.write_fd = write_fd
         self._close = close
@@ -87,7 +90,10 @@ class Connection:
             self.wire.sent(json.loads(data))
         except (ValueError, RecursionError):
             pass
-        self.send_bytes(data + b"\n", timeout)
+        if self.http:
+            self.http.send(data)
+        else:
+            self.send_bytes(data + b"\n", timeout)
 
     def _read_some(self):
         try:
@@ -122,7 +128,10 @@ class Connection:
 
     def receive(self, timeout=TIMEOUT):
         """The next message of any kind, checked. It is not kept anywhere."""
-        message = json.loads(self.receive_line(timeout).decode("utf-8", "strict"))
+        if self.http:
+            message = self.http.receive(timeout)
+        else:
+            message = json.loads(self.receive_line(timeout).decode("utf-8", "strict"))
         self.wire.received(message)
         return message
 
@@ -189,6 +198,8 @@ class Connection:
                                              "clientInfo": CLIENT_INFO})
         assert result["protocolVersion"] == revision
         self.revision = revision
+        if self.http:
+            self.http.version = revision
         self.notify("notifications/initialized")
         return result
 
@@ -238,6 +249,10 @@ def _socket_connection(stream):
     return connection
 
 
+def _http_connection(peer):
+    return Connection(None, None, peer.close, peer)
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -247,8 +262,9 @@ def free_port():
 class Server(Connection):
     """The program, started for one test, and the first connection to it.
 
-    CONFIG is the configuration as Python data; for "unix" and "tcp" the address is added ("tcp": to
-    those in it), and `auth: none` where it names no token. COMMAND replaces the program under test ($PYEXECD).
+    CONFIG is the configuration as Python data; but for stdio the address is added, to those in it
+    for TCP and HTTP, and there also `auth: none` where it names no token. COMMAND replaces the
+    program under test ($PYEXECD).
     """
 
     def __init__(self, *arguments, transport="stdio", config=None, environment=None, command=None):
@@ -288,9 +304,10 @@ class Server(Connection):
         if self.transport == "unix":
             self.address = str(self.folder / "socket")
             self.config["listen"] = [f"unix:{self.address}"]
-        elif self.transport == "tcp":
+        elif self.transport in ("tcp", "http"):
             self.address = ("127.0.0.1", free_port())
-            self.config["listen"] = [f"tcp:127.0.0.1:{self.address[1]}", *self.config.get("listen", [])]
+            form = {"tcp": "tcp:127.0.0.1:{}", "http": "http://127.0.0.1:{}/mcp"}[self.transport]
+            self.config["listen"] = [form.format(self.address[1]), *self.config.get("listen", [])]
             if "token_file" not in self.config and "oauth" not in self.config:
                 self.config["auth"] = "none"
             elif "token_file" in self.config:
@@ -325,11 +342,19 @@ class Server(Connection):
                 time.sleep(0.01)
         if family == socket.AF_INET:
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.transport == "http":
+            stream.close()
+            return _http_connection(self.http_peer())
         stream.setblocking(False)
         connection = _socket_connection(stream)
         if self.token:
             connection.send_line(f"Authorization: Bearer {self.token}")
         return connection
+
+    def http_peer(self, **more):
+        """A further client over HTTP."""
+        return http_peer.Peer(http_peer.tcp(self.address), f"127.0.0.1:{self.address[1]}",
+                              token=self.token, **more)
 
     def stderr(self):
         """What the program has written to stderr so far."""

@@ -129,7 +129,6 @@ class Exchange:
             self.fields = {}
             self._parse_head()
             return
-        assert "date" in self.fields or status[0] != "2"
         self.status = int(status)
 
     def _parse_body(self, ended):
@@ -233,7 +232,7 @@ class Peer:
         self.path = path
         self.token = token
         self.session = None  # id
-        self.version = None  # negotiated
+        self.version = None  # negotiated, or the modern one
         self.exchanges = []  # that are not complete, or have messages that were not taken
 
     # Requests
@@ -249,13 +248,13 @@ class Peer:
         fields = self.common_fields()
         if self.session:
             fields["Mcp-Session-Id"] = self.session
-        if self.version and self.version >= "2025-06-18":
+        if self.version and self.version >= "2025-06-18":  # the modern one has no session
             fields["MCP-Protocol-Version"] = self.version
         return fields
 
     def post_fields(self, message):
         """Those of a POST of MESSAGE; anything that is not sent on purpose is as it should be."""
-        claimed = _claimed_version(message)
+        claimed = claimed_version(message)
         fields = self.common_fields() if claimed is not None else self.session_fields()
         fields["Content-Type"] = "application/json"
         fields["Accept"] = "application/json, text/event-stream"
@@ -336,7 +335,7 @@ class Peer:
         self.exchanges = []
 
 
-def _claimed_version(message):
+def claimed_version(message):
     params = message.get("params") if isinstance(message, dict) and "id" in message else None
     meta = params.get("_meta") if isinstance(params, dict) else None
     return meta.get(VERSION_KEY, None) if isinstance(meta, dict) else None

@@ -17,7 +17,7 @@ FIXTURE = os.environ.get("FIXTURE") or PROGRAM and str(
     pathlib.Path(PROGRAM).parent / "tests" / "fixture" / "fixture")
 
 SERVERS = {"pyexecd": PROGRAM, "fixture": FIXTURE}
-TRANSPORTS = ["stdio", "unix", "tcp"]
+TRANSPORTS = ["stdio", "unix", "tcp", "http"]
 
 
 def _transports(document, server):
@@ -36,7 +36,7 @@ def _runs():
         for document in documents:
             for transport in _transports(document, server):
                 for revision in document.revisions:
-                    for case in document.cases_at(revision):
+                    for case in document.cases_at(revision, transport):
                         name = f"{document.name}-{revision}-{server}-{transport}-{case.name}"
                         yield pytest.param(server, transport, revision, case, id=name)
 
@@ -60,6 +60,8 @@ class Pool:
         connection = server if transport == "stdio" else server.connect()
         if revision not in (transcript.NONE, wire.MODERN):
             connection.initialize(revision)
+        elif connection.http:
+            connection.http.version = wire.MODERN
         return connection
 
     def drop(self, name, transport):

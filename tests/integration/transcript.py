@@ -15,7 +15,10 @@ A file in tests/transcripts has a few lines about itself, then cases:
 
 A case whose answers end earlier than the server's fails, for it is followed by a ping that must be
 answered next. After `=`, `->`, `<-` and `<?` a revision may be asked for; the line is skipped at
-others: @legacy, @modern, @since=2025-11-25, @until=2025-06-18, @only=2025-03-26.
+others: @legacy, @modern, @since=2025-11-25, @until=2025-06-18, @only=2025-03-26. After `=` also:
+
+    @stream    not over HTTP, where each message has a head of its own
+    @session   not over HTTP at the modern revision, whose requests know nothing of each other
 
 In a line these words are replaced:
 
@@ -33,6 +36,7 @@ import json
 import pathlib
 
 import client
+import http_peer
 import wire
 
 FOLDER = wire.SOURCE_ROOT / "tests" / "transcripts"
@@ -69,8 +73,26 @@ class Case:
         self.conditions = conditions
         self.steps = []
 
+    def runs_over(self, transport, revision):
+        if transport != "http":
+            return True
+        if "stream" in self.conditions or revision == NONE:
+            return False
+        return revision != wire.MODERN or "session" not in self.conditions and \
+            not any(map(_depends_on_others, self.steps_at(revision)))
+
     def steps_at(self, revision):
         return [step for step in self.steps if _applies(step.conditions, revision)]
+
+
+def _depends_on_others(step):
+    """True for a request that does not say its revision, though it is the modern one."""
+    try:
+        message = json.loads(step.data(wire.MODERN)) if step.kind == "->" else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(message, dict) and "method" in message and "id" in message and \
+        http_peer.claimed_version(message) is None
 
 
 class Transcript:
@@ -106,8 +128,9 @@ class Transcript:
         else:
             raise ValueError(f"{place}: what is {key!r}?")
 
-    def cases_at(self, revision):
-        return [case for case in self.cases if _applies(case.conditions, revision)]
+    def cases_at(self, revision, transport):
+        return [case for case in self.cases
+                if _applies(case.conditions, revision) and case.runs_over(transport, revision)]
 
 
 def load_all():
@@ -128,7 +151,7 @@ def _applies(conditions, revision):
 
 def _holds(condition, revision):
     word, _, bound = condition.partition("=")
-    return {"legacy": revision != wire.MODERN, "modern": revision == wire.MODERN,
+    return {"stream": True, "session": True, "legacy": revision != wire.MODERN, "modern": revision == wire.MODERN,
             "since": revision >= bound, "until": revision <= bound,
             "only": revision == bound}[word]
 
@@ -199,10 +222,25 @@ def run(case, connection, revision):
             count = next((i for i, step in enumerate(steps) if step.kind != "<?"), len(steps))
         _expect(steps[:count], connection, revision)
         del steps[:count]
+    if connection.http:
+        _expect_nothing_over_http(connection)
+    else:
+        _expect_nothing(connection)
+
+
+def _expect_nothing(connection):
     connection.send(SENTINEL)
     answer = connection.receive()
     assert answer == {"jsonrpc": "2.0", "id": "sentinel", "result": {}}, \
         f"nothing more was expected, but there came {_show(answer)}"
+
+
+def _expect_nothing_over_http(connection):
+    """Every response is complete, and no message is left in any."""
+    for exchange in connection.http.exchanges:
+        exchange.wait()
+        answer = exchange.take()
+        assert answer is None, f"nothing more was expected, but there came {_show(answer)}"
 
 
 def _expect(steps, connection, revision):

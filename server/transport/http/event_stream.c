@@ -47,8 +47,7 @@ static void attach(struct event_stream *stream, struct http_exchange *exchange)
 
 static void begin(struct event_stream *stream)
 {
-    AUTO_FREE char *fields =
-        http_cors_add(stream->names, stream->exchange, HTTP_ANSWER_STREAM_FIELDS);
+    AUTO_FREE char *fields = http_cors_add(stream->names, stream->exchange, "");
 
     ev_timer_stop(stream->loop, &stream->quiet);
     if (stream->state == EVENT_STREAM_QUIET)

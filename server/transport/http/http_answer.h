@@ -7,10 +7,6 @@ struct http_answer {
     void (*drained)(struct http_answer *answer);
 };
 
-/* Proxies must neither keep nor hold back the events of a stream. */
-#define HTTP_ANSWER_STREAM_FIELDS                                                                  \
-    "Cache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\n"
-
 /* JSON-RPC codes of responses that say more by their status; as clients know them from the
  * reference implementation. */
 enum {

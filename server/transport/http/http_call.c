@@ -59,8 +59,7 @@ static struct http_exchange *finish(struct http_call *call)
 
 static void begin_stream(struct http_call *call)
 {
-    AUTO_FREE char *fields =
-        http_cors_add(call->owner->names, call->exchange, HTTP_ANSWER_STREAM_FIELDS);
+    AUTO_FREE char *fields = http_cors_add(call->owner->names, call->exchange, "");
 
     ev_timer_stop(call->owner->loop, &call->quiet);
     call->is_stream = true;
