@@ -40,6 +40,7 @@ static enum http_chunks_state take_size(struct http_chunks *chunks, char charact
         return chunks->digits++ < HTTP_CHUNK_DIGITS ? HTTP_CHUNKS_SIZE : HTTP_CHUNKS_BAD;
     }
     chunks->skipped = 0;
+    chunks->has_value = false;
     if (chunks->digits == 0)
         return HTTP_CHUNKS_BAD;
     if (character == ';')
@@ -47,13 +48,18 @@ static enum http_chunks_state take_size(struct http_chunks *chunks, char charact
     return character == '\r' ? HTTP_CHUNKS_SIZE_END : HTTP_CHUNKS_BAD;
 }
 
+/* A name, or NAME=VALUE without quotes. Parsers differ over more than that, which nobody sends. */
 static enum http_chunks_state take_extension(struct http_chunks *chunks, char character)
 {
+    bool is_first_equals = character == '=' && !chunks->has_value;
+
     if (character == '\r')
-        return HTTP_CHUNKS_SIZE_END;
-    if (character < ' ' || character > '~' || ++chunks->skipped > HTTP_CHUNK_EXTENSION_BYTES)
+        return chunks->skipped > 0 ? HTTP_CHUNKS_SIZE_END : HTTP_CHUNKS_BAD;
+    if (!http_is_token(character) && !(is_first_equals && chunks->skipped > 0))
         return HTTP_CHUNKS_BAD;
-    return HTTP_CHUNKS_EXTENSION;
+    if (is_first_equals)
+        chunks->has_value = true;
+    return ++chunks->skipped > HTTP_CHUNK_EXTENSION_BYTES ? HTTP_CHUNKS_BAD : HTTP_CHUNKS_EXTENSION;
 }
 
 static enum http_chunks_state take_size_end(struct http_chunks *chunks, char character)

@@ -30,6 +30,7 @@ struct http_chunks {
     uint64_t left;    /* of the chunk's data, or its size as far as it is known */
     unsigned digits;  /* of the size */
     unsigned skipped; /* bytes of the extension; of DATA_END */
+    bool has_value;   /* the extension */
     struct buffer trailer;
 };
 

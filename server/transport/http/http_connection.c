@@ -306,7 +306,7 @@ static bool step_head(struct http_connection *connection)
         return false;
     if (head < 0 || head == 0 || head > HTTP_HEAD_BYTES) {
         begin_exchange(connection);
-        connection->exchange.head.method = "";
+        http_head_clear(&connection->exchange.head);
         reject(connection, head < 0 ? 400 : 431,
                head < 0 ? "This is no HTTP/1 request" : "The head is too long");
         return false;
@@ -513,7 +513,7 @@ static void on_read_late(struct http_connection *connection, double now)
     case HTTP_CONNECTION_HEAD:
         if (has_part) {
             begin_exchange(connection);
-            connection->exchange.head.method = "";
+            http_head_clear(&connection->exchange.head);
             reject(connection, 408, "The head takes too long");
         } else {
             http_connection_close(connection, "it asks for nothing");

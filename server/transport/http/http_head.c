@@ -13,8 +13,7 @@ enum {
     LENGTH_DIGITS = 18, /* as many fit into 64 bits whatever they are */
 };
 
-/* RFC 9110, 5.6.2. */
-static bool is_token(char character)
+bool http_is_token(char character)
 {
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
            (character >= '0' && character <= '9') ||
@@ -110,7 +109,7 @@ static unsigned parse_method(char **text, struct http_head *head)
 {
     size_t length = 0;
 
-    while (is_token((*text)[length]))
+    while (http_is_token((*text)[length]))
         length++;
     if (length == 0 || (*text)[length] != ' ')
         return bad(head, "the request line has no method");
@@ -170,13 +169,19 @@ static unsigned parse_request_line(char *line, struct http_head *head)
 
 /* The fields */
 
+/* Others take no tab behind these, and on where a body ends there must not be two opinions. */
+static bool is_framing(const char *name)
+{
+    return strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+}
+
 static unsigned parse_field(char *line, struct http_head *head)
 {
     char *end = line + strlen(line);
     char *colon = line;
     char *value;
 
-    while (is_token(*colon))
+    while (http_is_token(*colon))
         colon++;
     if (colon == line || *colon != ':')
         return bad(head, "a field has no name, a blank in or behind it, or goes over two lines");
@@ -190,6 +195,8 @@ static unsigned parse_field(char *line, struct http_head *head)
             return bad(head, "a field has a control character in its value");
     while (end > value && is_blank(end[-1]))
         end--;
+    if (strchr(end, '\t') && is_framing(line))
+        return bad(head, "the length of the body is followed by a tab");
     *end = '\0';
     head->fields[head->field_count++] = (struct http_field){line, value};
     return 0;
@@ -307,6 +314,19 @@ static unsigned read_expectation(struct http_head *head)
     return 0;
 }
 
+void http_head_clear(struct http_head *head)
+{
+    head->method = "";
+    head->path = "";
+    head->query = NULL;
+    head->field_count = 0;
+    head->content_length = 0;
+    head->is_chunked = false;
+    head->keep_alive = false;
+    head->expects_continue = false;
+    head->problem = NULL;
+}
+
 unsigned http_head_parse(char *text, size_t length, struct http_head *ret)
 {
     static unsigned (*const readers[])(struct http_head * head) = {read_host, read_framing,
@@ -314,13 +334,7 @@ unsigned http_head_parse(char *text, size_t length, struct http_head *ret)
     char *line;
     unsigned status;
 
-    ret->query = NULL;
-    ret->field_count = 0;
-    ret->content_length = 0;
-    ret->is_chunked = false;
-    ret->keep_alive = false;
-    ret->expects_continue = false;
-    ret->problem = NULL;
+    http_head_clear(ret);
     if (length > HTTP_HEAD_BYTES)
         return refuse(ret, STATUS_TOO_LARGE, "the head is too long");
     if (length < 2 || memcmp(text + length - 2, "\r\n", 2) != 0 || memchr(text, '\0', length))

@@ -35,14 +35,20 @@ struct http_head {
     const char *problem; /* what is wrong with it, where it was refused */
 };
 
+/* The head of no request: empty strings, nothing follows. */
+void http_head_clear(struct http_head *head);
+
 /* How many of the LENGTH bytes of TEXT are a head with its blank line, to be called again with more
  * while that is 0: *SCANNED, 0 at first, remembers what was looked at. -1 when it will never be
  * one: a line break that is none, a zero byte, or a first byte that no request begins with. */
 ssize_t http_head_find_end(const char *text, size_t length, size_t *scanned);
 
 /* Reads a whole head, LENGTH bytes of TEXT, which is changed in place: strings end in NUL. 0, or
- * the status to refuse it with. */
+ * the status to refuse it with, and RET is what was understood until then. */
 unsigned http_head_parse(char *text, size_t length, struct http_head *ret);
+
+/* RFC 9110, 5.6.2: what names are made of. */
+bool http_is_token(char character);
 
 /* The value of the field NAME, in any case; the first, if there are several; NULL: none.
  * RET_COUNT: how many there are; may be NULL. */

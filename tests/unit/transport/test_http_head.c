@@ -175,6 +175,8 @@ static const struct {
     {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "5, 5\r\n" END), 400},
     {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "+7\r\n" END), 400},
     {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "-7\r\n" END), 400},
+    {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "7\t\r\n" END), 400},
+    {TEXT("POST / HTTP/1.1\r\n" HOST CODING "chunked \t \r\n" END), 400},
     {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "7 7\r\n" END), 400},
     {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "7.0\r\n" END), 400},
     {TEXT("POST / HTTP/1.1\r\n" HOST LENGTH "0x7\r\n" END), 400},
