@@ -67,7 +67,9 @@ static int check_can_ask(const struct job *job, struct error *err)
         if (!missing)
             continue;
         text = json_text(missing);
-        error_set(err, ERROR_MISSING_CAPABILITY, "this needs a client that declares %s", text);
+        error_set(err, ERROR_MISSING_CAPABILITY,
+                  "%s, and this client cannot do it: it does not declare %s", question_need(method),
+                  text);
         if (mcp_version_is_modern(job->version))
             job->request->error_data = json_pack("{s:O}", "requiredCapabilities", missing);
         else
@@ -175,10 +177,21 @@ enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret,
     return OUTCOME_FAILED;
 }
 
+/* What is asked again has no answer yet: an earlier one was to another question. */
+static void forget_answers(struct job *job)
+{
+    const char *key;
+    json_t *question;
+
+    json_object_foreach (job->call.result.requests, key, question)
+        json_object_del(job->answers, key);
+}
+
 static enum outcome ask(struct job *job, json_t **ret, struct error *err)
 {
     if (check_can_ask(job, err) < 0)
         return OUTCOME_FAILED;
+    forget_answers(job);
     return mcp_version_is_modern(job->version) ? ask_by_result(job, ret, err)
                                                : ask_by_request(job, err);
 }

@@ -22,3 +22,12 @@ json_t *question_translate(const json_t *question, enum mcp_version version)
         translate_elicitation(params, version);
     return json_pack("{s:s, s:o*}", "method", method, "params", params);
 }
+
+const char *question_need(const char *method)
+{
+    if (strcmp(method, "sampling/createMessage") == 0)
+        return "a model has to be asked";
+    if (strcmp(method, "roots/list") == 0)
+        return "the directories of the client have to be known";
+    return "a person has to be asked";
+}

@@ -7,3 +7,6 @@
 
 /* {method, params} as VERSION has it. New reference. */
 json_t *question_translate(const json_t *question, enum mcp_version version);
+
+/* What is needed when METHOD has to be asked, in words: "a person has to be asked". */
+const char *question_need(const char *method);
