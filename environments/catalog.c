@@ -1,6 +1,5 @@
 #include "environments/catalog.h"
 
-#include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/callers/caller_rules.h"
@@ -15,16 +14,11 @@
 
 #define PREPARE_SECONDS 600.0
 
-struct entry {
-    struct environment *environment; /* owned */
-    json_t *definition;              /* owned: what it was made from */
-};
-
 struct catalog {
     struct catalog_settings settings;
-    char *state;           /* owned; what the settings have */
-    char *container_init;  /* the same */
-    struct entry *entries; /* owned */
+    char *state;                       /* owned; what the settings have */
+    char *container_init;              /* the same */
+    struct environment **environments; /* owned, and what is in it */
     size_t count;
     struct retirement retirement; /* of those that another configuration has replaced */
     struct shelf *shelf;          /* owned; what calls have defined */
@@ -64,13 +58,13 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog)
 void catalog_begin(struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        environment_begin(catalog->entries[i].environment);
+        environment_begin(catalog->environments[i]);
 }
 
 void catalog_stop(struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        environment_stop(catalog->entries[i].environment);
+        environment_stop(catalog->environments[i]);
     retirement_stop(&catalog->retirement);
     shelf_stop(catalog->shelf);
 }
@@ -78,15 +72,9 @@ void catalog_stop(struct catalog *catalog)
 bool catalog_is_idle(const struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        if (!environment_is_idle(catalog->entries[i].environment))
+        if (!environment_is_idle(catalog->environments[i]))
             return false;
     return retirement_is_idle(&catalog->retirement) && shelf_is_idle(catalog->shelf);
-}
-
-static void entry_deinit(struct entry *entry)
-{
-    environment_free(entry->environment);
-    json_decref(entry->definition);
 }
 
 void catalog_free(struct catalog *catalog)
@@ -94,10 +82,10 @@ void catalog_free(struct catalog *catalog)
     if (!catalog)
         return;
     for (size_t i = 0; i < catalog->count; i++)
-        entry_deinit(&catalog->entries[i]);
+        environment_free(catalog->environments[i]);
     retirement_deinit(&catalog->retirement);
     shelf_free(catalog->shelf);
-    free(catalog->entries);
+    free(catalog->environments);
     free(catalog->state);
     free(catalog->container_init);
     free(catalog);
@@ -106,8 +94,8 @@ void catalog_free(struct catalog *catalog)
 struct environment *catalog_find(const struct catalog *catalog, const char *name)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        if (strcmp(catalog->entries[i].environment->name, name) == 0)
-            return catalog->entries[i].environment;
+        if (strcmp(catalog->environments[i]->name, name) == 0)
+            return catalog->environments[i];
     return NULL;
 }
 
@@ -116,7 +104,7 @@ json_t *catalog_names(const struct catalog *catalog)
     json_t *names = json_array();
 
     for (size_t i = 0; i < catalog->count; i++)
-        json_array_append_new(names, json_string(catalog->entries[i].environment->name));
+        json_array_append_new(names, json_string(catalog->environments[i]->name));
     return names;
 }
 
@@ -192,6 +180,8 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
 
     if (read_timeouts(&recipe->settings, definition, ret_key, err) < 0)
         return -1;
+    recipe->settings.approval = approval_policy_find(json_object_get_string(definition, "approval"),
+                                                     recipe->settings.approval);
     read_preparation(&recipe->settings, definition);
     read_limits(&recipe->settings, json_object_get(definition, "limits"));
     recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
@@ -251,60 +241,57 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
     environment = make(catalog, name, definition, defaults, NULL, ret_key, err);
     if (!environment)
         return -1;
-    catalog->entries =
-        memory_resize(catalog->entries, (catalog->count + 1) * sizeof *catalog->entries);
-    catalog->entries[catalog->count++] = (struct entry){
-        .environment = environment,
-        .definition = json_incref((json_t *)definition),
-    };
+    catalog->environments =
+        memory_resize(catalog->environments, (catalog->count + 1) * sizeof *catalog->environments);
+    catalog->environments[catalog->count++] = environment;
     return 0;
 }
 
 /* Another configuration */
 
 /* What both were made from says the same. */
-static bool are_alike(const struct entry *a, const struct entry *b)
+static bool are_alike(const struct environment *a, const struct environment *b)
 {
-    return strcmp(a->environment->name, b->environment->name) == 0 &&
-           json_equal(a->definition, b->definition) &&
-           environment_settings_are_equal(&a->environment->settings, &b->environment->settings);
+    return strcmp(a->name, b->name) == 0 && json_equal(a->definition, b->definition) &&
+           environment_settings_are_equal(&a->settings, &b->settings);
 }
 
-/* Takes the environment that is like that of ENTRY out of CATALOG; NULL when there is none. */
-static struct environment *take_alike(struct catalog *catalog, const struct entry *entry)
+/* Takes the environment that is like OTHER out of CATALOG; NULL when there is none. */
+static struct environment *take_alike(struct catalog *catalog, const struct environment *other)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        if (catalog->entries[i].environment && are_alike(&catalog->entries[i], entry))
-            return STEAL_PTR(catalog->entries[i].environment);
+        if (catalog->environments[i] && are_alike(catalog->environments[i], other))
+            return STEAL_PTR(catalog->environments[i]);
     return NULL;
 }
 
-/* Puts the environment that CATALOG has in the place of a new one, or lets the new one begin. */
-static void settle(struct catalog *catalog, struct entry *entry)
+/* What is to be used in the place of NEXT (taken): the environment that CATALOG has, or NEXT, which
+ * begins. */
+static struct environment *settle(struct catalog *catalog, struct environment *next)
 {
-    struct environment *known = take_alike(catalog, entry);
+    struct environment *known = take_alike(catalog, next);
 
     if (!known) {
-        environment_begin(entry->environment);
-        return;
+        environment_begin(next);
+        return next;
     }
-    environment_free(entry->environment);
-    entry->environment = known;
+    environment_free(next);
+    return known;
 }
 
 void catalog_replace(struct catalog *catalog, struct catalog *next)
 {
-    struct entry *entries = next->entries;
+    struct environment **environments = next->environments;
     size_t count = next->count;
 
     for (size_t i = 0; i < count; i++)
-        settle(catalog, &entries[i]);
+        environments[i] = settle(catalog, environments[i]);
     for (size_t i = 0; i < catalog->count; i++)
-        if (catalog->entries[i].environment)
-            retirement_add(&catalog->retirement, STEAL_PTR(catalog->entries[i].environment));
-    next->entries = catalog->entries;
+        if (catalog->environments[i])
+            retirement_add(&catalog->retirement, STEAL_PTR(catalog->environments[i]));
+    next->environments = catalog->environments;
     next->count = catalog->count;
-    catalog->entries = entries;
+    catalog->environments = environments;
     catalog->count = count;
     catalog_free(next);
 }
@@ -320,23 +307,6 @@ static char **copy_strings(const json_t *strings)
     json_array_foreach (strings, i, string)
         copies[i] = memory_copy_string(json_string_value(string));
     return copies;
-}
-
-/* The same for every definition that says the same, as long as DEFAULTS are. */
-static void digest_definition(const json_t *definition, const struct environment_settings *defaults,
-                              char ret_text[DIGEST_TEXT_BYTES])
-{
-    AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
-    AUTO_FREE char *numbers =
-        memory_format("%.17g %.17g %ju %u %ju %zu", defaults->timeout, defaults->max_timeout,
-                      (uintmax_t)defaults->limits.memory, defaults->limits.processes,
-                      (uintmax_t)defaults->disk, defaults->output);
-    struct digest digest;
-
-    digest_init(&digest);
-    digest_add_string(&digest, text);
-    digest_add_string(&digest, numbers);
-    digest_finish(&digest, ret_text);
 }
 
 /* What the constructor of a kind says about a definition is told to the caller who wrote it. */
@@ -355,7 +325,7 @@ static struct environment *shelve(struct catalog *catalog, const struct caller_r
     const char *key;
     struct environment *environment;
 
-    digest_definition(definition->definition, caller_rules_settings(rules), digest);
+    environment_digest(definition->definition, caller_rules_settings(rules), digest);
     environment = shelf_find(catalog->shelf, digest);
     if (environment || shelf_make_room(catalog->shelf, err) < 0)
         return environment;

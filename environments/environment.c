@@ -25,7 +25,24 @@ bool environment_settings_are_equal(const struct environment_settings *a,
            a->prepare_timeout == b->prepare_timeout && a->eager == b->eager &&
            a->limits.memory == b->limits.memory && a->limits.processes == b->limits.processes &&
            a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
-           a->output == b->output;
+           a->output == b->output && a->approval == b->approval;
+}
+
+void environment_digest(const json_t *definition, const struct environment_settings *settings,
+                        char ret_text[DIGEST_TEXT_BYTES])
+{
+    AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
+    AUTO_FREE char *numbers = memory_format(
+        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s", settings->timeout, settings->max_timeout,
+        settings->prepare_timeout, settings->eager, (uintmax_t)settings->limits.memory,
+        settings->limits.processes, (uintmax_t)settings->limits.file_size,
+        (uintmax_t)settings->disk, settings->output, approval_policy_name(settings->approval));
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, text);
+    digest_add_string(&digest, numbers);
+    digest_finish(&digest, ret_text);
 }
 
 void environment_settings_deinit(struct environment_settings *settings)
@@ -204,6 +221,7 @@ void environment_init(struct environment *environment, const struct environment_
     *environment = (struct environment){
         .ops = ops,
         .name = memory_copy_string(recipe->name),
+        .definition = json_incref((json_t *)recipe->definition),
         .loop = recipe->loop,
         .host = recipe->host,
         .settings = recipe->settings,
@@ -221,6 +239,7 @@ void environment_deinit(struct environment *environment)
     assert(list_is_empty(&environment->waiters) && environment->users == 0);
     end_preparing(environment);
     environment_settings_deinit(&environment->settings);
+    json_decref(STEAL_PTR(environment->definition));
     free(environment->name);
     environment->name = NULL;
 }

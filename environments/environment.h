@@ -6,9 +6,11 @@
  */
 #pragma once
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "environments/approval_policy.h"
 #include "environments/execution.h"
 #include "environments/process/process.h"
 
@@ -23,10 +25,11 @@ enum { STEP_BYTES = 160 };
 
 /* What every environment has, whatever its kind. */
 struct environment_settings {
-    double timeout;         /* seconds, for a call that names none */
-    double max_timeout;     /* seconds, the most a call may ask for */
-    double prepare_timeout; /* seconds a preparation may take; 0: as long as it wants */
-    bool eager;             /* prepared when the server starts, not when a call needs it */
+    double timeout;                /* seconds, for a call that names none */
+    double max_timeout;            /* seconds, the most a call may ask for */
+    double prepare_timeout;        /* seconds a preparation may take; 0: as long as it wants */
+    bool eager;                    /* prepared when the server starts, not when a call needs it */
+    enum approval_policy approval; /* asked for before a call's script is prepared for and run */
     struct process_limits limits;
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */
@@ -94,6 +97,10 @@ struct environment_ops {
     /* What holds the processes of a run: {process_tree, limits, missing}. New reference. */
     json_t *(*containment)(const struct environment *environment);
 
+    /* What runs scripts, what they may reach, and what is installed for them, for a person who has
+     * to judge: "Network: none". An array of strings, each one line. New reference. */
+    json_t *(*reach)(const struct environment *environment);
+
     /* Gives up what is kept between runs; nothing is executed any more. `is_idle` is true when that
      * is done. Both may be NULL. */
     void (*stop)(struct environment *environment);
@@ -105,6 +112,7 @@ struct environment_ops {
 struct environment {
     const struct environment_ops *ops;
     char *name;                /* owned */
+    json_t *definition;        /* owned: what it was made from */
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     struct environment_settings settings;
@@ -127,6 +135,11 @@ void environment_deinit(struct environment *environment);
 /* True when both say the same, leaving aside what they own: that is read from a definition. */
 bool environment_settings_are_equal(const struct environment_settings *a,
                                     const struct environment_settings *b);
+
+/* The same for every environment that is made from a DEFINITION and SETTINGS that say the same, in
+ * the sense of environment_settings_are_equal. */
+void environment_digest(const json_t *definition, const struct environment_settings *settings,
+                        char ret_text[DIGEST_TEXT_BYTES]);
 
 /* Frees what SETTINGS own. */
 void environment_settings_deinit(struct environment_settings *settings);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "environments/interpreter/interpreter.h"
 #include "environments/local.h"
+#include "environments/reach.h"
 
 #include <stdlib.h>
 
@@ -50,6 +51,16 @@ static const char *python_version(const struct environment *environment)
     return const_system_of(environment)->interpreter.version;
 }
 
+static json_t *reach(const struct environment *environment)
+{
+    const char *named = json_object_get_string(environment->definition, "executable");
+    json_t *lines = json_array();
+
+    reach_add(lines, "Python", "%s", named ? named : "python3 on the server's PATH");
+    reach_add_machine(lines);
+    return lines;
+}
+
 static void on_found(struct interpreter *interpreter, const struct error *err)
 {
     struct system_environment *system =
@@ -77,6 +88,7 @@ static const struct environment_ops system_ops = {
     .interpreter = executable,
     .python_version = python_version,
     .containment = local_containment,
+    .reach = reach,
     .free = system_free,
 };
 

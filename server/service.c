@@ -37,6 +37,7 @@ static struct environment_settings default_settings(const json_t *tree)
     return (struct environment_settings){
         .timeout = number(tree, "timeout"),
         .max_timeout = number(tree, "max_timeout"),
+        .approval = approval_policy_find(json_object_get_string(tree, "approval"), APPROVAL_NEVER),
         .limits =
             {
                 .memory = (uint64_t)number(limits, "memory"),

@@ -6,6 +6,7 @@
 #include "environments/docker/kept_container.h"
 #include "environments/docker/packages.h"
 #include "environments/docker/python.h"
+#include "environments/docker/reach.h"
 #include "environments/docker/run.h"
 #include "environments/docker/site.h"
 #include "environments/docker/sweep.h"
@@ -219,6 +220,11 @@ static void docker_free(struct environment *environment)
     free(docker);
 }
 
+static json_t *reach(const struct environment *environment)
+{
+    return docker_reach(environment->definition);
+}
+
 static const struct environment_ops docker_ops = {
     .kind = "docker",
     .isolation = "docker",
@@ -230,6 +236,7 @@ static const struct environment_ops docker_ops = {
     .interpreter = interpreter,
     .python_version = python_version,
     .containment = containment,
+    .reach = reach,
     .stop = stop,
     .is_idle = is_idle,
     .free = docker_free,

@@ -7,6 +7,7 @@
 #include "environments/interpreter/base_search.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/local.h"
+#include "environments/reach.h"
 #include "environments/venv/builder.h"
 #include "environments/venv/definition.h"
 #include "environments/venv/record.h"
@@ -456,6 +457,23 @@ static void venv_free(struct environment *environment)
     free(venv);
 }
 
+static json_t *reach(const struct environment *environment)
+{
+    const struct venv_definition *definition = &const_venv_of(environment)->definition;
+    const char *base = definition->python_path ? definition->python_path : "python3";
+    json_t *lines = json_array();
+
+    if (definition->venv_path)
+        reach_add(lines, "Python", "of the virtual environment %s", definition->venv_path);
+    else if (definition->python_version && !definition->python_path)
+        reach_add(lines, "Python", "%s, in a virtual environment", definition->python_version);
+    else
+        reach_add(lines, "Python", "%s, in a virtual environment", base);
+    reach_add_machine(lines);
+    reach_add_packages(lines, environment->definition);
+    return lines;
+}
+
 static const struct environment_ops venv_ops = {
     .kind = "venv",
     .isolation = "none",
@@ -467,6 +485,7 @@ static const struct environment_ops venv_ops = {
     .interpreter = interpreter,
     .python_version = python_version,
     .containment = local_containment,
+    .reach = reach,
     .stop = stop,
     .is_idle = is_idle,
     .free = venv_free,

@@ -31,6 +31,9 @@ void workplace_free(struct workplace *workplace);
 /* How long directories are kept after their last use, from now on. */
 void workplace_set_keeping(struct workplace *workplace, double seconds);
 
+/* The directory that every call works in, or NULL: each has one of its own. Borrowed. */
+const char *workplace_path(const struct workplace *workplace);
+
 /* A directory for PRINCIPAL: the one called HANDLE, or a new one when HANDLE is NULL. In a
  * workplace with a configured path it is always that one. NULL with ERROR_INVALID_ARGUMENTS for a
  * handle that is unknown or somebody else's. New reference. */

@@ -178,6 +178,11 @@ void workplace_set_keeping(struct workplace *workplace, double seconds)
     workplace->keep_seconds = seconds;
 }
 
+const char *workplace_path(const struct workplace *workplace)
+{
+    return workplace->path;
+}
+
 void workplace_free(struct workplace *workplace)
 {
     if (!workplace)

@@ -19,6 +19,7 @@ static const struct environment_settings defaults = {
     .limits = {.memory = 512, .processes = 64, .file_size = 1000},
     .disk = 1000,
     .output = 100,
+    .approval = APPROVAL_FIRST,
 };
 
 /* Only looked at: neither loop nor host is used. */
@@ -62,6 +63,7 @@ static void test_what_a_definition_leaves_out_is_the_servers(void **state)
     assert_memory_equal(&settings->limits, &defaults.limits, sizeof settings->limits);
     assert_int_equal(settings->disk, 1000);
     assert_int_equal(settings->output, 100);
+    assert_int_equal(settings->approval, APPROVAL_FIRST);
     assert_null(settings->variables[0]);
 }
 
@@ -70,8 +72,10 @@ static void test_a_definition_has_its_own_limits_and_variables(void **state)
     const struct environment_settings *settings = settings_of(
         *state, "{\"type\": \"system\", \"timeout\": 5, \"max_timeout\": 7.5,"
                 " \"limits\": {\"memory\": 1, \"processes\": 2, \"disk\": 3, \"output\": 4},"
+                " \"approval\": \"always\","
                 " \"environment\": {\"TZ\": \"UTC\", \"EMPTY\": \"\"}}");
 
+    assert_int_equal(settings->approval, APPROVAL_ALWAYS);
     assert_float_equal(settings->timeout, 5, 0);
     assert_float_equal(settings->max_timeout, 7.5, 0);
     assert_int_equal(settings->limits.memory, 1);

@@ -1,0 +1,15 @@
+/* Whether a person has to agree before a script runs. The environments only know it; whoever takes
+ * calls does the asking. */
+#pragma once
+
+enum approval_policy {
+    APPROVAL_NEVER,
+    APPROVAL_FIRST, /* before the first script of a caller in an environment */
+    APPROVAL_ALWAYS,
+};
+
+/* The word of the configuration. */
+const char *approval_policy_name(enum approval_policy policy);
+
+/* The policy of that NAME; OTHERWISE where NAME is NULL or none. */
+enum approval_policy approval_policy_find(const char *name, enum approval_policy otherwise);

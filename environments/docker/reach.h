@@ -1,0 +1,7 @@
+/* What scripts in the containers of a definition may reach. */
+#pragma once
+
+#include <jansson.h>
+
+/* For environment_ops.reach: lines about DEFINITION. New reference. */
+json_t *docker_reach(const json_t *definition);

@@ -1,0 +1,53 @@
+#include "environments/reach.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+void reach_add(json_t *lines, const char *label, const char *format, ...)
+{
+    AUTO_FREE char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = memory_format_list(format, arguments);
+    va_end(arguments);
+    json_array_append_new(lines, json_string_format("%s: %s", label, text));
+}
+
+/* "numpy, pandas". Owned by the caller. */
+static char *join(const json_t *strings)
+{
+    char *text = memory_copy_string("");
+    const json_t *string;
+    size_t i;
+
+    json_array_foreach (strings, i, string) {
+        AUTO_FREE char *before = text;
+
+        text = memory_format("%s%s%s", before, i > 0 ? ", " : "", json_string_value(string));
+    }
+    return text;
+}
+
+void reach_add_packages(json_t *lines, const json_t *definition)
+{
+    const json_t *packages = json_object_get(definition, "pip_packages");
+    const char *file = json_object_get_string(definition, "requirements_file");
+    const bool builds = json_is_true(json_object_get(definition, "allow_source_builds"));
+    AUTO_FREE char *list = join(packages);
+
+    if (*list)
+        reach_add(lines, "Packages", "%s", list);
+    if (file)
+        reach_add(lines, "Packages", "those in %s", file);
+    if (builds && (*list || file))
+        reach_add(lines, "Packages", "built from source where they have no wheel");
+}
+
+void reach_add_machine(json_t *lines)
+{
+    reach_add(lines, "Isolation", "none: it has the files and the network of the server's user");
+}
