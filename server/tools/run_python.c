@@ -10,6 +10,7 @@
 #include "environments/catalog.h"
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
+#include "server/tools/approval.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
 #include "server/tools/tool.h"
@@ -25,13 +26,15 @@
 
 struct run_python {
     struct run_python_settings settings;
-    char *default_environment; /* owned */
+    char *default_environment;  /* owned */
+    struct approvals approvals; /* of callers who do not last, by principal */
 };
 
 /* What is kept for one caller. */
 struct caller_state {
     struct executor_client client;
     struct working_directory *directory; /* owned reference; NULL before the first call */
+    struct approvals approvals;
 };
 
 struct python_call {
@@ -54,6 +57,7 @@ static void caller_state_free(void *data)
     struct caller_state *state = data;
 
     working_directory_unref(state->directory);
+    approvals_deinit(&state->approvals);
     free(state);
 }
 
@@ -249,22 +253,60 @@ static struct working_directory *choose_directory(struct python_call *python_cal
     return state->directory ? working_directory_ref(state->directory) : NULL;
 }
 
-static int submit(struct python_call *python_call, struct error *err)
+/* What the call asks for; nothing is begun. */
+static int choose(struct python_call *python_call, struct error *err)
 {
     const json_t *arguments = python_call->call->arguments;
-    const json_t *code = json_object_get(arguments, "code");
-    struct caller_state *state = caller_state_of(python_call->call);
-    struct working_directory *directory;
     struct run_setting *setting = &python_call->setting;
 
-    if (check_code(code, err) < 0)
+    if (check_code(json_object_get(arguments, "code"), err) < 0)
         return -1;
     setting->environment = choose_environment(python_call->run_python, arguments, err);
     if (!setting->environment)
         return -1;
-    if (choose_timeout(setting->environment, arguments, &setting->timeout, err) < 0)
-        return -1;
-    directory = choose_directory(python_call, state, err);
+    return choose_timeout(setting->environment, arguments, &setting->timeout, err);
+}
+
+/* Where the call will work, for a person. Owned by the caller. */
+static char *describe_directory(const struct python_call *python_call)
+{
+    const char *path = workplace_path(python_call->run_python->settings.workplace);
+    const char *handle = json_object_get_string(python_call->call->arguments, "working_directory");
+
+    if (path)
+        return memory_format("%s, which stays", path);
+    if (handle)
+        return memory_format("%s, of an earlier call", handle);
+    return memory_copy_string("a temporary one of this client's");
+}
+
+static bool is_approved(struct python_call *python_call)
+{
+    struct invocation *call = python_call->call;
+    const json_t *code = json_object_get(call->arguments, "code");
+    AUTO_FREE char *directory = describe_directory(python_call);
+
+    return approval_settle(
+        call,
+        &(struct approval_subject){
+            .environment = python_call->setting.environment,
+            .definition = json_object_get(call->arguments, "environment_definition"),
+            .timeout = python_call->setting.timeout,
+            .directory = directory,
+            .code = json_string_value(code),
+            .length = json_string_length(code),
+        },
+        call->caller->lasting ? &caller_state_of(call)->approvals
+                              : &python_call->run_python->approvals);
+}
+
+static int submit(struct python_call *python_call, struct error *err)
+{
+    const json_t *code = json_object_get(python_call->call->arguments, "code");
+    struct caller_state *state = caller_state_of(python_call->call);
+    struct working_directory *directory = choose_directory(python_call, state, err);
+    const struct run_setting *setting = &python_call->setting;
+
     if (!directory)
         return -1;
     python_call->run = executor_submit(python_call->run_python->settings.executor,
@@ -295,6 +337,14 @@ static enum outcome start(struct invocation *call, struct error *err)
     python_call->told = python_call->started;
     python_call->allowance = STEPS_IN_A_ROW;
     ev_timer_init(&python_call->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
+    if (choose(python_call, err) < 0) {
+        python_call_free(python_call);
+        return OUTCOME_FAILED;
+    }
+    if (!is_approved(python_call)) {
+        python_call_free(python_call);
+        return OUTCOME_READY;
+    }
     if (submit(python_call, err) < 0) {
         python_call_free(python_call);
         return OUTCOME_FAILED;
@@ -389,5 +439,6 @@ void run_python_free(struct run_python *run_python)
     if (!run_python)
         return;
     free(run_python->default_environment);
+    approvals_deinit(&run_python->approvals);
     free(run_python);
 }

@@ -62,6 +62,7 @@ class Connection:
         self.ended = False  # end of file was read
         self.wire = wire.Wire()
         self.revision = None
+        self.capabilities = {}  # of this client
         self.next_id = 0
         self.notifications = []  # received so far, oldest first
         self.responses = {}  # received and not asked for yet, by id as JSON text
@@ -147,7 +148,8 @@ class Connection:
         if self.revision != wire.MODERN:
             return params
         params = dict(params or {})
-        params["_meta"] = modern_meta(**params.get("_meta", {}))
+        params["_meta"] = {**modern_meta(**params.get("_meta", {})),
+                           PREFIX + "clientCapabilities": self.capabilities}
         return params
 
     def start_request(self, method, params=None, request_id=None):
@@ -189,12 +191,14 @@ class Connection:
             message["params"] = params
         self.send(message)
 
-    def initialize(self, revision=wire.NEWEST_LEGACY):
+    def initialize(self, revision=wire.NEWEST_LEGACY, capabilities=None):
         """The handshake of REVISION; for the stateless one, `server/discover`."""
+        self.capabilities = capabilities or {}
         if revision == wire.MODERN:
             self.revision = revision
             return self.request("server/discover")
-        result = self.request("initialize", {"protocolVersion": revision, "capabilities": {},
+        result = self.request("initialize", {"protocolVersion": revision,
+                                             "capabilities": self.capabilities,
                                              "clientInfo": CLIENT_INFO})
         assert result["protocolVersion"] == revision
         self.revision = revision

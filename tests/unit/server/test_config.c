@@ -588,7 +588,7 @@ static void test_defaults_are_filled_in(void **state)
         "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_idle\":"
         "1800},"
         "\"working_directory\":\"temporary\",\"keep_for\":86400,"
-        "\"timeout\":30,\"max_timeout\":600,"
+        "\"timeout\":30,\"max_timeout\":600,\"approval\":\"never\","
         "\"limits\":{\"memory\":536870912,\"processes\":64,\"disk\":1073741824,\"output\":1048576,"
         "\"concurrent_runs\":4,\"queued_runs\":64},"
         "\"containment\":\"strict\","
@@ -626,7 +626,7 @@ static void test_what_is_written_stays(void **state)
               "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_"
               "idle\":1800},"
               "\"working_directory\":\"temporary\",\"keep_for\":86400,"
-              "\"max_timeout\":600,\"containment\":\"strict\","
+              "\"max_timeout\":600,\"approval\":\"never\",\"containment\":\"strict\","
               "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
               "\"default_environment\":\"only\"}");
 }

@@ -1,0 +1,181 @@
+#include "server/tools/approval.h"
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/environment.h"
+#include "server/tools/invocation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY "approve_run"
+
+enum {
+    TRIES = 3, /* for an answer that can be understood */
+    REASON_CHARACTERS = 1000,
+    APPROVALS = 1024, /* remembered */
+};
+
+void approvals_deinit(struct approvals *approvals)
+{
+    json_decref(STEAL_PTR(approvals->given));
+}
+
+static void approvals_add(struct approvals *approvals, const char *key)
+{
+    if (!approvals->given)
+        approvals->given = json_object();
+    if (json_object_size(approvals->given) >= APPROVALS)
+        json_object_del(approvals->given, json_object_iter_key(json_object_iter(approvals->given)));
+    json_object_set_new(approvals->given, key, json_true());
+}
+
+/* Who calls, and where: the same as long as nothing in the configuration of the environment is
+ * changed. */
+static void digest_place(const struct invocation *call, const struct environment *environment,
+                         char ret[DIGEST_TEXT_BYTES])
+{
+    char made_from[DIGEST_TEXT_BYTES];
+    struct digest digest;
+
+    environment_digest(environment->definition, &environment->settings, made_from);
+    digest_init(&digest);
+    digest_add_string(&digest, call->caller->principal->name);
+    digest_add_string(&digest, environment->name);
+    digest_add_string(&digest, made_from);
+    digest_finish(&digest, ret);
+}
+
+static void digest_text(const char *text, char ret[DIGEST_TEXT_BYTES])
+{
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add_string(&digest, text);
+    digest_finish(&digest, ret);
+}
+
+static json_t *form(enum approval_policy policy)
+{
+    const char *meaning = policy == APPROVAL_FIRST
+                              ? "Yes runs the code above, and later calls without a question"
+                              : "Yes runs the code above, once";
+
+    return json_pack("{s:s, s:{s:{s:s, s:s, s:s, s:b}, s:{s:s, s:s, s:s, s:i}}, s:[s]}", //
+                     "type", "object", "properties",                                     //
+                     "approve", "type", "boolean", "title", "Run it",                    //
+                     "description", meaning, "default", 0,                               //
+                     "reason", "type", "string", "title", "Reason",                      //
+                     "description", "If not: what the model should know",                //
+                     "maxLength", REASON_CHARACTERS,                                     //
+                     "required", "approve");
+}
+
+/* Asks what TEXT, whose digest is SHOWN, says; this is the call's question number TRY. */
+static void ask(struct invocation *call, enum approval_policy policy, const char *text,
+                const char *shown, json_int_t try)
+{
+    invocation_ask_form(call, KEY, text, form(policy));
+    invocation_keep(call, json_pack("{s:s, s:I}", "shown", shown, "try", try));
+}
+
+static void refuse(struct invocation *call, const char *text)
+{
+    call->result.is_error = true;
+    invocation_add_text(call, text, strlen(text));
+}
+
+static void refuse_declined(struct invocation *call, const json_t *content)
+{
+    const char *reason = json_object_get_string(content, "reason");
+    AUTO_FREE char *text =
+        reason && *reason
+            ? memory_format("The user declined to run this code. The reason given: %.*s",
+                            4 * REASON_CHARACTERS, reason)
+            : memory_copy_string("The user declined to run this code.");
+
+    refuse(call, text);
+}
+
+enum decision {
+    DECISION_NONE,      /* nobody has been asked yet */
+    DECISION_UNCLEAR,   /* the answer is none that was asked for */
+    DECISION_CANCELLED, /* the question was put away */
+    DECISION_DECLINED,
+    DECISION_ACCEPTED,
+};
+
+static enum decision read_decision(const json_t *answer)
+{
+    const char *action = json_object_get_string(answer, "action");
+    const json_t *approve = json_object_get(json_object_get(answer, "content"), "approve");
+
+    if (!answer)
+        return DECISION_NONE;
+    if (!action)
+        return DECISION_UNCLEAR;
+    if (strcmp(action, "decline") == 0)
+        return DECISION_DECLINED;
+    if (strcmp(action, "cancel") == 0)
+        return DECISION_CANCELLED;
+    if (strcmp(action, "accept") != 0 || !json_is_boolean(approve))
+        return DECISION_UNCLEAR;
+    return json_is_true(approve) ? DECISION_ACCEPTED : DECISION_DECLINED;
+}
+
+/* The decision about TEXT, whose digest is SHOWN, as CALL has it by now; a question that has not
+ * been decided is asked again, a few times. True: it was accepted. */
+static bool decide(struct invocation *call, enum approval_policy policy, const char *text,
+                   const char *shown)
+{
+    const json_t *answer = invocation_answer(call, KEY);
+    const char *was_shown = json_object_get_string(call->state, "shown");
+    json_int_t tries = json_integer_value(json_object_get(call->state, "try"));
+    bool is_same = was_shown && strcmp(was_shown, shown) == 0;
+    enum decision decision = read_decision(answer);
+
+    switch (decision) {
+    case DECISION_DECLINED:
+        refuse_declined(call, json_object_get(answer, "content"));
+        return false;
+    case DECISION_CANCELLED:
+        refuse(call, "No decision was made about running this code; ask again later.");
+        return false;
+    case DECISION_ACCEPTED:
+        if (is_same)
+            return true;
+        break;
+    case DECISION_NONE:
+    case DECISION_UNCLEAR:
+        break;
+    }
+    if (tries >= TRIES)
+        refuse(call, "The client did not answer the question whether this code may run with a "
+                     "decision, so it did not run.");
+    else
+        ask(call, policy, text, shown, tries + 1);
+    return false;
+}
+
+bool approval_settle(struct invocation *call, const struct approval_subject *subject,
+                     struct approvals *approvals)
+{
+    const enum approval_policy policy = subject->environment->settings.approval;
+    char place[DIGEST_TEXT_BYTES];
+    char shown[DIGEST_TEXT_BYTES];
+    AUTO_FREE char *text = NULL;
+
+    if (policy == APPROVAL_NEVER)
+        return true;
+    digest_place(call, subject->environment, place);
+    if (policy == APPROVAL_FIRST && json_object_get(approvals->given, place))
+        return true;
+    text = approval_text(subject);
+    digest_text(text, shown);
+    if (!decide(call, policy, text, shown))
+        return false;
+    if (policy == APPROVAL_FIRST)
+        approvals_add(approvals, place);
+    return true;
+}

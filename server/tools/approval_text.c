@@ -1,0 +1,141 @@
+#include "server/tools/approval_text.h"
+
+#include "base/buffer.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "base/visible.h"
+#include "environments/environment.h"
+#include "server/tools/code_listing.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FACT_BYTES = 2000,                   /* of one line; only a call's own definition has so much */
+    TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* two listings and some lines, in any case */
+};
+
+static void append(struct buffer *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct buffer *text, const char *format, ...)
+{
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *part = NULL;
+    va_list arguments;
+    int ret;
+
+    va_start(arguments, format);
+    part = memory_format_list(format, arguments);
+    va_end(arguments);
+    ret = buffer_append_string(text, part, &err);
+    assert(ret == 0);
+    (void)ret;
+}
+
+/* FACT may have anything in it that a configuration or a call can say. */
+static void append_fact(struct buffer *text, const char *fact)
+{
+    AUTO_FREE char *line = visible_line(fact, strlen(fact), FACT_BYTES);
+
+    append(text, "- %s\n", line);
+}
+
+static void append_reach(struct buffer *text, const struct environment *environment)
+{
+    AUTO_JSON json_t *lines = environment->ops->reach(environment);
+    const json_t *line;
+    size_t i;
+
+    json_array_foreach (lines, i, line)
+        append_fact(text, json_string_value(line));
+}
+
+static void append_limits(struct buffer *text, const struct approval_subject *subject)
+{
+    const struct environment_settings *settings = &subject->environment->settings;
+    AUTO_FREE char *seconds = quantity_seconds(subject->timeout);
+    AUTO_FREE char *memory = quantity_bytes(settings->limits.memory);
+    AUTO_FREE char *disk = quantity_bytes(settings->disk);
+
+    append(text, "- Limits: %s, %s of memory, %u processes and threads, %s of new files\n", seconds,
+           memory, settings->limits.processes, disk);
+}
+
+static void append_size(struct buffer *text, const struct approval_subject *subject, size_t lines)
+{
+    char hash[DIGEST_TEXT_BYTES];
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add(&digest, subject->code, subject->length);
+    digest_finish(&digest, hash);
+    append(text, "- Code: %zu line%s, %zu bytes, SHA-256 %s\n", lines, lines == 1 ? "" : "s",
+           subject->length, hash);
+}
+
+static void append_facts(struct buffer *text, const struct approval_subject *subject)
+{
+    const struct environment *environment = subject->environment;
+    AUTO_FREE char *directory = memory_format("Working directory: %s", subject->directory);
+
+    append(text, "- Environment: %s (%s)\n",
+           subject->definition ? "defined by this call" : environment->name,
+           environment->ops->kind);
+    append_reach(text, environment);
+    append_fact(text, directory);
+    append_limits(text, subject);
+}
+
+/* A call can say things in a definition that are no line of their own above: all that it says. */
+static void append_definition(struct buffer *text, const json_t *definition)
+{
+    AUTO_FREE char *json = json_dumps(definition, JSON_INDENT(2) | JSON_SORT_KEYS);
+
+    append(text, "\nThe call defines its environment so:\n\n");
+    code_listing_append(text, json, strlen(json));
+}
+
+static void append_code(struct buffer *text, const struct approval_subject *subject,
+                        size_t left_out)
+{
+    AUTO_FREE char *encoding = code_listing_encoding(subject->code, subject->length);
+
+    if (encoding)
+        append(text,
+               "\nBeware: the code makes Python read it as %s, so what runs may be something else "
+               "than what is shown.\n",
+               encoding);
+    if (left_out > 0)
+        append(text,
+               "\nThe code is too long to be shown: %zu bytes are left out. All below is code.\n\n",
+               left_out);
+    else
+        append(text, "\nThe whole code; all below is code.\n\n");
+    code_listing_append(text, subject->code, subject->length);
+}
+
+char *approval_text(const struct approval_subject *subject)
+{
+    const struct code_listing listing = code_listing_measure(subject->code, subject->length);
+    struct buffer text;
+    char *ret;
+
+    buffer_init(&text, TEXT_BYTES);
+    append(&text, "Run this Python code?\n\n");
+    append_facts(&text, subject);
+    append_size(&text, subject, listing.lines);
+    if (subject->environment->settings.approval == APPROVAL_FIRST)
+        append(&text, "\nIf you agree, later calls of this client in this environment run without "
+                      "a question.\n");
+    if (subject->definition)
+        append_definition(&text, subject->definition);
+    append_code(&text, subject, listing.left_out);
+    ret = memory_format("%.*s", (int)buffer_length(&text), buffer_bytes(&text));
+    buffer_deinit(&text);
+    return ret;
+}

@@ -1,0 +1,222 @@
+#include "server/tools/code_listing.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "base/visible.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    LINE_COLUMNS = 120,
+    ENCODING_LINES = 2, /* that may say how the rest is encoded */
+};
+
+/* Bytes of the line break at the start of TEXT: Python knows LF, CR LF and CR. 0: there is none. */
+static size_t line_break(const char *text, size_t length)
+{
+    if (*text == '\r')
+        return length > 1 && text[1] == '\n' ? 2 : 1;
+    return *text == '\n';
+}
+
+static size_t count_lines(const char *text, size_t length)
+{
+    size_t lines = 0;
+    bool is_begun = false;
+
+    for (size_t i = 0; i < length;) {
+        size_t bytes = line_break(text + i, length - i);
+
+        is_begun = bytes == 0;
+        lines += !is_begun;
+        i += is_begun ? 1 : bytes;
+    }
+    return lines + is_begun;
+}
+
+/* What lies between HEAD and TAIL is not shown. */
+struct cut {
+    size_t head;
+    size_t tail;
+};
+
+static struct cut find_cut(const char *text, size_t length)
+{
+    if (length <= LISTING_WHOLE_BYTES)
+        return (struct cut){length, length};
+    return (struct cut){
+        .head = utf8_boundary_before(text, LISTING_HEAD_BYTES),
+        .tail = utf8_boundary_before(text, length - LISTING_TAIL_BYTES),
+    };
+}
+
+struct code_listing code_listing_measure(const char *text, size_t length)
+{
+    const struct cut cut = find_cut(text, length);
+
+    return (struct code_listing){
+        .lines = count_lines(text, length),
+        .left_out = cut.tail - cut.head,
+    };
+}
+
+struct writer {
+    struct buffer *buffer; /* borrowed */
+    int digits;            /* of the largest number of a line */
+    size_t line;
+    size_t column;
+    bool is_begun; /* the line has its number */
+};
+
+static void append(struct writer *writer, const char *text)
+{
+    struct error err = ERROR_INIT;
+    int ret = buffer_append_string(writer->buffer, text, &err);
+
+    assert(ret == 0);
+    (void)ret;
+}
+
+static void append_format(struct writer *writer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append_format(struct writer *writer, const char *format, ...)
+{
+    AUTO_FREE char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = memory_format_list(format, arguments);
+    va_end(arguments);
+    append(writer, text);
+}
+
+static void begin_line(struct writer *writer)
+{
+    if (!writer->is_begun)
+        append_format(writer, "    %*zu | ", writer->digits, writer->line);
+    else if (writer->column >= LINE_COLUMNS)
+        append_format(writer, "\n    %*s : ", writer->digits, "");
+    else
+        return;
+    writer->is_begun = true;
+    writer->column = 0;
+}
+
+static void end_line(struct writer *writer)
+{
+    append(writer, "\n");
+    writer->line++;
+    writer->is_begun = false;
+}
+
+/* Bytes of what is written: a line break, or a character. */
+static size_t write_character(struct writer *writer, const char *text, size_t length)
+{
+    size_t bytes = line_break(text, length);
+    char shown[VISIBLE_BYTES] = "\t";
+
+    begin_line(writer);
+    if (bytes > 0) {
+        end_line(writer);
+        return bytes;
+    }
+    bytes = *text == '\t' ? 1 : visible_character(text, length, shown);
+    append(writer, shown);
+    writer->column += bytes == 1 || *shown == '<' ? strlen(shown) : 2;
+    return bytes;
+}
+
+static void write_part(struct writer *writer, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;)
+        i += write_character(writer, text + i, length - i);
+}
+
+/* Goes on behind LENGTH bytes of TEXT that are not shown. */
+static void leave_out(struct writer *writer, const char *text, size_t length)
+{
+    if (writer->is_begun)
+        append(writer, "\n");
+    append_format(writer, "\n[%zu bytes are not shown here, from line %zu on]\n\n", length,
+                  writer->line);
+    for (size_t i = 0; i < length;) {
+        size_t bytes = line_break(text + i, length - i);
+
+        writer->line += bytes > 0;
+        i += bytes > 0 ? bytes : 1;
+    }
+    writer->is_begun = false;
+}
+
+void code_listing_append(struct buffer *buffer, const char *text, size_t length)
+{
+    const size_t lines = count_lines(text, length);
+    const struct cut cut = find_cut(text, length);
+    struct writer writer = {.buffer = buffer, .line = 1};
+
+    for (size_t rest = lines; rest > 0; rest /= 10)
+        writer.digits++;
+    write_part(&writer, text, cut.head);
+    if (cut.tail > cut.head)
+        leave_out(&writer, text + cut.head, cut.tail - cut.head);
+    write_part(&writer, text + cut.tail, length - cut.tail);
+    if (writer.is_begun)
+        append(&writer, "\n");
+}
+
+/* How the one line TEXT, if it is a comment, says that the whole is encoded; NULL: it does not.
+ * Owned by the caller. */
+static char *find_encoding(const char *text, size_t length)
+{
+    static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789_.-";
+    static const char WORD[] = "coding";
+    AUTO_FREE char *line = memory_format("%.*s", (int)length, text);
+
+    if (line[strspn(line, " \t\f")] != '#')
+        return NULL;
+    for (const char *word = strstr(line, WORD); word; word = strstr(word + 1, WORD)) {
+        const char *name = word + strlen(WORD);
+
+        if (*name != ':' && *name != '=')
+            continue;
+        name += 1 + strspn(name + 1, " \t");
+        if (strspn(name, LETTERS) > 0)
+            return memory_format("%.*s", (int)strspn(name, LETTERS), name);
+    }
+    return NULL;
+}
+
+static bool is_utf8(const char *encoding)
+{
+    return strcasecmp(encoding, "utf-8") == 0 || strcasecmp(encoding, "utf8") == 0 ||
+           strcasecmp(encoding, "utf_8") == 0;
+}
+
+/* What a reader takes for a line that another joins to the one before is looked at in any case. */
+char *code_listing_encoding(const char *code, size_t length)
+{
+    size_t line = 0;
+
+    for (size_t start = 0; start < length && line < ENCODING_LINES;) {
+        size_t end = start;
+        AUTO_FREE char *encoding = NULL;
+
+        while (end < length && line_break(code + end, length - end) == 0)
+            end++;
+        encoding = find_encoding(code + start, end - start);
+        if (encoding && !is_utf8(encoding))
+            return STEAL_PTR(encoding);
+        start = end < length ? end + line_break(code + end, length - end) : length;
+        line += code[start - 1] == '\n';
+    }
+    return NULL;
+}

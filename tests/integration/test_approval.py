@@ -1,0 +1,308 @@
+"""A person agrees to a run, or not, in every revision that can ask one; and who cannot be asked is
+refused. What was shown is what runs, once."""
+
+import contextlib
+import hashlib
+
+import pytest
+
+import client
+import wire
+
+ASKING = ["2025-06-18", "2025-11-25", wire.MODERN]
+OLDER = ["2024-11-05", "2025-03-26"]
+ELICITATION = {"elicitation": {}}
+KEY = "approve_run"
+ACCEPT = {"action": "accept", "content": {"approve": True}}
+DECLINED = "The user declined to run this code."
+
+
+class Person:
+    """Calls run_python over SERVER and answers its questions, however the revision carries them."""
+
+    def __init__(self, server, revision):
+        self.server = server
+        self.is_modern = revision == wire.MODERN
+
+    def _question(self, request_id):
+        """The next question, or None and the response to REQUEST_ID."""
+        if self.is_modern:
+            response = self.server.wait(request_id)
+            asked = response.get("result", {}).get("inputRequests", {}).get(KEY)
+            return asked, response
+        while True:
+            message = self.server.receive()
+            if "method" not in message:
+                return None, message
+            if "id" in message:
+                return message, None
+
+    def _answer(self, arguments, question, response, answer):
+        """Answers, and returns the id of the request whose response is waited for."""
+        if self.is_modern:
+            return self.server.start_request("tools/call", {
+                "name": "run_python", "arguments": arguments, "inputResponses": {KEY: answer},
+                "requestState": response["result"]["requestState"]})
+        self.server.send({"jsonrpc": "2.0", "id": question["id"], "result": answer})
+        return None
+
+    def call(self, arguments, *answers):
+        """The result of a call whose questions get ANSWERS, and the questions' params."""
+        request_id = self.server.start_tool("run_python", arguments)
+        asked = []
+        for answer in answers:
+            question, response = self._question(request_id)
+            assert question, f"nothing was asked: {response}"
+            assert question["method"] == "elicitation/create"
+            asked.append(question["params"])
+            request_id = self._answer(arguments, question, response, answer) or request_id
+        question, response = self._question(request_id)
+        assert not question, "one question more than there are answers"
+        return response["result"], asked
+
+
+@contextlib.contextmanager
+def person(revision=wire.MODERN, approval="always", **more):
+    with client.Server(config={"approval": approval, **more}) as server:
+        server.initialize(revision, ELICITATION)
+        yield Person(server, revision)
+
+
+def text(result):
+    return "".join(block["text"] for block in result["content"])
+
+
+@pytest.mark.parametrize("revision", ASKING)
+def test_the_code_runs_when_it_is_accepted(revision):
+    code = "import sys\nprint(6 * 7)\n"
+    with person(revision) as someone:
+        result, (asked,) = someone.call({"code": code}, ACCEPT)
+    assert result["structuredContent"]["stdout"] == "42\n"
+    assert "    1 | import sys\n    2 | print(6 * 7)\n" in asked["message"]
+    assert hashlib.sha256(code.encode()).hexdigest() in asked["message"]
+    assert "Environment: system" in asked["message"]
+    assert "the files and the network" in asked["message"]
+    assert "30 seconds" in asked["message"]
+    approve = asked["requestedSchema"]["properties"]["approve"]
+    assert approve["type"] == "boolean" and approve["default"] is False
+    assert asked["requestedSchema"]["required"] == ["approve"]
+
+
+@pytest.mark.parametrize("revision", ASKING)
+@pytest.mark.parametrize("answer, words", [
+    ({"action": "decline"}, DECLINED),
+    ({"action": "accept", "content": {"approve": False}}, DECLINED),
+    ({"action": "accept", "content": {"approve": False, "reason": "use the test data"}},
+     f"{DECLINED} The reason given: use the test data"),
+    ({"action": "cancel"}, "No decision was made about running this code; ask again later."),
+])
+def test_the_code_does_not_run_otherwise(revision, answer, words, tmp_path):
+    with person(revision, working_directory=str(tmp_path)) as someone:
+        result, _ = someone.call({"code": "open('made', 'w')"}, answer)
+    assert result["isError"] and text(result) == words
+    assert "structuredContent" not in result
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("revision", ASKING)
+def test_an_answer_of_another_type_is_asked_for_again_but_not_for_ever(revision):
+    odd = [{"action": "accept", "content": {"approve": "yes"}}, {"action": "accept"},
+           {"action": "accept", "content": {"approve": 1}}]
+    with person(revision) as someone:
+        result, asked = someone.call({"code": "print(1)"}, odd[0], ACCEPT)
+        assert result["structuredContent"]["success"]
+        assert asked[0] == asked[1]
+        result, _ = someone.call({"code": "print(1)"}, *odd)
+    assert result["isError"] and "did not run" in text(result)
+
+
+def test_without_an_answer_of_its_own_a_round_runs_nothing():
+    """What was answered to a question is no answer to the next."""
+    with person() as someone:
+        server = someone.server
+        call = {"name": "run_python", "arguments": {"code": "print(1)"}}
+        state = server.request("tools/call", call)["requestState"]
+        for _ in range(2):
+            result = server.request("tools/call", {**call, "requestState": state})
+            assert result["resultType"] == "input_required"
+            state = result["requestState"]
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_older_clients_are_refused_and_told_why(revision, tmp_path):
+    config = {"approval": "always", "working_directory": str(tmp_path)}
+    with client.Server(config=config) as server:
+        server.initialize(revision, ELICITATION)
+        result = server.call_tool("run_python", {"code": "open('made', 'w')"})
+    assert result["isError"]
+    assert "a person has to be asked, and this client cannot do it" in text(result)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"elicitation": {"url": {}}}])
+def test_a_client_that_cannot_ask_is_refused(capabilities):
+    with client.Server(config={"approval": "always"}) as server:
+        server.initialize("2025-11-25", capabilities)
+        result = server.call_tool("run_python", {"code": "print(1)"})
+        assert result["isError"] and "a person has to be asked" in text(result)
+    with client.Server(config={"approval": "always"}) as server:
+        server.initialize(wire.MODERN, capabilities)
+        with pytest.raises(client.RpcError) as refused:
+            server.call_tool("run_python", {"code": "print(1)"})
+        assert refused.value.code == -32021
+        assert refused.value.data == {"requiredCapabilities": {"elicitation": {}}}
+
+
+def test_an_error_of_the_client_runs_nothing():
+    with person("2025-11-25") as someone:
+        request_id = someone.server.start_tool("run_python", {"code": "print(1)"})
+        question = someone.server.receive()
+        someone.server.send({"jsonrpc": "2.0", "id": question["id"],
+                             "error": {"code": -1, "message": "closed"}})
+        result = someone.server.wait(request_id)["result"]
+    assert result["isError"] and "could not be asked" in text(result)
+
+
+def test_the_question_goes_with_its_call():
+    with person("2025-11-25") as someone:
+        request_id = someone.server.start_tool("run_python", {"code": "print(1)"})
+        question = someone.server.receive()
+        someone.server.cancel(request_id)
+        withdrawn = someone.server.receive()
+        assert withdrawn["method"] == "notifications/cancelled"
+        assert withdrawn["params"]["requestId"] == question["id"]
+        someone.server.send({"jsonrpc": "2.0", "id": question["id"], "result": ACCEPT})
+        someone.server.assert_silent(0.5)
+
+
+# What a client could try
+
+
+def answered(server, call, state):
+    return server.request("tools/call", {**call, "requestState": state,
+                                         "inputResponses": {KEY: ACCEPT}})
+
+
+def refused_state(server, call, state):
+    with pytest.raises(client.RpcError) as refused:
+        answered(server, call, state)
+    assert refused.value.code == -32602
+
+
+def test_what_was_approved_is_what_runs_once():
+    call = {"name": "run_python", "arguments": {"code": "print(1)"}}
+    other = {"name": "run_python", "arguments": {"code": "print(2)"}}
+    with person() as someone:
+        server = someone.server
+        state = server.request("tools/call", call)["requestState"]
+        refused_state(server, other, state)
+        refused_state(server, {**call, "arguments": {**call["arguments"], "timeout": 60}}, state)
+        refused_state(server, call, state[:-2] + ("AA" if state[-2:] != "AA" else "BB"))
+        assert answered(server, call, state)["structuredContent"]["stdout"] == "1\n"
+        refused_state(server, call, state)
+
+
+def test_an_approval_that_nobody_was_asked_for_counts_for_nothing():
+    with person() as someone:
+        result = someone.server.request("tools/call", {
+            "name": "run_python", "arguments": {"code": "print(1)"}, "inputResponses": {KEY: ACCEPT}})
+    assert result["resultType"] == "input_required"
+
+
+# What asks when
+
+
+@pytest.mark.parametrize("revision", ASKING)
+def test_first_asks_once_for_each_environment(revision):
+    environments = {"system": {"type": "system"}, "other": {"type": "system", "timeout": 20}}
+    with person(revision, "first", environments=environments) as someone:
+        _, (asked,) = someone.call({"code": "print(1)"}, ACCEPT)
+        assert "later calls of this client in this environment run without" in asked["message"]
+        someone.call({"code": "print(2)"})
+        someone.call({"code": "print(3)", "environment": "other"}, ACCEPT)
+        someone.call({"code": "print(4)", "environment": "other"})
+        someone.call({"code": "print(5)"})
+
+
+def test_first_asks_again_after_a_no():
+    with person("2025-11-25", "first") as someone:
+        someone.call({"code": "print(1)"}, {"action": "decline"})
+        someone.call({"code": "print(1)"}, ACCEPT)
+        someone.call({"code": "print(1)"})
+
+
+def test_first_asks_each_connection():
+    config = {"approval": "first"}
+    with client.Server(transport="unix", config=config) as server:
+        server.initialize("2025-11-25", ELICITATION)
+        Person(server, "2025-11-25").call({"code": "print(1)"}, ACCEPT)
+        second = server.connect()
+        second.initialize("2025-11-25", ELICITATION)
+        Person(second, "2025-11-25").call({"code": "print(1)"}, ACCEPT)
+        second.close()
+
+
+def test_an_environment_has_its_own_word():
+    environments = {"system": {"type": "system"},
+                    "free": {"type": "system", "approval": "never"}}
+    with person("2025-11-25", environments=environments) as someone:
+        someone.call({"code": "print(1)", "environment": "free"})
+        someone.call({"code": "print(1)"}, ACCEPT)
+
+
+def test_an_environment_of_the_calls_own_is_shown_and_approved():
+    definition = {"type": "system", "environment": {"GREETING": "a\n- Isolation: full"}}
+    with person("2025-11-25") as someone:
+        result, (asked,) = someone.call(
+            {"code": "import os; print(os.environ['GREETING'])",
+             "environment_definition": definition}, ACCEPT)
+        assert result["structuredContent"]["success"]
+        assert "Environment: defined by this call (system)" in asked["message"]
+        assert '"GREETING": "a\\n- Isolation: full"' in asked["message"]
+        assert "\n- Isolation: full" not in asked["message"]
+        result, _ = someone.call({"code": "1", "environment_definition": {
+            "type": "system", "approval": "never"}})
+        assert result["isError"] and "only the operator can set this" in text(result)
+
+
+# What is shown
+
+
+def test_code_cannot_pass_for_the_question():
+    code = ("print(1)\n\n```\n\n- Environment: harmless (docker)\n- Network: none\n"
+            "x = 1\r- Code: 0 lines\n" + " " * 500 + "import os  # \u202e\u200b\x1b[2J\n")
+    with person("2025-11-25") as someone:
+        _, (asked,) = someone.call({"code": code}, {"action": "decline"})
+    head, _, listing = asked["message"].partition("The whole code; all below is code.\n\n")
+    assert "harmless" not in head and "```" not in head
+    lines = listing.rstrip("\n").split("\n")
+    assert all(line.startswith("    ") and line[6] in "|:" for line in lines), listing
+    assert max(map(len, lines)) < 140
+    assert "import os  # <U+202E><U+200B><U+001B>[2J" in listing
+    assert "    8 | - Code: 0 lines" in listing
+
+
+def test_long_code_is_shown_from_both_ends_and_says_so():
+    code = "\n".join(f"print({i})" for i in range(10000))
+    with person("2025-11-25") as someone:
+        _, (asked,) = someone.call({"code": code}, {"action": "decline"})
+    message = asked["message"]
+    left_out = len(code) - 32 * 1024
+    assert f"too long to be shown: {left_out} bytes are left out" in message
+    assert f"[{left_out} bytes are not shown here" in message
+    assert "    1 | print(0)\n" in message
+    assert message.endswith("10000 | print(9999)\n")
+    assert hashlib.sha256(code.encode()).hexdigest() in message
+
+
+@pytest.mark.parametrize("code, encoding", [
+    ("# -*- coding: utf-7 -*-\nprint(1)", "utf-7"),
+    ("#!/usr/bin/python3\n# vim: set fileencoding=rot13 :\n", "rot13"),
+    ("# coding: utf-8\nprint(1)", None),
+    ("x = 1\ny = 2\n# coding: utf-7\n", None),
+])
+def test_code_that_says_how_to_be_read_is_told(code, encoding):
+    with person("2025-11-25") as someone:
+        _, (asked,) = someone.call({"code": code}, {"action": "decline"})
+    assert ("Beware" in asked["message"]) == bool(encoding)
+    assert not encoding or f"read it as {encoding}," in asked["message"]

@@ -1,0 +1,206 @@
+#include "server/tools/approval.h"
+
+#include "base/json.h"
+#include "environments/catalog.h"
+#include "server/tools/invocation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct asking {
+    struct principals *principals;
+    struct tool_caller *caller;
+    struct invocation call;
+    struct catalog *catalog;
+    struct approvals approvals;
+    json_t *answers; /* of the client; owned */
+    json_t *state;   /* what the round before has kept; owned */
+};
+
+static void asking_init(struct asking *asking)
+{
+    *asking = (struct asking){.principals = principals_new()};
+    asking->caller = tool_caller_new(asking->principals, "somebody", true);
+    asking->call.caller = asking->caller;
+}
+
+static void asking_deinit(struct asking *asking)
+{
+    catalog_free(asking->catalog);
+    approvals_deinit(&asking->approvals);
+    invocation_deinit(&asking->call);
+    tool_caller_unref(asking->caller);
+    principals_free(asking->principals);
+    json_decref(asking->answers);
+    json_decref(asking->state);
+}
+
+/* The environment "x" has POLICY and TIMEOUT from now on. */
+static void configure(struct asking *asking, enum approval_policy policy, double timeout)
+{
+    const struct environment_settings settings = {
+        .timeout = timeout, .max_timeout = 600, .approval = policy};
+    AUTO_JSON json_t *definition = json_pack("{s:s}", "type", "system");
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    catalog_free(asking->catalog);
+    asking->catalog = catalog_new(&(struct catalog_settings){0});
+    assert_int_equal(catalog_add(asking->catalog, "x", definition, &settings, &key, &err), 0);
+}
+
+static bool settle(struct asking *asking, const char *code)
+{
+    struct environment *environment = catalog_find(asking->catalog, "x");
+
+    invocation_reset(&asking->call);
+    asking->call.answers = asking->answers;
+    asking->call.state = asking->state;
+    return approval_settle(&asking->call,
+                           &(struct approval_subject){
+                               .environment = environment,
+                               .timeout = environment->settings.timeout,
+                               .directory = "temporary",
+                               .code = code,
+                               .length = strlen(code),
+                           },
+                           &asking->approvals);
+}
+
+/* The next round: what was kept comes back with ANSWER (JSON text; NULL: none). */
+static void answer(struct asking *asking, const char *text)
+{
+    json_decref(asking->answers);
+    json_decref(asking->state);
+    asking->answers = text ? json_pack("{s:o}", "approve_run", json_loads(text, 0, NULL)) : NULL;
+    asking->state = json_incref(asking->call.result.state);
+}
+
+static void forget(struct asking *asking)
+{
+    answer(asking, NULL);
+    json_decref(asking->state);
+    asking->state = NULL;
+}
+
+static void assert_asks(struct asking *asking, const char *code)
+{
+    assert_false(settle(asking, code));
+    assert_non_null(json_object_get(asking->call.result.requests, "approve_run"));
+    assert_false(asking->call.result.is_error);
+}
+
+static const char ACCEPT[] = "{\"action\": \"accept\", \"content\": {\"approve\": true}}";
+
+static void where_nobody_is_asked_everything_runs(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking);
+    configure(&asking, APPROVAL_NEVER, 30);
+    assert_true(settle(&asking, "1"));
+    asking_deinit(&asking);
+}
+
+static void an_answer_counts_for_what_was_shown(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking);
+    configure(&asking, APPROVAL_ALWAYS, 30);
+    assert_asks(&asking, "1");
+    answer(&asking, ACCEPT);
+    assert_true(settle(&asking, "1"));
+    assert_asks(&asking, "2");
+    asking_deinit(&asking);
+}
+
+/* The configuration is another one by the time of the answer. */
+static void an_environment_that_has_changed_is_shown_anew(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking);
+    configure(&asking, APPROVAL_ALWAYS, 30);
+    assert_asks(&asking, "1");
+    answer(&asking, ACCEPT);
+    configure(&asking, APPROVAL_ALWAYS, 60);
+    assert_asks(&asking, "1");
+    answer(&asking, ACCEPT);
+    assert_true(settle(&asking, "1"));
+    asking_deinit(&asking);
+}
+
+static void without_what_was_kept_an_answer_counts_for_nothing(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking);
+    configure(&asking, APPROVAL_ALWAYS, 30);
+    answer(&asking, ACCEPT);
+    assert_asks(&asking, "1");
+    asking_deinit(&asking);
+}
+
+static void the_first_counts_until_the_environment_changes(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking);
+    configure(&asking, APPROVAL_FIRST, 30);
+    assert_asks(&asking, "1");
+    answer(&asking, ACCEPT);
+    assert_true(settle(&asking, "1"));
+    forget(&asking);
+    assert_true(settle(&asking, "2"));
+    configure(&asking, APPROVAL_FIRST, 30); /* the same again */
+    assert_true(settle(&asking, "3"));
+    configure(&asking, APPROVAL_FIRST, 60);
+    assert_asks(&asking, "4");
+    asking_deinit(&asking);
+}
+
+static void the_first_is_somebodys_own(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking);
+    configure(&asking, APPROVAL_FIRST, 30);
+    assert_asks(&asking, "1");
+    answer(&asking, ACCEPT);
+    assert_true(settle(&asking, "1"));
+    forget(&asking);
+    tool_caller_unref(asking.caller);
+    asking.caller = tool_caller_new(asking.principals, "somebody else", true);
+    asking.call.caller = asking.caller;
+    assert_asks(&asking, "1");
+    asking_deinit(&asking);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(where_nobody_is_asked_everything_runs),
+        cmocka_unit_test(an_answer_counts_for_what_was_shown),
+        cmocka_unit_test(an_environment_that_has_changed_is_shown_anew),
+        cmocka_unit_test(without_what_was_kept_an_answer_counts_for_nothing),
+        cmocka_unit_test(the_first_counts_until_the_environment_changes),
+        cmocka_unit_test(the_first_is_somebodys_own),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+#include "server/tools/approval_text.h"
+
+#include "base/json.h"
+#include "environments/catalog.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct environment_settings defaults = {
+    .timeout = 30,
+    .max_timeout = 600,
+    .approval = APPROVAL_ALWAYS,
+    .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
+    .disk = 1 << 30,
+    .output = 100,
+};
+
+/* What is said of CODE in the environment "x" of DEFINITION (JSON text). Owned by the caller. */
+static char *text_for(const char *definition, const char *code)
+{
+    struct catalog *catalog = catalog_new(&(struct catalog_settings){.state = "/nowhere"});
+    AUTO_JSON json_t *parsed = json_loads(definition, 0, NULL);
+    struct error err = ERROR_INIT;
+    const char *key;
+    char *text;
+
+    if (catalog_add(catalog, "x", parsed, &defaults, &key, &err) < 0)
+        fail_msg("%s", err.message);
+    text = approval_text(&(struct approval_subject){
+        .environment = catalog_find(catalog, "x"),
+        .timeout = 2.5,
+        .directory = "a\nb",
+        .code = code,
+        .length = strlen(code),
+    });
+    catalog_free(catalog);
+    return text;
+}
+
+static void test_everything_that_matters_is_said_and_the_code_is_last(void **state)
+{
+    AUTO_FREE char *text =
+        text_for("{\"type\": \"system\", \"executable\": \"/usr/bin/python3\"}", "print(1)\n");
+
+    (void)state;
+    assert_string_equal(
+        text,
+        "Run this Python code?\n"
+        "\n"
+        "- Environment: x (system)\n"
+        "- Python: /usr/bin/python3\n"
+        "- Isolation: none: it has the files and the network of the server's user\n"
+        "- Working directory: a<U+000A>b\n"
+        "- Limits: 2.5 seconds, 512 MiB of memory, 64 processes and threads, 1 GiB of new files\n"
+        "- Code: 1 line, 9 bytes, SHA-256 "
+        "cc42155088fca5730758db72b2a5bca33112a941dfaa2d43098ec422ce4ea213\n"
+        "\n"
+        "The whole code; all below is code.\n"
+        "\n"
+        "    1 | print(1)\n");
+}
+
+static void assert_says(const char *definition, const char *line)
+{
+    AUTO_FREE char *text = text_for(definition, "1");
+
+    if (!strstr(text, line))
+        fail_msg("%s is not in:\n%s", line, text);
+}
+
+static void test_a_container_says_what_it_lets_in(void **state)
+{
+    static const char definition[] =
+        "{\"type\": \"docker\", \"image\": \"lab\", \"network\": \"bridge\", \"gpus\": \"all\","
+        " \"runtime\": \"runsc\", \"keep_container_running\": true, \"user\": \"1:2\","
+        " \"volumes\": {\"/srv/a\": \"/a\", \"/srv/b\": {\"path\": \"/b\", \"mode\": \"rw\"}}}";
+
+    (void)state;
+    assert_says(definition,
+                "\n- Environment: x (docker)\n"
+                "- Image: lab\n"
+                "- Isolation: a container of the runtime runsc, which is kept for later "
+                "calls\n"
+                "- User: 1:2\n"
+                "- Network: bridge\n"
+                "- Files: /srv/a as /a, read-only\n"
+                "- Files: /srv/b as /b, which it may change\n"
+                "- Files: its working directory, which it may change\n"
+                "- GPUs: \"all\"\n");
+    assert_says(
+        "{\"type\": \"docker\", \"dockerfile\": \"/lab/Dockerfile\"}",
+        "\n- Image: built from /lab/Dockerfile\n- Isolation: a container\n- Network: none\n");
+}
+
+static void test_what_is_installed_is_said(void **state)
+{
+    (void)state;
+    assert_says("{\"type\": \"venv\", \"python_version\": \"3.11\", \"pip_packages\": [\"a\", "
+                "\"b>=1\"], \"requirements_file\": \"/r.txt\", \"allow_source_builds\": true}",
+                "\n- Packages: a, b>=1\n- Packages: those in /r.txt\n"
+                "- Packages: built from source where they have no wheel\n");
+    assert_says("{\"type\": \"venv\", \"python_version\": \"3.11\"}",
+                "\n- Python: 3.11, in a virtual environment\n- Isolation: none");
+    assert_says("{\"type\": \"venv\", \"venv_path\": \"/v\"}",
+                "\n- Python: of the virtual environment /v\n");
+}
+
+static void test_where_packages_come_from_is_no_secret_told(void **state)
+{
+    AUTO_FREE char *text = text_for("{\"type\": \"docker\", \"image\": \"lab\", \"pip_packages\": "
+                                    "[\"a\"], \"pip_index_url\": \"https://me:secret@host/\","
+                                    " \"environment\": {\"TOKEN\": \"secret\"}}",
+                                    "1");
+
+    (void)state;
+    assert_null(strstr(text, "secret"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everything_that_matters_is_said_and_the_code_is_last),
+        cmocka_unit_test(test_a_container_says_what_it_lets_in),
+        cmocka_unit_test(test_what_is_installed_is_said),
+        cmocka_unit_test(test_where_packages_come_from_is_no_secret_told),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
