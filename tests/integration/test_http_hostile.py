@@ -4,8 +4,10 @@ refused."""
 import json
 import os
 import pathlib
+import re
 import select
 import socket
+import threading
 import time
 
 import pytest
@@ -212,6 +214,28 @@ def test_clients_that_never_read():
         for stream in streams:
             stream.close()
         assert_answers_soon(server)
+
+
+def test_a_flood_of_early_requests_is_answered_in_order(server):
+    http = server.http_peer()
+    count = 2000
+
+    def ask(i):
+        message = {**LIST, "id": i}
+        return http_peer.request("POST", "/mcp", http.post_fields(message),
+                                 json.dumps(message).encode())
+
+    stream = http.connect()
+    sender = threading.Thread(target=stream.sendall, args=(b"".join(map(ask, range(count))),))
+    sender.start()
+    received = bytearray()
+    while received.count(b"HTTP/1.1 200 OK") < count or not received.endswith(b"}}}}"):
+        data = stream.recv(1 << 20)
+        assert data, received[-300:]
+        received += data
+    sender.join()
+    ids = re.findall(rb'"jsonrpc":"2.0","id":(\d+),', received)
+    assert [int(i) for i in ids] == list(range(count))
 
 
 def test_a_client_that_pipelines_without_reading(server):

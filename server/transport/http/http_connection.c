@@ -31,13 +31,14 @@ static bool has_congestion(const struct http_connection *connection)
 
 static bool wants_input(const struct http_connection *connection)
 {
+    bool has_room = buffer_length(&connection->input) < limits_of(connection)->read_ahead_bytes;
+
     switch (connection->state) {
     case HTTP_CONNECTION_HEAD:
-        return !has_congestion(connection);
+        return has_room && !has_congestion(connection);
     case HTTP_CONNECTION_BODY:
-        return true;
     case HTTP_CONNECTION_RESPONSE:
-        return buffer_length(&connection->input) < limits_of(connection)->read_ahead_bytes;
+        return has_room;
     case HTTP_CONNECTION_LINGERING:
         return !connection->is_ended;
     case HTTP_CONNECTION_CLOSED:
