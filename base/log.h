@@ -4,6 +4,7 @@
  * each line carries its priority. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 
 enum log_level {
@@ -19,6 +20,14 @@ void log_open(enum log_level level);
 /* BEFORE is called before anything is written, by whoever has drawn on the same terminal; NULL:
  * nobody has. */
 void log_precede(void (*before)(void *data), void *data);
+
+/* True when what is as severe as LEVEL is written. */
+bool log_wants(enum log_level level);
+
+/* EVENT has happened, and MEMBERS, an object of strings, numbers and booleans, say more about it:
+ * a line of JSON for machines, with the time before them unless the journal knows it. On a terminal
+ * it is a line like the others. Long strings are cut. */
+void log_event(enum log_level level, const char *event, const json_t *members);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

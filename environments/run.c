@@ -130,11 +130,11 @@ static void finish(struct run *run, const struct process_end *end, json_t *files
     };
 
     count(run, end);
-    log_info("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu", run->number,
-             end_names[run->end], is_cancelled(run) ? " after it was cancelled" : "",
-             run->request.environment->name, report.total_seconds, end->cpu_seconds,
-             (size_t)run->streams[PROCESS_STDOUT].total,
-             (size_t)run->streams[PROCESS_STDERR].total);
+    log_debug("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu",
+              run->number, end_names[run->end], is_cancelled(run) ? " after it was cancelled" : "",
+              run->request.environment->name, report.total_seconds, end->cpu_seconds,
+              (size_t)run->streams[PROCESS_STDOUT].total,
+              (size_t)run->streams[PROCESS_STDERR].total);
     executor_leave(run->executor, run);
     if (!is_cancelled(run))
         run->request.done(run->request.data, &report);
@@ -268,8 +268,8 @@ static void execute(struct run *run)
         return;
     }
     set_state(run, RUN_RUNNING);
-    log_info("run %lu started environment=%s timeout=%g", run->number,
-             run->request.environment->name, run->request.timeout);
+    log_debug("run %lu started environment=%s timeout=%g", run->number,
+              run->request.environment->name, run->request.timeout);
 }
 
 static void tell_step(const struct run *run, const struct preparation_step *step)

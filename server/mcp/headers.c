@@ -1,6 +1,7 @@
 #include "server/mcp/headers.h"
 
 #include "server/mcp/mcp.h"
+#include "server/tools/trace.h"
 
 #include <string.h>
 
@@ -31,4 +32,15 @@ int headers_check_version(const struct mcp_request *request, const json_t *versi
         return error_set(err, ERROR_HEADER_MISMATCH,
                          "the header field MCP-Protocol-Version is not what _meta says");
     return 0;
+}
+
+bool headers_follow_trace(const struct mcp_request *request, struct trace *trace)
+{
+    const struct mcp_headers *headers = request->headers;
+    unsigned parents = 0;
+    unsigned states = 0;
+    const char *parent = headers ? headers->find(headers, "traceparent", &parents) : NULL;
+    const char *state = headers ? headers->find(headers, "tracestate", &states) : NULL;
+
+    return trace_follow(trace, parents == 1 ? parent : NULL, states == 1 ? state : NULL);
 }

@@ -4,8 +4,10 @@
 #include "base/error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct mcp_request;
+struct trace;
 
 /* The header fields that a request came with. */
 struct mcp_headers {
@@ -17,3 +19,7 @@ struct mcp_headers {
 /* Checks the field MCP-Protocol-Version of REQUEST, whose body names VERSION. */
 int headers_check_version(const struct mcp_request *request, const json_t *version,
                           struct error *err);
+
+/* Begins TRACE as a child of what the fields traceparent and tracestate of REQUEST say. False when
+ * they say nothing that is valid. */
+bool headers_follow_trace(const struct mcp_request *request, struct trace *trace);

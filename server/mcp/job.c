@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "server/mcp/capabilities.h"
+#include "server/mcp/headers.h"
 #include "server/mcp/logging.h"
 #include "server/mcp/progress.h"
 #include "server/mcp/question.h"
@@ -371,6 +372,20 @@ static int read_round(struct job *job, struct error *err)
     return 0;
 }
 
+/* What the request is part of: `_meta` says it before the header fields do. */
+static void read_trace(struct job *job)
+{
+    const json_t *meta = json_object_get(job->params, "_meta");
+    const char *state = json_object_get_string(meta, "tracestate");
+    struct trace *trace = &job->trace;
+
+    if (!trace_follow(trace, json_object_get_string(meta, "traceparent"), state) &&
+        !headers_follow_trace(job->request, trace))
+        return;
+    job->call.trace = trace->parent;
+    job->call.trace_state = *trace->state ? trace->state : NULL;
+}
+
 /* The job itself */
 
 static void cancel(struct mcp_request *request)
@@ -405,6 +420,7 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
         .release = on_release,
         .done = on_done,
     };
+    read_trace(job);
     ev_timer_init(&job->patience, on_patience, 0, 0);
     request->job = job;
     request->cancel = cancel;

@@ -12,6 +12,7 @@
 #include "base/outcome.h"
 #include "server/mcp/mcp.h"
 #include "server/tools/invocation.h"
+#include "server/tools/trace.h"
 
 #include <ev.h>
 #include <jansson.h>
@@ -50,7 +51,8 @@ struct job {
     enum mcp_version version;
     json_t *params;   /* owned: the arguments are in them */
     const char *name; /* of what is invoked; borrowed from them */
-    bool is_running;  /* the invocation is pending */
+    struct trace trace;
+    bool is_running; /* the invocation is pending */
 
     /* Rounds. */
     json_t *answers; /* what the client has answered so far, by key; owned; NULL: nothing */

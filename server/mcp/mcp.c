@@ -65,6 +65,7 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
         .stateless = settings->stateless,
         .caller = tool_caller_new(server->principals, settings->principal, settings->lasting),
     };
+    tool_caller_set_label(peer->caller, settings->label);
 }
 
 void mcp_peer_deinit(struct mcp_peer *peer)

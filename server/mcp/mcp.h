@@ -46,6 +46,7 @@ void mcp_server_deinit(struct mcp_server *server);
 
 struct mcp_peer_settings {
     const char *principal; /* who it is, for what must be kept apart; copied */
+    const char *label;     /* what the log calls this connection or session, or NULL; copied */
     bool lasting;          /* it comes again: a connection, a session */
     bool stateless;        /* one request that stands alone: there is no handshake */
 };

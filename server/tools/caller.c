@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,11 @@ struct tool_caller *tool_caller_new(struct principals *principals, const char *n
     caller->references = 1;
     list_init(&caller->states);
     return caller;
+}
+
+void tool_caller_set_label(struct tool_caller *caller, const char *label)
+{
+    snprintf(caller->label, sizeof caller->label, "%s", label ? label : "");
 }
 
 struct tool_caller *tool_caller_ref(struct tool_caller *caller)

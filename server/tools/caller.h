@@ -9,6 +9,8 @@
 
 struct principals;
 
+enum { TOOL_CALLER_LABEL_BYTES = 32 };
+
 /* Shared by all callers of one name, and there as long as any of them is. */
 struct principal {
     struct list link; /* in the table */
@@ -32,12 +34,16 @@ void principal_close(struct principal *principal);
 struct tool_caller {
     struct principal *principal; /* owned reference */
     bool lasting; /* comes again: a connection or session, not a request that stands alone */
+    char label[TOOL_CALLER_LABEL_BYTES]; /* of that connection or session in the log, or "" */
     unsigned references;
     struct list states;
 };
 
 /* A caller, and the reference to it. */
 struct tool_caller *tool_caller_new(struct principals *principals, const char *name, bool lasting);
+
+/* LABEL (copied; NULL: none) is what the log calls it. */
+void tool_caller_set_label(struct tool_caller *caller, const char *label);
 struct tool_caller *tool_caller_ref(struct tool_caller *caller);
 
 /* Harmless for NULL. */

@@ -1,6 +1,8 @@
 #include "server/tools/invocation.h"
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "server/tools/account.h"
 
 #include <assert.h>
 
@@ -19,13 +21,20 @@ struct entry *invocation_find(struct invocation *call, const struct registry *re
 
 enum outcome invocation_start(struct invocation *call, struct error *err)
 {
-    return call->entry->start(call, err);
+    enum outcome outcome;
+
+    call->started = clock_seconds();
+    outcome = call->entry->start(call, err);
+    if (outcome != OUTCOME_PENDING)
+        account_end(call, outcome == OUTCOME_FAILED ? err : NULL);
+    return outcome;
 }
 
 void invocation_cancel(struct invocation *call)
 {
     assert(call->entry->cancel);
     call->entry->cancel(call);
+    account_cancel(call);
 }
 
 void invocation_reset(struct invocation *call)
@@ -35,6 +44,8 @@ void invocation_reset(struct invocation *call)
     json_decref(call->result.requests);
     json_decref(call->result.state);
     call->result = (struct invocation_result){0};
+    json_decref(call->notes);
+    call->notes = NULL;
 }
 
 void invocation_deinit(struct invocation *call)
@@ -47,11 +58,13 @@ void invocation_deinit(struct invocation *call)
 
 void invocation_finish(struct invocation *call)
 {
+    account_end(call, NULL);
     call->done(call, NULL);
 }
 
 void invocation_fail(struct invocation *call, const struct error *err)
 {
+    account_end(call, err);
     call->done(call, err);
 }
 

@@ -80,6 +80,8 @@ struct invocation {
     /* Private. */
     struct entry *entry; /* what is invoked: owned reference */
     json_t *normalised;  /* owned: what `arguments` points to once the call has started */
+    json_t *notes;       /* owned: see account_note; NULL: nothing */
+    double started;      /* monotonic seconds */
 };
 
 /* Finds what is called KEY among those of KIND in REGISTRY, for CALL: its name and data are set,

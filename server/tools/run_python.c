@@ -11,6 +11,7 @@
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"
+#include "server/tools/run_account.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
 #include "server/tools/tool.h"
@@ -172,6 +173,7 @@ static void on_done(void *data, const struct run_report *report)
     call->result.is_error = !json_is_true(json_object_get(structured, "success"));
     invocation_add_text(call, json_string_value(text), json_string_length(text));
     log_end(call, structured);
+    run_account_end(call, structured);
     invocation_finish(call);
 }
 
@@ -306,9 +308,11 @@ static int submit(struct python_call *python_call, struct error *err)
     struct caller_state *state = caller_state_of(python_call->call);
     struct working_directory *directory = choose_directory(python_call, state, err);
     const struct run_setting *setting = &python_call->setting;
+    struct trace_variables variables;
 
     if (!directory)
         return -1;
+    trace_variables_init(&variables, python_call->call);
     python_call->run = executor_submit(python_call->run_python->settings.executor,
                                        &(struct run_request){
                                            .environment = setting->environment,
@@ -316,12 +320,14 @@ static int submit(struct python_call *python_call, struct error *err)
                                            .client = &state->client,
                                            .code = json_string_value(code),
                                            .code_length = json_string_length(code),
+                                           .variables = variables.list,
                                            .timeout = setting->timeout,
                                            .data = python_call,
                                            .progress = on_step,
                                            .done = on_done,
                                        },
                                        err);
+    trace_variables_deinit(&variables);
     working_directory_unref(directory);
     return python_call->run ? 0 : -1;
 }
@@ -341,6 +347,7 @@ static enum outcome start(struct invocation *call, struct error *err)
         python_call_free(python_call);
         return OUTCOME_FAILED;
     }
+    run_account_begin(call, &python_call->setting);
     if (!is_approved(python_call)) {
         python_call_free(python_call);
         return OUTCOME_READY;

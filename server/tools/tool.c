@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/misfits.h"
 #include "base/schema.h"
+#include "server/tools/account.h"
 #include "server/tools/label.h"
 
 #include <stdlib.h>
@@ -200,11 +201,20 @@ static int check_arguments(const struct invocation *call, struct error *err)
 
 /* Calls */
 
-int tool_prepare(struct invocation *call, const struct registry *registry, const char *name,
-                 struct error *err)
+static int prepare(struct invocation *call, const struct registry *registry, const char *name,
+                   struct error *err)
 {
     if (!invocation_find(call, registry, REGISTRY_TOOLS, name))
         return error_set(err, ERROR_UNKNOWN_TOOL, "%.*s", NAME_SHOWN_BYTES, name);
     normalise(call);
     return check_arguments(call, err);
+}
+
+int tool_prepare(struct invocation *call, const struct registry *registry, const char *name,
+                 struct error *err)
+{
+    if (prepare(call, registry, name, err) == 0)
+        return 0;
+    account_refuse(call, name, err);
+    return -1;
 }

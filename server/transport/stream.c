@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 
 #define PROBE_SECONDS 0.05 /* between looks for a client that went away without a word */
 #define HURRY_SECONDS 0.5  /* for output to be taken when the server ends */
+
+enum { LABEL_BYTES = 32 };
 
 /* Descriptors */
 
@@ -311,6 +314,8 @@ static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events
 
 void stream_init(struct stream *stream, const struct stream_settings *settings)
 {
+    char label[LABEL_BYTES];
+
     *stream = (struct stream){
         .sink.send = on_send,
         .settings = *settings,
@@ -325,8 +330,10 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     ev_timer_init(&stream->stall, on_stall, 0, settings->limits->stall_seconds);
     ev_timer_init(&stream->probe, on_probe, 0, PROBE_SECONDS);
     ev_timer_init(&stream->deadline, on_deadline, 0, 0);
+    snprintf(label, sizeof label, "connection-%u", settings->number);
     session_init(&stream->session, settings->server,
-                 &(struct mcp_peer_settings){.principal = settings->principal, .lasting = true},
+                 &(struct mcp_peer_settings){
+                     .principal = settings->principal, .label = label, .lasting = true},
                  &stream->sink);
     rearm(stream);
 }

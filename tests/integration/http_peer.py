@@ -228,6 +228,7 @@ class Peer:
 
     def __init__(self, connect, host, path="/mcp", token=None):
         self.connect = connect
+        self.further = {}  # fields of every request
         self.host = host
         self.path = path
         self.token = token
@@ -238,7 +239,7 @@ class Peer:
     # Requests
 
     def common_fields(self):
-        fields = {"Host": self.host}
+        fields = {"Host": self.host, **self.further}
         if self.token:
             fields["Authorization"] = f"Bearer {self.token}"
         return fields

@@ -43,7 +43,7 @@ def reload(server, configuration, said="the configuration was read again"):
 
 
 def serve(configuration, *arguments, **more):
-    return Server("--log-level", "info", *arguments, config=configuration, **more)
+    return Server("--log-level", "debug", *arguments, config=configuration, **more)
 
 
 def text_of(result):

@@ -5,10 +5,14 @@
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_sessions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_DIGITS = 18 }; /* of streams and events in the ids that clients send back */
+enum {
+    NUMBER_DIGITS = 18, /* of streams and events in the ids that clients send back */
+    LABEL_BYTES = 32,
+};
 
 /* Streams */
 
@@ -123,6 +127,7 @@ void http_session_listen(struct http_session *session, struct http_exchange *exc
 struct http_session *http_session_new(struct http_sessions *owner, const char *principal)
 {
     struct http_session *session = NEW(struct http_session);
+    char label[LABEL_BYTES];
 
     session->owner = owner;
     session->id = random_digits(HTTP_SESSION_DIGITS);
@@ -133,9 +138,11 @@ struct http_session *http_session_new(struct http_sessions *owner, const char *p
     list_init(&session->streams);
     init_stream(session, &session->general);
     session->general.is_lasting = true;
-    session_init(&session->session, owner->server,
-                 &(struct mcp_peer_settings){.principal = principal, .lasting = true},
-                 &session->general.sink);
+    snprintf(label, sizeof label, "session-%lu", ++owner->last_number);
+    session_init(
+        &session->session, owner->server,
+        &(struct mcp_peer_settings){.principal = principal, .label = label, .lasting = true},
+        &session->general.sink);
     return session;
 }
 

@@ -20,7 +20,8 @@ struct http_sessions {
     unsigned count;
 
     /* Private. */
-    struct list all; /* of struct http_session: owned; longest untouched first */
+    unsigned long last_number; /* that a session got, for the log */
+    struct list all;           /* of struct http_session: owned; longest untouched first */
     struct list buckets[HTTP_SESSIONS_BUCKETS]; /* by the first byte of the id */
     struct list kept;                           /* of struct event_stream: longest complete first */
     size_t kept_bytes;
