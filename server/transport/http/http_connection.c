@@ -386,7 +386,8 @@ static void receive(struct http_connection *connection, const char *bytes, size_
             http_connection_close(connection, "it goes on sending");
         return;
     }
-    (void)buffer_append(&connection->input, bytes, length, &err);
+    if (buffer_append(&connection->input, bytes, length, &err) < 0)
+        http_connection_close(connection, err.message);
     advance(connection);
 }
 

@@ -121,6 +121,7 @@ struct http_double *http_double_new(void)
     peer->loop = ev_loop_new(EVFLAG_AUTO);
     ev_prepare_init(&peer->settle, on_settle);
     ev_prepare_start(peer->loop, &peer->settle);
+    peer->make_channel = channel_new_plain;
     peer->limits = transport_default_limits.http;
     peer->service = (struct http_service){
         .head = on_head, .request = on_request, .gone = on_gone, .drained = on_drained};
@@ -137,7 +138,7 @@ void http_double_open(struct http_double *peer)
                                                 .loop = peer->loop,
                                                 .service = &peer->service,
                                                 .limits = &peer->limits,
-                                                .channel = channel_new_plain(ends[0]),
+                                                .channel = peer->make_channel(ends[0]),
                                                 .admit = on_admit,
                                                 .closed = on_closed,
                                             });

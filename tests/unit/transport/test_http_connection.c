@@ -1,5 +1,6 @@
 #include "server/transport/http/http_connection.h"
 
+#include "base/list.h"
 #include "base/memory.h"
 #include "tests/unit/transport/http_double.h"
 #include "tests/unit/transport/turning.h"
@@ -105,6 +106,38 @@ static void test_serves_what_came_early_in_order(void **state)
     assert_int_equal(peer->requests, 1);
     http_double_respond(peer, "first");
     turn_until_received(peer->loop, peer->client, wanted);
+    http_double_free(peer);
+}
+
+/* More than are kept, and more than are served at once. */
+static void test_many_early_requests_are_all_served(void **state)
+{
+    static const char request[] = "GET /fill?1 HTTP/1.1\r\nHost: a\r\n\r\n";
+    enum { COUNT = 3000 };
+    struct http_double *peer = http_double_new();
+    char *text = memory_new(TEXT_BYTES, 1);
+    size_t length = 0;
+    size_t sent = 0;
+
+    (void)state;
+    peer->limits.read_ahead_bytes = 5000;
+    http_double_open(peer);
+    TURN_UNTIL(peer->loop, ({
+                   while (sent < COUNT * strlen(request)) {
+                       size_t offset = sent % strlen(request);
+                       ssize_t count = send(peer->client, request + offset,
+                                            strlen(request) - offset, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+                       if (count < 0)
+                           break;
+                       sent += (size_t)count;
+                   }
+                   assert_true(turning_read(peer->client, text, TEXT_BYTES, &length));
+                   assert_true(buffer_length(&peer->connection.input) < 50000);
+                   length >= COUNT *strlen(OK("1", "f"));
+               }));
+    assert_int_equal(peer->requests, COUNT);
+    free(text);
     http_double_free(peer);
 }
 
@@ -608,12 +641,101 @@ static void test_a_client_that_leaves_too_much_untaken_is_closed(void **state)
     http_double_free(peer);
 }
 
+/* Channels that keep bytes, as TLS does */
+
+enum { KEEPING_PIECE = 30 };
+
+/* Reads all there is, and hands it out in small pieces. */
+struct keeping_channel {
+    struct channel channel;
+    char kept[TURNING_PIECE];
+    size_t start;
+    size_t end;
+    bool is_shaken; /* the first read waits until the socket is writable */
+};
+
+static ssize_t keeping_read(struct channel *channel, void *data, size_t size)
+{
+    struct keeping_channel *keeping = CONTAINER_OF(channel, struct keeping_channel, channel);
+    size_t length;
+
+    channel->reads_on_write = !keeping->is_shaken;
+    if (!keeping->is_shaken) {
+        keeping->is_shaken = true;
+        errno = EAGAIN;
+        return -1;
+    }
+    if (keeping->start == keeping->end) {
+        ssize_t count = recv(channel->fd, keeping->kept, sizeof keeping->kept, MSG_DONTWAIT);
+
+        if (count <= 0)
+            return count;
+        keeping->start = 0;
+        keeping->end = (size_t)count;
+    }
+    length = keeping->end - keeping->start < KEEPING_PIECE ? keeping->end - keeping->start
+                                                           : KEEPING_PIECE;
+    assert_true(length <= size);
+    memcpy(data, keeping->kept + keeping->start, length);
+    keeping->start += length;
+    channel->has_pending = keeping->start < keeping->end;
+    return (ssize_t)length;
+}
+
+static ssize_t keeping_write(struct channel *channel, const struct iovec *parts, int count)
+{
+    return writev(channel->fd, parts, count);
+}
+
+static void keeping_shutdown(struct channel *channel)
+{
+    shutdown(channel->fd, SHUT_WR);
+}
+
+static void keeping_free(struct channel *channel)
+{
+    close(channel->fd);
+    free(CONTAINER_OF(channel, struct keeping_channel, channel));
+}
+
+static struct channel *keeping_channel_new(int fd)
+{
+    static const struct channel_ops ops = {keeping_read, keeping_write, keeping_shutdown,
+                                           keeping_free};
+    struct keeping_channel *keeping = NEW(struct keeping_channel);
+
+    keeping->channel = (struct channel){.ops = &ops, .fd = fd};
+    return &keeping->channel;
+}
+
+static void test_what_a_channel_keeps_is_read_too(void **state)
+{
+    struct http_double *peer = http_double_new();
+
+    (void)state;
+    peer->make_channel = keeping_channel_new;
+    http_double_open(peer);
+    http_double_ask(peer,
+                    "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n"
+                    "01234567890123456789012345678901234567890123456789"
+                    "GET /later HTTP/1.1\r\nHost: a\r\n\r\nGET /echo HTTP/1.1\r\nHost: a\r\n\r\n",
+                    OK("50", "01234567890123456789012345678901234567890123456789"));
+    TURN_UNTIL(peer->loop, peer->waiting);
+    http_double_respond(peer, "x");
+    turn_until_received(peer->loop, peer->client, OK("1", "x") OK("0", ""));
+    close(peer->client);
+    peer->client = -1;
+    TURN_UNTIL(peer->loop, peer->is_over);
+    http_double_free(peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serves_one_request_after_the_other),
         cmocka_unit_test(test_reads_a_request_that_comes_byte_by_byte),
         cmocka_unit_test(test_serves_what_came_early_in_order),
+        cmocka_unit_test(test_many_early_requests_are_all_served),
         cmocka_unit_test(test_refuses_what_is_no_request_and_closes),
         cmocka_unit_test(test_a_head_only_request_gets_a_head_only_response),
         cmocka_unit_test(test_closes_behind_the_last_response),
@@ -637,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_is_never_silent_for_long),
         cmocka_unit_test(test_a_slow_client_is_told_of_and_later_that_it_goes_on),
         cmocka_unit_test(test_a_client_that_leaves_too_much_untaken_is_closed),
+        cmocka_unit_test(test_what_a_channel_keeps_is_read_too),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
