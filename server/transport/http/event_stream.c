@@ -169,11 +169,14 @@ static void on_release(struct sink *sink)
 
 /* The connection */
 
+/* Who has got no id cannot come back: only the call goes on, which had better not ask anything. */
 static void on_gone(struct http_answer *answer)
 {
     struct event_stream *stream = CONTAINER_OF(answer, struct event_stream, answer);
 
     detach(stream);
+    if (stream->state == EVENT_STREAM_QUIET)
+        stream->sink.answers_only = true;
     session_set_slow(stream->session, false);
     if (stream->state >= EVENT_STREAM_COMPLETE)
         stream->ended(stream);
