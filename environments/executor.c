@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct executor {
     struct executor_settings settings;
@@ -44,9 +45,24 @@ static bool has_run_in(const struct executor *executor, const struct working_dir
     return false;
 }
 
+/* Its owner has as many going as it may. A run that was cancelled counts until it is gone. */
+static bool has_its_share(const struct executor *executor, const struct run *run)
+{
+    unsigned count = 0;
+
+    if (run->request.owner_runs == 0)
+        return false;
+    LIST_FOR_EACH (&executor->going, link) {
+        count += strcmp(CONTAINER_OF(link, struct run, link)->owner, run->owner) == 0;
+    }
+    return count >= run->request.owner_runs;
+}
+
 /* Where scripts cannot be laid over each other, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
+    if (has_its_share(executor, run))
+        return false;
     return environment_can_overlay(run->request.environment) ||
            !has_run_in(executor, run->directory);
 }

@@ -65,6 +65,11 @@ struct run_request {
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
     double timeout; /* seconds, from the start of the process */
 
+    /* Whose it is, copied, and how many runs of one owner may go at once, whichever client they
+     * come by; 0: as many as there are places. */
+    const char *owner;
+    unsigned owner_runs;
+
     void *data; /* borrowed: the caller's own, for the callbacks */
 
     /* What the preparation that the run waits for does now; STEP is NULL when it is over. May be

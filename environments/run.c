@@ -321,12 +321,14 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->request = *request;
     run->request.code = NULL;
     run->request.variables = NULL;
+    run->request.owner = NULL;
     run->request.directory = NULL;
     run->request.client = NULL;
     run->directory = working_directory_ref(request->directory);
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
     run->variables = run_variables_copy(request->variables);
+    run->owner = memory_copy_string(request->owner ? request->owner : "");
     environment_hold(request->environment);
     run->executor = executor;
     run->client = request->client;
@@ -354,6 +356,7 @@ void run_free(struct run *run)
         capture_deinit(&run->streams[i]);
     environment_release(run->request.environment);
     run_variables_free(run->variables);
+    free(run->owner);
     free(run->code);
     free(run);
 }

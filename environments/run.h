@@ -29,6 +29,7 @@ struct run {
     struct working_directory *directory; /* a reference */
     char *code;                          /* owned; until it has been written */
     char **variables;                    /* owned; or NULL */
+    char *owner;                         /* owned */
 
     struct executor *executor;      /* borrowed */
     struct executor_client *client; /* borrowed; NULL once cancelled */

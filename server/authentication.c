@@ -4,7 +4,10 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "server/config.h"
+#include "server/tools/limits.h"
 #include "server/transport/authority.h"
+
+#include <unistd.h>
 
 static void on_fault(void *data, const char *message)
 {
@@ -124,4 +127,39 @@ void authentication_set_tokens(struct authority *authority, const struct token_f
     AUTO_FREE struct credential *credentials = list_credentials(tokens);
 
     authority_set_credentials(authority, credentials, tokens->count);
+}
+
+/* The users that a unix socket or standard input lets in. */
+static void set_users(struct limits *limits)
+{
+    static const struct principal_limits none = {0};
+    AUTO_FREE char *own = memory_format("uid-%u", geteuid());
+
+    limits_set(limits, own, &none);
+    limits_set(limits, "uid-0", &none);
+}
+
+void authentication_set_limits(struct limits *limits, const struct config *config,
+                               const struct token_file *tokens)
+{
+    const json_t *common = json_object_get(config_tree(config), "limits");
+    unsigned calls = (unsigned)json_integer_value(json_object_get(common, "calls_per_minute"));
+
+    limits_clear(limits);
+    if (!authentication_is_configured(config))
+        return;
+    limits_set(limits, NULL, &(struct principal_limits){.calls_per_minute = calls});
+    set_users(limits);
+    for (size_t i = 0; i < tokens->count; i++) {
+        const struct token_file_entry *entry = &tokens->entries[i];
+
+        if (token_file_has_options(entry))
+            limits_set(
+                limits, entry->name,
+                &(struct principal_limits){
+                    .calls_per_minute = entry->calls_per_minute ? entry->calls_per_minute : calls,
+                    .concurrent_runs = entry->concurrent_runs,
+                    .environments = (const char *const *)entry->environments,
+                });
+    }
 }

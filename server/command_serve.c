@@ -143,6 +143,13 @@ static int reload_service(struct server *server, struct config *config)
     return 0;
 }
 
+static void take_over_principals(struct server *server, const struct config *config,
+                                 const struct token_file *tokens)
+{
+    authentication_set_tokens(server->authority, tokens);
+    authentication_set_limits(principals_limits(server->mcp.principals), config, tokens);
+}
+
 /* CONFIG (taken) counts from now on, or not at all. */
 static void take_over(struct server *server, struct config *config)
 {
@@ -153,7 +160,7 @@ static void take_over(struct server *server, struct config *config)
         config_free(config);
     } else {
         if (server->authority && reload_has_tokens(server->started, config))
-            authentication_set_tokens(server->authority, &tokens);
+            take_over_principals(server, config, &tokens);
         reload_warn(server->started, config);
         log_info("the configuration was read again");
     }
@@ -221,6 +228,7 @@ static int open_authority(struct server *server)
 
     if (authentication_read_tokens(server->config, &tokens) < 0)
         return -1;
+    authentication_set_limits(principals_limits(server->mcp.principals), server->config, &tokens);
     status = authentication_open(server->service.loop, server->config, &tokens, &server->authority);
     token_file_deinit(&tokens);
     return status;

@@ -56,7 +56,7 @@ static bool is_same(const json_t *started, const struct config *config, const ch
 
 bool reload_has_tokens(const json_t *started, const struct config *config)
 {
-    return json_object_get(started, "token_file") && is_same(started, config, "token_file");
+    return is_same(started, config, "token_file");
 }
 
 void reload_warn(const json_t *started, const struct config *config)

@@ -68,7 +68,7 @@ static void add_entry(struct reading *reading, struct token_file_entry entry)
     file->entries[file->count++] = entry;
 }
 
-static bool has_options(const struct token_file_entry *entry)
+bool token_file_has_options(const struct token_file_entry *entry)
 {
     return entry->calls_per_minute || entry->concurrent_runs || entry->environments;
 }
@@ -84,7 +84,7 @@ static void check_entry(struct reading *reading, const struct token_file_entry *
 
         if (token_equals(&other->token, &entry->token))
             fault(reading, "the token of line %u again", other->line);
-        if (has_name && is_first && has_options(entry))
+        if (has_name && is_first && token_file_has_options(entry))
             fault(reading, "what %s may do stands in its first line, %u", entry->name, other->line);
         is_first = is_first && !has_name;
     }

@@ -58,5 +58,8 @@ int token_file_parse(const char *path, char *text, size_t length, struct token_f
  * ("uid-"), of other authorities ("oauth-"), of clients without any ("tcp", "http"). */
 bool token_file_is_name(const char *name);
 
+/* True when it says what its principal may do. */
+bool token_file_has_options(const struct token_file_entry *entry);
+
 /* Releases what is in it. May be called twice. */
 void token_file_deinit(struct token_file *file);

@@ -86,6 +86,13 @@ static json_t *failure(const struct job *job, const struct error *err)
 
 static const struct job_kind tool_kind = {.result = success, .failure = failure};
 
+static int admit(const struct mcp_request *request, struct error *err)
+{
+    const struct principal *principal = request->peer->caller->principal;
+
+    return limits_admit_call(principal->limits, principal->name, err);
+}
+
 enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const char *name = NULL;
@@ -99,7 +106,8 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (tool_prepare(&job->call, request->peer->server->registry, name, &failed) < 0)
+    if (admit(request, &failed) < 0 ||
+        tool_prepare(&job->call, request->peer->server->registry, name, &failed) < 0)
         return job_fail(job, &failed, ret, err);
     return job_start(job, ret, err);
 }

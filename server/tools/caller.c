@@ -10,7 +10,8 @@
 /* Principals */
 
 struct principals {
-    struct list open; /* of struct principal */
+    struct list open;      /* of struct principal */
+    struct limits *limits; /* owned */
 };
 
 struct principals *principals_new(void)
@@ -18,13 +19,22 @@ struct principals *principals_new(void)
     struct principals *principals = NEW(struct principals);
 
     list_init(&principals->open);
+    principals->limits = limits_new();
     return principals;
 }
 
 void principals_free(struct principals *principals)
 {
-    assert(!principals || list_is_empty(&principals->open));
+    if (!principals)
+        return;
+    assert(list_is_empty(&principals->open));
+    limits_free(principals->limits);
     free(principals);
+}
+
+struct limits *principals_limits(const struct principals *principals)
+{
+    return principals->limits;
 }
 
 struct principal *principal_open(struct principals *principals, const char *name)
@@ -40,6 +50,7 @@ struct principal *principal_open(struct principals *principals, const char *name
     }
     principal = NEW(struct principal);
     principal->name = memory_copy_string(name);
+    principal->limits = principals->limits;
     principal->references = 1;
     list_init(&principal->states);
     list_append(&principals->open, &principal->link);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "server/tools/limits.h"
 
 #include <stdbool.h>
 
@@ -13,8 +14,9 @@ enum { TOOL_CALLER_LABEL_BYTES = 32 };
 
 /* Shared by all callers of one name, and there as long as any of them is. */
 struct principal {
-    struct list link; /* in the table */
-    char *name;       /* owned */
+    struct list link;      /* in the table */
+    char *name;            /* owned */
+    struct limits *limits; /* borrowed: of the table */
     unsigned references;
     struct list states; /* what is kept for it; see tool_caller_keep */
 };
@@ -24,6 +26,9 @@ struct principals *principals_new(void);
 
 /* All principals must be closed. */
 void principals_free(struct principals *principals);
+
+/* What they may do, and have done lately. Borrowed. */
+struct limits *principals_limits(const struct principals *principals);
 
 /* The principal NAME; every one that is opened is to be closed again. */
 struct principal *principal_open(struct principals *principals, const char *name);

@@ -192,6 +192,18 @@ static struct environment *find_environment(const struct run_python *run_python,
     return environment;
 }
 
+/* Before an environment is looked for or made. */
+static int check_allowed(const struct python_call *python_call, struct error *err)
+{
+    const struct principal *principal = python_call->call->caller->principal;
+    const json_t *arguments = python_call->call->arguments;
+    const char *name = json_object_get_string(arguments, "environment");
+
+    if (!name && !json_object_get(arguments, "environment_definition"))
+        name = python_call->run_python->default_environment;
+    return limits_check_environment(principal->limits, principal->name, name, err);
+}
+
 static struct environment *choose_environment(const struct run_python *run_python,
                                               const json_t *arguments, struct error *err)
 {
@@ -263,6 +275,8 @@ static int choose(struct python_call *python_call, struct error *err)
 
     if (check_code(json_object_get(arguments, "code"), err) < 0)
         return -1;
+    if (check_allowed(python_call, err) < 0)
+        return -1;
     setting->environment = choose_environment(python_call->run_python, arguments, err);
     if (!setting->environment)
         return -1;
@@ -306,6 +320,8 @@ static int submit(struct python_call *python_call, struct error *err)
 {
     const json_t *code = json_object_get(python_call->call->arguments, "code");
     struct caller_state *state = caller_state_of(python_call->call);
+    const struct principal *principal = python_call->call->caller->principal;
+    const struct principal_limits *limits = limits_find(principal->limits, principal->name);
     struct working_directory *directory = choose_directory(python_call, state, err);
     const struct run_setting *setting = &python_call->setting;
     struct trace_variables variables;
@@ -322,6 +338,8 @@ static int submit(struct python_call *python_call, struct error *err)
                                            .code_length = json_string_length(code),
                                            .variables = variables.list,
                                            .timeout = setting->timeout,
+                                           .owner = principal->name,
+                                           .owner_runs = limits->concurrent_runs,
                                            .data = python_call,
                                            .progress = on_step,
                                            .done = on_done,

@@ -116,8 +116,11 @@ static void on_checked(struct authority_check *check)
     end_check(CONTAINER_OF(check, struct login, check));
 }
 
+/* AUTHORIZATION is taken, and wiped before anything else is done for the client. */
 static void check_authorization(struct login *login, char *authorization)
 {
+    enum outcome outcome;
+
     login->check = (struct authority_check){
         .authority = login->authority,
         .peer = login->peer,
@@ -126,7 +129,11 @@ static void check_authorization(struct login *login, char *authorization)
     };
     stop_watchers(login);
     login->state = LOGIN_CHECKING;
-    if (authority_check(&login->check) == OUTCOME_READY)
+    outcome = authority_check(&login->check);
+    if (authorization)
+        explicit_bzero(authorization, strlen(authorization));
+    free(authorization);
+    if (outcome == OUTCOME_READY)
         end_check(login);
 }
 
@@ -144,9 +151,6 @@ static void check_line(struct login *login)
     authorization = take_authorization(line, length);
     buffer_consume(&login->received, length + 1);
     check_authorization(login, authorization);
-    if (authorization)
-        explicit_bzero(authorization, strlen(authorization));
-    free(authorization);
 }
 
 static void check(struct login *login)

@@ -49,6 +49,22 @@ def token_of(name):
     return name * 4
 
 
+def call(address, token, count=1, **arguments):
+    """What a TCP client that shows TOKEN is answered to a call; or with COUNT, to the last of so many
+    that it makes at once."""
+    initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}}
+    messages = [initialize, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    messages += [{"jsonrpc": "2.0", "id": number + 1, "method": "tools/call",
+                  "params": {"name": "run_python", "arguments": arguments}} for number in range(count)]
+    text = "".join(json.dumps(message) + "\n" for message in messages)
+    with socket.create_connection(address, client.TIMEOUT) as connection:
+        connection.sendall(f"Authorization: Bearer {token}\n{text}".encode())
+        with connection.makefile("rb") as stream:
+            return next(answer for answer in map(json.loads, stream) if answer.get("id") == count)
+
+
 class Http:
     """Asks an HTTP server; the last answer is in `status`, `fields` and `body`."""
 
@@ -146,6 +162,58 @@ def test_a_session_is_nobody_elses(tokens):
         for name, status in (("bob", 404), ("alice", 204)):
             assert peer.ask("DELETE", "/mcp", Mcp_Session_Id=session,
                             Authorization=f"Bearer {token_of(name)}") == status
+
+
+# What each may do
+
+
+def test_too_many_calls_are_told_when_to_try_again(tokens):
+    path = tokens({"alice": "calls_per_minute=6", "bob": ""})
+    with serve(token_file=str(path)) as server:
+        answer = call(server.address, token_of("alice"), 3, code="1")
+        assert answer["result"]["isError"]
+        assert answer["result"]["content"][0]["text"] == (
+            "too many calls: 6 a minute are allowed; try again in 10 s")
+        again = call(server.address, token_of("alice"), code="1")  # another connection, the same client
+        assert again["result"]["isError"]
+        assert not call(server.address, token_of("bob"), 3, code="1")["result"]["isError"]
+
+
+def test_calls_a_minute_are_limited_for_all_who_show_a_token(tokens):
+    with serve(token_file=str(tokens({"alice": ""})), limits={"calls_per_minute": 3}) as server:
+        assert call(server.address, token_of("alice"), 2, code="1")["result"]["isError"]
+
+
+def test_who_shows_none_is_not_limited():
+    with serve(limits={"calls_per_minute": 3}) as server:
+        server.initialize()
+        for _ in range(3):
+            assert not server.call_tool("run_python", {"code": "1"})["isError"]
+
+
+def test_a_client_may_be_kept_to_some_environments(tokens):
+    environments = {"system": {"type": "system"}, "plain": {"type": "system"}}
+    path = tokens({"alice": "environments=plain", "bob": ""})
+    with serve(token_file=str(path), environments=environments,
+               callers={"define_environments": True}) as server:
+        refused = call(server.address, token_of("alice"), code="1")["error"]["message"]
+        assert 'you may not use environment "system"; you may use: plain' in refused
+        refused = call(server.address, token_of("alice"), code="1",
+                       environment_definition={"type": "system"})["error"]["message"]
+        assert "you may not define environments" in refused
+        for name, environment in (("alice", "plain"), ("bob", "system")):
+            answer = call(server.address, token_of(name), code="1", environment=environment)
+            assert not answer["result"]["isError"]
+
+
+def test_a_client_may_be_kept_to_some_runs_at_a_time(tokens):
+    path = tokens({"alice": "concurrent_runs=1", "bob": ""})
+    with serve(token_file=str(path)) as server:
+        for name, least, most in (("alice", 0.6, 60), ("bob", 0.3, 0.58)):
+            call(server.address, token_of(name), code="1")  # what is made once is made
+            begin = time.monotonic()
+            call(server.address, token_of(name), 2, code="import time; time.sleep(0.3)")
+            assert least <= time.monotonic() - begin <= most
 
 
 # Tokens that an authorization server has signed
@@ -290,25 +358,10 @@ def test_metadata_is_for_everybody(issuer, path):
 
 def test_a_name_from_elsewhere_is_kept_apart(issuer, tokens):
     """Whoever calls itself "bob" over there is not our bob: what it left behind is not found."""
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-
-    def run(server, token, **arguments):
-        initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"}}}
-        messages = [initialize, {"jsonrpc": "2.0", "method": "notifications/initialized"},
-                    {**call, "params": {"name": "run_python", "arguments": arguments}}]
-        text = "".join(json.dumps(message) + "\n" for message in messages)
-        with socket.create_connection(server.address, client.TIMEOUT) as connection:
-            connection.sendall(f"Authorization: Bearer {token}\n{text}".encode())
-            with connection.makefile("rb") as stream:
-                answers = map(json.loads, stream)
-                return next(answer for answer in answers if answer.get("id") == 1)
-
     with serve(oauth=issuer.config(), token_file=str(tokens({"bob": ""}))) as server:
-        made = run(server, token_of("bob"), code="open('here', 'w').close()")
+        made = call(server.address, token_of("bob"), code="open('here', 'w').close()")
         handle = made["result"]["structuredContent"]["working_directory"]
-        again = run(server, token_of("bob"), code="open('here')", working_directory=handle)
+        again = call(server.address, token_of("bob"), code="open('here')", working_directory=handle)
         assert not again["result"]["isError"]
-        other = run(server, issuer.token(sub="bob"), code="1", working_directory=handle)
+        other = call(server.address, issuer.token(sub="bob"), code="1", working_directory=handle)
         assert "no such working directory" in other["error"]["message"]

@@ -214,6 +214,48 @@ static void test_places_are_given_to_clients_in_turn(void **state)
     fixture_free(fixture);
 }
 
+static void submit_of(struct call *call, struct fixture *fixture,
+                      struct working_directory *directory, struct executor_client *client,
+                      const char *owner)
+{
+    struct run_request request = {
+        .directory = directory,
+        .code = "import time; time.sleep(0.2)",
+        .client = client,
+        .owner = owner,
+        .owner_runs = strcmp(owner, "alice") == 0 ? 1 : 0,
+    };
+    struct error err = ERROR_INIT;
+
+    if (call_submit_request(call, fixture, &request, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+/* Whichever client they come by; and those of others do not wait for it. */
+static void test_no_more_runs_of_an_owner_go_than_may(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 4});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct executor_client clients[2];
+    struct call calls[6];
+
+    (void)state;
+    executor_client_init(&clients[0]);
+    executor_client_init(&clients[1]);
+    for (int i = 0; i < 4; i++)
+        submit_of(&calls[i], fixture, directory, &clients[i % 2], "alice");
+    submit_of(&calls[4], fixture, directory, &clients[0], "bob");
+    submit_of(&calls[5], fixture, directory, &clients[1], "bob");
+    fixture_run_for(fixture, 0.05);
+    assert_int_equal(executor_going(fixture->executor), 3);
+    assert_int_equal(executor_waiting(fixture->executor), 3);
+    calls_wait(calls, 6);
+    assert_true(calls[4].order < 3 && calls[5].order < 3);
+    calls_deinit(calls, 6);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
 static void assert_refused(struct fixture *fixture, struct working_directory *directory,
                            struct executor_client *client, const char *message)
 {
@@ -733,6 +775,7 @@ int main(void)
         cmocka_unit_test(test_servers_that_share_a_directory_run_their_own_code),
         cmocka_unit_test(test_a_script_that_replaces_script_py_harms_nobody_after_it),
         cmocka_unit_test(test_places_are_given_to_clients_in_turn),
+        cmocka_unit_test(test_no_more_runs_of_an_owner_go_than_may),
         cmocka_unit_test(test_a_full_queue_is_busy_and_says_how_much),
         cmocka_unit_test(test_one_client_cannot_fill_the_queue),
         cmocka_unit_test(test_places_that_are_taken_away_are_not_given_out_again),

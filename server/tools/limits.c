@@ -1,0 +1,229 @@
+#include "server/tools/limits.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_PER_MINUTE 60.0
+#define BURST_PART         3.0 /* of a minute's calls may come at once */
+
+/* What was set for a name. */
+struct entry {
+    struct list link;
+    char *name; /* owned; NULL: all others */
+    struct principal_limits limits;
+    char **environments; /* owned; NULL: all */
+};
+
+/* The calls of a name that were made too early to be forgotten. They are forgotten at the rate at
+ * which they may be made. */
+struct account {
+    struct list link;
+    char *name; /* owned */
+    double calls;
+    double counted; /* when, on clock_seconds */
+};
+
+struct limits {
+    struct list entries;  /* of struct entry: owned */
+    struct list accounts; /* of struct account: owned */
+};
+
+/* What was set */
+
+static bool is_for(const struct entry *entry, const char *name)
+{
+    return entry->name && name ? strcmp(entry->name, name) == 0 : entry->name == name;
+}
+
+static struct entry *find_entry(const struct limits *limits, const char *name)
+{
+    LIST_FOR_EACH (&limits->entries, link) {
+        struct entry *entry = CONTAINER_OF(link, struct entry, link);
+
+        if (is_for(entry, name))
+            return entry;
+    }
+    return NULL;
+}
+
+static void entry_free(struct entry *entry)
+{
+    if (!entry)
+        return;
+    for (char **name = entry->environments; name && *name; name++)
+        free(*name);
+    free(entry->environments);
+    list_remove(&entry->link);
+    free(entry->name);
+    free(entry);
+}
+
+static char **copy_names(const char *const *names)
+{
+    size_t count = 0;
+    char **copy;
+
+    if (!names)
+        return NULL;
+    while (names[count])
+        count++;
+    copy = memory_new(count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = memory_copy_string(names[i]);
+    return copy;
+}
+
+void limits_set(struct limits *limits, const char *name, const struct principal_limits *own)
+{
+    struct entry *entry = NEW(struct entry);
+
+    entry_free(find_entry(limits, name));
+    entry->name = name ? memory_copy_string(name) : NULL;
+    entry->environments = copy_names(own->environments);
+    entry->limits = *own;
+    entry->limits.environments = (const char *const *)entry->environments;
+    list_append(&limits->entries, &entry->link);
+}
+
+void limits_clear(struct limits *limits)
+{
+    LIST_FOR_EACH_SAFE (&limits->entries, link) {
+        entry_free(CONTAINER_OF(link, struct entry, link));
+    }
+}
+
+const struct principal_limits *limits_find(const struct limits *limits, const char *name)
+{
+    static const struct principal_limits none = {0};
+    const struct entry *entry = find_entry(limits, name);
+
+    if (!entry)
+        entry = find_entry(limits, NULL);
+    return entry ? &entry->limits : &none;
+}
+
+/* Calls */
+
+static void account_free(struct account *account)
+{
+    list_remove(&account->link);
+    free(account->name);
+    free(account);
+}
+
+/* The calls of ACCOUNT that are still counted NOW. */
+static double level(const struct limits *limits, const struct account *account, double now)
+{
+    double rate = limits_find(limits, account->name)->calls_per_minute / SECONDS_PER_MINUTE;
+
+    return rate > 0 ? fmax(account->calls - (now - account->counted) * rate, 0) : 0;
+}
+
+/* The account of NAME, made where there is none. Those that have come to nothing are dropped. */
+static struct account *open_account(struct limits *limits, const char *name, double now)
+{
+    struct account *found = NULL;
+
+    LIST_FOR_EACH_SAFE (&limits->accounts, link) {
+        struct account *account = CONTAINER_OF(link, struct account, link);
+
+        if (strcmp(account->name, name) == 0)
+            found = account;
+        else if (level(limits, account, now) <= 0)
+            account_free(account);
+    }
+    if (found)
+        return found;
+    found = NEW(struct account);
+    found->name = memory_copy_string(name);
+    found->counted = now;
+    list_append(&limits->accounts, &found->link);
+    return found;
+}
+
+int limits_admit_call(struct limits *limits, const char *name, struct error *err)
+{
+    double now = clock_seconds();
+    unsigned per_minute = limits_find(limits, name)->calls_per_minute;
+    double burst = fmax(floor(per_minute / BURST_PART), 1);
+    struct account *account;
+
+    if (per_minute == 0)
+        return 0;
+    account = open_account(limits, name, now);
+    account->calls = level(limits, account, now);
+    account->counted = now;
+    if (account->calls + 1 > burst)
+        return error_set(err, ERROR_BUSY,
+                         "too many calls: %u a minute are allowed; try again in %.0f s", per_minute,
+                         ceil((account->calls + 1 - burst) / per_minute * SECONDS_PER_MINUTE));
+    account->calls++;
+    return 0;
+}
+
+/* Environments */
+
+static bool is_among(const char *const *names, const char *name)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+/* "a, b". Owned by the caller. */
+static char *join(const char *const *names)
+{
+    char *list = memory_copy_string("");
+
+    for (size_t i = 0; names[i]; i++) {
+        AUTO_FREE char *before = list;
+
+        list = memory_format("%s%s%s", before, i ? ", " : "", names[i]);
+    }
+    return list;
+}
+
+int limits_check_environment(const struct limits *limits, const char *name, const char *environment,
+                             struct error *err)
+{
+    const char *const *allowed = limits_find(limits, name)->environments;
+    AUTO_FREE char *names = allowed ? join(allowed) : NULL;
+
+    if (!allowed || (environment && is_among(allowed, environment)))
+        return 0;
+    if (!environment)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "you may not define environments; you may use: %s", names);
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "you may not use environment \"%s\"; you may use: %s", environment, names);
+}
+
+/* The table */
+
+struct limits *limits_new(void)
+{
+    struct limits *limits = NEW(struct limits);
+
+    list_init(&limits->entries);
+    list_init(&limits->accounts);
+    return limits;
+}
+
+void limits_free(struct limits *limits)
+{
+    if (!limits)
+        return;
+    limits_clear(limits);
+    LIST_FOR_EACH_SAFE (&limits->accounts, link) {
+        account_free(CONTAINER_OF(link, struct account, link));
+    }
+    free(limits);
+}
