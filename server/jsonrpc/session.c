@@ -249,6 +249,7 @@ static struct call *call_new(struct session *session, const struct arrival *arri
     call->bytes = arrival->bytes;
     call->request = (struct mcp_request){
         .peer = &session->peer,
+        .id = call->id,
         .method = message->method,
         .params = message->params,
         .in_batch = arrival->batch != NULL,
@@ -500,6 +501,11 @@ void session_forget(struct session *session, const struct sink *sink)
         session->sink = NULL;
 }
 
+void session_conclude(struct session *session)
+{
+    mcp_peer_conclude(&session->peer);
+}
+
 /* Without a sink what ends is not told to anybody. */
 static void forget_all(struct session *session)
 {
@@ -531,5 +537,5 @@ bool session_is_idle(const struct session *session)
 
 void session_set_slow(struct session *session, bool slow)
 {
-    session->peer.slow = slow;
+    mcp_peer_set_slow(&session->peer, slow);
 }

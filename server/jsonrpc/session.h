@@ -73,6 +73,10 @@ void session_refuse_line(struct session *session, size_t limit);
 /* SINK is gone: what is in flight for it goes on, and its output is dropped. */
 void session_forget(struct session *session, const struct sink *sink);
 
+/* There will be nothing more to hear, because the client sends nothing more or the server stops:
+ * requests that only listen are answered now. */
+void session_conclude(struct session *session);
+
 /* True when no answer is owed. */
 bool session_is_idle(const struct session *session);
 

@@ -40,6 +40,7 @@ enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, str
     request->peer->negotiated = request->version;
     json_decref(request->peer->capabilities);
     request->peer->capabilities = json_incref(client);
+    subscriptions_begin(request->peer);
     *ret = json_pack("{s:s, s:o, s:o, s:s*}", "protocolVersion", mcp_version_name(request->version),
                      "capabilities", capabilities_of_server(server, request->version), "serverInfo",
                      result_server_info(server, request->version), "instructions",

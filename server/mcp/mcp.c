@@ -36,6 +36,11 @@ static const struct method METHODS[] = {
     {"resources/templates/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES,
      resources_list_templates},
     {"resources/read", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES, resources_read},
+    {"resources/subscribe", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_RESOURCES,
+     subscriptions_subscribe},
+    {"resources/unsubscribe", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_RESOURCES,
+     subscriptions_unsubscribe},
+    {"subscriptions/listen", MCP_2026_07_28, MCP_2026_07_28, CAPABILITY_NONE, subscriptions_listen},
     {"prompts/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_list},
     {"prompts/get", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_get},
     {"completion/complete", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_COMPLETIONS,
@@ -46,11 +51,13 @@ void mcp_server_init(struct mcp_server *server)
 {
     server->principals = principals_new();
     server->request_states = request_states_new();
+    server->subscriptions = subscriptions_new(server);
     server->listing_cache = listing_cache_new(server->registry);
 }
 
 void mcp_server_deinit(struct mcp_server *server)
 {
+    subscriptions_free(server->subscriptions);
     listing_cache_free(server->listing_cache);
     request_states_free(server->request_states);
     principals_free(server->principals);
@@ -66,14 +73,30 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
         .caller = tool_caller_new(server->principals, settings->principal, settings->lasting),
     };
     tool_caller_set_label(peer->caller, settings->label);
+    subscriptions_add_peer(peer);
 }
 
 void mcp_peer_deinit(struct mcp_peer *peer)
 {
+    subscriptions_remove_peer(peer);
     tool_caller_unref(peer->caller);
     peer->caller = NULL;
     json_decref(peer->capabilities);
     peer->capabilities = NULL;
+}
+
+void mcp_peer_set_slow(struct mcp_peer *peer, bool slow)
+{
+    bool reads_again = peer->slow && !slow;
+
+    peer->slow = slow;
+    if (reads_again)
+        subscriptions_resume(peer);
+}
+
+void mcp_peer_conclude(struct mcp_peer *peer)
+{
+    subscriptions_end(peer);
 }
 
 bool mcp_peer_allows_batch(const struct mcp_peer *peer)
@@ -178,6 +201,7 @@ void mcp_request_cancel(struct mcp_request *request)
 
 void mcp_request_deinit(struct mcp_request *request)
 {
+    subscriptions_forget(request);
     job_free(request->job);
     request->job = NULL;
     json_decref(request->error_data);

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/outcome.h"
 #include "server/mcp/headers.h"
+#include "server/mcp/subscriptions.h"
 #include "server/mcp/version.h"
 #include "server/tools/caller.h"
 
@@ -37,6 +38,7 @@ struct mcp_server {
     struct principals *principals;         /* owned */
     struct request_states *request_states; /* owned */
     struct listing_cache *listing_cache;   /* owned */
+    struct subscriptions *subscriptions;   /* owned */
 };
 
 void mcp_server_init(struct mcp_server *server);
@@ -58,8 +60,9 @@ struct mcp_peer {
     json_t *capabilities;        /* of the client, from `initialize`; owned; NULL before it */
     int log_level;               /* least severe level sent to a legacy peer (enum log_severity) */
     bool stateless;
-    bool slow;                  /* does not read: progress and log messages are dropped */
-    struct tool_caller *caller; /* the tools' half; owned reference */
+    bool slow;                    /* does not read: progress and log messages are dropped */
+    struct tool_caller *caller;   /* the tools' half; owned reference */
+    struct subscriber subscriber; /* what it is told without a request */
 
     /* Set by whoever embeds it: a notification that belongs to no request. PARAMS is taken. */
     void (*notify)(struct mcp_peer *peer, const char *method, json_t *params);
@@ -68,6 +71,12 @@ struct mcp_peer {
 void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
                    const struct mcp_peer_settings *settings);
 void mcp_peer_deinit(struct mcp_peer *peer);
+
+/* SLOW: what can be left out is, until it is not. */
+void mcp_peer_set_slow(struct mcp_peer *peer, bool slow);
+
+/* There will be nothing more to hear: requests that listen are answered. */
+void mcp_peer_conclude(struct mcp_peer *peer);
 
 /* True when a JSON-RPC batch is legal for this peer now (2025-03-26 only). */
 bool mcp_peer_allows_batch(const struct mcp_peer *peer);
@@ -84,7 +93,8 @@ enum mcp_era mcp_era_of(const char *method, const json_t *params);
 struct mcp_request {
     /* Inputs, set before mcp_request_start. */
     struct mcp_peer *peer;             /* borrowed */
-    const char *method;                /* borrowed until the request is deinitialised */
+    const char *id;                    /* JSON text; this and the next ones are borrowed */
+    const char *method;                /* until the request is deinitialised */
     json_t *params;                    /* borrowed likewise; NULL when absent */
     const struct mcp_headers *headers; /* of HTTP, NULL elsewhere; borrowed until started */
     bool in_batch;
@@ -113,11 +123,12 @@ struct mcp_request {
 
     /* Private. */
     enum mcp_version version;
-    const json_t *capabilities; /* of the client, at this request; borrowed; NULL for none */
-    json_t *progress_token;     /* borrowed from params; NULL: no progress wanted */
-    double progress;            /* the last that was told */
-    int log_level;              /* least severe level a modern request wants; -1: none */
-    struct job *job;            /* what was started for it; owned; NULL: nothing, or not any more */
+    const json_t *capabilities;  /* of the client, at this request; borrowed; NULL for none */
+    json_t *progress_token;      /* borrowed from params; NULL: no progress wanted */
+    double progress;             /* the last that was told */
+    int log_level;               /* least severe level a modern request wants; -1: none */
+    struct subscriber *listener; /* what it listens to; owned; NULL: nothing */
+    struct job *job; /* what was started for it; owned; NULL: nothing, or not any more */
     void (*cancel)(struct mcp_request *request); /* how it is ended while it is pending */
 };
 

@@ -159,6 +159,7 @@ static void begin_finishing(struct stream *stream)
     ev_timer_again(stream->settings.loop, &stream->probe);
     set_deadline(stream, stream->settings.grace_seconds);
     set_state(stream, STREAM_FINISHING);
+    session_conclude(&stream->session);
 }
 
 /* Out */
@@ -358,6 +359,8 @@ void stream_receive(struct stream *stream, const char *bytes, size_t length)
 
 void stream_stop(struct stream *stream)
 {
+    if (stream->state < STREAM_FLUSHING)
+        session_conclude(&stream->session);
     if (stream->state < STREAM_FLUSHING)
         begin_flushing(stream, HURRY_SECONDS);
     else if (stream->state == STREAM_FLUSHING)

@@ -166,6 +166,13 @@ void http_calls_init(struct http_calls *calls)
     ev_prepare_start(calls->loop, &calls->settle);
 }
 
+void http_calls_conclude(struct http_calls *calls)
+{
+    LIST_FOR_EACH_SAFE (&calls->active, link) {
+        session_conclude(&CONTAINER_OF(link, struct http_call, link)->session);
+    }
+}
+
 void http_calls_deinit(struct http_calls *calls)
 {
     LIST_FOR_EACH_SAFE (&calls->active, link) {

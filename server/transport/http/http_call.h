@@ -27,6 +27,9 @@ struct http_calls {
 
 void http_calls_init(struct http_calls *calls);
 
+/* Answers the requests that only listen. */
+void http_calls_conclude(struct http_calls *calls);
+
 /* Cancels what runs, and closes the connections of who waits for it. */
 void http_calls_deinit(struct http_calls *calls);
 

@@ -417,4 +417,5 @@ struct http_service *http_endpoint_service(struct http_endpoint *endpoint)
 void http_endpoint_stop(struct http_endpoint *endpoint)
 {
     http_sessions_end(&endpoint->sessions);
+    http_calls_conclude(&endpoint->calls);
 }

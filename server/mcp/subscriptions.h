@@ -1,0 +1,62 @@
+/* What clients are told without having asked just now: lists that change, resources that change.
+ *
+ *     registry --- subscriptions --- subscribers: peers (up to 2025-11-25), and requests that
+ * listen
+ *
+ * A subscriber notes what it is to be told, and is told when the loop comes round: what happens
+ * several times until then, or while its client does not read, is told once. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/outcome.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct mcp_peer;
+struct mcp_request;
+struct mcp_server;
+struct subscriptions;
+
+enum {
+    SUBSCRIPTIONS_LISTENERS = 1024, /* most requests that listen at a time */
+    SUBSCRIPTIONS_RESOURCES = 1024, /* most resources that one subscriber watches */
+};
+
+struct subscriber {
+    struct list link;            /* in the server's subscriptions */
+    struct mcp_peer *peer;       /* borrowed: whom it belongs to */
+    struct mcp_request *request; /* borrowed: what listens; NULL: the peer itself */
+    json_t *id;                  /* owned: of that request; NULL: the peer itself */
+    unsigned wanted;             /* a bit for each list */
+    unsigned pending;            /* those of them that it is to be told of */
+    json_t *resources;           /* owned: URI to whether it is to be told of it; NULL: none */
+};
+
+struct subscriptions *subscriptions_new(struct mcp_server *server);
+
+/* Nobody listens any more. Harmless for NULL. */
+void subscriptions_free(struct subscriptions *subscriptions);
+
+/* Makes PEER a subscriber, which wants nothing yet. */
+void subscriptions_add_peer(struct mcp_peer *peer);
+void subscriptions_remove_peer(struct mcp_peer *peer);
+
+/* PEER, which has just done the handshake, wants to know of the lists that it has been told of. */
+void subscriptions_begin(struct mcp_peer *peer);
+
+/* PEER reads again: what it has missed is told. */
+void subscriptions_resume(struct mcp_peer *peer);
+
+/* Answers the requests of PEER that listen: there will be nothing more. */
+void subscriptions_end(struct mcp_peer *peer);
+
+/* The methods `resources/subscribe`, `resources/unsubscribe` and `subscriptions/listen`. */
+enum outcome subscriptions_subscribe(struct mcp_request *request, json_t **ret, struct error *err);
+enum outcome subscriptions_unsubscribe(struct mcp_request *request, json_t **ret,
+                                       struct error *err);
+enum outcome subscriptions_listen(struct mcp_request *request, json_t **ret, struct error *err);
+
+/* Ends what REQUEST listens to, if it does, in silence. */
+void subscriptions_forget(struct mcp_request *request);
