@@ -234,6 +234,17 @@ static int open_authority(struct server *server)
     return status;
 }
 
+static struct transport_limits transport_limits_of(const struct config *config)
+{
+    const json_t *limits = json_object_get(config_tree(config), "limits");
+    struct transport_limits result = transport_default_limits;
+
+    result.connections = (unsigned)json_integer_value(json_object_get(limits, "connections"));
+    result.per_peer =
+        (unsigned)json_integer_value(json_object_get(limits, "connections_per_client"));
+    return result;
+}
+
 static int open_transport(struct server *server, struct error *err)
 {
     server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
@@ -245,7 +256,7 @@ static int open_transport(struct server *server, struct error *err)
             .authority = server->authority,
             .http = http_endpoint_service(server->http),
             .auth_none = json_object_get(config_tree(server->config), "auth"),
-            .limits = transport_default_limits,
+            .limits = transport_limits_of(server->config),
             .finished = on_finished,
             .data = server,
         },
