@@ -7,6 +7,7 @@ import pathlib
 import installed
 
 IDLE_MIB = 8
+SHARE_OF_MEMORY = 0.1
 
 
 def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
@@ -20,3 +21,17 @@ def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
     assert measured["own_cost_ms"] != 0
     assert 0 < measured["memory_mib"]["idle"] < IDLE_MIB
     assert 0 < measured["memory_mib"]["after_100_calls"] < IDLE_MIB
+
+
+def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
+    installed.python("fastmcp")
+    installed.node_program("node-which")
+    bench = installed.ROOT / "tests" / "bench" / "http_compare.py"
+    done = installed.run("/usr/bin/python3", str(bench), installed.PYEXECD, "--json", "--seconds",
+                         "0.3", home=tmp_path, timeout=180)
+    assert done.returncode == 0, done
+    print(done.stdout)
+    measured = json.loads(done.stdout)
+    assert len(measured["cases"]) == 9
+    assert all(one["answers"] > 0 for case in measured["cases"] for one in case["servers"].values())
+    assert measured["memory_share"] < SHARE_OF_MEMORY
