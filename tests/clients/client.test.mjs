@@ -1,18 +1,74 @@
-// The official TypeScript clients over stdio: 2.x in each of its negotiation modes, and 1.x.
+// The official TypeScript clients over stdio and HTTP: 2.x in each of its negotiation modes, and 1.x.
 // PYEXECD is the program, CLIENTS the folder whose node_modules holds the clients.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 
 const require = createRequire(join(process.env.CLIENTS, 'package.json'));
-const { Client } = require('@modelcontextprotocol/client');
+const { Client, StreamableHTTPClientTransport } = require('@modelcontextprotocol/client');
 const { StdioClientTransport } = require('@modelcontextprotocol/client/stdio');
 const { Client: Client1 } = require('@modelcontextprotocol/sdk/client/index.js');
-const { StdioClientTransport: Transport1 } = require('@modelcontextprotocol/sdk/client/stdio.js');
+const { StdioClientTransport: StdioTransport1 } = require('@modelcontextprotocol/sdk/client/stdio.js');
+const { StreamableHTTPClientTransport: HttpTransport1 } =
+  require('@modelcontextprotocol/sdk/client/streamableHttp.js');
 
 const INFO = { name: 'pyexecd-test', version: '1' };
 const LIMIT = { timeout: 30_000 };
+const COMMAND = { command: process.env.PYEXECD, stderr: 'inherit' };
+
+let server; // the program, for HTTP
+let url;
+let folder; // with its configuration
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  await new Promise((done) => probe.close(done));
+  return port;
+}
+
+async function listens(port) {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return;
+    } catch {
+      await new Promise((done) => setTimeout(done, 50));
+    } finally {
+      socket.destroy();
+    }
+  }
+}
+
+before(async () => {
+  const port = await freePort();
+  url = new URL(`http://127.0.0.1:${port}/mcp`);
+  folder = mkdtempSync(join(tmpdir(), 'pyexecd-test-'));
+  const config = join(folder, 'config.yaml');
+  writeFileSync(config, JSON.stringify({ listen: [url.href], auth: 'none' }), { mode: 0o600 });
+  server = spawn(process.env.PYEXECD, ['--config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  await listens(port);
+}, LIMIT);
+
+after(async () => {
+  const ended = once(server, 'exit');
+  server.kill();
+  assert.deepEqual(await ended, [0, null]);
+  rmSync(folder, { recursive: true });
+}, LIMIT);
+
+const TRANSPORTS = {
+  stdio: [() => new StdioClientTransport(COMMAND), () => new StdioTransport1(COMMAND)],
+  HTTP: [() => new StreamableHTTPClientTransport(url), () => new HttpTransport1(url)],
+};
 
 // Lists the tool, then calls it with a script that works, one that fails and one that is cancelled.
 async function useTheTool(client) {
@@ -39,9 +95,8 @@ async function cancels(call, options) {
   await assert.rejects(call('import time; time.sleep(300)', options(aborter.signal)));
 }
 
-async function withClient2(mode, use) {
-  const client = new Client(INFO, mode && { versionNegotiation: { mode } });
-  await client.connect(new StdioClientTransport({ command: process.env.PYEXECD, stderr: 'inherit' }));
+async function withClient(client, transport, use) {
+  await client.connect(transport);
   try {
     await use(client);
   } finally {
@@ -49,43 +104,43 @@ async function withClient2(mode, use) {
   }
 }
 
-for (const [name, mode, revision] of [
-  ['by default', undefined, '2025-11-25'],
-  ['legacy', 'legacy', '2025-11-25'],
-  ['auto', 'auto', '2026-07-28'],
-  ['pinned', { pin: '2026-07-28' }, '2026-07-28'],
-]) {
-  test(`@modelcontextprotocol/client 2.x, ${name}`, LIMIT, () =>
-    withClient2(mode, async (client) => {
-      assert.equal(client.getNegotiatedProtocolVersion(), revision);
+const client2 = (mode) => new Client(INFO, mode && { versionNegotiation: { mode } });
+
+for (const [name, [makeTransport, makeTransport1]] of Object.entries(TRANSPORTS)) {
+  for (const [way, mode, revision] of [
+    ['by default', undefined, '2025-11-25'],
+    ['legacy', 'legacy', '2025-11-25'],
+    ['auto', 'auto', '2026-07-28'],
+    ['pinned', { pin: '2026-07-28' }, '2026-07-28'],
+  ]) {
+    test(`@modelcontextprotocol/client 2.x over ${name}, ${way}`, LIMIT, () =>
+      withClient(client2(mode), makeTransport(), async (client) => {
+        assert.equal(client.getNegotiatedProtocolVersion(), revision);
+        assert.equal(client.getServerVersion().name, 'pyexecd');
+        const call = await useTheTool(client);
+        await cancels(call, (signal) => [{ signal }]);
+        // The connection goes on after a cancelled call.
+        assert.equal((await call('print("after")', [])).structuredContent.stdout, 'after\n');
+      }));
+
+    if (way !== 'by default' && way !== 'auto') continue; // it takes its time
+    test(`@modelcontextprotocol/client 2.x over ${name}, ${way}, hears of progress`, LIMIT, () =>
+      withClient(client2(mode), makeTransport(), async (client) => {
+        const heard = [];
+        const code = 'import time\nfor i in range(6):\n    print("step", i, flush=True)\n    time.sleep(1)';
+        await client.callTool(
+          { name: 'run_python', arguments: { code } },
+          { onprogress: (progress) => heard.push(progress) },
+        );
+        assert.ok(heard.some(({ message }) => /^step \d/.test(message)), JSON.stringify(heard));
+      }));
+  }
+
+  test(`@modelcontextprotocol/sdk 1.x over ${name}`, LIMIT, () =>
+    withClient(new Client1(INFO), makeTransport1(), async (client) => {
       assert.equal(client.getServerVersion().name, 'pyexecd');
       const call = await useTheTool(client);
-      await cancels(call, (signal) => [{ signal }]);
-      // The connection goes on after a cancelled call.
-      assert.equal((await call('print("after")', [])).structuredContent.stdout, 'after\n');
+      await cancels(call, (signal) => [undefined, { signal }]);
+      await client.ping();
     }));
 }
-
-test('@modelcontextprotocol/client 2.x hears of progress', LIMIT, () =>
-  withClient2('auto', async (client) => {
-    const heard = [];
-    const code = 'import time\nfor i in range(6):\n    print("step", i, flush=True)\n    time.sleep(1)';
-    await client.callTool(
-      { name: 'run_python', arguments: { code } },
-      { onprogress: (progress) => heard.push(progress) },
-    );
-    assert.ok(heard.some(({ message }) => /^step \d/.test(message)), JSON.stringify(heard));
-  }));
-
-test('@modelcontextprotocol/sdk 1.x', LIMIT, async () => {
-  const client = new Client1(INFO);
-  await client.connect(new Transport1({ command: process.env.PYEXECD, stderr: 'inherit' }));
-  try {
-    assert.equal(client.getServerVersion().name, 'pyexecd');
-    const call = await useTheTool(client);
-    await cancels(call, (signal) => [undefined, { signal }]);
-    await client.ping();
-  } finally {
-    await client.close();
-  }
-});

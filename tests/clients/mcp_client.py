@@ -1,4 +1,4 @@
-"""The MCP Python SDK against the program named on the command line: 2.x and 1.x alike.
+"""The MCP Python SDK against the program, or the URL, named on the command line: 2.x and 1.x alike.
 
 Prints one line of JSON with what it saw; test_python.py starts it with the SDK's own interpreter.
 """
@@ -20,24 +20,38 @@ async def use_the_tool(session):
     }
 
 
-async def with_session(command):
-    """The handshake by hand: `initialize`, as every version of the SDK has it."""
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client.stdio import stdio_client
+def is_url(server):
+    return server.startswith("http")
 
-    async with stdio_client(StdioServerParameters(command=command)) as streams:
-        async with ClientSession(*streams) as session:
+
+def open_streams(server):
+    from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    if is_url(server):
+        return streamable_http_client(server)
+    return stdio_client(StdioServerParameters(command=server))
+
+
+async def with_session(server):
+    """The handshake by hand: `initialize`, as every version of the SDK has it."""
+    from mcp import ClientSession
+
+    async with open_streams(server) as (read, write, *_):
+        async with ClientSession(read, write) as session:
             answer = await session.initialize()
             seen = await use_the_tool(session)
             seen["server"] = answer.model_dump(mode="json", by_alias=True)["serverInfo"]["name"]
             return seen
 
 
-async def with_client(command, mode):
+async def with_client(server, mode):
     """The client of 2.x, which negotiates the revision."""
     from mcp import Client, StdioServerParameters
 
-    async with Client(StdioServerParameters(command=command), mode=mode) as client:
+    target = server if is_url(server) else StdioServerParameters(command=server)
+    async with Client(target, mode=mode) as client:
         seen = await use_the_tool(client)
         seen["revision"] = client.protocol_version
         # A pinned revision needs no handshake, so nothing has named the server yet.
@@ -46,11 +60,11 @@ async def with_client(command, mode):
 
 
 async def main():
-    command, mode = sys.argv[1:]
+    server, mode = sys.argv[1:]
     if mode == "session":
-        seen = await with_session(command)
+        seen = await with_session(server)
     else:
-        seen = await with_client(command, mode)
+        seen = await with_client(server, mode)
     print(json.dumps({"sdk": version("mcp"), **seen}))
 
 

@@ -1,9 +1,11 @@
-"""Claude Code and Gemini CLI, the real ones from npm: both start a server to tell its health."""
+"""Claude Code, Gemini CLI and the MCP Inspector, the real ones from npm. How the first two connect
+over HTTP is in test_readme.py."""
 
 import json
 
+import http_server
 import installed
-
+import pytest
 
 def test_claude_code_reports_the_server_as_connected(tmp_path):
     claude = installed.node_program("claude")
@@ -31,3 +33,22 @@ def test_gemini_reports_the_server_as_connected(tmp_path):
     assert listed.returncode == 0, listed
     line = next(line for line in (listed.stdout + listed.stderr).splitlines() if "python:" in line)
     assert line.endswith("Connected"), listed
+
+
+def inspect(home, url, era, *request):
+    """What the Inspector prints for REQUEST."""
+    done = installed.run(installed.node_program("mcp-inspector"), "--cli", url, "--transport", "http",
+                         "--protocol-era", era, *request, home=home)
+    assert done.returncode == 0, done
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
+def test_the_inspector_lists_and_calls_the_tool(era, tmp_path):
+    with http_server.served(tmp_path) as url:
+        listed, notes = inspect(tmp_path, url, era, "--method", "tools/list", "--strict")
+        called, _ = inspect(tmp_path, url, era, "--method", "tools/call", "--tool-name",
+                            "run_python", "--tool-arg", "code=print(6 * 7)")
+    assert [tool["name"] for tool in listed["tools"]] == ["run_python"]
+    assert "0 errors" in notes, notes
+    assert called["structuredContent"]["stdout"] == "42\n"

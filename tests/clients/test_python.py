@@ -1,24 +1,26 @@
-"""The MCP Python SDK, 1.x and 2.x, over stdio."""
+"""The MCP Python SDK, 1.x and 2.x, over stdio and HTTP."""
 
 import json
 import pathlib
 
+import http_server
 import installed
 import pytest
 
 CLIENT = pathlib.Path(__file__).with_name("mcp_client.py")
 
 
-@pytest.mark.parametrize("environment, mode, sdk, revision", [
+CLIENTS = pytest.mark.parametrize("environment, mode, sdk, revision", [
     ("ag2", "session", "1.", None),
     ("mcp", "session", "2.", None),
     ("mcp", "legacy", "2.", "2025-11-25"),
     ("mcp", "auto", "2.", "2026-07-28"),
     ("mcp", "2026-07-28", "2.", "2026-07-28"),
 ])
-def test_python_client_lists_and_calls_the_tool(environment, mode, sdk, revision, tmp_path):
-    done = installed.run(installed.python(environment), str(CLIENT), installed.PYEXECD, mode,
-                         home=tmp_path)
+
+
+def lists_and_calls_the_tool(server, environment, mode, sdk, revision, home):
+    done = installed.run(installed.python(environment), str(CLIENT), server, mode, home=home)
     assert done.returncode == 0, done
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["sdk"].startswith(sdk)
@@ -29,3 +31,14 @@ def test_python_client_lists_and_calls_the_tool(environment, mode, sdk, revision
     assert seen["works"]["structuredContent"]["stdout"] == "42\n"
     assert seen["fails"]["isError"]
     assert "ZeroDivisionError" in seen["fails"]["content"][0]["text"]
+
+
+@CLIENTS
+def test_python_client_over_stdio(environment, mode, sdk, revision, tmp_path):
+    lists_and_calls_the_tool(installed.PYEXECD, environment, mode, sdk, revision, tmp_path)
+
+
+@CLIENTS
+def test_python_client_over_http(environment, mode, sdk, revision, tmp_path):
+    with http_server.served(tmp_path) as url:
+        lists_and_calls_the_tool(url, environment, mode, sdk, revision, tmp_path)

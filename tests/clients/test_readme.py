@@ -1,0 +1,55 @@
+"""What the README says is to be typed does what it says; only the port is another one."""
+
+import json
+import re
+
+import http_server
+import installed
+import pytest
+
+README = (installed.ROOT / "README.md").read_text()
+PORT = "8808"
+
+
+def blocks(language, *words):
+    """The code blocks of the README in LANGUAGE that have all WORDS in them."""
+    found = re.findall(rf"^```{language}\n(.*?)^```$", README, re.M | re.S)
+    return [block for block in found if all(word in block for word in words)]
+
+
+def typed(block, url, home, **environment):
+    """Runs BLOCK in a shell, against the server at URL."""
+    port = url.split(":")[2].split("/")[0]
+    return installed.run("/bin/sh", "-ec", block.replace(PORT, port), home=home, **environment)
+
+
+@pytest.mark.parametrize("block", blocks("sh", "curl"), ids=["alone", "session"])
+def test_curl_is_answered(block, tmp_path):
+    with http_server.served(tmp_path) as url:
+        done = typed(block, url, tmp_path)
+    assert done.returncode == 0, done
+    answer = json.loads(done.stdout)
+    assert answer["result"]["structuredContent"]["stdout"] == "42\n"
+
+
+@pytest.mark.parametrize("client, block", [
+    pytest.param(line.split()[0], line, id=line.split()[0])
+    for block in blocks("sh", "mcp add", "http://") for line in block.splitlines()
+    if line.split()[0] in ("claude", "gemini")
+])
+def test_command_line_clients_connect(client, block, tmp_path):
+    installed.node_program(client)
+    path = f"{installed.DEPS}/clients/node_modules/.bin:{installed.DEPS}/node/bin:/usr/bin:/bin"
+    quiet = {"PATH": path, "DISABLE_AUTOUPDATER": "1", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+    with http_server.served(tmp_path) as url:
+        added = typed(block, url, tmp_path, **quiet)
+        assert added.returncode == 0, added
+        listed = typed(f"{client} mcp list", url, tmp_path, **quiet)
+    line = next(line for line in (listed.stdout + listed.stderr).splitlines() if "python:" in line)
+    assert line.endswith("Connected"), listed
+
+
+@pytest.mark.parametrize("block", blocks("json", PORT), ids=lambda block: block[:40])
+def test_configuration_of_clients_is_json(block):
+    json.loads(block)
