@@ -1,0 +1,13 @@
+/* Work that takes a while, for tools that have to be pending: a step of it comes some time later.
+ */
+#pragma once
+
+#include "base/outcome.h"
+#include "server/tools/invocation.h"
+
+/* Calls STEP for CALL in SECONDS. It may call `later` again, or ends the call. One step at a time.
+ */
+enum outcome later(struct invocation *call, double seconds, void (*step)(struct invocation *call));
+
+/* The `cancel` of a tool that uses `later`: the step will not come. */
+void later_cancel(struct invocation *call);

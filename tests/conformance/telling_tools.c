@@ -1,0 +1,103 @@
+/* Tools that tell their client something while they work, or let it go until they are done. */
+#include "server/tools/invocation.h"
+#include "server/tools/tool.h"
+#include "tests/conformance/catalogue.h"
+#include "tests/conformance/later.h"
+
+#include <jansson.h>
+
+enum { MILLISECONDS_APART = 50, RECONNECT_MILLISECONDS = 100 };
+
+static enum outcome a_little_later(struct invocation *call, void (*step)(struct invocation *call))
+{
+    return later(call, MILLISECONDS_APART / 1e3, step);
+}
+
+static void log_info(struct invocation *call, const char *text)
+{
+    invocation_log(call, SEVERITY_INFO, NULL, json_string(text));
+}
+
+/* Progress */
+
+static void progress_end(struct invocation *call)
+{
+    call->progress(call, 100, 100, "Completed");
+    catalogue_answer(call, "Told of the progress.");
+    invocation_finish(call);
+}
+
+static void progress_middle(struct invocation *call)
+{
+    call->progress(call, 50, 100, "Half of it");
+    (void)a_little_later(call, progress_end);
+}
+
+static enum outcome progress_start(struct invocation *call, struct error *err)
+{
+    (void)err;
+    call->progress(call, 0, 100, "Started");
+    return a_little_later(call, progress_middle);
+}
+
+/* Log messages */
+
+static void log_end(struct invocation *call)
+{
+    log_info(call, "Tool execution completed");
+    catalogue_answer(call, "Logged.");
+    invocation_finish(call);
+}
+
+static void log_middle(struct invocation *call)
+{
+    log_info(call, "Tool processing data");
+    (void)a_little_later(call, log_end);
+}
+
+static enum outcome log_start(struct invocation *call, struct error *err)
+{
+    (void)err;
+    log_info(call, "Tool execution started");
+    return a_little_later(call, log_middle);
+}
+
+/* Letting the client go */
+
+static void reconnection_end(struct invocation *call)
+{
+    catalogue_answer(call, "The client came back for this.");
+    invocation_finish(call);
+}
+
+static enum outcome reconnection_start(struct invocation *call, struct error *err)
+{
+    (void)err;
+    invocation_release(call);
+    return later(call, RECONNECT_MILLISECONDS / 1e3, reconnection_end);
+}
+
+void catalogue_add_telling_tools(struct registry *registry)
+{
+    static const struct tool TOOLS[] = {
+        {.name = "test_tool_with_progress",
+         .description = "Reports progress.",
+         .start = progress_start,
+         .cancel = later_cancel},
+        {.name = "test_tool_with_logging",
+         .description = "Writes to the log.",
+         .start = log_start,
+         .cancel = later_cancel},
+        {.name = "test_logging_tool",
+         .description = "Writes to the log, too.",
+         .start = log_start,
+         .cancel = later_cancel},
+        {.name = "test_reconnection",
+         .description = "Lets its client go and come back for the answer.",
+         .start = reconnection_start,
+         .cancel = later_cancel},
+    };
+
+    for (size_t i = 0; i < sizeof TOOLS / sizeof *TOOLS; i++)
+        catalogue_add_tool(registry, &TOOLS[i], NULL);
+}
