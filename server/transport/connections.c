@@ -289,7 +289,6 @@ static bool is_over(struct connection *connection)
     case CONNECTION_STREAM:
         return stream_settle(&connection->stream);
     case CONNECTION_HTTP:
-        return http_connection_settle(&connection->http);
     case CONNECTION_LOGIN:
         break;
     }

@@ -131,7 +131,6 @@ static void client_deinit(struct client *client)
 {
     close(client->fd);
     ev_run(client->loop, EVRUN_NOWAIT);
-    http_connection_settle(&client->connection);
     http_connection_deinit(&client->connection);
     assert(client->open == 0);
     buffer_deinit(&client->received);

@@ -367,12 +367,11 @@ static void advance(struct http_connection *connection)
         connection->is_begun = true;
         connection->read_by = clock_seconds() + limits_of(connection)->head_seconds;
     }
+    while (steps < STEPS_AT_ONCE && step(connection))
+        steps++;
     ev_timer_stop(connection->settings.loop, &connection->resume);
-    while (step(connection))
-        if (++steps == STEPS_AT_ONCE) {
-            resume_soon(connection);
-            break;
-        }
+    if (steps == STEPS_AT_ONCE)
+        resume_soon(connection);
     rearm(connection);
 }
 
@@ -605,12 +604,4 @@ void http_connection_stop(struct http_connection *connection)
     begin_lingering(connection);
     connection->read_by = clock_seconds() + HURRY_SECONDS;
     rearm(connection);
-}
-
-bool http_connection_settle(struct http_connection *connection)
-{
-    if (connection->state != HTTP_CONNECTION_CLOSED)
-        return false;
-    forsake(connection);
-    return true;
 }

@@ -10,8 +10,8 @@
  *
  * Requests that came in early are served in order, one after the other, and a few of them at a time
  * so that other connections have their turn. All deadlines are absolute: no byte that drips in
- * moves them. A connection never frees itself: it tells its owner that it is closed, who then calls
- * http_connection_settle before the loop sleeps. */
+ * moves them. A connection never frees itself: it tells its owner that it is closed, who then
+ * releases it before the loop sleeps, and so tells the service that the client is gone. */
 #pragma once
 
 #include "server/transport/http/channel.h"
@@ -91,9 +91,6 @@ void http_connection_deinit(struct http_connection *connection);
 /* Serves no more: a response that is owed is not given, what was sent may still be taken for a
  * moment. Not below a call from the connection. */
 void http_connection_stop(struct http_connection *connection);
-
-/* Tells the service what it has to know; true when the connection is CLOSED. */
-bool http_connection_settle(struct http_connection *connection);
 
 /* For http_exchange.c: makes everything fit after something was sent. */
 void http_connection_sent(struct http_connection *connection);

@@ -109,7 +109,6 @@ static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int even
     (void)events;
     if (peer->is_over || !peer->is_closed)
         return;
-    assert_true(http_connection_settle(&peer->connection));
     http_connection_deinit(&peer->connection);
     peer->is_over = true;
 }

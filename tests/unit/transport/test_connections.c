@@ -19,7 +19,7 @@
 
 /* Over HTTP; test_transport.c has those that speak in lines. */
 
-enum { CROWD = 200 };
+enum { CROWD = 300 };
 
 #define REQUEST  "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define RESPONSE "HTTP/1.1 204 No Content\r\n\r\n"
