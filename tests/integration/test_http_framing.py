@@ -170,6 +170,8 @@ def test_a_body_may_be_of_exactly_the_limit(server, stream, chunk):
                 b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
         else:
             request = sized(server, body)
+        if wanted == 413 and not chunk:
+            request = request[:1000]  # its length is said at once; no more of it is waited for
         stream.sendall(request)
         status, answer, rest = read_response(stream)
         assert (status, rest) == (wanted, b"")

@@ -57,7 +57,7 @@ static enum http_body_state feed_sized(struct http_body *body, const char *bytes
                                        size_t *ret_used)
 {
     *ret_used = body->left < length ? (size_t)body->left : length;
-    if (body->left > body->limit - body->received || !keep(body, bytes, *ret_used))
+    if (!keep(body, bytes, *ret_used))
         return HTTP_BODY_TOO_LARGE;
     body->left -= *ret_used;
     return body->left == 0 ? HTTP_BODY_COMPLETE : HTTP_BODY_PARTIAL;

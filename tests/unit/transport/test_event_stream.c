@@ -1,4 +1,7 @@
 #include "server/transport/http/event_stream.h"
+
+#include "server/mcp/subscriptions.h"
+#include "server/tools/registry.h"
 #include "tests/unit/transport/exchange_double.h"
 
 #include <setjmp.h>
@@ -10,6 +13,7 @@
 #include <cmocka.h>
 
 struct fixture {
+    struct mcp_server server;
     struct session session;
     struct http_names names;
     struct event_stream stream;
@@ -29,6 +33,9 @@ static int set_up(void **state)
     static struct fixture fixture;
 
     fixture = (struct fixture){.names = {none, none}};
+    fixture.server = (struct mcp_server){.loop = EV_DEFAULT, .registry = registry_new()};
+    fixture.server.subscriptions = subscriptions_new(&fixture.server);
+    fixture.session.peer.server = &fixture.server;
     fixture.session.peer.negotiated = MCP_2025_11_25;
     fixture.stream = (struct event_stream){
         .loop = EV_DEFAULT,
@@ -47,6 +54,8 @@ static int tear_down(void **state)
     struct fixture *fixture = *state;
 
     event_stream_deinit(&fixture->stream);
+    subscriptions_free(fixture->server.subscriptions);
+    registry_free(fixture->server.registry);
     return 0;
 }
 
