@@ -10,6 +10,9 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
+#include "environments/executor.h"
+#include "server/admin.h"
 #include "server/authentication.h"
 #include "server/callers.h"
 #include "server/command.h"
@@ -50,6 +53,7 @@ struct server {
     struct authority *authority; /* owned; NULL: there is none */
     struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
     struct transport *transport; /* owned */
+    struct admin *admin;         /* owned; NULL: nobody is told */
     struct ev_signal signals[ENDING_SIGNALS];
     struct ev_signal hangup;
     bool has_terminal;        /* it was started from one */
@@ -74,6 +78,7 @@ static void stop(struct server *server, int signal)
 {
     if (!server->transport || ev_is_active(&server->deadline)) { /* stopping already */
         transport_free(server->transport);
+        admin_close(server->admin);
         _exit(EXIT_SIGNAL_BASE + signal);
     }
     log_info("stopping on %s", strsignal(signal));
@@ -158,11 +163,13 @@ static void take_over(struct server *server, struct config *config)
     if (authentication_read_tokens(config, &tokens) < 0 || reload_service(server, config) < 0) {
         reload_refuse(config);
         config_free(config);
+        metrics_count(METRIC_RELOADS, "refused", NULL);
     } else {
         if (server->authority && reload_has_tokens(server->started, config))
             take_over_principals(server, config, &tokens);
         reload_warn(server->started, config);
         log_info("the configuration was read again");
+        metrics_count(METRIC_RELOADS, "success", NULL);
     }
     token_file_deinit(&tokens);
 }
@@ -184,6 +191,8 @@ static void on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int event
     config = reload_read(server->config);
     if (config)
         take_over(server, config);
+    else
+        metrics_count(METRIC_RELOADS, "refused", NULL);
     transport_end_reload(server->transport);
 }
 
@@ -245,6 +254,37 @@ static struct transport_limits transport_limits_of(const struct config *config)
     return result;
 }
 
+static struct admin_state look(void *data)
+{
+    const struct server *server = data;
+
+    return (struct admin_state){
+        .is_stopping = !server->transport || ev_is_active(&server->deadline),
+        .runs = executor_going(server->service.executor),
+        .queued_runs = executor_waiting(server->service.executor),
+        .connections = server->transport ? transport_connection_count(server->transport) : 0,
+        .sessions = server->http ? http_endpoint_session_count(server->http) : 0,
+    };
+}
+
+static int open_admin(struct server *server, struct error *err)
+{
+    const char *address = json_object_get_string(config_tree(server->config), "admin");
+
+    if (!address)
+        return 0;
+    server->admin = admin_open(
+        &(struct admin_settings){
+            .loop = server->service.loop,
+            .address = address,
+            .version = PYEXECD_VERSION,
+            .look = look,
+            .data = server,
+        },
+        err);
+    return server->admin ? 0 : -1;
+}
+
 static int open_transport(struct server *server, struct error *err)
 {
     server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
@@ -272,6 +312,7 @@ static void shut_down(struct server *server)
     authority_free(STEAL_PTR(server->authority));
     service_stop(&server->service);
     service_drain(&server->service);
+    admin_close(STEAL_PTR(server->admin));
     stop_watchers(server);
     mcp_server_deinit(&server->mcp);
     registry_free(server->registry);
@@ -285,7 +326,7 @@ static int open_server(struct server *server, struct error *err)
     if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES, err) < 0)
         return -1;
     start_watchers(server);
-    if (open_tools(server, err) < 0 || open_authority(server) < 0)
+    if (open_tools(server, err) < 0 || open_authority(server) < 0 || open_admin(server, err) < 0)
         return -1;
     return open_transport(server, err);
 }

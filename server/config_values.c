@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "server/config_paths.h"
+#include "server/admin_address.h"
 #include "server/transport/address.h"
 #include "server/transport/http/http_origin.h"
 #include "server/transport/oauth/oauth_url.h"
@@ -37,6 +38,13 @@ static json_t *read_address(const char *text, struct error *err)
     struct address address;
 
     return address_parse(text, &address, err) < 0 ? NULL : json_string(text);
+}
+
+static json_t *read_admin_address(const char *text, struct error *err)
+{
+    AUTO_FREE char *address = admin_address_read(text, err);
+
+    return address ? json_string(text) : NULL;
 }
 
 static json_t *read_safe_url(const char *text, struct error *err)
@@ -114,6 +122,7 @@ static json_t *read_format(const char *format, const char *text, struct error *e
         json_t *(*read)(const char *text, struct error *err);
     } formats[] = {
         {"address", read_address},
+        {"admin-address", read_admin_address},
         {"byte-size", read_size},
         {"absolute-path", read_absolute_path},
         {"working-directory", read_working_directory},

@@ -11,8 +11,8 @@
 
 /* What service_reload() takes over, and the tool above it. */
 static const char *const changeable[] = {
-    "callers", "default_environment", "environments", "keep_for",
-    "limits",  "max_timeout",         "timeout",
+    "approval", "callers", "default_environment", "environments",
+    "keep_for", "limits",  "max_timeout",         "timeout",
 };
 
 struct config *reload_read(const struct config *current)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ static void turn_away(int fd, const struct entrance *entrance)
 {
     const char *text = entrance->service ? no_room_http : no_room;
 
+    metrics_count(METRIC_REFUSALS, "no_room", NULL);
     (void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     close(fd);
 }

@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "server/transport/greeting.h"
 
 #include <errno.h>
@@ -105,10 +106,12 @@ static char *take_authorization(char *line, size_t length)
 
 static void end_check(struct login *login)
 {
-    if (login->check.status == 0)
+    if (login->check.status == 0) {
         finish(login, true);
-    else
-        refuse(login, unauthorized);
+        return;
+    }
+    metrics_count(METRIC_REFUSALS, "token", NULL);
+    refuse(login, unauthorized);
 }
 
 static void on_checked(struct authority_check *check)

@@ -53,12 +53,18 @@ static void on_watchdog(struct ev_loop *loop, struct ev_timer *timer, int events
     notify_send(CONTAINER_OF(timer, struct notify, watchdog), "WATCHDOG=1");
 }
 
+void notify_init_silent(struct notify *notify, struct ev_loop *loop)
+{
+    *notify = (struct notify){.fd = -1, .loop = loop};
+    ev_timer_init(&notify->watchdog, on_watchdog, 0, 0);
+}
+
 void notify_init(struct notify *notify, struct ev_loop *loop)
 {
     double interval = watchdog_interval();
 
-    *notify = (struct notify){.fd = -1, .loop = loop};
-    ev_timer_init(&notify->watchdog, on_watchdog, interval, interval);
+    notify_init_silent(notify, loop);
+    ev_timer_set(&notify->watchdog, interval, interval);
     if (parse_manager(getenv("NOTIFY_SOCKET"), &notify->manager)) {
         notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (interval > 0)

@@ -16,6 +16,9 @@ struct notify {
 /* Reads NOTIFY_SOCKET and WATCHDOG_USEC and removes them from the environment. A manager that
  * cannot be told anything is no error. */
 void notify_init(struct notify *notify, struct ev_loop *loop);
+
+/* Nobody is told anything, and the environment stays as it is. */
+void notify_init_silent(struct notify *notify, struct ev_loop *loop);
 void notify_deinit(struct notify *notify);
 
 /* Sends STATE, lines of "NAME=value". */

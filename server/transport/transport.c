@@ -301,13 +301,21 @@ struct transport *transport_open(const struct transport_settings *settings, stru
         .closed = on_closed,
     };
     connections_init(&transport->connections);
-    notify_init(&transport->notify, settings->loop);
+    if (settings->is_secondary)
+        notify_init_silent(&transport->notify, settings->loop);
+    else
+        notify_init(&transport->notify, settings->loop);
     if (open_addresses(transport, settings->addresses, err) < 0) {
         transport_free(transport);
         return NULL;
     }
     notify_send(&transport->notify, "READY=1");
     return transport;
+}
+
+unsigned transport_connection_count(const struct transport *transport)
+{
+    return transport->connections.count;
 }
 
 void transport_begin_reload(struct transport *transport)

@@ -38,6 +38,7 @@ struct transport_settings {
     bool auth_none;               /* `auth: none` was written: they need no token */
     struct http_service *http;    /* of HTTP addresses; NULL: there can be none; borrowed */
     struct transport_limits limits;
+    bool is_secondary; /* another one tells the service manager how the server is */
 
     /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last
      * connection is closed after transport_stop. Called from the loop, once; the transport must not
@@ -49,6 +50,9 @@ struct transport_settings {
 /* Opens all addresses, or none: NULL, and ERR names the address. Then tells a service manager that
  * the server is ready. */
 struct transport *transport_open(const struct transport_settings *settings, struct error *err);
+
+/* Connections that there are now. */
+unsigned transport_connection_count(const struct transport *transport);
 
 /* Tells a service manager that the configuration is being read again, and that the server is ready
  * again. */

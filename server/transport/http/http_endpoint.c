@@ -414,6 +414,11 @@ struct http_service *http_endpoint_service(struct http_endpoint *endpoint)
     return &endpoint->service;
 }
 
+unsigned http_endpoint_session_count(const struct http_endpoint *endpoint)
+{
+    return endpoint->sessions.count;
+}
+
 void http_endpoint_stop(struct http_endpoint *endpoint)
 {
     http_sessions_end(&endpoint->sessions);

@@ -32,5 +32,8 @@ void http_endpoint_free(struct http_endpoint *endpoint);
 /* What its requests are answered by; borrowed. */
 struct http_service *http_endpoint_service(struct http_endpoint *endpoint);
 
+/* Sessions that there are now. */
+unsigned http_endpoint_session_count(const struct http_endpoint *endpoint);
+
 /* Ends all sessions and streams: what runs is cancelled. Further requests are refused. */
 void http_endpoint_stop(struct http_endpoint *endpoint);

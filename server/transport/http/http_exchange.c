@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/metrics.h"
 #include "server/transport/http/http_connection.h"
 #include "server/transport/http/http_event.h"
 #include "server/transport/http/http_status.h"
@@ -97,6 +98,25 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
     http_connection_responded(connection);
 }
 
+/* What refusals are counted by. */
+static const char *refusal_name(unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *name;
+    } names[] = {
+        {400, "malformed"}, {401, "token"},        {403, "forbidden"}, {404, "not_found"},
+        {405, "method"},    {406, "accept"},       {408, "timeout"},   {413, "too_large"},
+        {414, "too_large"}, {415, "content_type"}, {421, "host"},      {429, "rate_limit"},
+        {431, "too_large"}, {503, "no_room"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].status == status)
+            return names[i].name;
+    return "other";
+}
+
 void http_refuse(struct http_exchange *exchange, unsigned status, const char *fields, int code,
                  const char *message)
 {
@@ -105,6 +125,7 @@ void http_refuse(struct http_exchange *exchange, unsigned status, const char *fi
         snprintf(text, sizeof text,
                  "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":%d,\"message\":\"%s\"}}", code, message);
 
+    metrics_count(METRIC_REFUSALS, refusal_name(status), NULL);
     http_respond(exchange, status, fields, "application/json", text, (size_t)length);
 }
 

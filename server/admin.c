@@ -1,0 +1,233 @@
+#include "server/admin.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "server/admin_address.h"
+#include "server/transport/http/http_exchange.h"
+#include "server/transport/http/http_gate.h"
+#include "server/transport/http/http_origin.h"
+#include "server/transport/transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIELDS       "Cache-Control: no-store\r\n"
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+enum {
+    CONNECTIONS = 16,
+    METRICS_BYTES = 4 * 1024 * 1024,
+    REFUSAL_CODE = -32600,
+    OK = 200,
+    FORBIDDEN = 403,
+    NOT_FOUND = 404,
+    NOT_ALLOWED = 405,
+    UNAVAILABLE = 503,
+};
+
+struct admin {
+    struct admin_settings settings;
+    struct http_service service;
+    struct transport *transport; /* owned */
+    double started;              /* monotonic seconds */
+    time_t started_at;
+};
+
+static struct admin *admin_of(struct http_service *service)
+{
+    return CONTAINER_OF(service, struct admin, service);
+}
+
+/* /healthz */
+
+static void tell_health(struct admin *admin, struct http_exchange *exchange)
+{
+    const struct admin_state state = admin->settings.look(admin->settings.data);
+    double uptime = clock_seconds() - admin->started;
+    AUTO_FREE char *text =
+        memory_format("{\"status\":\"%s\",\"version\":\"%s\",\"uptime\":%.1f}\n",
+                      state.is_stopping ? "stopping" : "ok", admin->settings.version, uptime);
+
+    http_respond(exchange, state.is_stopping ? UNAVAILABLE : OK, FIELDS, "application/json", text,
+                 strlen(text));
+}
+
+/* /metrics */
+
+/* Bytes in memory; 0: the kernel does not say. */
+static double resident_memory(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+    bool is_read = file && fscanf(file, "%*u %lu", &pages) == 1;
+
+    if (file)
+        fclose(file);
+    return is_read ? (double)pages * (double)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static int write_gauges(const struct admin *admin, struct buffer *buffer, struct error *err)
+{
+    const struct admin_state state = admin->settings.look(admin->settings.data);
+    AUTO_FREE char *version = memory_format("version=\"%s\"", admin->settings.version);
+    const struct {
+        const char *name;
+        const char *help;
+        const char *labels;
+        double value;
+    } gauges[] = {
+        {"pyexecd_build_info", "Which version this is.", version, 1},
+        {"pyexecd_runs_running", "Runs that go now.", "", state.runs},
+        {"pyexecd_run_queue_length", "Runs that wait for their place.", "", state.queued_runs},
+        {"pyexecd_connections", "Connections of clients.", "", state.connections},
+        {"pyexecd_sessions", "Sessions over HTTP.", "", state.sessions},
+        {"process_resident_memory_bytes", "Resident memory size in bytes.", "", resident_memory()},
+        {"process_start_time_seconds", "Start time since the Unix epoch in seconds.", "",
+         (double)admin->started_at},
+    };
+
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        if (metrics_write_gauge(buffer, gauges[i].name, gauges[i].help, gauges[i].labels,
+                                gauges[i].value, err) < 0)
+            return -1;
+    return 0;
+}
+
+static void tell_metrics(struct admin *admin, struct http_exchange *exchange)
+{
+    struct buffer buffer;
+    struct error err = ERROR_INIT;
+
+    buffer_init(&buffer, METRICS_BYTES);
+    if (write_gauges(admin, &buffer, &err) < 0 || metrics_write(&buffer, &err) < 0)
+        http_refuse(exchange, UNAVAILABLE, FIELDS, REFUSAL_CODE, "the metrics are too many");
+    else
+        http_respond(exchange, OK, FIELDS, METRICS_TYPE, buffer_bytes(&buffer),
+                     buffer_length(&buffer));
+    buffer_deinit(&buffer);
+}
+
+/* Requests */
+
+static const struct {
+    const char *path;
+    void (*tell)(struct admin *admin, struct http_exchange *exchange);
+} pages[] = {
+    {"/healthz", tell_health},
+    {"/metrics", tell_metrics},
+};
+
+static void answer(struct admin *admin, struct http_exchange *exchange)
+{
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        if (strcmp(exchange->head.path, pages[i].path) == 0) {
+            pages[i].tell(admin, exchange);
+            return;
+        }
+    }
+    http_refuse(exchange, NOT_FOUND, "", REFUSAL_CODE, "there are /healthz and /metrics");
+}
+
+static bool is_read(const struct http_exchange *exchange)
+{
+    return http_gate_has_method(exchange, "GET") || http_gate_has_method(exchange, "HEAD");
+}
+
+/* Web pages have no business here: a browser is told nothing, whatever name it came by. */
+static void on_head(struct http_service *service, struct http_exchange *exchange)
+{
+    static const char *const none[] = {NULL};
+    static const struct http_names names = {.hosts = none, .origins = none};
+    const struct http_refusal *refusal = http_gate_check_host(&names, exchange);
+    unsigned origins = 0;
+
+    (void)http_exchange_field(exchange, "Origin", &origins);
+    if (refusal)
+        http_refuse(exchange, refusal->status, refusal->fields, refusal->code, refusal->message);
+    else if (origins > 0)
+        http_refuse(exchange, FORBIDDEN, "", REFUSAL_CODE, "web pages may not call");
+    else if (!is_read(exchange))
+        http_refuse(exchange, NOT_ALLOWED, "Allow: GET, HEAD\r\n", REFUSAL_CODE,
+                    "Method Not Allowed");
+    else if (http_exchange_admit(exchange))
+        answer(admin_of(service), exchange);
+}
+
+/* Everything is answered when the head is there. */
+static void on_request(struct http_service *service, struct http_exchange *exchange)
+{
+    (void)service;
+    (void)exchange;
+}
+
+static void on_gone(struct http_service *service, struct http_exchange *exchange)
+{
+    (void)service;
+    (void)exchange;
+}
+
+static void on_finished(void *data)
+{
+    (void)data;
+}
+
+static struct transport *open_transport(struct admin *admin, const char *address, struct error *err)
+{
+    const char *const addresses[] = {address, NULL};
+    struct transport_limits limits = transport_default_limits;
+
+    limits.connections = CONNECTIONS;
+    limits.per_peer = CONNECTIONS;
+    limits.http.body_bytes = 0;
+    return transport_open(
+        &(struct transport_settings){
+            .loop = admin->settings.loop,
+            .addresses = addresses,
+            .auth_none = true,
+            .http = &admin->service,
+            .is_secondary = true,
+            .limits = limits,
+            .finished = on_finished,
+        },
+        err);
+}
+
+struct admin *admin_open(const struct admin_settings *settings, struct error *err)
+{
+    AUTO_FREE char *address = admin_address_read(settings->address, err);
+    struct admin *admin;
+
+    if (!address)
+        return NULL;
+    admin = NEW(struct admin);
+    admin->settings = *settings;
+    admin->settings.address = NULL;
+    admin->service = (struct http_service){
+        .head = on_head,
+        .request = on_request,
+        .gone = on_gone,
+    };
+    admin->started = clock_seconds();
+    admin->started_at = time(NULL);
+    admin->transport = open_transport(admin, address, err);
+    if (admin->transport)
+        return admin;
+    free(admin);
+    return NULL;
+}
+
+void admin_close(struct admin *admin)
+{
+    if (!admin)
+        return;
+    transport_free(admin->transport);
+    free(admin);
+}
