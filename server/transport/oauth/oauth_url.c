@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -65,8 +66,10 @@ int oauth_url_check_resource(const char *url, struct error *err)
 char *oauth_url_well_known(const char *url, const char *name)
 {
     const char *authority = authority_of(url);
-    const char *path = authority + strcspn(authority, "/");
-    const char *rest = strcmp(path, "/") == 0 ? "" : path;
+    const char *path;
 
-    return memory_format("%.*s/.well-known/%s%s", (int)(path - url), url, name, rest);
+    assert(authority); /* such a URL has been refused */
+    path = authority + strcspn(authority, "/");
+    return memory_format("%.*s/.well-known/%s%s", (int)(path - url), url, name,
+                         strcmp(path, "/") == 0 ? "" : path);
 }
