@@ -323,15 +323,14 @@ def test_half_close_waits_for_the_answer(server):
 
 def test_close_ends_the_calls_of_that_client(server, tmp_path):
     code = """
-import os, time
-open("started", "w").close()
+import time
 while True:
     open("beat", "w").close()
     time.sleep(0.01)
 """
     with connect(server.address) as stream:
         stream.sendall(call(code))
-        wait_for(tmp_path / "started")
+        wait_for(tmp_path / "beat")
     assert leftovers.until(lambda: not beats(tmp_path / "beat"), 2)
     server.initialize()
     assert not server.call_tool("run_python", {"code": "print(1)"})["isError"]
