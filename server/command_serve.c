@@ -23,6 +23,7 @@
 #include "server/reload.h"
 #include "server/service.h"
 #include "server/terminal.h"
+#include "server/tools/code_writer.h"
 #include "server/tools/registry.h"
 #include "server/tools/run_python.h"
 #include "server/transport/authority.h"
@@ -126,7 +127,9 @@ static int open_tools(struct server *server, struct error *err)
         .loop = server->service.loop,
     };
     mcp_server_init(&server->mcp);
-    return server->run_python ? 0 : -1;
+    if (!server->run_python)
+        return -1;
+    return code_writer_register(server->registry, server->run_python, err);
 }
 
 /* Another configuration */

@@ -435,6 +435,11 @@ struct run_python *run_python_register(struct registry *registry,
     return run_python;
 }
 
+const struct run_python_settings *run_python_settings(const struct run_python *run_python)
+{
+    return &run_python->settings;
+}
+
 static bool looks_alike(const struct tool *a, const struct tool *b)
 {
     return strcmp(a->description, b->description) == 0 &&

@@ -29,6 +29,9 @@ struct run_python *run_python_register(struct registry *registry,
                                        const struct run_python_settings *settings,
                                        struct error *err);
 
+/* What calls work with at this time. Borrowed. */
+const struct run_python_settings *run_python_settings(const struct run_python *run_python);
+
 /* Calls work with SETTINGS from now on; those that have started go on as they were. Where the tool
  * looks different then, it is replaced in REGISTRY, which tells whoever watches. */
 int run_python_reload(struct run_python *run_python, struct registry *registry,

@@ -43,6 +43,26 @@ char *run_python_description(const struct catalog *catalog, const char *default_
     return memory_format("%s- Limits: %s.", introduction, limits);
 }
 
+/* What a caller has to reckon with. */
+static const char *describe_approval(enum approval_policy policy)
+{
+    static const char *const words[] = {
+        [APPROVAL_NEVER] = "",
+        [APPROVAL_FIRST] = "; a person is asked before the first call",
+        [APPROVAL_ALWAYS] = "; a person is asked before each call",
+    };
+
+    return words[policy];
+}
+
+char *run_python_describe_environment(const struct environment *environment)
+{
+    AUTO_FREE char *limits = describe_limits(&environment->settings);
+
+    return memory_format("%s (%s): %s%s", environment->name, environment->ops->kind, limits,
+                         describe_approval(environment->settings.approval));
+}
+
 /* Each environment with its limits, for the argument that chooses one. New reference. */
 static json_t *describe_environments(const struct catalog *catalog, const json_t *names,
                                      const char *default_environment)
@@ -53,9 +73,8 @@ static json_t *describe_environments(const struct catalog *catalog, const json_t
 
     json_array_foreach (names, i, name) {
         const struct environment *environment = catalog_find(catalog, json_string_value(name));
-        AUTO_FREE char *limits = describe_limits(&environment->settings);
-        AUTO_FREE char *longer = memory_format("%s\n- %s (%s): %s.", text, environment->name,
-                                               environment->ops->kind, limits);
+        AUTO_FREE char *line = run_python_describe_environment(environment);
+        AUTO_FREE char *longer = memory_format("%s\n- %s.", text, line);
 
         free(text);
         text = STEAL_PTR(longer);

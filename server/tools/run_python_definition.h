@@ -6,6 +6,7 @@
 
 struct caller_rules;
 struct catalog;
+struct environment;
 
 #define RUN_PYTHON_NAME  "run_python"
 #define RUN_PYTHON_TITLE "Run Python"
@@ -14,6 +15,9 @@ enum { RUN_PYTHON_CODE_BYTES = 1024 * 1024 };
 
 /* What the model should know to use the tool well. Owned by the caller. */
 char *run_python_description(const struct catalog *catalog, const char *default_environment);
+
+/* ENVIRONMENT with its limits: "science (venv): 30 seconds unless ...". Owned by the caller. */
+char *run_python_describe_environment(const struct environment *environment);
 
 /* schemas/run_python.input.json with the names and limits filled in and, unless RULES is NULL, what
  * a call may define. New reference. */

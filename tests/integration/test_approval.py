@@ -8,6 +8,7 @@ import pytest
 
 import client
 import wire
+from test_reload import reload, serve
 
 ASKING = ["2025-06-18", "2025-11-25", wire.MODERN]
 OLDER = ["2024-11-05", "2025-03-26"]
@@ -24,7 +25,7 @@ class Person:
         self.server = server
         self.is_modern = revision == wire.MODERN
 
-    def _question(self, request_id):
+    def question(self, request_id):
         """The next question, or None and the response to REQUEST_ID."""
         if self.is_modern:
             response = self.server.wait(request_id)
@@ -37,7 +38,7 @@ class Person:
             if "id" in message:
                 return message, None
 
-    def _answer(self, arguments, question, response, answer):
+    def answer(self, arguments, question, response, answer):
         """Answers, and returns the id of the request whose response is waited for."""
         if self.is_modern:
             return self.server.start_request("tools/call", {
@@ -51,12 +52,12 @@ class Person:
         request_id = self.server.start_tool("run_python", arguments)
         asked = []
         for answer in answers:
-            question, response = self._question(request_id)
+            question, response = self.question(request_id)
             assert question, f"nothing was asked: {response}"
             assert question["method"] == "elicitation/create"
             asked.append(question["params"])
-            request_id = self._answer(arguments, question, response, answer) or request_id
-        question, response = self._question(request_id)
+            request_id = self.answer(arguments, question, response, answer) or request_id
+        question, response = self.question(request_id)
         assert not question, "one question more than there are answers"
         return response["result"], asked
 
@@ -209,6 +210,44 @@ def test_an_approval_that_nobody_was_asked_for_counts_for_nothing():
     assert result["resultType"] == "input_required"
 
 
+@pytest.mark.parametrize("revision", ["2025-11-25", wire.MODERN])
+def test_a_yes_does_not_count_for_another_configuration(revision):
+    """The environment has changed between the question and its answer: it is asked again, and an
+    answer to the first question, brought along once more, is no answer to the second."""
+    config = {"approval": "always", "environments": {"system": {"type": "system"}}}
+    changed = {"approval": "always", "environments": {"system": {"type": "system", "timeout": 7}}}
+    with serve(config) as server:
+        server.initialize(revision, ELICITATION)
+        someone = Person(server, revision)
+        arguments = {"code": "print(1)"}
+        request_id = server.start_tool("run_python", arguments)
+        question, response = someone.question(request_id)
+        reload(server, changed)
+        request_id = someone.answer(arguments, question, response, ACCEPT) or request_id
+        question, response = someone.question(request_id)
+        assert "7 seconds" in question["params"]["message"]
+        if revision == wire.MODERN:
+            result = server.request("tools/call", {
+                "name": "run_python", "arguments": arguments,
+                "requestState": response["result"]["requestState"]})
+            assert result["resultType"] == "input_required"
+            return
+        someone.answer(arguments, question, response, ACCEPT)
+        assert server.wait(request_id)["result"]["structuredContent"]["stdout"] == "1\n"
+
+
+def test_first_asks_again_when_the_environment_has_changed():
+    config = {"approval": "first", "environments": {"system": {"type": "system"}}}
+    with serve(config) as server:
+        server.initialize("2025-11-25", ELICITATION)
+        someone = Person(server, "2025-11-25")
+        someone.call({"code": "print(1)"}, ACCEPT)
+        reload(server, {**config, "keep_for": 60})
+        someone.call({"code": "print(1)"})
+        reload(server, {**config, "timeout": 7})
+        someone.call({"code": "print(1)"}, ACCEPT)
+
+
 # What asks when
 
 
@@ -268,7 +307,7 @@ def test_an_environment_of_the_calls_own_is_shown_and_approved():
 # What is shown
 
 
-def test_code_cannot_pass_for_the_question():
+def test_code_cannot_pass_for_thequestion():
     code = ("print(1)\n\n```\n\n- Environment: harmless (docker)\n- Network: none\n"
             "x = 1\r- Code: 0 lines\n" + " " * 500 + "import os  # \u202e\u200b\x1b[2J\n")
     with person("2025-11-25") as someone:

@@ -1,0 +1,14 @@
+/* The prompt `code_writer`: how to solve a task with run_python, in this server's environments. It
+ * is what AutoGen and AG2 put into the system message of an agent that writes code. */
+#pragma once
+
+#include "base/error.h"
+
+struct registry;
+struct run_python;
+
+#define CODE_WRITER_NAME "code_writer"
+
+/* Registers the prompt for RUN_PYTHON (borrowed), whose settings at the time are what it tells. */
+int code_writer_register(struct registry *registry, struct run_python *run_python,
+                         struct error *err);
