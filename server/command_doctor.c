@@ -201,6 +201,22 @@ static void print_limits(const struct doctor *doctor)
     doctor_line("", "limits of a run", text);
 }
 
+/* Whether a person is asked before a call's script runs. */
+static void print_approval(const struct doctor *doctor)
+{
+    AUTO_JSON json_t *names = catalog_names(doctor->service.catalog);
+    const json_t *name;
+    size_t i;
+
+    printf("approval\n");
+    json_array_foreach (names, i, name) {
+        const struct environment *environment =
+            catalog_find(doctor->service.catalog, json_string_value(name));
+
+        doctor_line("", environment->name, approval_policy_name(environment->settings.approval));
+    }
+}
+
 static void print_places(const struct config *config)
 {
     const char *kind = json_object_get_string(config_tree(config), "working_directory");
@@ -223,6 +239,7 @@ static void print_service(struct doctor *doctor)
         return;
     print_containment(doctor);
     print_limits(doctor);
+    print_approval(doctor);
 }
 
 /* 0 when runs would be started, 1 when they would be refused, or the status of a failure. */

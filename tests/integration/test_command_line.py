@@ -203,6 +203,13 @@ def test_doctor_fails_where_a_run_would_be_refused(write_config):
     assert re.search(r"^  no +system +.*/nowhere/python3", result.stdout, re.MULTILINE)
 
 
+def test_doctor_tells_where_a_person_is_asked(write_config):
+    config = write_config({"approval": "first", "environments": {
+        "system": {"type": "system"}, "other": {"type": "system", "approval": "always"}}})
+    result = pyexecd("doctor", "-c", config)
+    assert re.search(r"^approval\n +system +first\n +other +always$", result.stdout, re.MULTILINE)
+
+
 # --check-config
 
 
