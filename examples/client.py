@@ -23,6 +23,8 @@ class Client:
         result = client.run_python("print(1 + 1)")
     """
 
+    capabilities = {}  # what the server may ask of this client
+
     def __init__(self, *command):
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
@@ -30,7 +32,7 @@ class Client:
         self.next_id = 1
         self.server = self.request("initialize", {
             "protocolVersion": "2025-11-25",
-            "capabilities": {},
+            "capabilities": self.capabilities,
             "clientInfo": {"name": "client.py", "version": "1"},
         })["serverInfo"]
         self.send({"method": "notifications/initialized"})
@@ -40,18 +42,25 @@ class Client:
         self.process.stdin.flush()
 
     def request(self, method, params=None):
-        """Sends a request and returns its result; notifications that come before it are skipped."""
+        """Sends a request and returns its result. Requests of the server that come before it are
+        answered, notifications are skipped."""
         request_id, self.next_id = self.next_id, self.next_id + 1
         self.send({"id": request_id, "method": method, "params": params or {}})
         for line in self.process.stdout:
             answer = json.loads(line)
-            if answer.get("id") == request_id:
+            if "method" not in answer and answer.get("id") == request_id:
                 break
+            if "method" in answer and "id" in answer:
+                self.send({"id": answer["id"], **self.answer(answer)})
         else:
             raise ToolError("the server has ended")
         if "error" in answer:
             raise ToolError(answer["error"]["message"])
         return answer["result"]
+
+    def answer(self, request):
+        """What REQUEST of the server is answered: its `result` or an `error`."""
+        return {"error": {"code": -32601, "message": f"no method {request['method']}"}}
 
     def list_tools(self):
         return self.request("tools/list")["tools"]

@@ -1,16 +1,21 @@
 """Every example runs as its own first lines say."""
 
 import json
+import os
 import pathlib
+import pty
 import re
 import sys
+
+import pytest
 
 import installed
 
 EXAMPLES = installed.ROOT / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
-from client import Client  # noqa: E402
+from approving_client import ApprovingClient  # noqa: E402
+from client import Client, ToolError  # noqa: E402
 
 
 def run_example(name, *arguments, home, interpreter="/usr/bin/python3"):
@@ -35,6 +40,58 @@ def test_python_client_fails_when_the_script_does(tmp_path):
     done = run_example("client.py", installed.PYEXECD, "raise SystemExit('no')", home=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith("no\n")
+
+
+def test_approving_client_runs_what_its_user_agrees_to():
+    def ask(question):
+        questions.append(question)
+        return "print(42)" in question, "too dear"
+
+    questions = []
+    with ApprovingClient(ask, installed.PYEXECD, "--config",
+                         str(EXAMPLES / "approval.yaml")) as client:
+        assert client.run_python("print(42)")["stdout"] == "42\n"
+        with pytest.raises(ToolError, match="declined to run this code. The reason given: too dear"):
+            client.run_python("print(43)")
+    assert "    1 | print(43)\n" in questions[1]
+
+
+def test_approving_client_asks_on_its_terminal(tmp_path):
+    command = [sys.executable, str(EXAMPLES / "approving_client.py"), installed.PYEXECD, "--config",
+               str(EXAMPLES / "approval.yaml")]
+    script = tmp_path / "script.py"
+    script.write_text("print(6 * 7)\n")
+    shown, status = on_terminal(command, script, b"y\n")
+    assert status == 0
+    assert "Run this Python code?" in shown and "1 | print(6 * 7)" in shown
+    assert "42" in shown.splitlines()[-1]
+    shown, status = on_terminal(command, script, b"use numpy\n")
+    assert status == 1
+    assert "The reason given: use numpy" in shown
+
+
+def on_terminal(command, script, answer):
+    """What COMMAND, whose input is SCRIPT, shows on a terminal where ANSWER is typed when it asks,
+    and its exit code."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.dup2(os.open(script, os.O_RDONLY), 0)
+        os.execv(command[0], command)
+    shown = b""
+    while chunk := read_terminal(terminal):
+        shown += chunk
+        if answer and b"[y/N" in shown:
+            os.write(terminal, answer)
+            answer = None
+    os.close(terminal)
+    return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def read_terminal(terminal):
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # EIO: nobody has it open any more
+        return b""
 
 
 def test_shell_client_prints_the_answer(tmp_path):
@@ -80,7 +137,7 @@ def test_ag2_pair_ends_with_the_right_numbers(tmp_path):
 def test_own_tool_throws_dice():
     program = pathlib.Path(installed.PYEXECD).parent / "examples" / "own_tool"
     source = (EXAMPLES / "own_tool.c").read_text()
-    assert source.count("\n") < 60
+    assert source.count("\n") < 64
     with Client(str(program)) as client:
         assert [tool["name"] for tool in client.list_tools()] == ["dice"]
         for five in 5, 5.0:
