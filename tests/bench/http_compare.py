@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DEPS = ROOT / ".deps"
 START_SECONDS = 30
 CONNECTIONS = 1, 32, 256
+FIRST_ID = 100000000  # http_load counts from it
 OURS, *OTHERS = "pyexecd", "TypeScript SDK", "FastMCP"
 CLIENT = {"name": "bench", "version": "1"}
 P = "io.modelcontextprotocol/"
@@ -42,15 +43,15 @@ def free_port():
 
 
 class Server:
-    """A server that runs, with a session of its own for what needs one."""
+    """A server that runs, and the newest session with it, for what needs one."""
 
     def __init__(self, name, port, command, environment):
         self.name = name
         self.port = port
         self.process = subprocess.Popen(list(map(str, command)), env={**os.environ, **environment},
                                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.session = None
         self.wait()
-        self.session = self.initialize()
 
     def wait(self):
         deadline = time.monotonic() + START_SECONDS
@@ -90,11 +91,10 @@ class Server:
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT})
         self.session = headers["Mcp-Session-Id"]
         self.post("notifications/initialized")
-        return self.session
 
     def request(self, method, alone):
         """The text of a whole request."""
-        body = self.body(method, alone, id=1)
+        body = self.body(method, alone, id=FIRST_ID)
         fields = {**self.headers(method, alone), "Content-Length": len(body)}
         head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         return f"POST /mcp HTTP/1.1\r\n{head}\r\n{body}"
@@ -124,6 +124,7 @@ def start_servers(program, folder):
     config.chmod(0o600)
     ours = Server(OURS, ports[0], [program, "--config", config], {})
     yield ours
+    ours.initialize()
     _, text = ours.post("tools/list", id=1)
     tool = folder / "tool.json"
     tool.write_text(json.dumps(json.loads(text)["result"]["tools"][0]))
@@ -134,6 +135,7 @@ def start_servers(program, folder):
 
 
 def measure(load, server, method, alone, connections, seconds):
+    server.initialize()
     done = subprocess.run([load, str(server.port), str(connections), str(seconds)],
                           input=server.request(method, alone), capture_output=True, text=True)
     if done.returncode != 0:

@@ -2,7 +2,8 @@
  *
  *     http_load PORT CONNECTIONS SECONDS < REQUEST
  *
- * REQUEST is the whole text of it, head and body. Each connection to 127.0.0.1 is kept alive and
+ * REQUEST is the whole text of it, head and body; where it has 100000000 for the id of its message,
+ * each that is sent has another number. Each connection to 127.0.0.1 is kept alive and
  * has one request under way at a time. One line of JSON says how many answers came, in what time,
  * and the latencies in microseconds. It does so little per answer that the server is what is
  * measured: an answer is over when its Content-Length or its last chunk is. */
@@ -21,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FIRST_ID "100000000"
+
 enum {
     REQUEST_BYTES = 1 << 16,
     ANSWER_BYTES = 1 << 18,
@@ -37,10 +40,13 @@ struct connection {
 };
 
 struct load {
-    char request[REQUEST_BYTES];
+    char request[REQUEST_BYTES + 1];
     size_t request_length;
     struct connection *connections; /* owned */
     int count;
+    int under_way; /* requests */
+    char *id;      /* borrowed from `request` */
+    unsigned last_id;
     int epoll;
     double *latencies; /* owned; seconds */
     size_t answers;
@@ -67,8 +73,13 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void send_request(const struct load *load, struct connection *connection)
+static void send_request(struct load *load, struct connection *connection)
 {
+    char id[sizeof FIRST_ID + 1];
+
+    snprintf(id, sizeof id, "%u", ++load->last_id);
+    memcpy(load->id, id, strlen(FIRST_ID));
+    load->under_way++;
     connection->length = 0;
     connection->sent = now_seconds();
     if (send(connection->fd, load->request, load->request_length, MSG_NOSIGNAL) !=
@@ -122,9 +133,11 @@ static void take_answer(struct load *load, const struct connection *connection)
             fail("out of memory");
     }
     load->latencies[load->answers++] = now_seconds() - connection->sent;
+    load->under_way--;
 }
 
-static void on_readable(struct load *load, struct connection *connection)
+/* True when the answer is there. */
+static bool read_answer(struct load *load, struct connection *connection)
 {
     ssize_t got = recv(connection->fd, connection->answer + connection->length,
                        ANSWER_BYTES - connection->length, 0);
@@ -134,9 +147,9 @@ static void on_readable(struct load *load, struct connection *connection)
     connection->length += (size_t)got;
     connection->answer[connection->length] = '\0';
     if (!is_complete(connection))
-        return;
+        return false;
     take_answer(load, connection);
-    send_request(load, connection);
+    return true;
 }
 
 /* One exchange on its own: a server that has not heard anything of a connection need not keep many
@@ -144,31 +157,40 @@ static void on_readable(struct load *load, struct connection *connection)
 static void make_known(struct load *load, struct connection *connection)
 {
     struct pollfd readable = {.fd = connection->fd, .events = POLLIN};
-    size_t answers = load->answers;
 
     send_request(load, connection);
-    while (load->answers == answers) {
+    do {
         if (poll(&readable, 1, SILENCE_MILLISECONDS) <= 0)
             fail("the server is silent");
-        on_readable(load, connection);
+    } while (!read_answer(load, connection));
+}
+
+/* Takes what there is; the next requests are sent while AGAIN. */
+static void take_turn(struct load *load, bool again)
+{
+    struct epoll_event events[EVENTS];
+    int count = epoll_wait(load->epoll, events, EVENTS, SILENCE_MILLISECONDS);
+
+    if (count <= 0)
+        fail("the server is silent");
+    for (int i = 0; i < count; i++) {
+        if (read_answer(load, events[i].data.ptr) && again)
+            send_request(load, events[i].data.ptr);
     }
 }
 
-/* For SECONDS; what it took exactly. */
+/* For SECONDS, the connections being idle before and after; what it took exactly. */
 static double run(struct load *load, double seconds)
 {
-    struct epoll_event events[EVENTS];
     double begun = now_seconds();
 
     load->answers = 0;
-    while (now_seconds() - begun < seconds) {
-        int count = epoll_wait(load->epoll, events, EVENTS, SILENCE_MILLISECONDS);
-
-        if (count <= 0)
-            fail("the server is silent");
-        for (int i = 0; i < count; i++)
-            on_readable(load, events[i].data.ptr);
-    }
+    for (int i = 0; i < load->count; i++)
+        send_request(load, &load->connections[i]);
+    while (now_seconds() - begun < seconds)
+        take_turn(load, true);
+    while (load->under_way > 0)
+        take_turn(load, false);
     return now_seconds() - begun;
 }
 
@@ -204,7 +226,11 @@ int main(int argc, char **argv)
     load.count = argc == 4 ? atoi(argv[2]) : 0;
     if (load.count < 1 || load.count > CONNECTIONS || seconds <= 0)
         fail("usage: http_load PORT CONNECTIONS SECONDS < REQUEST");
-    load.request_length = fread(load.request, 1, sizeof load.request, stdin);
+    load.request_length = fread(load.request, 1, REQUEST_BYTES, stdin);
+    load.id = strstr(load.request, FIRST_ID);
+    if (!load.id)
+        fail("there is no id " FIRST_ID " in the request");
+    load.last_id = (unsigned)strtoul(FIRST_ID, NULL, 10);
     load.epoll = epoll_create1(EPOLL_CLOEXEC);
     load.connections = calloc((size_t)load.count, sizeof *load.connections);
     if (!load.connections)

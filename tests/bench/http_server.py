@@ -22,7 +22,7 @@ def main():
         fn=run_python, name=tool["name"], description=tool["description"],
         parameters=tool["inputSchema"], output_schema=tool["outputSchema"])])
     server.run(transport="http", host="127.0.0.1", port=int(port), path="/mcp", json_response=True,
-               show_banner=False, log_level="error")
+               show_banner=False, log_level="error", uvicorn_config={"timeout_keep_alive": 60})
 
 
 if __name__ == "__main__":
