@@ -161,6 +161,50 @@ def test_disconnecting_from_a_stream_cancels(tmp_path):
         assert last_beat(tmp_path) - gone < 1
 
 
+# Listening
+
+
+def listen(http, **kinds):
+    """A stream of what changes; it has been acknowledged."""
+    request = modern({"jsonrpc": "2.0", "id": "l", "method": "subscriptions/listen",
+                      "params": {"notifications": kinds}})
+    stream = http.post(request)
+    stream.wait_events(1)
+    assert stream.messages()[0]["method"] == "notifications/subscriptions/acknowledged"
+    return stream
+
+
+def test_listening_opens_a_stream_at_once(server):
+    http = server.http_peer()
+    stream = listen(http, toolsListChanged=True)
+    deaf = listen(http, promptsListChanged=True)
+    for _ in range(2):
+        http.post(modern(call(1, "change", kind="tool", key="new_tool"))).wait()
+    stream.wait_events(2)
+    changed = stream.messages()[1]
+    assert changed["method"] == "notifications/tools/list_changed"
+    assert changed["params"]["_meta"][PREFIX + "subscriptionId"] == "l"
+    assert len(deaf.messages()) == 1
+    stream.close()
+    deaf.close()
+
+
+def test_who_takes_no_events_cannot_listen(server):
+    request = modern({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen",
+                      "params": {"notifications": {}}})
+    refused = server.http_peer().post(request, {"Accept": "application/json"}).wait()
+    assert refused.status == 406
+
+
+def test_listening_ends_with_the_server():
+    with client.Server(transport="http") as server:
+        stream = listen(server.http_peer(), toolsListChanged=True)
+        server.stop()
+        stream.wait()
+        assert not stream.closed and stream.messages()[-1]["id"] == "l"
+        assert stream.messages()[-1]["result"]["resultType"] == "complete"
+
+
 # What all requests have to pass
 
 
