@@ -234,6 +234,7 @@ class Peer:
         self.token = token
         self.session = None  # id
         self.version = None  # negotiated, or the modern one
+        self.stream = None  # of what belongs to no request
         self.exchanges = []  # that are not complete, or have messages that were not taken
 
     # Requests
@@ -306,8 +307,8 @@ class Peer:
         exchange = self.get()
         exchange.wait(lambda: exchange.status is not None)
         assert exchange.status == 200 and exchange.is_stream
+        self.stream = exchange
         self.exchanges.append(exchange)
-        return exchange
 
     def receive(self, timeout):
         """The next message on any connection."""

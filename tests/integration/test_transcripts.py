@@ -60,6 +60,8 @@ class Pool:
         connection = server if transport == "stdio" else server.connect()
         if revision not in (transcript.NONE, wire.MODERN):
             connection.initialize(revision)
+            if connection.http:
+                connection.http.listen()
         elif connection.http:
             connection.http.version = wire.MODERN
         return connection
