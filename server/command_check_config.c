@@ -9,7 +9,9 @@
 #include "server/config.h"
 #include "server/options.h"
 #include "server/service.h"
+#include "server/tls_config.h"
 #include "server/transport/authority.h"
+#include "server/transport/http/tls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +79,14 @@ static void check_authentication(struct config *config)
     ev_loop_destroy(loop);
 }
 
+static void check_certificate(struct config *config)
+{
+    struct tls *tls = NULL;
+
+    tls_config_open(config, &tls);
+    tls_free(tls);
+}
+
 static int check(struct config *config)
 {
     struct service service;
@@ -85,6 +95,7 @@ static int check(struct config *config)
 
     log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
     check_authentication(config);
+    check_certificate(config);
     status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
     if (status == 0)
         check_environments(&service, config);

@@ -26,8 +26,10 @@
 #include "server/tools/code_writer.h"
 #include "server/tools/registry.h"
 #include "server/tools/run_python.h"
+#include "server/tls_config.h"
 #include "server/transport/authority.h"
 #include "server/transport/http/http_endpoint.h"
+#include "server/transport/http/tls.h"
 #include "server/transport/transport.h"
 
 #include <signal.h>
@@ -51,6 +53,7 @@ struct server {
     struct registry *registry;     /* owned */
     struct run_python *run_python; /* owned */
     struct mcp_server mcp;
+    struct tls *tls;             /* owned; NULL: there is none */
     struct authority *authority; /* owned; NULL: there is none */
     struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
     struct transport *transport; /* owned */
@@ -170,6 +173,7 @@ static void take_over(struct server *server, struct config *config)
     } else {
         if (server->authority && reload_has_tokens(server->started, config))
             take_over_principals(server, config, &tokens);
+        tls_config_reload(server->tls, config);
         reload_warn(server->started, config);
         log_info("the configuration was read again");
         metrics_count(METRIC_RELOADS, "success", NULL);
@@ -297,6 +301,7 @@ static int open_transport(struct server *server, struct error *err)
             .server = &server->mcp,
             .addresses = server->addresses,
             .authority = server->authority,
+            .tls = server->tls,
             .http = http_endpoint_service(server->http),
             .auth_none = json_object_get(config_tree(server->config), "auth"),
             .limits = transport_limits_of(server->config),
@@ -313,6 +318,7 @@ static void shut_down(struct server *server)
     transport_free(STEAL_PTR(server->transport));
     http_endpoint_free(STEAL_PTR(server->http));
     authority_free(STEAL_PTR(server->authority));
+    tls_free(STEAL_PTR(server->tls));
     service_stop(&server->service);
     service_drain(&server->service);
     admin_close(STEAL_PTR(server->admin));
@@ -329,7 +335,8 @@ static int open_server(struct server *server, struct error *err)
     if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES, err) < 0)
         return -1;
     start_watchers(server);
-    if (open_tools(server, err) < 0 || open_authority(server) < 0 || open_admin(server, err) < 0)
+    if (open_tools(server, err) < 0 || open_authority(server) < 0 ||
+        tls_config_open(server->config, &server->tls) < 0 || open_admin(server, err) < 0)
         return -1;
     return open_transport(server, err);
 }

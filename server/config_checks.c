@@ -129,6 +129,18 @@ static void check_port(struct config *config, const json_t *root, const struct a
                         "/listen/%zu", index);
 }
 
+static void check_https(struct config *config, const json_t *root)
+{
+    const json_t *text;
+    size_t i;
+
+    json_array_foreach (json_object_get(root, "listen"), i, text) {
+        if (json_is_string(text) && strncmp(json_string_value(text), "https://", 8) == 0 &&
+            !json_object_get(root, "tls"))
+            config_complain(config, "it needs a certificate: see tls", "/listen/%zu", i);
+    }
+}
+
 /* What cannot be read as an address has been complained about. */
 static void check_tcp(struct config *config, const json_t *root)
 {
@@ -149,7 +161,8 @@ static void check_tcp(struct config *config, const json_t *root)
         struct address address;
 
         if (json_is_string(text) && address_parse(json_string_value(text), &address, &err) == 0 &&
-            (address.kind == ADDRESS_TCP || address.kind == ADDRESS_HTTP))
+            (address.kind == ADDRESS_TCP || address.kind == ADDRESS_HTTP ||
+             address.kind == ADDRESS_HTTPS))
             check_port(config, root, &address, i);
     }
 }
@@ -186,5 +199,6 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_all_timeouts(config, tree, root);
     check_default_environment(config, root);
     check_tcp(config, root);
+    check_https(config, root);
     check_passwords(config, root);
 }

@@ -184,6 +184,14 @@ static int parse_http(const char *rest, struct address *ret, struct error *err)
     return 0;
 }
 
+static int parse_https(const char *rest, struct address *ret, struct error *err)
+{
+    if (parse_http(rest, ret, err) < 0)
+        return -1;
+    ret->kind = ADDRESS_HTTPS;
+    return 0;
+}
+
 /* The last # is the one: a file may have it in its name. */
 static int parse_unix_http(const char *rest, struct address *ret, struct error *err)
 {
@@ -213,6 +221,7 @@ static const struct {
     {"stdio", true, parse_stdio},        {"systemd", true, parse_systemd},
     {"unix://", false, parse_unix_http}, {"unix:", false, parse_unix},
     {"tcp:", false, parse_tcp},          {"http://", false, parse_http},
+    {"https://", false, parse_https},
 };
 
 int address_parse(const char *text, struct address *ret, struct error *err)
@@ -226,7 +235,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
     }
     return error_set(err, ERROR_CONFIG,
                      "an address is stdio, unix:/PATH, tcp:HOST:PORT, http://HOST:PORT/mcp, "
-                     "unix:///PATH#/mcp or systemd");
+                     "https://HOST:PORT/mcp, unix:///PATH#/mcp or systemd");
 }
 
 bool endpoint_is_loopback(const struct endpoint *endpoint)
@@ -250,17 +259,30 @@ static void format_port(const char *scheme, const struct endpoint *endpoint, con
              (unsigned)ntohs(port), path);
 }
 
-void address_format(const struct endpoint *endpoint, const char *path,
+static const char *scheme_of(enum address_kind kind)
+{
+    switch (kind) {
+    case ADDRESS_HTTP:
+        return "http://";
+    case ADDRESS_HTTPS:
+        return "https://";
+    default:
+        return "tcp:";
+    }
+}
+
+void address_format(const struct endpoint *endpoint, enum address_kind kind, const char *path,
                     char text[static ADDRESS_TEXT_BYTES])
 {
+    path = kind == ADDRESS_HTTP || kind == ADDRESS_HTTPS || kind == ADDRESS_UNIX_HTTP ? path : "";
     switch (endpoint->any.sa_family) {
     case AF_UNIX:
-        snprintf(text, ADDRESS_TEXT_BYTES, path ? "unix://%.*s#%s" : "unix:%.*s%s",
-                 (int)sizeof(endpoint->local.sun_path), endpoint->local.sun_path, path ? path : "");
+        snprintf(text, ADDRESS_TEXT_BYTES, *path ? "unix://%.*s#%s" : "unix:%.*s%s",
+                 (int)sizeof(endpoint->local.sun_path), endpoint->local.sun_path, path);
         break;
     case AF_INET:
     case AF_INET6:
-        format_port(path ? "http://" : "tcp:", endpoint, path ? path : "", text);
+        format_port(scheme_of(kind), endpoint, path, text);
         break;
     default:
         snprintf(text, ADDRESS_TEXT_BYTES, "a socket of family %d", (int)endpoint->any.sa_family);

@@ -6,6 +6,7 @@
  *     tcp:HOST:PORT         HOST is a literal (127.0.0.1, [::1], 0.0.0.0) or `localhost` for both
  *                           families of loopback; port 0 lets the kernel choose
  *     http://HOST:PORT/mcp  HTTP at /mcp, which need not be written
+ *     https://HOST:PORT/mcp the same in TLS
  *     systemd               every socket that the service manager handed over */
 #pragma once
 
@@ -22,6 +23,7 @@ enum address_kind {
     ADDRESS_UNIX_HTTP,
     ADDRESS_TCP,
     ADDRESS_HTTP,
+    ADDRESS_HTTPS,
     ADDRESS_SYSTEMD,
 };
 
@@ -56,7 +58,7 @@ int address_parse(const char *text, struct address *ret, struct error *err);
 /* True for IPv4 and IPv6 addresses that only this machine can reach. */
 bool endpoint_is_loopback(const struct endpoint *endpoint);
 
-/* Writes ENDPOINT in the form that address_parse reads. PATH: where HTTP is spoken there; NULL: it
- * is not. */
-void address_format(const struct endpoint *endpoint, const char *path,
+/* Writes ENDPOINT in the form that address_parse reads. KIND: what is spoken there; PATH: where, if
+ * that is HTTP. */
+void address_format(const struct endpoint *endpoint, enum address_kind kind, const char *path,
                     char text[static ADDRESS_TEXT_BYTES]);

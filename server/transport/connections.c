@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "server/transport/http/tls.h"
 
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -142,7 +143,8 @@ static void turn_away(int fd, const struct entrance *entrance)
     const char *text = entrance->service ? no_room_http : no_room;
 
     metrics_count(METRIC_REFUSALS, "no_room", NULL);
-    (void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (!entrance->tls)
+        (void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     close(fd);
 }
 
@@ -228,6 +230,11 @@ static void set_patience(int fd, const struct connection *connection)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
 }
 
+static struct channel *open_channel(const struct entrance *entrance, int fd)
+{
+    return entrance->tls ? tls_accept(entrance->tls, fd) : channel_new_plain(fd);
+}
+
 static void serve_http(struct connection *connection, const struct entrance *entrance)
 {
     struct connections *owner = connection->owner;
@@ -242,7 +249,7 @@ static void serve_http(struct connection *connection, const struct entrance *ent
                              .limits = &owner->limits.http,
                              .peer = &connection->peer,
                              .entrance = entrance,
-                             .channel = channel_new_plain(STEAL_FD(connection->fd)),
+                             .channel = open_channel(entrance, STEAL_FD(connection->fd)),
                              .number = connection->number,
                              .admit = on_http_admit,
                              .closed = on_http_closed,

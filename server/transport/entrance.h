@@ -6,10 +6,12 @@
 #include "server/transport/address.h"
 
 struct http_service;
+struct tls;
 
 struct entrance {
     struct list link;             /* the owner's */
     struct http_service *service; /* borrowed; NULL: lines of messages */
+    struct tls *tls;              /* borrowed; NULL: in clear */
     char *path;                   /* owned: where the HTTP service is; NULL: no HTTP */
     in_port_t port;               /* in host order; 0: a unix socket */
 };

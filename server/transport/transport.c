@@ -19,6 +19,7 @@ struct transport {
     struct list entrances; /* of struct entrance: owned */
     struct list listeners; /* of struct listener: owned */
     struct http_service *http;
+    struct tls *tls;
     struct standard_io stdio;
     struct notify notify;
     bool auth_none;
@@ -54,15 +55,17 @@ const struct transport_limits transport_default_limits = {
 /* Opening */
 
 static void add_listener(struct transport *transport, int fd, const struct endpoint *endpoint,
-                         const struct socket_file *file, const char *path)
+                         const struct socket_file *file, const struct address *address)
 {
+    const char *path = address->path[0] ? address->path : NULL;
     struct entrance *entrance = entrance_new(path ? transport->http : NULL, path, endpoint);
     struct listener *listener = listener_new(&transport->connections, fd, file, entrance);
     char text[ADDRESS_TEXT_BYTES];
 
     list_append(&transport->entrances, &entrance->link);
     list_append(&transport->listeners, &listener->link);
-    address_format(endpoint, path, text);
+    entrance->tls = address->kind == ADDRESS_HTTPS ? transport->tls : NULL;
+    address_format(endpoint, address->kind, address->path, text);
     log_info("listening address=%s", text);
 }
 
@@ -74,10 +77,12 @@ static int check_http(const struct transport *transport, const struct address *a
     return error_set(err, ERROR_CONFIG, "HTTP is not served here");
 }
 
-/* The path of an HTTP address, else NULL. */
-static const char *path_of(const struct address *address)
+static int check_tls(const struct transport *transport, const struct address *address,
+                     struct error *err)
 {
-    return address->path[0] ? address->path : NULL;
+    if (address->kind != ADDRESS_HTTPS || transport->tls)
+        return 0;
+    return error_set(err, ERROR_CONFIG, "it needs a certificate: see `tls`");
 }
 
 static int open_unix(struct transport *transport, const struct address *address, struct error *err)
@@ -90,7 +95,7 @@ static int open_unix(struct transport *transport, const struct address *address,
     fd = socket_open_unix(&address->endpoints[0], &file, err);
     if (fd < 0)
         return -1;
-    add_listener(transport, fd, &address->endpoints[0], &file, path_of(address));
+    add_listener(transport, fd, &address->endpoints[0], &file, address);
     return 0;
 }
 
@@ -127,9 +132,9 @@ static in_port_t *port_of(struct endpoint *endpoint)
                                               : &endpoint->ipv6.sin6_port;
 }
 
-/* Opens ENDPOINT, and writes back what the kernel chose. PATH: of HTTP, else NULL. */
-static int open_endpoint(struct transport *transport, struct endpoint *endpoint, const char *path,
-                         struct error *err)
+/* Opens ENDPOINT, of ADDRESS, and writes back what the kernel chose. */
+static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
+                         const struct address *address, struct error *err)
 {
     static const struct socket_file no_file = {0};
     int fd = check_allowed(transport, endpoint, err) < 0 ? -1 : socket_open_tcp(endpoint, err);
@@ -140,8 +145,9 @@ static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
         close(fd);
         return -1;
     }
-    add_listener(transport, fd, endpoint, &no_file, path);
-    warn_of_clear_text(endpoint);
+    add_listener(transport, fd, endpoint, &no_file, address);
+    if (address->kind != ADDRESS_HTTPS)
+        warn_of_clear_text(endpoint);
     return 0;
 }
 
@@ -156,7 +162,7 @@ static int open_tcp(struct transport *transport, const struct address *address, 
     in_port_t port = 0;
     unsigned opened = 0;
 
-    if (check_http(transport, address, err) < 0)
+    if (check_http(transport, address, err) < 0 || check_tls(transport, address, err) < 0)
         return -1;
     for (unsigned i = 0; i < address->endpoint_count; i++) {
         struct endpoint endpoint = address->endpoints[i];
@@ -165,7 +171,7 @@ static int open_tcp(struct transport *transport, const struct address *address, 
 
         if (port)
             *port_of(&endpoint) = port;
-        if (open_endpoint(transport, &endpoint, path_of(address), &missing) < 0) {
+        if (open_endpoint(transport, &endpoint, address, &missing) < 0) {
             if (is_last_hope || !is_missing(&missing)) {
                 *err = missing;
                 return -1;
@@ -200,7 +206,7 @@ static int open_systemd(struct transport *transport, const struct address *addre
 
         if (status == 0 && socket_get_endpoint(fds[i], &endpoint, err) == 0 &&
             check_handed_over(transport, &endpoint, err) == 0) {
-            add_listener(transport, fds[i], &endpoint, &no_file, NULL);
+            add_listener(transport, fds[i], &endpoint, &no_file, address);
             continue;
         }
         status = -1;
@@ -234,8 +240,9 @@ static int note_stdio(struct transport *transport, const struct address *address
 
 static int (*const openers[])(struct transport *transport, const struct address *address,
                               struct error *err) = {
-    [ADDRESS_STDIO] = note_stdio, [ADDRESS_UNIX] = open_unix, [ADDRESS_UNIX_HTTP] = open_unix,
-    [ADDRESS_TCP] = open_tcp,     [ADDRESS_HTTP] = open_tcp,  [ADDRESS_SYSTEMD] = open_systemd,
+    [ADDRESS_STDIO] = note_stdio,     [ADDRESS_UNIX] = open_unix, [ADDRESS_UNIX_HTTP] = open_unix,
+    [ADDRESS_TCP] = open_tcp,         [ADDRESS_HTTP] = open_tcp,  [ADDRESS_HTTPS] = open_tcp,
+    [ADDRESS_SYSTEMD] = open_systemd,
 };
 
 static int open_addresses(struct transport *transport, const char *const *texts, struct error *err)
@@ -291,6 +298,7 @@ struct transport *transport_open(const struct transport_settings *settings, stru
     transport->finished = settings->finished;
     transport->data = settings->data;
     transport->http = settings->http;
+    transport->tls = settings->tls;
     list_init(&transport->entrances);
     list_init(&transport->listeners);
     transport->connections = (struct connections){

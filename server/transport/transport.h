@@ -16,6 +16,7 @@
 struct authority;
 struct http_service;
 struct mcp_server;
+struct tls;
 struct transport;
 
 struct transport_limits {
@@ -35,6 +36,7 @@ struct transport_settings {
     struct mcp_server *server;    /* borrowed */
     const char *const *addresses; /* NULL-terminated; borrowed until transport_open returns */
     struct authority *authority;  /* of TCP clients; NULL: there is none; borrowed */
+    struct tls *tls;              /* of https addresses; NULL: there is none; borrowed */
     bool auth_none;               /* `auth: none` was written: they need no token */
     struct http_service *http;    /* of HTTP addresses; NULL: there can be none; borrowed */
     struct transport_limits limits;

@@ -207,13 +207,10 @@ def test_a_client_may_be_kept_to_some_environments(tokens):
 
 
 def test_a_client_may_be_kept_to_some_runs_at_a_time(tokens):
-    path = tokens({"alice": "concurrent_runs=1", "bob": ""})
-    with serve(token_file=str(path)) as server:
-        for name, least, most in (("alice", 0.6, 60), ("bob", 0.3, 0.58)):
-            call(server.address, token_of(name), code="1")  # what is made once is made
-            begin = time.monotonic()
-            call(server.address, token_of(name), 2, code="import time; time.sleep(0.3)")
-            assert least <= time.monotonic() - begin <= most
+    with serve(token_file=str(tokens({"alice": "concurrent_runs=1"}))) as server:
+        begin = time.monotonic()
+        call(server.address, token_of("alice"), 3, code="import time; time.sleep(0.3)")
+        assert time.monotonic() - begin >= 0.9
 
 
 # Tokens that an authorization server has signed

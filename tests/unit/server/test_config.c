@@ -150,7 +150,9 @@ static void test_a_wrong_value_is_told_with_its_place(void **state)
         {"listen: [1]\n", "1:10: listen.0: must be string, not integer\n"},
         {"listen: [https:127.0.0.1:80]\n",
          "1:10: listen.0: an address is stdio, unix:/PATH, tcp:HOST:PORT, "
-         "http://HOST:PORT/mcp, unix:///PATH#/mcp or systemd\n"},
+         "http://HOST:PORT/mcp, https://HOST:PORT/mcp, unix:///PATH#/mcp or systemd\n"},
+        {"listen: [\"https://127.0.0.1:80\"]\nauth: none\n",
+         "1:10: listen.0: it needs a certificate: see tls\n"},
         {"listen: [\"unix:x.sock\"]\n",
          "1:10: listen.0: the path of a unix socket must be absolute\n"},
         {"listen: [{tcp: 7000}]\n", "1:10: listen.0: must be string, not object\n"},

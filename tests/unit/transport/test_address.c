@@ -30,6 +30,7 @@ static const struct {
     {"tcp:[fe80::1]:7000", ADDRESS_TCP, {"tcp:[fe80::1]:7000"}},
     {"http://127.0.0.1:7000", ADDRESS_HTTP, {"http://127.0.0.1:7000/mcp"}},
     {"http://0.0.0.0:0/", ADDRESS_HTTP, {"http://0.0.0.0:0/"}},
+    {"https://[::1]:8443/a", ADDRESS_HTTPS, {"https://[::1]:8443/a"}},
     {"http://[::1]:7000/a/b", ADDRESS_HTTP, {"http://[::1]:7000/a/b"}},
     {"http://localhost:7000/mcp",
      ADDRESS_HTTP,
@@ -52,7 +53,7 @@ static void test_reads_every_form(void **state)
         assert_int_equal(err.code, ERROR_NONE);
         assert_int_equal(address.kind, good[i].kind);
         for (unsigned j = 0; j < address.endpoint_count; j++) {
-            address_format(&address.endpoints[j], address.path[0] ? address.path : NULL, text);
+            address_format(&address.endpoints[j], address.kind, address.path, text);
             assert_string_equal(text, good[i].formatted[j]);
         }
         assert_true(address.endpoint_count == ADDRESS_ENDPOINTS ||
@@ -64,7 +65,8 @@ static const struct {
     const char *text;
     const char *complaint; /* part of the message */
 } bad[] = {
-    {"", "an address is stdio, unix:/PATH, tcp:HOST:PORT, http://HOST:PORT/mcp, unix:///PATH#/mcp"},
+    {"", "an address is stdio, unix:/PATH, tcp:HOST:PORT, http://HOST:PORT/mcp, "
+         "https://HOST:PORT/mcp, unix:///PATH#/mcp"},
     {"STDIO", "an address is"},
     {"stdio:", "an address is"},
     {"stdio ", "an address is"},

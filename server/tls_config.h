@@ -1,0 +1,13 @@
+/* The certificate that the configuration names. */
+#pragma once
+
+struct config;
+struct tls;
+
+/* *RET is NULL where CONFIG names none. -1 after what is wrong has been complained about in CONFIG.
+ */
+int tls_config_open(struct config *config, struct tls **ret);
+
+/* Reads the files that CONFIG names again; what is wrong is logged, and TLS, which may be NULL,
+ * stays as it was. */
+void tls_config_reload(struct tls *tls, const struct config *config);

@@ -1,0 +1,27 @@
+/* TLS for HTTP: a certificate and its key, and channels that are encrypted with them. */
+#pragma once
+
+#include "base/error.h"
+
+struct channel;
+struct tls;
+
+/* The files, PEM: the certificate with those that lead to its issuer behind it, and its key, which
+ * others must not be able to read. Borrowed for the call. */
+struct tls_files {
+    const char *certificate;
+    const char *key;
+};
+
+/* NULL with ERROR_CONFIG, also where this program was built without TLS. */
+struct tls *tls_new(const struct tls_files *files, struct error *err);
+
+/* Its channels go on. */
+void tls_free(struct tls *tls);
+
+/* Reads the files again, for channels that are made from now on. On failure nothing changes. */
+int tls_reload(struct tls *tls, const struct tls_files *files, struct error *err);
+
+/* A channel through FD, a non-blocking socket, which is taken. The handshake is made by its first
+ * reads; a client that speaks HTTP in clear is told so, in clear. */
+struct channel *tls_accept(struct tls *tls, int fd);
