@@ -223,8 +223,14 @@ static void visit_free(struct visit *visit)
     free(visit);
 }
 
+/* Until a whole request has come in a connection is a stranger's, so that those that drip keep
+ * nobody out. */
 static void serve(struct visit *visit)
 {
+    if (!http_exchange_admit(visit->exchange)) {
+        visit_free(visit);
+        return;
+    }
     if (http_gate_has_method(visit->exchange, "POST"))
         post(visit);
     else if (http_gate_has_method(visit->exchange, "GET"))
@@ -250,8 +256,7 @@ static void admit(struct visit *visit)
 {
     if (visit->check.status != 0)
         refuse_stranger(visit);
-    else if (http_exchange_admit(visit->exchange) &&
-             !is_refused(visit->endpoint, visit->exchange,
+    else if (!is_refused(visit->endpoint, visit->exchange,
                          http_gate_check_content(visit->exchange)))
         visit->is_admitted = true;
     if (!visit->is_admitted)
