@@ -20,6 +20,14 @@ struct mcp_headers {
 int headers_check_version(const struct mcp_request *request, const json_t *version,
                           struct error *err);
 
+/* Checks the fields Mcp-Method and Mcp-Name of REQUEST, whatever its method is. */
+int headers_check_method(const struct mcp_request *request, struct error *err);
+
+/* Checks the fields Mcp-Param-... of REQUEST, which calls a tool with ARGUMENTS (or NULL).
+ * PARAMETERS are those of the tool, see tool_headers.h; or NULL. */
+int headers_check_parameters(const struct mcp_request *request, const json_t *parameters,
+                             const json_t *arguments, struct error *err);
+
 /* Begins TRACE as a child of what the fields traceparent and tracestate of REQUEST say. False when
  * they say nothing that is valid. */
 bool headers_follow_trace(const struct mcp_request *request, struct trace *trace);

@@ -146,7 +146,7 @@ static int choose_version(struct mcp_request *request, struct error *err)
     if (request->in_batch && era != MCP_ERA_ANY)
         return error_set(err, ERROR_INVALID_REQUEST, "not allowed in a batch");
     if (era == MCP_ERA_MODERN)
-        return envelope_read(request, err);
+        return envelope_read(request, err) < 0 ? -1 : headers_check_method(request, err);
     if (request->peer->stateless)
         return refuse_stateless(era, err);
     if (era == MCP_ERA_HANDSHAKE) {

@@ -1,6 +1,7 @@
 #include "server/mcp/tools.h"
 
 #include "base/json.h"
+#include "server/mcp/headers.h"
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
@@ -93,6 +94,14 @@ static int admit(const struct mcp_request *request, struct error *err)
     return limits_admit_call(principal->limits, principal->name, err);
 }
 
+static int check_headers(const struct mcp_request *request, const char *name,
+                         const json_t *arguments, struct error *err)
+{
+    const struct entry *tool = registry_find(request->peer->server->registry, REGISTRY_TOOLS, name);
+
+    return tool ? headers_check_parameters(request, tool_headers(tool), arguments, err) : 0;
+}
+
 enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const char *name = NULL;
@@ -101,7 +110,8 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     struct job *job;
 
     if (params_name(request->params, "name", &name, err) < 0 ||
-        params_arguments(request->params, &arguments, err) < 0)
+        params_arguments(request->params, &arguments, err) < 0 ||
+        check_headers(request, name, arguments, err) < 0)
         return OUTCOME_FAILED;
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)

@@ -6,6 +6,7 @@
 #include "base/schema.h"
 #include "server/tools/account.h"
 #include "server/tools/label.h"
+#include "server/tools/tool_headers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct tool_entry {
     struct entry entry;
     struct tool tool;            /* its strings and JSON: owned */
     struct schema *input_schema; /* owned */
+    json_t *headers;             /* see tool_headers.h; owned */
 };
 
 const struct tool *tool_of(const struct entry *entry)
@@ -28,6 +30,11 @@ const struct schema *tool_input_schema(const struct entry *entry)
     return CONTAINER_OF(entry, struct tool_entry, entry)->input_schema;
 }
 
+const json_t *tool_headers(const struct entry *entry)
+{
+    return CONTAINER_OF(entry, struct tool_entry, entry)->headers;
+}
+
 /* Registering */
 
 static void tool_entry_free(struct entry *entry)
@@ -35,6 +42,7 @@ static void tool_entry_free(struct entry *entry)
     struct tool_entry *tool_entry = CONTAINER_OF(entry, struct tool_entry, entry);
     struct tool *tool = &tool_entry->tool;
 
+    json_decref(tool_entry->headers);
     schema_free(tool_entry->input_schema);
     json_decref(tool->icons);
     json_decref(tool->annotations);
@@ -82,7 +90,9 @@ static int compile_input(struct tool_entry *entry, struct error *err)
     if (!type || strcmp(type, "object") != 0)
         return error_set(err, ERROR_CONFIG, "its type must be \"object\"");
     entry->input_schema = schema_new(entry->tool.input_schema, err);
-    return entry->input_schema ? 0 : -1;
+    if (!entry->input_schema)
+        return -1;
+    return tool_headers_read(entry->tool.input_schema, &entry->headers, err);
 }
 
 /* What a tool answers is the tool's own business; that its schema means something is checked. */

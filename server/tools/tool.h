@@ -28,7 +28,8 @@ struct tool {
     const char *name;        /* 1 to 128 of A-Z a-z 0-9 _ . -; copied */
     const char *title;       /* for people; may be NULL; copied */
     const char *description; /* for the model; copied */
-    json_t *input_schema;    /* JSON Schema 2020-12, root type object; taken */
+    json_t *input_schema;    /* JSON Schema 2020-12, root type object; taken. Properties may have
+                                `x-mcp-header`: HTTP clients repeat them in a header field */
     json_t *output_schema;   /* of the structured content; may be NULL; taken */
     json_t *annotations;     /* hints: readOnlyHint, destructiveHint, ...; may be NULL; taken */
     json_t *icons;           /* array of {src, mimeType, sizes}; may be NULL; taken */
@@ -61,6 +62,10 @@ const struct tool *tool_of(const struct entry *entry);
 
 /* The compiled input schema of the tool ENTRY. Borrowed. */
 const struct schema *tool_input_schema(const struct entry *entry);
+
+/* Which arguments of the tool ENTRY are repeated in header fields; see tool_headers.h. Borrowed, or
+ * NULL. */
+const json_t *tool_headers(const struct entry *entry);
 
 /* Makes CALL one of the tool NAME: drops explicit nulls from its arguments and checks them. -1 with
  * ERROR_UNKNOWN_TOOL: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the message names

@@ -1,0 +1,14 @@
+/* Values of HTTP header fields that stand for values in the body (2026-07-28). What is no plain
+ * text comes as =?base64?...?=, in UTF-8. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What VALUE says: LENGTH bytes and a NUL; owned by the caller. NULL when it begins and ends as
+ * base64 does, and is none. */
+char *header_value_decode(const char *value, size_t *ret_length);
+
+/* True when the field's VALUE says the same as EXPECTED, a string, number or boolean. */
+bool header_value_is(const char *value, const json_t *expected);
