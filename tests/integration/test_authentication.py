@@ -260,13 +260,23 @@ def test_what_is_not_good_about_a_token_keeps_out(issuer, tmp_path):
         assert is_in(server.address, issuer.token(exp=now - 20))  # clocks differ
 
 
-def test_a_new_key_is_asked_for_and_an_unknown_one_only_once(issuer, tmp_path):
+def test_a_key_that_is_exchanged_is_asked_for(issuer, tmp_path):
+    old = issuer.keys[0]
     with serve(oauth=issuer.config()) as server:
         assert is_in(server.address, issuer.token())
-        stranger = Key(tmp_path, "stranger")
-        for _ in range(3):
-            assert not is_in(server.address, issuer.token(stranger))
-        assert issuer.questions["/keys"] == 1  # within a minute of the first question
+        issuer.keys = [Key(tmp_path, "second", "EC")]
+        assert is_in(server.address, issuer.token(alg="ES256"))
+        assert not is_in(server.address, issuer.token(old))
+        assert issuer.questions["/keys"] == 2
+
+
+def test_unknown_keys_make_no_more_than_one_question_a_minute(issuer, tmp_path):
+    strangers = [Key(tmp_path, f"stranger-{number}", "EC") for number in range(3)]
+    with serve(oauth=issuer.config()) as server:
+        assert is_in(server.address, issuer.token())
+        for stranger in strangers:
+            assert not is_in(server.address, issuer.token(stranger, alg="ES256"))
+        assert issuer.questions["/keys"] == 2
 
 
 def test_a_key_that_is_new_before_the_first_question_works(issuer, tmp_path):

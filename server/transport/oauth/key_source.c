@@ -11,12 +11,13 @@
 #include "server/transport/oauth/key_set.h"
 #include "server/transport/oauth/oauth_url.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KEPT_SECONDS  3600.0 /* then they are asked for again: a key may have been withdrawn */
-#define PAUSE_SECONDS 60.0   /* between two questions while there are keys */
-#define RETRY_SECONDS 5.0    /* while there are none */
+#define PAUSE_SECONDS 60.0   /* between two questions for further keys */
+#define RETRY_SECONDS 5.0    /* between two questions for any */
 
 enum {
     FETCH_SECONDS = 10,
@@ -39,7 +40,8 @@ struct key_source {
     char *written_uri;    /* owned; of the key set, or NULL */
     char *found_uri;      /* owned; the same as the issuer says, once it has */
     struct key_set *keys; /* owned, or NULL */
-    double asked;         /* when the last question began, or -1 */
+    double asked;         /* when the last question began */
+    double asked_again;   /* when the last one did that was asked although there were keys */
     double fetched;       /* when the keys came */
 
     enum stage stage;
@@ -183,11 +185,21 @@ static void start(struct key_source *source, enum stage stage)
 
 /* The question */
 
-/* Whether it is time to ask again. */
+/* Whether it is time to ask. */
 static bool may_ask(const struct key_source *source)
 {
-    return source->asked < 0 ||
-           clock_seconds() - source->asked >= (source->keys ? PAUSE_SECONDS : RETRY_SECONDS);
+    double now = clock_seconds();
+
+    return source->keys ? now - source->asked_again >= PAUSE_SECONDS
+                        : now - source->asked >= RETRY_SECONDS;
+}
+
+static void ask(struct key_source *source)
+{
+    source->asked = clock_seconds();
+    if (source->keys)
+        source->asked_again = source->asked;
+    start(source, source->written_uri || source->found_uri ? STAGE_KEYS : STAGE_METADATA);
 }
 
 static bool is_known(const struct key_source *source, const char *kid)
@@ -204,8 +216,7 @@ enum outcome key_source_look_up(struct key_source *source, const char *kid,
     if (source->stage == STAGE_NONE) {
         if (!may_ask(source))
             return OUTCOME_READY;
-        source->asked = clock_seconds();
-        start(source, source->written_uri || source->found_uri ? STAGE_KEYS : STAGE_METADATA);
+        ask(source);
     }
     list_append(&source->waiters, &waiter->link);
     return OUTCOME_PENDING;
@@ -226,7 +237,8 @@ struct key_source *key_source_new(const struct key_source_settings *settings, st
     source->loop = settings->loop;
     source->issuer = memory_copy_string(settings->issuer);
     source->written_uri = settings->jwks_uri ? memory_copy_string(settings->jwks_uri) : NULL;
-    source->asked = -1;
+    source->asked = -INFINITY;
+    source->asked_again = -INFINITY;
     source->transfers = transfers_new(settings->loop);
     source->headers = curl_slist_append(NULL, "Accept: application/json");
     buffer_init(&source->document, DOCUMENT_BYTES);
