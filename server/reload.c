@@ -38,6 +38,9 @@ void reload_refuse(const struct config *config)
         log_error("%s", strsep(&rest, "\n"));
 }
 
+/* What of `limits` counts at the start. */
+static const char *const fixed_limits[] = {"connections", "connections_per_client"};
+
 static bool is_changeable(const char *key)
 {
     for (size_t i = 0; i < sizeof changeable / sizeof *changeable; i++)
@@ -46,30 +49,42 @@ static bool is_changeable(const char *key)
     return false;
 }
 
-static bool is_same(const json_t *started, const struct config *config, const char *key)
+static bool is_same(const json_t *before, const json_t *now, const char *key)
 {
-    const json_t *now = json_object_get(config_tree(config), key);
-    const json_t *before = json_object_get(started, key);
+    const json_t *one = json_object_get(before, key);
+    const json_t *other = json_object_get(now, key);
 
-    return now == before || json_equal(now, before);
+    return one == other || json_equal(one, other);
 }
 
 bool reload_has_tokens(const json_t *started, const struct config *config)
 {
-    return is_same(started, config, "token_file");
+    return json_object_get(started, "token_file") &&
+           is_same(started, config_tree(config), "token_file");
+}
+
+static void warn(const struct config *config, const char *section, const char *key)
+{
+    const char *path = config_path(config) ? config_path(config) : "the configuration";
+
+    log_warning("%s: %s%s: changed, which counts when the server is started again", path, section,
+                key);
 }
 
 void reload_warn(const json_t *started, const struct config *config)
 {
-    const char *path = config_path(config) ? config_path(config) : "the configuration";
+    const json_t *tree = config_tree(config);
     AUTO_JSON json_t *all = json_copy((json_t *)started);
     const char *key;
     json_t *value;
 
-    json_object_update(all, (json_t *)config_tree(config));
+    json_object_update(all, (json_t *)tree);
     json_object_foreach (all, key, value) {
-        if (!is_changeable(key) && !is_same(started, config, key))
-            log_warning("%s: %s: changed, which counts when the server is started again", path,
-                        key);
+        if (!is_changeable(key) && !is_same(started, tree, key))
+            warn(config, "", key);
     }
+    for (size_t i = 0; i < sizeof fixed_limits / sizeof *fixed_limits; i++)
+        if (!is_same(json_object_get(started, "limits"), json_object_get(tree, "limits"),
+                     fixed_limits[i]))
+            warn(config, "limits.", fixed_limits[i]);
 }

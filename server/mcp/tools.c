@@ -6,6 +6,7 @@
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
 #include "server/mcp/result.h"
+#include "server/tools/account.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 
@@ -87,11 +88,16 @@ static json_t *failure(const struct job *job, const struct error *err)
 
 static const struct job_kind tool_kind = {.result = success, .failure = failure};
 
-static int admit(const struct mcp_request *request, struct error *err)
+/* Makes JOB a call of the tool NAME, if its caller may make one now. */
+static int prepare(struct job *job, const char *name, struct error *err)
 {
-    const struct principal *principal = request->peer->caller->principal;
+    const struct principal *principal = job->call.caller->principal;
 
-    return limits_admit_call(principal->limits, principal->name, err);
+    if (limits_admit_call(principal->limits, principal->name, err) < 0) {
+        account_refuse(&job->call, name, err);
+        return -1;
+    }
+    return tool_prepare(&job->call, job->server->registry, name, err);
 }
 
 static int check_headers(const struct mcp_request *request, const char *name,
@@ -116,8 +122,7 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (admit(request, &failed) < 0 ||
-        tool_prepare(&job->call, request->peer->server->registry, name, &failed) < 0)
+    if (prepare(job, name, &failed) < 0)
         return job_fail(job, &failed, ret, err);
     return job_start(job, ret, err);
 }

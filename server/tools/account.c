@@ -79,8 +79,6 @@ static void account(const struct invocation *call, const char *name, const char 
                     const struct error *err)
 {
     metrics_count(METRIC_TOOL_CALLS, call->entry ? call->name : "unknown", outcome);
-    if (err && err->code == ERROR_BUSY)
-        metrics_count(METRIC_REFUSALS, "busy", NULL);
     if (log_wants(LOG_LEVEL_INFO))
         write_line(call, name, outcome, err);
 }
@@ -92,6 +90,8 @@ static bool is_tool(const struct invocation *call)
 
 void account_end(const struct invocation *call, const struct error *err)
 {
+    if (err && err->code == ERROR_BUSY)
+        metrics_count(METRIC_REFUSALS, "busy", NULL);
     if (is_tool(call))
         account(call, call->name, err ? "failed" : outcome_name(call), err);
 }
@@ -104,6 +104,8 @@ void account_cancel(const struct invocation *call)
 
 void account_refuse(const struct invocation *call, const char *name, const struct error *err)
 {
+    if (err->code == ERROR_BUSY)
+        metrics_count(METRIC_REFUSALS, "rate_limit", NULL);
     account(call, name, "refused", err);
 }
 

@@ -1,5 +1,6 @@
 """What the server tells of itself on its admin address: /healthz and /metrics."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -143,6 +144,25 @@ def test_reloads_and_refusals_are_counted(port):
         told = scrape(port)
         assert told['pyexecd_requests_refused_total{reason="host"}'] == 1
         assert told['pyexecd_requests_refused_total{reason="forbidden"}'] == 1
+
+
+def test_calls_beyond_what_a_client_may_make_are_counted(port, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("t" * 43)
+    tokens.chmod(0o600)
+    with Server(transport="tcp", config={"admin": f"http://127.0.0.1:{port}",
+                                         "token_file": str(tokens),
+                                         "limits": {"calls_per_minute": 3}}) as server:
+        server.initialize()
+        for _ in range(3):
+            server.call_tool("run_python", {"code": "print(1)"})
+        server.token = "u" * 43
+        with contextlib.closing(server.connect()) as stranger:
+            with pytest.raises((EOFError, AssertionError)):
+                stranger.initialize()
+        told = scrape(port)
+        assert told['pyexecd_requests_refused_total{reason="rate_limit"}'] == 2
+        assert told['pyexecd_requests_refused_total{reason="token"}'] == 1
 
 
 def test_environments_that_calls_define_are_one(port):

@@ -134,15 +134,15 @@ def test_what_counts_at_the_start_only_is_named(tmp_path):
     with serve(started) as server:
         server.initialize()
         reload(server, generation("new", working_directory=str(tmp_path), containment="best-effort",
-                                  listen=["unix:/tmp/nowhere"]))
+                                  listen=["unix:/tmp/nowhere"], limits={"connections": 5}))
         assert tell(server) == "new"
         told = server.stderr()
-        for key in ("working_directory", "containment", "listen"):
+        for key in ("working_directory", "containment", "listen", "limits.connections"):
             assert f"config.yaml: {key}: changed, which counts when the server is started again" in told
         for key in ("environments", "limits"):
             assert f"config.yaml: {key}: changed" not in told
         reload(server, started)
-        assert server.stderr().count("started again") == 3
+        assert server.stderr().count("started again") == 4
 
 
 def test_tokens_are_read_again(tmp_path):
@@ -210,6 +210,36 @@ def test_a_service_manager_is_told(tmp_path):
                 microseconds = int(stamp.removeprefix("MONOTONIC_USEC="))
                 assert before <= microseconds / 1e6 <= time.monotonic()
                 assert manager.recv(1000) == b"READY=1"
+
+
+CHANGED = "notifications/tools/list_changed"
+
+
+@pytest.mark.parametrize("transport", ["stdio", "unix", "http"])
+def test_clients_are_told_that_the_tools_have_changed(transport):
+    with serve(generation("old"), transport=transport) as server:
+        server.initialize()
+        if transport == "http":
+            server.http.listen()
+        reload(server, {"environments": {"one": SYSTEM}})
+        assert server.receive()["method"] == CHANGED
+        assert environments(server) == ["one"]
+        reload(server, {"environments": {"one": {**SYSTEM, "environment": {"A": "1"}}}})
+        server.assert_silent(0.3)  # the tool looks as before
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_who_listens_is_told_that_the_tools_have_changed(transport):
+    with serve(generation("old"), transport=transport) as server:
+        server.send({"jsonrpc": "2.0", "id": "l", "method": "subscriptions/listen",
+                     "params": {"notifications": {"toolsListChanged": True},
+                                "_meta": client.modern_meta()}})
+        assert server.receive()["method"] == "notifications/subscriptions/acknowledged"
+        reload(server, {"environments": {"one": SYSTEM}})
+        assert server.receive()["method"] == CHANGED
+        server.process.send_signal(signal.SIGTERM)
+        assert server.receive()["result"]["resultType"] == "complete"
+        assert server.wait_exit() == 0
 
 
 @contextlib.contextmanager
