@@ -163,16 +163,37 @@ def test_refused_requests_cost_nothing(server):
     assert_costs_nothing(server, http, cases, REFUSED // len(cases))
 
 
-def test_strangers_cost_nothing(tmp_path):
+@pytest.fixture
+def guarded(tmp_path):
+    """A server that wants a token."""
     token_file = tmp_path / "token"
     token_file.write_text("correct-horse-battery-staple")
     token_file.chmod(0o600)
-    config = {"token_file": str(token_file)}
-    with client.Server(transport="http", config=config) as server:
-        http = server.http_peer()
-        http.token = None
-        data = http_peer.request("POST", "/mcp", http.post_fields(PING), json.dumps(PING).encode())
-        assert_costs_nothing(server, http, [(401, data)], REFUSED)
+    with client.Server(transport="http", config={"token_file": str(token_file)}) as server:
+        yield server
+
+
+def test_strangers_cost_nothing(guarded):
+    http = guarded.http_peer()
+    http.token = None
+    data = http_peer.request("POST", "/mcp", http.post_fields(PING), json.dumps(PING).encode())
+    assert_costs_nothing(guarded, http, [(401, data)], REFUSED)
+
+
+def test_strangers_that_do_not_wait_for_their_refusal(guarded):
+    """Bad tokens are answered late when there are many."""
+    http = guarded.http_peer()
+    http.token = "a-token-that-nobody-has"
+    before = descriptors(guarded)
+    for _ in range(10):
+        assert http.post(LIST).wait().status == 401
+    for _ in range(50):
+        http.post(LIST).close()
+    late = http.post(LIST)
+    assert_answers_soon(guarded)
+    assert late.wait().status == 401
+    late.stream.close()
+    assert leftovers.until(lambda: descriptors(guarded) <= before, 5)
 
 
 def test_a_thousand_sessions_that_never_say_goodbye(server):

@@ -229,6 +229,21 @@ def test_the_end_of_a_session_ends_its_streams_and_calls(server):
     assert_refused(waiting, 404, -32001)
 
 
+def test_a_call_that_takes_long_becomes_a_stream(server):
+    """In either era, so that the client hears of us and proxies leave the connection alone."""
+    http = opened(server)
+    request = call(1, "hold", name="a")
+    waiting = [http.post(request), http.post({**request, "params": {
+        **request["params"], "_meta": client.modern_meta()}})]
+    unable = http.post(call(2, "hold", name="a"), {"Accept": "application/json"})
+    for exchange in waiting:
+        exchange.wait(lambda: exchange.status, 40)
+        assert exchange.status == 200 and exchange.is_stream and not exchange.messages()
+    assert unable.status is None
+    for exchange in (*waiting, unable):
+        exchange.close()
+
+
 # Broken connections
 
 

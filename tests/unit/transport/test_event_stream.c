@@ -140,6 +140,19 @@ static void test_a_client_that_was_let_go_gets_the_rest_later(void **state)
     exchange_double_expect(&fixture->first, "");
 }
 
+static void test_a_call_that_takes_long_becomes_a_stream(void **state)
+{
+    struct fixture *fixture = *state;
+
+    event_stream_answer(&fixture->stream, &fixture->first.exchange, true);
+    ev_invoke(EV_DEFAULT, &fixture->stream.quiet, EV_TIMER);
+    exchange_double_expect(&fixture->first, "begin\n7:0 retry\n");
+    say(fixture, "answer", true);
+    exchange_double_expect(&fixture->first, "7:1 message answer\nend\n");
+    event_stream_answer(&fixture->stream, &fixture->first.exchange, false);
+    assert_false(ev_is_active(&fixture->stream.quiet));
+}
+
 static void test_what_is_complete_can_be_had_again(void **state)
 {
     struct fixture *fixture = *state;
@@ -264,6 +277,7 @@ int main(void)
         TEST(test_what_comes_first_makes_it_a_stream),
         TEST(test_older_revisions_get_no_empty_event),
         TEST(test_a_client_that_was_let_go_gets_the_rest_later),
+        TEST(test_a_call_that_takes_long_becomes_a_stream),
         TEST(test_what_is_complete_can_be_had_again),
         TEST(test_who_has_no_id_cannot_come_back),
         TEST(test_the_newer_connection_takes_over),
