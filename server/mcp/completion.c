@@ -133,7 +133,7 @@ static json_t *answer(const json_t *values)
 enum outcome completion_complete(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const struct mcp_server *server = request->peer->server;
-    struct completion completion = {0};
+    struct completion completion = {.argument = "", .value = ""};
     AUTO_JSON json_t *values = NULL;
 
     if (read_argument(request->params, &completion, err) < 0 ||
