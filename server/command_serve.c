@@ -89,6 +89,7 @@ static void stop(struct server *server, int signal)
     ev_timer_start(server->service.loop, &server->deadline);
     http_endpoint_stop(server->http);
     transport_stop(server->transport);
+    mcp_server_stop(&server->mcp);
     service_stop(&server->service);
 }
 
@@ -319,6 +320,7 @@ static void shut_down(struct server *server)
     http_endpoint_free(STEAL_PTR(server->http));
     authority_free(STEAL_PTR(server->authority));
     tls_free(STEAL_PTR(server->tls));
+    mcp_server_stop(&server->mcp);
     service_stop(&server->service);
     service_drain(&server->service);
     admin_close(STEAL_PTR(server->admin));

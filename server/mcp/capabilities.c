@@ -1,6 +1,7 @@
 #include "server/mcp/capabilities.h"
 
 #include "base/json.h"
+#include "server/mcp/tasks.h"
 #include "server/tools/registry.h"
 
 #include <string.h>
@@ -26,8 +27,27 @@ bool capabilities_include(const struct mcp_server *server, enum capability capab
     return false;
 }
 
-json_t *capabilities_of_server(const struct mcp_server *server, enum mcp_version version)
+/* Who comes under a name of many is not shown what there is. */
+static json_t *tasks_capability(const struct mcp_peer *peer)
 {
+    json_t *tasks = json_pack("{s:{}, s:{s:{s:{}}}}", "cancel", "requests", "tools", "call");
+
+    if (!peer->anonymous)
+        json_object_set_new(tasks, "list", json_object());
+    return tasks;
+}
+
+static void add_tasks(json_t *capabilities, const struct mcp_peer *peer, enum mcp_version version)
+{
+    if (version == MCP_2025_11_25)
+        json_object_set_new(capabilities, "tasks", tasks_capability(peer));
+    if (mcp_version_is_modern(version))
+        json_object_set_new(capabilities, "extensions", json_pack("{s:{}}", TASKS_EXTENSION));
+}
+
+json_t *capabilities_of_server(const struct mcp_peer *peer, enum mcp_version version)
+{
+    const struct mcp_server *server = peer->server;
     json_t *capabilities = json_pack("{s:{}}", "logging");
 
     if (capabilities_include(server, CAPABILITY_TOOLS))
@@ -39,6 +59,8 @@ json_t *capabilities_of_server(const struct mcp_server *server, enum mcp_version
                             json_pack("{s:b, s:b}", "subscribe", true, "listChanged", true));
     if (version >= MCP_2025_03_26 && capabilities_include(server, CAPABILITY_COMPLETIONS))
         json_object_set_new(capabilities, "completions", json_object());
+    if (capabilities_include(server, CAPABILITY_TOOLS))
+        add_tasks(capabilities, peer, version);
     return capabilities;
 }
 

@@ -19,8 +19,8 @@ enum capability {
 /* True when SERVER has CAPABILITY: such things are, or were, registered. */
 bool capabilities_include(const struct mcp_server *server, enum capability capability);
 
-/* What SERVER declares to a client that speaks VERSION. New reference. */
-json_t *capabilities_of_server(const struct mcp_server *server, enum mcp_version version);
+/* What the server declares to PEER, which speaks VERSION. New reference. */
+json_t *capabilities_of_server(const struct mcp_peer *peer, enum mcp_version version);
 
 /* What the client of REQUEST, whose version is known, can be asked for. */
 struct invocation_client capabilities_of_client(const struct mcp_request *request);

@@ -42,8 +42,8 @@ enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, str
     request->peer->capabilities = json_incref(client);
     subscriptions_begin(request->peer);
     *ret = json_pack("{s:s, s:o, s:o, s:s*}", "protocolVersion", mcp_version_name(request->version),
-                     "capabilities", capabilities_of_server(server, request->version), "serverInfo",
-                     result_server_info(server, request->version), "instructions",
+                     "capabilities", capabilities_of_server(request->peer, request->version),
+                     "serverInfo", result_server_info(server, request->version), "instructions",
                      server->instructions);
     return OUTCOME_READY;
 }
@@ -54,7 +54,7 @@ enum outcome handshake_discover(struct mcp_request *request, json_t **ret, struc
 
     (void)err;
     *ret = json_pack("{s:o, s:o, s:s*}", "supportedVersions", mcp_version_list(), "capabilities",
-                     capabilities_of_server(server, request->version), "instructions",
+                     capabilities_of_server(request->peer, request->version), "instructions",
                      server->instructions);
     result_finish_cacheable(server, request->version, *ret, &result_caching_list);
     return OUTCOME_READY;

@@ -23,22 +23,47 @@ static struct job *job_of(struct invocation *call)
 
 /* What is told on the way */
 
+static void tell_progress(struct mcp_request *request, double progress, double total,
+                          const char *message)
+{
+    json_t *params = request->peer->slow ? NULL
+                                         : progress_next(&request->progress, request->version,
+                                                         progress, total, message);
+
+    if (params)
+        request->notify(request, "notifications/progress", params);
+}
+
 static void on_progress(struct invocation *call, double progress, double total, const char *message)
 {
-    progress_tell(job_of(call)->request, progress, total, message);
+    struct job *job = job_of(call);
+
+    if (message) {
+        free(job->message);
+        job->message = memory_copy_string(message);
+    }
+    if (job->request)
+        tell_progress(job->request, progress, total, message);
+    else
+        job->keeper->progress(job->keeper, progress, total, message);
 }
 
 static void on_log(struct invocation *call, enum log_severity level, const char *logger,
                    json_t *data)
 {
-    logging_send(job_of(call)->request, level, logger, data);
+    struct job *job = job_of(call);
+
+    if (job->request)
+        logging_send(job->request, level, logger, data);
+    else
+        job->keeper->log(job->keeper, level, logger, data);
 }
 
 static void on_release(struct invocation *call)
 {
     struct mcp_request *request = job_of(call)->request;
 
-    if (request->release)
+    if (request && request->release)
         request->release(request);
 }
 
@@ -54,7 +79,15 @@ static struct request_state_owner state_owner(const struct job *job)
     };
 }
 
-static int check_can_ask(const struct job *job, struct error *err)
+static void set_error_data(struct job *job, json_t *data /* taken */)
+{
+    json_t **place = job->request ? &job->request->error_data : &job->error_data;
+
+    json_decref(*place);
+    *place = data;
+}
+
+static int check_can_ask(struct job *job, struct error *err)
 {
     const char *key;
     json_t *question;
@@ -72,7 +105,7 @@ static int check_can_ask(const struct job *job, struct error *err)
                   "%s, and this client cannot do it: it does not declare %s", question_need(method),
                   text);
         if (mcp_version_is_modern(job->version))
-            job->request->error_data = json_pack("{s:O}", "requiredCapabilities", missing);
+            set_error_data(job, json_pack("{s:O}", "requiredCapabilities", missing));
         else
             err->code = ERROR_UNAVAILABLE;
         return -1;
@@ -124,44 +157,31 @@ static enum outcome ask_by_result(struct job *job, json_t **ret, struct error *e
     return OUTCOME_READY;
 }
 
-static void withdraw_questions(struct job *job)
+static int begin_round(struct job *job, struct error *err)
 {
-    struct mcp_request *request = job->request;
-
-    ev_timer_stop(job->server->loop, &job->patience);
-    for (size_t i = 0; i < JOB_REQUESTS; i++) {
-        if (job->questions[i].key)
-            request->withdraw(request, job->questions[i].number);
-        job->questions[i].key = NULL;
-    }
+    if (++job->rounds > JOB_ROUNDS)
+        return error_set(err, ERROR_LIMIT, "asked %d times, and there is more to ask", JOB_ROUNDS);
+    json_decref(job->asked);
+    job->asked = translate_questions(job);
+    return 0;
 }
 
 /* Before: the client is asked while its request waits. */
 static enum outcome ask_by_request(struct job *job, struct error *err)
 {
-    struct mcp_request *request = job->request;
-    const char *key;
-    json_t *question;
-    size_t count = 0;
-
-    if (++job->rounds > JOB_ROUNDS)
-        return error_set(err, ERROR_LIMIT, "asked %d times, and there is more to ask", JOB_ROUNDS);
-    json_decref(job->asked);
-    job->asked = translate_questions(job);
-    if (json_object_size(job->asked) > JOB_REQUESTS)
-        return error_set(err, ERROR_LIMIT, "asked for more than %d things at once", JOB_REQUESTS);
-    json_object_foreach (job->asked, key, question) {
-        unsigned number = request->ask(request, json_object_get_string(question, "method"),
-                                       json_incref(json_object_get(question, "params")));
-
-        if (number == 0) {
-            withdraw_questions(job);
-            return error_set(err, ERROR_UNAVAILABLE, "the client cannot be asked here");
-        }
-        job->questions[count++] = (struct job_question){.key = key, .number = number};
-    }
+    if (begin_round(job, err) < 0 || inquiry_send(&job->inquiry, job->request, job->asked, err) < 0)
+        return OUTCOME_FAILED;
     ev_timer_set(&job->patience, PATIENCE_SECONDS, 0);
     ev_timer_start(job->server->loop, &job->patience);
+    return OUTCOME_PENDING;
+}
+
+/* Without a request of its own, its keeper knows when and how. */
+static enum outcome ask_by_keeper(struct job *job, struct error *err)
+{
+    if (begin_round(job, err) < 0)
+        return OUTCOME_FAILED;
+    job->keeper->ask(job->keeper);
     return OUTCOME_PENDING;
 }
 
@@ -193,6 +213,8 @@ static enum outcome ask(struct job *job, json_t **ret, struct error *err)
     if (check_can_ask(job, err) < 0)
         return OUTCOME_FAILED;
     forget_answers(job);
+    if (!job->request)
+        return ask_by_keeper(job, err);
     return mcp_version_is_modern(job->version) ? ask_by_result(job, ret, err)
                                                : ask_by_request(job, err);
 }
@@ -226,9 +248,14 @@ enum outcome job_start(struct job *job, json_t **ret, struct error *err)
 static void settle(struct job *job, enum outcome outcome, json_t *result, const struct error *err)
 {
     struct mcp_request *request = job->request;
+    const struct error *failed = outcome == OUTCOME_FAILED ? err : NULL;
 
-    if (outcome != OUTCOME_PENDING)
-        request->done(request, result, outcome == OUTCOME_FAILED ? err : NULL);
+    if (outcome == OUTCOME_PENDING)
+        return;
+    if (request)
+        request->done(request, result, failed);
+    else
+        job->keeper->done(job->keeper, result, failed);
 }
 
 static void on_done(struct invocation *call, const struct error *failed)
@@ -246,13 +273,19 @@ static void on_done(struct invocation *call, const struct error *failed)
 
 /* Answers */
 
+static void stop_asking(struct job *job)
+{
+    ev_timer_stop(job->server->loop, &job->patience);
+    inquiry_withdraw(&job->inquiry);
+}
+
 static void give_up(struct job *job, struct error *why)
 {
     struct error err = ERROR_INIT;
     json_t *result = NULL;
     enum outcome outcome;
 
-    withdraw_questions(job);
+    stop_asking(job);
     outcome = job_fail(job, why, &result, &err);
     settle(job, outcome, result, &err);
 }
@@ -269,24 +302,6 @@ static void on_patience(struct ev_loop *loop, struct ev_timer *timer, int events
     give_up(job, &why);
 }
 
-static struct job_question *find_question(struct job *job, unsigned number)
-{
-    for (size_t i = 0; i < JOB_REQUESTS; i++) {
-        if (job->questions[i].key && job->questions[i].number == number)
-            return &job->questions[i];
-    }
-    return NULL;
-}
-
-static bool is_answered(const struct job *job)
-{
-    for (size_t i = 0; i < JOB_REQUESTS; i++) {
-        if (job->questions[i].key)
-            return false;
-    }
-    return true;
-}
-
 /* Makes what was kept the state of the next round. */
 static void next_round(struct job *job)
 {
@@ -297,34 +312,52 @@ static void next_round(struct job *job)
     job->call.state = job->state;
 }
 
-void job_take_answer(struct job *job, unsigned number, const json_t *result,
-                     const struct error *failed)
+/* What is asked by KEY is answered. */
+static void keep_answer(struct job *job, const char *key, json_t *answer)
 {
-    struct job_question *question = find_question(job, number);
+    if (!job->answers)
+        job->answers = json_object();
+    json_object_set(job->answers, key, answer);
+    json_object_del(job->asked, key);
+}
+
+/* Starts the next round when everything is answered. */
+static void go_on(struct job *job)
+{
     struct error err = ERROR_INIT;
     json_t *ret = NULL;
     enum outcome outcome;
 
-    if (!question)
+    if (json_object_size(job->asked) > 0)
+        return;
+    ev_timer_stop(job->server->loop, &job->patience);
+    inquiry_deinit(&job->inquiry);
+    next_round(job);
+    outcome = job_start(job, &ret, &err);
+    settle(job, outcome, ret, &err);
+}
+
+void job_take_answer(struct job *job, unsigned number, json_t *result, const struct error *failed)
+{
+    AUTO_FREE char *key = inquiry_take(&job->inquiry, number);
+
+    if (!key)
         return;
     if (failed) {
         struct error why = *failed;
 
-        question->key = NULL;
         error_prefix(&why, "the client could not be asked");
         give_up(job, &why);
         return;
     }
-    if (!job->answers)
-        job->answers = json_object();
-    json_object_set(job->answers, question->key, (json_t *)result);
-    question->key = NULL;
-    if (!is_answered(job))
-        return;
-    ev_timer_stop(job->server->loop, &job->patience);
-    next_round(job);
-    outcome = job_start(job, &ret, &err);
-    settle(job, outcome, ret, &err);
+    keep_answer(job, key, result);
+    go_on(job);
+}
+
+void job_answer(struct job *job, const char *key, json_t *answer)
+{
+    keep_answer(job, key, answer);
+    go_on(job);
 }
 
 /* Takes over what CONTENT, which was sealed here, and RESPONSES, which the client adds, say. */
@@ -388,15 +421,27 @@ static void read_trace(struct job *job)
 
 /* The job itself */
 
+void job_cancel(struct job *job)
+{
+    if (job->is_running)
+        invocation_cancel(&job->call);
+    else
+        stop_asking(job);
+    job->is_running = false;
+}
+
 static void cancel(struct mcp_request *request)
 {
-    struct job *job = request->job;
+    job_cancel(request->job);
+}
 
-    if (!job->is_running)
-        withdraw_questions(job);
-    else
-        invocation_cancel(&job->call);
-    job->is_running = false;
+static void on_stay(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    struct job *job = CONTAINER_OF(timer, struct job, stay);
+
+    (void)loop;
+    (void)events;
+    job->leave(job);
 }
 
 struct job *job_new(struct mcp_request *request, const struct job_kind *kind, const char *name,
@@ -411,10 +456,10 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
     job->params = json_incref(request->params);
     job->name = name;
     job->call = (struct invocation){
-        .caller = request->peer->caller,
+        .caller = tool_caller_ref(request->peer->caller),
         .client = capabilities_of_client(request),
         .arguments = arguments,
-        .wants_progress = request->progress_token != NULL,
+        .wants_progress = request->progress.token != NULL,
         .progress = on_progress,
         .log = on_log,
         .release = on_release,
@@ -422,6 +467,7 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
     };
     read_trace(job);
     ev_timer_init(&job->patience, on_patience, 0, 0);
+    ev_timer_init(&job->stay, on_stay, 0, 0);
     request->job = job;
     request->cancel = cancel;
     return read_round(job, err) == 0 ? job : NULL;
@@ -429,13 +475,48 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
 
 void job_free(struct job *job)
 {
+    struct tool_caller *caller;
+
     if (!job)
         return;
+    caller = job->call.caller;
+    ev_timer_stop(job->server->loop, &job->stay);
     ev_timer_stop(job->server->loop, &job->patience);
+    inquiry_deinit(&job->inquiry);
     invocation_deinit(&job->call);
+    tool_caller_unref(caller);
+    json_decref(job->error_data);
     json_decref(job->asked);
     json_decref(job->state);
     json_decref(job->answers);
     json_decref(job->params);
+    free(job->message);
     free(job);
+}
+
+/* Leaving the request */
+
+void job_leave_after(struct job *job, double seconds, void (*leave)(struct job *job))
+{
+    job->leave = leave;
+    ev_timer_set(&job->stay, seconds, 0);
+    ev_timer_start(job->server->loop, &job->stay);
+}
+
+void job_leave(struct job *job, struct job_keeper *keeper)
+{
+    ev_timer_stop(job->server->loop, &job->stay);
+    job->request->job = NULL;
+    job->request = NULL;
+    job->keeper = keeper;
+}
+
+int job_ask_on(struct job *job, struct mcp_request *request, struct error *err)
+{
+    return inquiry_send(&job->inquiry, request, job->asked, err);
+}
+
+void job_stop_asking(struct job *job)
+{
+    inquiry_withdraw(&job->inquiry);
 }

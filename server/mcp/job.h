@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "server/mcp/inquiry.h"
 #include "server/mcp/mcp.h"
 #include "server/tools/invocation.h"
 #include "server/tools/trace.h"
@@ -17,10 +18,7 @@
 #include <ev.h>
 #include <jansson.h>
 
-enum {
-    JOB_ROUNDS = 8,    /* most, where the requests to the client are ours */
-    JOB_REQUESTS = 16, /* most of one round */
-};
+enum { JOB_ROUNDS = 8 }; /* most, where it is we who come back to the client */
 
 struct job;
 
@@ -37,30 +35,44 @@ struct job_kind {
     void (*explain)(struct job *job, struct error *err);
 };
 
-/* A request to the client that is not answered yet. */
-struct job_question {
-    const char *key; /* borrowed from `asked`; NULL: answered */
-    unsigned number;
+/* Who owns a job that has left its request. */
+struct job_keeper {
+    /* What is told on the way. MESSAGE may be NULL; DATA is taken. */
+    void (*progress)(struct job_keeper *keeper, double progress, double total, const char *message);
+    void (*log)(struct job_keeper *keeper, enum log_severity level, const char *logger,
+                json_t *data);
+
+    /* The client is to be asked what is in job->asked; see job_answer. */
+    void (*ask)(struct job_keeper *keeper);
+
+    /* The end; see mcp_request.done. The job may be freed. */
+    void (*done)(struct job_keeper *keeper, json_t *result, const struct error *err);
 };
 
 struct job {
     struct invocation call;
     const struct job_kind *kind;
     struct mcp_server *server;   /* borrowed */
-    struct mcp_request *request; /* borrowed: the owner */
+    struct mcp_request *request; /* borrowed: the owner; NULL: it has left it for its keeper */
+    struct job_keeper *keeper;   /* borrowed: the owner then */
     enum mcp_version version;
     json_t *params;   /* owned: the arguments are in them */
     const char *name; /* of what is invoked; borrowed from them */
     struct trace trace;
-    bool is_running; /* the invocation is pending */
+    bool is_running;    /* the invocation is pending */
+    char *message;      /* what it has told last; owned; NULL: nothing */
+    json_t *error_data; /* beside the error that it ends in, without a request; owned; or NULL */
 
     /* Rounds. */
     json_t *answers; /* what the client has answered so far, by key; owned; NULL: nothing */
     json_t *state;   /* what was kept for this round; owned; NULL: nothing */
-    json_t *asked;   /* what is being asked, by key; owned; NULL: nothing */
+    json_t *asked;   /* what is not answered yet, by key; owned; NULL: nothing */
     unsigned rounds;
-    struct job_question questions[JOB_REQUESTS];
-    struct ev_timer patience; /* running while the client is asked */
+    struct inquiry inquiry;   /* that goes to the client, if it is us who ask */
+    struct ev_timer patience; /* running while a request waits for that */
+
+    struct ev_timer stay;           /* running while JOB is to leave its request at the end */
+    void (*leave)(struct job *job); /* what is to be done then */
 };
 
 /* A job of KIND for REQUEST, which owns it, with the answers that the request has brought along.
@@ -74,9 +86,29 @@ void job_free(struct job *job);
 /* Starts the prepared call of JOB; see mcp_request_start. */
 enum outcome job_start(struct job *job, json_t **ret, struct error *err);
 
+/* Ends what JOB does: it is to be freed. */
+void job_cancel(struct job *job);
+
 /* What the client answered; see mcp_request_answer. */
-void job_take_answer(struct job *job, unsigned number, const json_t *result,
-                     const struct error *err);
+void job_take_answer(struct job *job, unsigned number, json_t *result, const struct error *err);
+
+/* Leaving the request */
+
+/* LEAVE is called in SECONDS, unless JOB is over or has asked for something before. */
+void job_leave_after(struct job *job, double seconds, void (*leave)(struct job *job));
+
+/* JOB belongs to KEEPER from now on, no more to its request. */
+void job_leave(struct job *job, struct job_keeper *keeper);
+
+/* Asks what JOB, which has left its request, wants to know on the stream of another one. */
+int job_ask_on(struct job *job, struct mcp_request *request, struct error *err);
+
+/* That request goes away: what is asked there waits for the next. */
+void job_stop_asking(struct job *job);
+
+/* What is asked by KEY is answered by ANSWER. With the last answer JOB, which has left its request,
+ * goes on. */
+void job_answer(struct job *job, const char *key, json_t *answer);
 
 /* What KIND's method answers to FAILED: READY with *RET, or FAILED with ERR. */
 enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret, struct error *err);

@@ -36,6 +36,11 @@ static int wanted_level(const struct mcp_request *request)
     return mcp_version_is_modern(request->version) ? request->log_level : request->peer->log_level;
 }
 
+json_t *logging_params(enum log_severity level, const char *logger, json_t *data)
+{
+    return json_pack("{s:s, s:s, s:o}", "level", NAMES[level], "logger", logger, "data", data);
+}
+
 void logging_send(struct mcp_request *request, enum log_severity level, const char *logger,
                   json_t *data)
 {
@@ -43,7 +48,5 @@ void logging_send(struct mcp_request *request, enum log_severity level, const ch
         json_decref(data);
         return;
     }
-    request->notify(
-        request, "notifications/message",
-        json_pack("{s:s, s:s, s:o}", "level", NAMES[level], "logger", logger, "data", data));
+    request->notify(request, "notifications/message", logging_params(level, logger, data));
 }

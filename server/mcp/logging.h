@@ -18,6 +18,9 @@ int logging_level_find(const json_t *value);
 /* The method logging/setLevel. */
 enum outcome logging_set_level(struct mcp_request *request, json_t **ret, struct error *err);
 
+/* The params of notifications/message. DATA is taken. New reference. */
+json_t *logging_params(enum log_severity level, const char *logger, json_t *data);
+
 /* Sends DATA (taken) to whoever sent REQUEST, if it wants to hear of LEVEL. */
 void logging_send(struct mcp_request *request, enum log_severity level, const char *logger,
                   json_t *data);

@@ -10,9 +10,11 @@
 #include "server/mcp/prompts.h"
 #include "server/mcp/request_state.h"
 #include "server/mcp/resources.h"
+#include "server/mcp/task.h"
+#include "server/mcp/task_store.h"
+#include "server/mcp/tasks.h"
 #include "server/mcp/tools.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { METHOD_SHOWN_BYTES = 64 };
@@ -45,6 +47,11 @@ static const struct method METHODS[] = {
     {"prompts/get", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_get},
     {"completion/complete", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_COMPLETIONS,
      completion_complete},
+    {"tasks/get", MCP_2025_11_25, MCP_2026_07_28, CAPABILITY_TOOLS, tasks_get},
+    {"tasks/result", MCP_2025_11_25, MCP_2025_11_25, CAPABILITY_TOOLS, tasks_result},
+    {"tasks/update", MCP_2026_07_28, MCP_2026_07_28, CAPABILITY_TOOLS, tasks_update},
+    {"tasks/cancel", MCP_2025_11_25, MCP_2026_07_28, CAPABILITY_TOOLS, tasks_cancel},
+    {"tasks/list", MCP_2025_11_25, MCP_2025_11_25, CAPABILITY_TOOLS, tasks_list},
 };
 
 void mcp_server_init(struct mcp_server *server)
@@ -53,10 +60,18 @@ void mcp_server_init(struct mcp_server *server)
     server->request_states = request_states_new();
     server->subscriptions = subscriptions_new(server);
     server->listing_cache = listing_cache_new(server->registry);
+    server->tasks = task_store_new(server->loop);
+}
+
+void mcp_server_stop(struct mcp_server *server)
+{
+    if (server->tasks)
+        task_store_stop(server->tasks);
 }
 
 void mcp_server_deinit(struct mcp_server *server)
 {
+    task_store_free(server->tasks);
     subscriptions_free(server->subscriptions);
     listing_cache_free(server->listing_cache);
     request_states_free(server->request_states);
@@ -69,6 +84,7 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
     *peer = (struct mcp_peer){
         .server = server,
         .log_level = LOGGING_DEFAULT_LEVEL,
+        .anonymous = settings->anonymous,
         .stateless = settings->stateless,
         .caller = tool_caller_new(server->principals, settings->principal, settings->lasting),
     };
@@ -79,6 +95,7 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
 void mcp_peer_deinit(struct mcp_peer *peer)
 {
     subscriptions_remove_peer(peer);
+    task_store_forget(peer->server->tasks, peer);
     tool_caller_unref(peer->caller);
     peer->caller = NULL;
     json_decref(peer->capabilities);
@@ -182,8 +199,7 @@ enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct
     method = find_method(request);
     if (!method)
         return error_set(err, ERROR_METHOD_NOT_FOUND, "%.*s", METHOD_SHOWN_BYTES, request->method);
-    request->progress_token = envelope_progress_token(request->params);
-    request->progress = -INFINITY;
+    progress_init(&request->progress, envelope_progress_token(request->params));
     return method->start(request, ret, err);
 }
 
@@ -192,6 +208,8 @@ void mcp_request_answer(struct mcp_request *request, unsigned number, json_t *re
 {
     if (request->job)
         job_take_answer(request->job, number, result, err);
+    else if (request->task)
+        task_take_answer(request->task, number, result, err);
 }
 
 void mcp_request_cancel(struct mcp_request *request)

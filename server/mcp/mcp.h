@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/outcome.h"
 #include "server/mcp/headers.h"
+#include "server/mcp/progress.h"
 #include "server/mcp/subscriptions.h"
 #include "server/mcp/version.h"
 #include "server/tools/caller.h"
@@ -22,6 +23,8 @@ struct job;
 struct listing_cache;
 struct registry;
 struct request_states;
+struct task;
+struct task_store;
 
 /* What this server is. */
 struct mcp_server {
@@ -39,9 +42,13 @@ struct mcp_server {
     struct request_states *request_states; /* owned */
     struct listing_cache *listing_cache;   /* owned */
     struct subscriptions *subscriptions;   /* owned */
+    struct task_store *tasks;              /* owned */
 };
 
 void mcp_server_init(struct mcp_server *server);
+
+/* Ends what goes on without a request: tasks. */
+void mcp_server_stop(struct mcp_server *server);
 
 /* All peers are gone. */
 void mcp_server_deinit(struct mcp_server *server);
@@ -49,6 +56,7 @@ void mcp_server_deinit(struct mcp_server *server);
 struct mcp_peer_settings {
     const char *principal; /* who it is, for what must be kept apart; copied */
     const char *label;     /* what the log calls this connection or session, or NULL; copied */
+    bool anonymous;        /* others come as the same principal */
     bool lasting;          /* it comes again: a connection, a session */
     bool stateless;        /* one request that stands alone: there is no handshake */
 };
@@ -59,6 +67,7 @@ struct mcp_peer {
     enum mcp_version negotiated; /* by `initialize`; MCP_VERSION_NONE before it */
     json_t *capabilities;        /* of the client, from `initialize`; owned; NULL before it */
     int log_level;               /* least severe level sent to a legacy peer (enum log_severity) */
+    bool anonymous;
     bool stateless;
     bool slow;                    /* does not read: progress and log messages are dropped */
     struct tool_caller *caller;   /* the tools' half; owned reference */
@@ -123,12 +132,13 @@ struct mcp_request {
 
     /* Private. */
     enum mcp_version version;
-    const json_t *capabilities;  /* of the client, at this request; borrowed; NULL for none */
-    json_t *progress_token;      /* borrowed from params; NULL: no progress wanted */
-    double progress;             /* the last that was told */
+    const json_t *capabilities; /* of the client, at this request; borrowed; NULL for none */
+    struct progress progress;
     int log_level;               /* least severe level a modern request wants; -1: none */
     struct subscriber *listener; /* what it listens to; owned; NULL: nothing */
-    struct job *job; /* what was started for it; owned; NULL: nothing, or not any more */
+    struct job *job;     /* what was started for it; owned; NULL: nothing, or not any more */
+    struct task *task;   /* that it waits for; borrowed; NULL: it does not */
+    struct list waiting; /* in the task */
     void (*cancel)(struct mcp_request *request); /* how it is ended while it is pending */
 };
 

@@ -7,6 +7,11 @@
 
 #define LARGEST_EXACT_INTEGER 9007199254740991.0 /* 2^53 - 1: what every JSON reader keeps */
 
+void progress_init(struct progress *progress, json_t *token)
+{
+    *progress = (struct progress){.token = token, .told = -INFINITY};
+}
+
 static json_t *number(double value)
 {
     if (trunc(value) == value && fabs(value) <= LARGEST_EXACT_INTEGER)
@@ -14,24 +19,18 @@ static json_t *number(double value)
     return json_real(value);
 }
 
-static json_t *progress_params(const struct mcp_request *request, double total, const char *message)
+json_t *progress_next(struct progress *progress, enum mcp_version version, double value,
+                      double total, const char *message)
 {
-    json_t *params = json_pack("{s:O, s:o}", "progressToken", request->progress_token, "progress",
-                               number(request->progress));
+    json_t *params;
 
+    if (!progress->token || !isfinite(value) || value <= progress->told)
+        return NULL;
+    progress->told = value;
+    params = json_pack("{s:O, s:o}", "progressToken", progress->token, "progress", number(value));
     if (isfinite(total) && total >= 0)
         json_object_set_new(params, "total", number(total));
-    if (message && request->version >= MCP_2025_03_26)
+    if (message && version >= MCP_2025_03_26)
         json_object_set_new(params, "message", json_string_repaired(message, strlen(message)));
     return params;
-}
-
-void progress_tell(struct mcp_request *request, double progress, double total, const char *message)
-{
-    if (!request->progress_token || request->peer->slow)
-        return;
-    if (!isfinite(progress) || progress <= request->progress)
-        return;
-    request->progress = progress;
-    request->notify(request, "notifications/progress", progress_params(request, total, message));
 }

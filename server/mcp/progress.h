@@ -1,7 +1,20 @@
-/* Progress of a request, for a client that has asked to hear of it. */
+/* Progress, for a client that has asked to hear of it. */
 #pragma once
 
-#include "server/mcp/mcp.h"
+#include "server/mcp/version.h"
 
-/* PROGRESS is told unless it has not risen; TOTAL < 0: unknown; MESSAGE may be NULL. */
-void progress_tell(struct mcp_request *request, double progress, double total, const char *message);
+#include <jansson.h>
+
+/* What one request tells. */
+struct progress {
+    json_t *token; /* borrowed from its params; NULL: no progress wanted */
+    double told;   /* the last */
+};
+
+/* TOKEN may be NULL. */
+void progress_init(struct progress *progress, json_t *token);
+
+/* The params of the notification that VALUE is reached; NULL when there is nothing to tell, as it
+ * has not risen. TOTAL < 0: unknown; MESSAGE may be NULL. New reference. */
+json_t *progress_next(struct progress *progress, enum mcp_version version, double value,
+                      double total, const char *message);

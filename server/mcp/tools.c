@@ -6,6 +6,7 @@
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
 #include "server/mcp/result.h"
+#include "server/mcp/tasks.h"
 #include "server/tools/account.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
@@ -23,6 +24,12 @@ static bool is_object_schema(const json_t *schema)
     return type && strcmp(type, "object") == 0;
 }
 
+static const char *const task_support_names[] = {
+    [TOOL_TASK_FORBIDDEN] = "forbidden",
+    [TOOL_TASK_OPTIONAL] = "optional",
+    [TOOL_TASK_REQUIRED] = "required",
+};
+
 static json_t *define(const struct entry *entry, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {
@@ -37,6 +44,10 @@ static json_t *define(const struct entry *entry, enum mcp_version version)
         "description", tool->description, "inputSchema", tool->input_schema, "outputSchema",
         tool->output_schema, "annotations", tool->annotations, "icons", tool->icons);
 
+    if (version == MCP_2025_11_25 && tool->task_support != TOOL_TASK_FORBIDDEN)
+        json_object_set_new(
+            object, "execution",
+            json_pack("{s:s}", "taskSupport", task_support_names[tool->task_support]));
     result_drop_newer(object, MEMBERS, COUNT(MEMBERS), version);
     if (!mcp_version_is_modern(version) && !is_object_schema(tool->output_schema))
         json_object_del(object, "outputSchema");
@@ -122,7 +133,7 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (prepare(job, name, &failed) < 0)
+    if (prepare(job, name, &failed) < 0 && failed.code != ERROR_INVALID_ARGUMENTS)
         return job_fail(job, &failed, ret, err);
-    return job_start(job, ret, err);
+    return tasks_start_call(job, failed.code == ERROR_NONE ? NULL : &failed, ret, err);
 }

@@ -19,11 +19,12 @@
 #include <math.h>
 #include <string.h>
 
-#define PROGRESS_SECONDS 1.0  /* between two looks at the output */
-#define SILENCE_SECONDS  3.5  /* after it, the next look tells something: every 4 seconds */
-#define STEPS_PER_SECOND 2.0  /* that are told at once */
-#define STEPS_IN_A_ROW   6.0  /* before that counts: most preparations have fewer */
-#define PROGRESS_LEAST   1e-3 /* what one progress is more than the last: they must rise */
+#define PROGRESS_SECONDS   1.0  /* between two looks at the output */
+#define SILENCE_SECONDS    3.5  /* after it, the next look tells something: every 4 seconds */
+#define STEPS_PER_SECOND   2.0  /* that are told at once */
+#define STEPS_IN_A_ROW     6.0  /* before that counts: most preparations have fewer */
+#define TASK_AFTER_SECONDS 2.0  /* what takes longer is a task, if the server decides */
+#define PROGRESS_LEAST     1e-3 /* what one progress is more than the last: they must rise */
 
 struct run_python {
     struct run_python_settings settings;
@@ -401,6 +402,8 @@ static struct tool describe(struct run_python *run_python, const char *descripti
                                                 settings->rules),
         .output_schema = run_python_output_schema(),
         .annotations = run_python_annotations(),
+        .task_support = TOOL_TASK_OPTIONAL,
+        .task_after = TASK_AFTER_SECONDS,
         .data = run_python,
         .start = start,
         .cancel = cancel,

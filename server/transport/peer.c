@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ANYBODY "tcp" /* whoever comes by an address and without a token */
+
 static int identify_user(int fd, struct peer *ret, struct error *err)
 {
     struct ucred credentials;
@@ -53,5 +55,10 @@ void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_B
     if (peer->family == AF_UNIX)
         snprintf(text, PEER_TEXT_BYTES, "uid-%" PRIu64, peer->number);
     else
-        snprintf(text, PEER_TEXT_BYTES, "tcp");
+        snprintf(text, PEER_TEXT_BYTES, "%s", ANYBODY);
+}
+
+bool peer_is_anonymous(const char *principal)
+{
+    return strcmp(principal, ANYBODY) == 0;
 }

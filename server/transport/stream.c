@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "server/transport/departure.h"
+#include "server/transport/peer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -333,8 +334,10 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     ev_timer_init(&stream->deadline, on_deadline, 0, 0);
     snprintf(label, sizeof label, "connection-%u", settings->number);
     session_init(&stream->session, settings->server,
-                 &(struct mcp_peer_settings){
-                     .principal = settings->principal, .label = label, .lasting = true},
+                 &(struct mcp_peer_settings){.principal = settings->principal,
+                                             .label = label,
+                                             .anonymous = peer_is_anonymous(settings->principal),
+                                             .lasting = true},
                  &stream->sink);
     rearm(stream);
 }

@@ -43,6 +43,12 @@ RESULTS = {
     "subscriptions/listen": "SubscriptionsListenResult",
 }
 INPUT_REQUIRED = "InputRequiredResult"
+TASK_RESULTS = {  # 2025-11-25
+    "tasks/get": "GetTaskResult",
+    "tasks/result": "GetTaskPayloadResult",
+    "tasks/cancel": "CancelTaskResult",
+    "tasks/list": "ListTasksResult",
+}
 NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
     "notifications/message": "LoggingMessageNotification",
@@ -53,6 +59,7 @@ NOTIFICATIONS = {
     "notifications/resources/updated": "ResourceUpdatedNotification",
     "notifications/elicitation/complete": "ElicitationCompleteNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+    "notifications/tasks/status": "TaskStatusNotification",
 }
 REQUESTS = {
     "elicitation/create": "ElicitRequest",
@@ -60,6 +67,40 @@ REQUESTS = {
     "roots/list": "ListRootsRequest",
 }
 UNSUPPORTED_VERSION = -32022
+
+# What the extension io.modelcontextprotocol/tasks says of a task in a result.
+_TASK = {
+    "type": "object",
+    "properties": {
+        "taskId": {"type": "string"},
+        "status": {"enum": ["working", "input_required", "completed", "failed", "cancelled"]},
+        "statusMessage": {"type": "string"},
+        "createdAt": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"},
+        "lastUpdatedAt": {"$ref": "#/properties/createdAt"},
+        "ttlMs": {"type": ["integer", "null"]},
+        "pollIntervalMs": {"type": "integer"},
+        "resultType": {"enum": ["task", "complete"]},
+        "_meta": {"type": "object"},
+    },
+    "required": ["taskId", "status", "createdAt", "lastUpdatedAt", "ttlMs", "resultType"],
+    "additionalProperties": False,
+}
+# tasks/get has beside it what belongs to its status.
+_DETAILED_TASK = {
+    **_TASK,
+    "properties": {**_TASK["properties"], "inputRequests": {"type": "object"},
+                   "result": {"type": "object"},
+                   "error": {"type": "object", "required": ["code", "message"]}},
+    "allOf": [{"if": {"properties": {"status": {"const": status}}}, "then": {"required": [member]},
+               "else": {"not": {"required": [member]}}}
+              for status, member in [("input_required", "inputRequests"), ("completed", "result"),
+                                     ("failed", "error")]],
+}
+_ACKNOWLEDGED = {"type": "object", "properties": {"resultType": {"const": "complete"},
+                                                  "_meta": {"type": "object"}},
+                 "required": ["resultType"], "additionalProperties": False}
+_EXTENSION_RESULTS = {"tools/call": _TASK, "tasks/get": _DETAILED_TASK,
+                      "tasks/update": _ACKNOWLEDGED, "tasks/cancel": _ACKNOWLEDGED}
 
 
 def _why_unavailable():
@@ -123,6 +164,14 @@ def _without_null_id(message, revision):
         return message
     without = {key: value for key, value in message.items() if key != "id"}
     return without if "$defs" in revision.document else {**without, "id": 0}
+
+
+def _check_extension(schema, result, message):
+    problems = [f"{error.json_path}: {error.message[:300]}"
+                for error in jsonschema.Draft202012Validator(schema).iter_errors(result)]
+    if problems:
+        raise InvalidMessage(f"not as the extension wants it: {problems}\n"
+                             f"in {json.dumps(message)[:2000]}")
 
 
 class Wire:
@@ -216,6 +265,8 @@ class Wire:
         revision = self._revision(None if method == "initialize" else claimed)
         revision.check(revision.first_defined("JSONRPCResultResponse", "JSONRPCResponse"), message,
                        message)
+        if self._is_of_tasks(method, claimed, result, message):
+            return
         if method not in RESULTS:
             raise InvalidMessage(f"a result for {method}, which this server does not have")
         if result.get("resultType") == "input_required":
@@ -227,6 +278,19 @@ class Wire:
                                    if "outputSchema" in tool}
         if method == "tools/call" and name in self.output_schemas and not result.get("isError"):
             self._received_structured(self.output_schemas[name], result, message)
+
+    def _is_of_tasks(self, method, claimed, result, message):
+        """True for a result, which has been checked, that there is because there are tasks."""
+        if claimed and (method.startswith("tasks/") or result.get("resultType") == "task"):
+            _check_extension(_EXTENSION_RESULTS[method], result, message)
+            return True
+        if method in TASK_RESULTS and not claimed:
+            self._revision(None).check(TASK_RESULTS[method], result, message)
+            return True
+        if method == "tools/call" and self.negotiated == NEWEST_LEGACY and "task" in result:
+            self._revision(None).check("CreateTaskResult", result, message)
+            return True
+        return False
 
     @staticmethod
     def _received_structured(schema, result, message):

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/transport/http/http_cors.h"
+#include "server/transport/peer.h"
 
 #include <stdlib.h>
 
@@ -124,7 +125,10 @@ static struct http_call *call_new(struct http_calls *calls, struct http_exchange
     call->exchange = exchange;
     exchange->data = &call->answer;
     session_init(&call->session, calls->server,
-                 &(struct mcp_peer_settings){.principal = principal, .stateless = true}, NULL);
+                 &(struct mcp_peer_settings){.principal = principal,
+                                             .anonymous = peer_is_anonymous(principal),
+                                             .stateless = true},
+                 NULL);
     ev_timer_init(&call->quiet, on_quiet, QUIET_SECONDS, 0);
     list_append(&calls->active, &call->link);
     if (streams)

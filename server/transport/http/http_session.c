@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_sessions.h"
+#include "server/transport/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,10 +140,12 @@ struct http_session *http_session_new(struct http_sessions *owner, const char *p
     init_stream(session, &session->general);
     session->general.is_lasting = true;
     snprintf(label, sizeof label, "session-%lu", ++owner->last_number);
-    session_init(
-        &session->session, owner->server,
-        &(struct mcp_peer_settings){.principal = principal, .label = label, .lasting = true},
-        &session->general.sink);
+    session_init(&session->session, owner->server,
+                 &(struct mcp_peer_settings){.principal = principal,
+                                             .label = label,
+                                             .anonymous = peer_is_anonymous(principal),
+                                             .lasting = true},
+                 &session->general.sink);
     return session;
 }
 

@@ -1,0 +1,90 @@
+/* A task: a job that goes on without the request that started it, and is asked after.
+ *
+ *     task store --- task --- job --- invocation --- what is registered
+ *
+ * It is known to its principal only, in the form in which it was made (2025-11-25, or the extension
+ * of 2026-07-28), whichever connection asks; what it ends with is kept until its time to live is
+ * over. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/outcome.h"
+#include "server/mcp/job.h"
+#include "server/mcp/mcp.h"
+#include "server/mcp/progress.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+struct task_store;
+
+enum task_status {
+    TASK_WORKING,
+    TASK_INPUT_REQUIRED,
+    TASK_COMPLETED, /* this and the next ones are the end */
+    TASK_FAILED,
+    TASK_CANCELLED,
+};
+
+struct task {
+    struct list link;            /* in the store */
+    struct task_store *store;    /* borrowed: the owner */
+    char *id;                    /* nobody can guess it; owned */
+    unsigned long number;        /* rises from task to task */
+    struct principal *principal; /* whose it is; owned reference */
+    enum mcp_version version;    /* that it was made at */
+
+    enum task_status status;
+    char *message;           /* what the work has told last, or why it failed; owned; or NULL */
+    struct timespec created; /* by the wall clock, as clients see it */
+    struct timespec updated;
+    double began; /* by the clock that only rises */
+    double ttl;   /* seconds from then; longer while it works */
+    double ttl_at_first;
+
+    struct job *job; /* owned; NULL: over */
+    struct job_keeper keeper;
+    json_t *result;        /* owned; NULL: none, or none yet */
+    struct error *failure; /* owned; NULL: none */
+    json_t *failure_data;  /* beside it; owned; or NULL */
+    size_t bytes;          /* of the result, as JSON */
+
+    struct list waiters;   /* of struct mcp_request, by `waiting`: requests for the result */
+    struct mcp_peer *peer; /* borrowed: the session that it came from, told of what happens; NULL:
+                              there was none, or it is gone */
+    struct progress progress;
+};
+
+/* A task of PRINCIPAL of which nothing else is known yet. The store makes one. */
+struct task *task_new(struct task_store *store, unsigned long number, double ttl);
+
+/* Cancels what is left of it. Those who wait get an error. */
+void task_free(struct task *task);
+
+/* JOB (taken) leaves its request and is TASK's. */
+void task_take(struct task *task, struct job *job);
+
+/* The job has answered its start with OUTCOME and RESULT (taken) or ERR: see outcome.h. */
+void task_settle(struct task *task, enum outcome outcome, json_t *result, const struct error *err);
+
+bool task_is_over(const struct task *task);
+
+/* Ends the work, if there is any left. */
+void task_cancel(struct task *task);
+
+/* REQUEST wants what the task ends with: READY with *RET, FAILED with ERR, or PENDING. Until then
+ * what the task asks goes by its stream. */
+enum outcome task_wait(struct task *task, struct mcp_request *request, json_t **ret,
+                       struct error *err);
+
+/* What the client answered to what was asked by NUMBER on the stream of one that waits. */
+void task_take_answer(struct task *task, unsigned number, json_t *result, const struct error *err);
+
+/* Answers of the extension, by the keys of task_requests. Others are passed over. */
+void task_update(struct task *task, const json_t *answers);
+
+/* What is not answered yet, by keys that are used once in the life of TASK. New reference. */
+json_t *task_requests(const struct task *task);
