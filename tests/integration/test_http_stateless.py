@@ -67,8 +67,11 @@ def test_the_header_must_say_what_the_body_says(server):
     assert_error(post(http, LIST, without(fields, "MCP-Protocol-Version")), 400, -32020)
     assert_error(post(http, LIST, {**fields, "MCP-Protocol-Version": "2025-11-25"}), 400, -32020)
     assert_error(post(http, LIST, {**fields, "MCP-Protocol-Version": "v999.0.0"}), 400, -32020)
-    twice = [*fields.items(), ("mcp-protocol-version", wire.MODERN)]
-    assert_error(post(http, LIST, twice), 400, -32020)
+    assert_error(post(http, LIST, without(fields, "Mcp-Method")), 400, -32020)
+    assert_error(post(http, LIST, {**fields, "Mcp-Method": "TOOLS/LIST"}), 400, -32020)
+    for name in ("MCP-Protocol-Version", "Mcp-Method"):
+        twice = [*fields.items(), (name.lower(), fields[name])]
+        assert_error(post(http, LIST, twice), 400, -32020)
 
 
 def test_the_body_must_have_an_envelope(server):
