@@ -63,8 +63,8 @@ class Person:
 
 
 @contextlib.contextmanager
-def person(revision=wire.MODERN, approval="always", **more):
-    with client.Server(config={"approval": approval, **more}) as server:
+def person(revision=wire.MODERN, approval="always", transport="stdio", **more):
+    with client.Server(transport=transport, config={"approval": approval, **more}) as server:
         server.initialize(revision, ELICITATION)
         yield Person(server, revision)
 
@@ -73,10 +73,11 @@ def text(result):
     return "".join(block["text"] for block in result["content"])
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("revision", ASKING)
-def test_the_code_runs_when_it_is_accepted(revision):
+def test_the_code_runs_when_it_is_accepted(revision, transport):
     code = "import sys\nprint(6 * 7)\n"
-    with person(revision) as someone:
+    with person(revision, transport=transport) as someone:
         result, (asked,) = someone.call({"code": code}, ACCEPT)
     assert result["structuredContent"]["stdout"] == "42\n"
     assert "    1 | import sys\n    2 | print(6 * 7)\n" in asked["message"]
@@ -129,10 +130,11 @@ def test_without_an_answer_of_its_own_a_round_runs_nothing():
             state = result["requestState"]
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("revision", OLDER)
-def test_older_clients_are_refused_and_told_why(revision, tmp_path):
+def test_older_clients_are_refused_and_told_why(revision, transport, tmp_path):
     config = {"approval": "always", "working_directory": str(tmp_path)}
-    with client.Server(config=config) as server:
+    with client.Server(transport=transport, config=config) as server:
         server.initialize(revision, ELICITATION)
         result = server.call_tool("run_python", {"code": "open('made', 'w')"})
     assert result["isError"]
@@ -251,10 +253,12 @@ def test_first_asks_again_when_the_environment_has_changed():
 # What asks when
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("revision", ASKING)
-def test_first_asks_once_for_each_environment(revision):
+def test_first_asks_once_for_each_environment(revision, transport):
+    """Over HTTP, where requests stand alone, a principal is who has agreed."""
     environments = {"system": {"type": "system"}, "other": {"type": "system", "timeout": 20}}
-    with person(revision, "first", environments=environments) as someone:
+    with person(revision, "first", transport, environments=environments) as someone:
         _, (asked,) = someone.call({"code": "print(1)"}, ACCEPT)
         assert "later calls of this client in this environment run without" in asked["message"]
         someone.call({"code": "print(2)"})
