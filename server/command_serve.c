@@ -127,6 +127,7 @@ static int open_tools(struct server *server, struct error *err)
         .name = "pyexecd",
         .title = "Python execution",
         .version = PYEXECD_VERSION,
+        .description = "Runs Python code, each run apart from all others.",
         .registry = server->registry,
         .loop = server->service.loop,
     };

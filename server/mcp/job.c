@@ -59,6 +59,16 @@ static void on_log(struct invocation *call, enum log_severity level, const char 
         job->keeper->log(job->keeper, level, logger, data);
 }
 
+/* Only 2025-11-25 has ids for pages. */
+static void on_page_done(struct invocation *call, const char *id)
+{
+    const struct job *job = job_of(call);
+
+    if (job->version == MCP_2025_11_25 && job->request)
+        job->request->notify(job->request, "notifications/elicitation/complete",
+                             json_pack("{s:s}", "elicitationId", id));
+}
+
 static void on_release(struct invocation *call)
 {
     struct mcp_request *request = job_of(call)->request;
@@ -463,6 +473,7 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
         .progress = on_progress,
         .log = on_log,
         .release = on_release,
+        .page_done = on_page_done,
         .done = on_done,
     };
     read_trace(job);

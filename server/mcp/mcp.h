@@ -34,6 +34,9 @@ struct mcp_server {
     const char *name;
     const char *title; /* this and the next ones may be NULL */
     const char *version;
+    const char *description;
+    const char *website_url;
+    json_t *icons;            /* array of {src, mimeType, sizes} */
     const char *instructions; /* for the model */
     size_t page_size;         /* most entries of a list in one answer; 0: as many as usual */
 

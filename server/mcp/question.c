@@ -1,17 +1,102 @@
 #include "server/mcp/question.h"
 
 #include "base/json.h"
+#include "server/mcp/result.h"
 
 #include <string.h>
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
+
+/* Elicitation */
+
+/* Titles of what can be chosen stood beside the values up to 2025-06-18. */
+static void translate_choices(json_t *property)
+{
+    const json_t *choices = json_object_get(property, "oneOf");
+    json_t *values;
+    json_t *titles;
+    const json_t *choice;
+    size_t i;
+
+    if (!choices)
+        return;
+    values = json_array();
+    titles = json_array();
+    json_array_foreach (choices, i, choice) {
+        json_array_append(values, json_object_get(choice, "const"));
+        json_array_append(titles, json_object_get(choice, "title"));
+    }
+    json_object_set_new(property, "enum", values);
+    json_object_set_new(property, "enumNames", titles);
+    json_object_del(property, "oneOf");
+}
+
+/* A form as 2025-06-18 has it: nothing but a boolean has a default. New reference. */
+static json_t *translate_form(const json_t *schema)
+{
+    json_t *translated = json_deep_copy(schema);
+    const char *name;
+    json_t *property;
+
+    json_object_foreach (json_object_get(translated, "properties"), name, property) {
+        if (!json_is_boolean(json_object_get(property, "default")))
+            json_object_del(property, "default");
+        translate_choices(property);
+    }
+    return translated;
+}
 
 /* A form was all there was before 2025-11-25; a page has had an id of its own in that one only. */
 static void translate_elicitation(json_t *params, enum mcp_version version)
 {
-    if (version < MCP_2025_11_25)
+    if (version < MCP_2025_11_25) {
+        const json_t *schema = json_object_get(params, "requestedSchema");
+
         json_object_del(params, "mode");
+        json_object_set_new(params, "requestedSchema", translate_form(schema));
+    }
     if (version != MCP_2025_11_25)
         json_object_del(params, "elicitationId");
 }
+
+/* Sampling */
+
+/* Appends MESSAGE, or one message for each block where it has several. */
+static void split_message(const json_t *message, json_t *messages)
+{
+    const json_t *blocks = json_object_get(message, "content");
+    json_t *block;
+    size_t i;
+
+    if (!json_is_array(blocks))
+        json_array_append(messages, (json_t *)message);
+    json_array_foreach (blocks, i, block) {
+        json_t *part = json_copy((json_t *)message);
+
+        json_object_set(part, "content", block);
+        json_array_append_new(messages, part);
+    }
+}
+
+/* Before 2025-11-25 a message was one block, and the model had no tools. */
+static void translate_sampling(json_t *params, enum mcp_version version)
+{
+    static const struct result_member MEMBERS[] = {{"tools", MCP_2025_11_25},
+                                                   {"toolChoice", MCP_2025_11_25}};
+    AUTO_JSON json_t *messages = json_array();
+    const json_t *message;
+    size_t i;
+
+    if (version >= MCP_2025_11_25)
+        return;
+    json_array_foreach (json_object_get(params, "messages"), i, message) {
+        split_message(message, messages);
+    }
+    result_drop_newer(params, MEMBERS, COUNT(MEMBERS), version);
+    json_object_set_new(params, "messages", result_messages(messages, version));
+}
+
+/* Any of them */
 
 json_t *question_translate(const json_t *question, enum mcp_version version)
 {
@@ -20,6 +105,8 @@ json_t *question_translate(const json_t *question, enum mcp_version version)
 
     if (strcmp(method, "elicitation/create") == 0)
         translate_elicitation(params, version);
+    if (strcmp(method, "sampling/createMessage") == 0)
+        translate_sampling(params, version);
     return json_pack("{s:s, s:o*}", "method", method, "params", params);
 }
 

@@ -21,9 +21,16 @@ void result_drop_newer(json_t *object, const struct result_member *members, size
 
 json_t *result_server_info(const struct mcp_server *server, enum mcp_version version)
 {
-    static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18}};
-    json_t *info = json_pack("{s:s, s:s*, s:s}", "name", server->name, "title", server->title,
-                             "version", server->version);
+    static const struct result_member MEMBERS[] = {
+        {"title", MCP_2025_06_18},
+        {"description", MCP_2025_11_25},
+        {"websiteUrl", MCP_2025_11_25},
+        {"icons", MCP_2025_11_25},
+    };
+    json_t *info =
+        json_pack("{s:s, s:s*, s:s, s:s*, s:s*, s:O*}", "name", server->name, "title",
+                  server->title, "version", server->version, "description", server->description,
+                  "websiteUrl", server->website_url, "icons", server->icons);
 
     result_drop_newer(info, MEMBERS, COUNT(MEMBERS), version);
     return info;

@@ -115,6 +115,12 @@ void invocation_ask_page(struct invocation *call, const char *key, const char *m
                              "elicitationId", id));
 }
 
+void invocation_finish_page(struct invocation *call, const char *id)
+{
+    if (call->page_done)
+        call->page_done(call, id);
+}
+
 const json_t *invocation_answer(const struct invocation *call, const char *key)
 {
     const json_t *answer = json_object_get(call->answers, key);

@@ -66,6 +66,9 @@ struct invocation {
     /* The client may be let go for now; it comes back for the answer. NULL: it cannot. */
     void (*release)(struct invocation *call);
 
+    /* What the page ID asked for is done. NULL: nobody wants to know. */
+    void (*page_done)(struct invocation *call, const char *id);
+
     /* The end of a pending call. ERR is NULL, or the work could not be done at all. */
     void (*done)(struct invocation *call, const struct error *err);
 
@@ -133,6 +136,10 @@ void invocation_ask_form(struct invocation *call, const char *key, const char *m
 /* Asks the client's user to open URL, for what must not pass through the client; ID names it. */
 void invocation_ask_page(struct invocation *call, const char *key, const char *message,
                          const char *url, const char *id);
+
+/* Tells the client of a pending CALL that its user is done with the page ID, so that it need not
+ * show it any more. */
+void invocation_finish_page(struct invocation *call, const char *id);
 
 /* What the client answered to what was asked by KEY: the result of that method, an object; NULL: it
  * has not answered. Borrowed. */
