@@ -52,13 +52,14 @@ static size_t measure_host(const char *text)
     return inet_pton(AF_INET6, literal, &address) == 1 ? (size_t)(end - text) + 1 : 0;
 }
 
-/* The port in TEXT, digits only; 0 when there is none in it. */
+/* The port in TEXT, digits only and no zero in front; 0 when there is none in it. */
 static unsigned read_port(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
     unsigned long port = strtoul(text, NULL, 10);
 
-    return digits > 0 && digits <= PORT_DIGITS && text[digits] == '\0' && port <= PORT_LARGEST
+    return text[0] != '0' && digits > 0 && digits <= PORT_DIGITS && text[digits] == '\0' &&
+                   port <= PORT_LARGEST
                ? (unsigned)port
                : 0;
 }

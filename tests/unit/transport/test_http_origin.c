@@ -48,6 +48,7 @@ static const struct {
     {":7000", HTTP_HOST_MALFORMED},
     {"localhost:", HTTP_HOST_MALFORMED},
     {"localhost:0", HTTP_HOST_MALFORMED},
+    {"localhost:07000", HTTP_HOST_MALFORMED},
     {"localhost:+7000", HTTP_HOST_MALFORMED},
     {"localhost:7000 ", HTTP_HOST_MALFORMED},
     {"localhost:7000/", HTTP_HOST_MALFORMED},
