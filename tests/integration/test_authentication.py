@@ -108,9 +108,12 @@ def test_no_token_is_in_the_memory_of_the_server(tokens):
     if os.geteuid() != 0:
         pytest.skip("only root may look into the memory of a server that is not dumpable")
     token = "a-token-that-is-found-nowhere-else"
-    with serve(token_file=str(tokens({"alice": ""}))) as server:
+    peer = Http()
+    with serve(token_file=str(tokens({"alice": ""})), listen=[peer.address]) as server:
         assert not is_in(server.address, token)
         assert is_in(server.address, token_of("alice"))
+        assert peer.initialize(Authorization=f"Bearer {token}") == 401
+        assert peer.initialize(Authorization=f"Bearer {token_of('alice')}") == 200
         assert not found_in_memory(server.process.pid, token.encode())
         assert not found_in_memory(server.process.pid, token_of("alice").encode())
 

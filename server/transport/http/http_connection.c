@@ -281,6 +281,7 @@ static void take_head(struct http_connection *connection, size_t length)
     begin_exchange(connection);
     buffer_consume(text, buffer_length(text));
     (void)buffer_append(text, buffer_bytes(&connection->input), length, &err);
+    explicit_bzero(buffer_bytes(&connection->input), length); /* there may be a token in it */
     buffer_consume(&connection->input, length);
     connection->state = HTTP_CONNECTION_BODY;
     status = http_head_parse(buffer_bytes(text), length, &exchange->head);
@@ -375,7 +376,8 @@ static void advance(struct http_connection *connection)
     rearm(connection);
 }
 
-static void receive(struct http_connection *connection, const char *bytes, size_t length)
+/* BYTES are wiped: there may be a token in them. */
+static void receive(struct http_connection *connection, char *bytes, size_t length)
 {
     struct error err = ERROR_INIT;
 
@@ -387,6 +389,7 @@ static void receive(struct http_connection *connection, const char *bytes, size_
     }
     if (buffer_append(&connection->input, bytes, length, &err) < 0)
         http_connection_close(connection, err.message);
+    explicit_bzero(bytes, length);
     advance(connection);
 }
 

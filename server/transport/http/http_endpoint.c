@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct http_endpoint {
     struct http_service service;
@@ -300,14 +301,28 @@ static bool needs_token(const struct visit *visit)
     return visit->endpoint->authority && visit->exchange->peer->family != AF_UNIX;
 }
 
+/* Nobody needs the token any more. It is in the text of the head, which is ours. */
+static void wipe_token(struct http_exchange *exchange)
+{
+    for (unsigned i = 0; i < exchange->head.field_count; i++) {
+        const struct http_field *field = &exchange->head.fields[i];
+
+        if (strcasecmp(field->name, "Authorization") == 0)
+            explicit_bzero((char *)field->value, strlen(field->value));
+    }
+}
+
 static void identify(struct visit *visit)
 {
-    if (!needs_token(visit)) {
+    enum outcome outcome = OUTCOME_READY;
+
+    if (needs_token(visit))
+        outcome = authority_check(&visit->check);
+    else
         peer_format_principal(visit->exchange->peer, visit->check.principal);
+    wipe_token(visit->exchange);
+    if (outcome == OUTCOME_READY)
         admit(visit);
-    } else if (authority_check(&visit->check) == OUTCOME_READY) {
-        admit(visit);
-    }
 }
 
 /* The service */
