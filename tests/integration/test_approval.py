@@ -9,6 +9,7 @@ import pytest
 import client
 import wire
 from test_reload import reload, serve
+from test_tasks import Caller
 
 ASKING = ["2025-06-18", "2025-11-25", wire.MODERN]
 OLDER = ["2024-11-05", "2025-03-26"]
@@ -176,6 +177,36 @@ def test_the_question_goes_with_its_call():
         assert withdrawn["params"]["requestId"] == question["id"]
         someone.server.send({"jsonrpc": "2.0", "id": question["id"], "result": ACCEPT})
         someone.server.assert_silent(0.5)
+
+
+# Tasks
+
+
+def test_a_run_that_becomes_a_task_is_approved_before():
+    with client.Server(config={"approval": "always"}) as server:
+        caller = Caller(server, wire.MODERN)
+        arguments = {"code": "import time; time.sleep(3); print(42)"}
+        asked = caller.call("run_python", arguments)
+        assert asked["resultType"] == "input_required"
+        task = caller.make("run_python", arguments, requestState=asked["requestState"],
+                           inputResponses={KEY: ACCEPT})
+        assert caller.result(task)["structuredContent"]["stdout"] == "42\n"
+
+
+@pytest.mark.parametrize("answer, status, said", [
+    (ACCEPT, "completed", "42"), ({"action": "decline"}, "failed", DECLINED)])
+def test_a_run_that_is_a_task_from_the_start_waits_for_the_approval(answer, status, said):
+    """In 2025-11-25, where the client wants the task, it is asked by whom it lets wait for the end."""
+    with client.Server(config={"approval": "always"}) as server:
+        caller = Caller(server, "2025-11-25")
+        task = caller.make("run_python", {"code": "print(42)"})
+        caller.wait(task, {"input_required"})
+        waiting = caller.start("tasks/result", {"taskId": task["taskId"]})
+        while (question := server.receive())["method"] != "elicitation/create":
+            pass
+        caller.answer(question["id"], answer)
+        assert said in text(server.wait(waiting)["result"])
+        assert caller.get(task)["status"] == status
 
 
 # What a client could try
