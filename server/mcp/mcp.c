@@ -58,9 +58,9 @@ void mcp_server_init(struct mcp_server *server)
 {
     server->principals = principals_new();
     server->request_states = request_states_new();
+    server->tasks = task_store_new(server->loop);
     server->subscriptions = subscriptions_new(server);
     server->listing_cache = listing_cache_new(server->registry);
-    server->tasks = task_store_new(server->loop);
 }
 
 void mcp_server_stop(struct mcp_server *server)
@@ -71,8 +71,8 @@ void mcp_server_stop(struct mcp_server *server)
 
 void mcp_server_deinit(struct mcp_server *server)
 {
-    task_store_free(server->tasks);
     subscriptions_free(server->subscriptions);
+    task_store_free(server->tasks);
     listing_cache_free(server->listing_cache);
     request_states_free(server->request_states);
     principals_free(server->principals);

@@ -7,6 +7,9 @@
 #include "server/mcp/mcp.h"
 #include "server/mcp/params.h"
 #include "server/mcp/result.h"
+#include "server/mcp/task_store.h"
+#include "server/mcp/task_view.h"
+#include "server/mcp/tasks.h"
 #include "server/tools/registry.h"
 
 #include <ev.h>
@@ -18,6 +21,7 @@
 
 struct subscriptions {
     struct registry_watcher watcher;
+    struct task_watcher task_watcher;
     struct mcp_server *server; /* borrowed: the owner */
     struct list peers;         /* of struct subscriber */
     struct list listeners;     /* likewise */
@@ -80,6 +84,28 @@ static void tell_resources(struct subscriber *subscriber)
     }
 }
 
+/* A task is told as it is by now, if it is still there. */
+static void tell_task(struct subscriber *listener, const char *id)
+{
+    const struct task *task = task_store_find(listener->peer->server->tasks, listener->request, id);
+
+    if (task)
+        send(listener, "notifications/tasks", task_view_detailed(task));
+}
+
+static void tell_tasks(struct subscriber *subscriber)
+{
+    const char *id;
+    json_t *is_pending;
+
+    json_object_foreach (subscriber->tasks, id, is_pending) {
+        if (!json_is_true(is_pending))
+            continue;
+        json_object_set_new(subscriber->tasks, id, json_false());
+        tell_task(subscriber, id);
+    }
+}
+
 static void tell_all(struct list *subscribers)
 {
     LIST_FOR_EACH_SAFE (subscribers, link) {
@@ -89,6 +115,7 @@ static void tell_all(struct list *subscribers)
             continue;
         tell_lists(subscriber);
         tell_resources(subscriber);
+        tell_tasks(subscriber);
     }
 }
 
@@ -147,6 +174,19 @@ static void on_updated(struct registry_watcher *watcher, const char *uri)
     schedule(subscriptions);
 }
 
+static void on_task_changed(struct task_watcher *watcher, const struct task *task)
+{
+    struct subscriptions *subscriptions = CONTAINER_OF(watcher, struct subscriptions, task_watcher);
+
+    LIST_FOR_EACH (&subscriptions->listeners, link) {
+        struct subscriber *listener = CONTAINER_OF(link, struct subscriber, link);
+
+        if (json_object_get(listener->tasks, task->id))
+            json_object_set_new(listener->tasks, task->id, json_true());
+    }
+    schedule(subscriptions);
+}
+
 /* All of them */
 
 struct subscriptions *subscriptions_new(struct mcp_server *server)
@@ -160,6 +200,8 @@ struct subscriptions *subscriptions_new(struct mcp_server *server)
     list_init(&subscriptions->listeners);
     ev_timer_init(&subscriptions->due, on_due, 0, 0);
     registry_watch(server->registry, &subscriptions->watcher);
+    subscriptions->task_watcher.changed = on_task_changed;
+    task_store_watch(server->tasks, &subscriptions->task_watcher);
     return subscriptions;
 }
 
@@ -168,6 +210,7 @@ void subscriptions_free(struct subscriptions *subscriptions)
     if (!subscriptions)
         return;
     ev_timer_stop(subscriptions->server->loop, &subscriptions->due);
+    task_store_unwatch(&subscriptions->task_watcher);
     registry_unwatch(&subscriptions->watcher);
     free(subscriptions);
 }
@@ -175,8 +218,10 @@ void subscriptions_free(struct subscriptions *subscriptions)
 static void subscriber_deinit(struct subscriber *subscriber)
 {
     list_remove(&subscriber->link);
+    json_decref(subscriber->tasks);
     json_decref(subscriber->resources);
     json_decref(subscriber->id);
+    subscriber->tasks = NULL;
     subscriber->resources = NULL;
     subscriber->id = NULL;
 }
@@ -294,6 +339,52 @@ static int read_resources(struct subscriber *listener, const json_t *wishes, jso
     return 0;
 }
 
+static int check_tasks(struct subscriber *listener, const json_t *ids, struct error *err)
+{
+    json_t *id;
+    size_t i;
+
+    if (tasks_check_extension(listener->request, err) < 0)
+        return -1;
+    if (!json_is_array(ids))
+        return error_set(err, ERROR_INVALID_PARAMS, "notifications: taskIds must be an array");
+    json_array_foreach (ids, i, id) {
+        if (!json_is_string(id))
+            return error_set(err, ERROR_INVALID_PARAMS, "notifications: taskIds must be strings");
+    }
+    return 0;
+}
+
+/* Those that are there. What is not at work any more is told at once: it may have ended before
+ * anybody could listen. */
+static int read_tasks(struct subscriber *listener, const json_t *wishes, json_t *honoured,
+                      struct error *err)
+{
+    const json_t *ids = json_object_get(wishes, "taskIds");
+    json_t *known;
+    json_t *id;
+    size_t i;
+
+    if (!ids)
+        return 0;
+    if (check_tasks(listener, ids, err) < 0)
+        return -1;
+    listener->tasks = json_object();
+    known = json_array();
+    json_array_foreach (ids, i, id) {
+        const struct task *task = task_store_find(listener->peer->server->tasks, listener->request,
+                                                  json_string_value(id));
+
+        if (!task || json_object_get(listener->tasks, task->id))
+            continue;
+        json_object_set_new(listener->tasks, task->id, json_boolean(task->status != TASK_WORKING));
+        json_array_append(known, id);
+    }
+    json_object_set_new(honoured, "taskIds", known);
+    schedule(listener->peer->server->subscriptions);
+    return 0;
+}
+
 /* What LISTENER wants, by its request; *RET is what of it is there to be had. */
 static int read_wishes(struct subscriber *listener, json_t **ret, struct error *err)
 {
@@ -303,7 +394,8 @@ static int read_wishes(struct subscriber *listener, json_t **ret, struct error *
     if (!json_is_object(wishes))
         return error_set(err, ERROR_INVALID_PARAMS, "notifications must be there and be an object");
     if (read_lists(listener, wishes, honoured, err) < 0 ||
-        read_resources(listener, wishes, honoured, err) < 0)
+        read_resources(listener, wishes, honoured, err) < 0 ||
+        read_tasks(listener, wishes, honoured, err) < 0)
         return -1;
     *ret = STEAL_PTR(honoured);
     return 0;

@@ -1,7 +1,7 @@
-/* What clients are told without having asked just now: lists that change, resources that change.
+/* What clients are told without having asked just now: lists, resources and tasks that change.
  *
- *     registry --- subscriptions --- subscribers: peers (up to 2025-11-25), and requests that
- * listen
+ *     registry, task store --- subscriptions --- subscribers: peers (up to 2025-11-25), and
+ * requests that listen
  *
  * A subscriber notes what it is to be told, and is told when the loop comes round: what happens
  * several times until then, or while its client does not read, is told once. */
@@ -32,6 +32,7 @@ struct subscriber {
     unsigned wanted;             /* a bit for each list */
     unsigned pending;            /* those of them that it is to be told of */
     json_t *resources;           /* owned: URI to whether it is to be told of it; NULL: none */
+    json_t *tasks;               /* the same for ids of tasks */
 };
 
 struct subscriptions *subscriptions_new(struct mcp_server *server);

@@ -547,6 +547,48 @@ def test_answers_must_be_an_object(modern, answers):
     assert caught.value.code == INVALID_PARAMS
 
 
+def listen(modern, *ids):
+    return modern.start("subscriptions/listen", {"notifications": {"taskIds": list(ids)}})
+
+
+def test_who_listens_to_a_task_is_told_what_becomes_of_it(modern):
+    task = modern.make("later", {"name": "a", "ask": ["one"]})
+    request = listen(modern, task["taskId"], "0" * 32)
+    (acknowledged,) = modern.notified("notifications/subscriptions/acknowledged", 1)
+    assert acknowledged["notifications"] == {"taskIds": [task["taskId"]]}
+    modern.release("a")
+    told = modern.notified("notifications/tasks", 1)
+    assert told[0]["status"] == "input_required" and list(told[0]["inputRequests"]) == ["one"]
+    modern.request("tasks/update", {"taskId": task["taskId"],
+                                    "inputResponses": {"one": accept("1")}})
+    told = modern.notified("notifications/tasks", 2)
+    assert told[1].pop("_meta") == {PREFIX + "subscriptionId": request}
+    now = modern.get(task)
+    assert told[1] == {key: now[key] for key in now if key not in ("resultType", "_meta")}
+    assert now["status"] == "completed"
+
+
+def test_who_listens_too_late_is_told_at_once(modern):
+    task = modern.make("must", {"end": "text"})
+    listen(modern, task["taskId"])
+    assert modern.notified("notifications/tasks", 1)[0]["status"] == "completed"
+
+
+def test_listening_to_tasks_needs_the_extension(fixture_server):
+    modern = Caller(fixture_server, wire.MODERN, capabilities={})
+    with pytest.raises(RpcError) as caught:
+        modern.request("subscriptions/listen", {"notifications": {"taskIds": []}})
+    assert caught.value.code == MISSING_CAPABILITY
+    assert caught.value.data == {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+
+
+@pytest.mark.parametrize("ids", ["one", [1], {}])
+def test_what_is_listened_to_must_be_a_list_of_ids(modern, ids):
+    with pytest.raises(RpcError) as caught:
+        modern.request("subscriptions/listen", {"notifications": {"taskIds": ids}})
+    assert caught.value.code == INVALID_PARAMS
+
+
 # Time to live
 
 

@@ -239,9 +239,12 @@ class Wire:
         self._revision(None).check(REQUESTS[message["method"]], message, message)
 
     def _received_notification(self, message):
-        if message["method"] not in NOTIFICATIONS:
+        if message["method"] not in (*NOTIFICATIONS, "notifications/tasks"):
             raise InvalidMessage(f"this server has no reason to send {message!r}")
         params = message.get("params", {})
+        if message["method"] == "notifications/tasks":
+            _check_extension(_DETAILED_TASK, {"resultType": "complete", **params}, message)
+            return
         claimed = self.tokens.get(json.dumps(params.get("progressToken")))
         if not self.negotiated or SUBSCRIPTION_KEY in params.get("_meta", {}):
             claimed = MODERN
