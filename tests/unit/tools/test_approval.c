@@ -24,13 +24,6 @@ struct asking {
     json_t *state;   /* what the round before has kept; owned */
 };
 
-static void asking_init(struct asking *asking)
-{
-    *asking = (struct asking){.principals = principals_new()};
-    asking->caller = tool_caller_new(asking->principals, "somebody", true);
-    asking->call.caller = asking->caller;
-}
-
 static void asking_deinit(struct asking *asking)
 {
     catalog_free(asking->catalog);
@@ -54,6 +47,15 @@ static void configure(struct asking *asking, enum approval_policy policy, double
     catalog_free(asking->catalog);
     asking->catalog = catalog_new(&(struct catalog_settings){0});
     assert_int_equal(catalog_add(asking->catalog, "x", definition, &settings, &key, &err), 0);
+}
+
+/* Somebody calls where the environment "x" has POLICY. */
+static void asking_init(struct asking *asking, enum approval_policy policy)
+{
+    *asking = (struct asking){.principals = principals_new()};
+    asking->caller = tool_caller_new(asking->principals, "somebody", true);
+    asking->call.caller = asking->caller;
+    configure(asking, policy, 30);
 }
 
 static bool settle(struct asking *asking, const char *code)
@@ -99,13 +101,20 @@ static void assert_asks(struct asking *asking, const char *code)
 
 static const char ACCEPT[] = "{\"action\": \"accept\", \"content\": {\"approve\": true}}";
 
+/* CODE is asked about, and the answer is yes. */
+static void agree(struct asking *asking, const char *code)
+{
+    assert_asks(asking, code);
+    answer(asking, ACCEPT);
+    assert_true(settle(asking, code));
+}
+
 static void where_nobody_is_asked_everything_runs(void **state)
 {
     struct asking asking;
 
     (void)state;
-    asking_init(&asking);
-    configure(&asking, APPROVAL_NEVER, 30);
+    asking_init(&asking, APPROVAL_NEVER);
     assert_true(settle(&asking, "1"));
     asking_deinit(&asking);
 }
@@ -115,11 +124,8 @@ static void an_answer_counts_for_what_was_shown(void **state)
     struct asking asking;
 
     (void)state;
-    asking_init(&asking);
-    configure(&asking, APPROVAL_ALWAYS, 30);
-    assert_asks(&asking, "1");
-    answer(&asking, ACCEPT);
-    assert_true(settle(&asking, "1"));
+    asking_init(&asking, APPROVAL_ALWAYS);
+    agree(&asking, "1");
     assert_asks(&asking, "2");
     asking_deinit(&asking);
 }
@@ -130,14 +136,11 @@ static void an_environment_that_has_changed_is_shown_anew(void **state)
     struct asking asking;
 
     (void)state;
-    asking_init(&asking);
-    configure(&asking, APPROVAL_ALWAYS, 30);
+    asking_init(&asking, APPROVAL_ALWAYS);
     assert_asks(&asking, "1");
     answer(&asking, ACCEPT);
     configure(&asking, APPROVAL_ALWAYS, 60);
-    assert_asks(&asking, "1");
-    answer(&asking, ACCEPT);
-    assert_true(settle(&asking, "1"));
+    agree(&asking, "1");
     asking_deinit(&asking);
 }
 
@@ -146,8 +149,7 @@ static void without_what_was_kept_an_answer_counts_for_nothing(void **state)
     struct asking asking;
 
     (void)state;
-    asking_init(&asking);
-    configure(&asking, APPROVAL_ALWAYS, 30);
+    asking_init(&asking, APPROVAL_ALWAYS);
     answer(&asking, ACCEPT);
     assert_asks(&asking, "1");
     asking_deinit(&asking);
@@ -158,11 +160,8 @@ static void the_first_counts_until_the_environment_changes(void **state)
     struct asking asking;
 
     (void)state;
-    asking_init(&asking);
-    configure(&asking, APPROVAL_FIRST, 30);
-    assert_asks(&asking, "1");
-    answer(&asking, ACCEPT);
-    assert_true(settle(&asking, "1"));
+    asking_init(&asking, APPROVAL_FIRST);
+    agree(&asking, "1");
     forget(&asking);
     assert_true(settle(&asking, "2"));
     configure(&asking, APPROVAL_FIRST, 30); /* the same again */
@@ -177,11 +176,8 @@ static void the_first_is_somebodys_own(void **state)
     struct asking asking;
 
     (void)state;
-    asking_init(&asking);
-    configure(&asking, APPROVAL_FIRST, 30);
-    assert_asks(&asking, "1");
-    answer(&asking, ACCEPT);
-    assert_true(settle(&asking, "1"));
+    asking_init(&asking, APPROVAL_FIRST);
+    agree(&asking, "1");
     forget(&asking);
     tool_caller_unref(asking.caller);
     asking.caller = tool_caller_new(asking.principals, "somebody else", true);
