@@ -311,7 +311,7 @@ class Server(Connection):
         elif self.transport in ("tcp", "http"):
             self.address = ("127.0.0.1", free_port())
             form = {"tcp": "tcp:127.0.0.1:{}", "http": "http://127.0.0.1:{}/mcp"}[self.transport]
-            self.config["listen"] = [form.format(self.address[1]), *self.config.get("listen", [])]
+            self.config["listen"] = [*self.config.get("listen", []), form.format(self.address[1])]
             if "token_file" not in self.config and "oauth" not in self.config:
                 self.config["auth"] = "none"
             elif "token_file" in self.config:

@@ -13,6 +13,7 @@ import client
 from authorization_server import AuthorizationServer, Key
 
 UNAUTHORIZED = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Unauthorized"}}
+LARGEST_MAPPING = 1 << 28  # beyond it, it is the shadow of a sanitizer
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 
 
@@ -123,7 +124,7 @@ def found_in_memory(pid, text):
         for line in maps:
             span, rights = line.split()[:2]
             begin, end = (int(part, 16) for part in span.split("-"))
-            if "rw" not in rights or "[v" in line:
+            if "rw" not in rights or "[v" in line or end - begin > LARGEST_MAPPING:
                 continue
             memory.seek(begin)
             if text in memory.read(end - begin):
