@@ -47,7 +47,7 @@ static void check_message(const struct peer *peer, const json_t *message, const 
 
     assert(json_is_object(message));
     if (json_object_get(message, "method"))
-        assert(!id);
+        assert(!id || json_is_integer(id)); /* what the client is asked has ids of ours */
     else
         assert(id && (json_is_null(id) || was_sent(peer, id, digits)));
 }
@@ -105,6 +105,7 @@ static void send_line(struct peer *peer, const char *text, size_t length)
         message = json_loadb(readable, length, JSON_ALLOW_NUL, NULL);
     note_ids(peer, message);
     session_receive(&peer->session, copy, length);
+    ev_run(EV_DEFAULT, EVRUN_NOWAIT); /* what has changed is told */
 }
 
 static void send_lines(struct peer *peer)
