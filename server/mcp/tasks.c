@@ -125,13 +125,13 @@ static enum outcome start_modern(struct job *job, const struct tool *tool,
     return OUTCOME_READY;
 }
 
+/* Leaves *RET as it is when nothing is said. */
 static int read_ttl(const json_t *wanted, double *ret, struct error *err)
 {
     const json_t *ttl = json_object_get(wanted, "ttl");
 
     if (!json_is_object(wanted))
         return error_set(err, ERROR_INVALID_PARAMS, "task must be an object");
-    *ret = TASK_STORE_TTL;
     if (!ttl || json_is_null(ttl))
         return 0;
     if (!json_is_number(ttl) || json_number_value(ttl) < 0)
@@ -150,7 +150,7 @@ static enum outcome start_as_task(struct job *job, const struct error *misfit, j
     json_t *result = NULL;
     enum outcome outcome;
     struct task *task;
-    double ttl;
+    double ttl = TASK_STORE_TTL;
 
     if (read_ttl(json_object_get(job->params, "task"), &ttl, err) < 0 || admit(job, err) < 0)
         return OUTCOME_FAILED;

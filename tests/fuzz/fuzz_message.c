@@ -1,6 +1,7 @@
 /* Input: a digit for the revision that was negotiated (0: none), then lines, as a session receives
- * them. Whatever they are, each message that comes back is JSON on one line, and an id in it is
- * null or one that was sent; at the end nothing is left over. */
+ * them; 32 zeros stand for the id of the last task. Whatever they are, each message that comes back
+ * is JSON on one line, and an id in it is null or one that was sent; at the end nothing is left
+ * over. */
 #undef NDEBUG
 #include <assert.h>
 #include <jansson.h>
@@ -16,6 +17,10 @@
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
 
+enum { TASK_DIGITS = 32 };
+
+static const char ANY_TASK[] = "00000000000000000000000000000000";
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct peer {
@@ -23,7 +28,8 @@ struct peer {
     struct session session;
     const char *input; /* everything that is sent */
     size_t input_length;
-    json_t *ids; /* of the messages in it that a plain parser can read */
+    json_t *ids;                /* of the messages in it that a plain parser can read */
+    char task[TASK_DIGITS + 1]; /* the id of the last */
 };
 
 /* DIGITS stand for an id that no parser reads: they must stand in the input, too. */
@@ -52,10 +58,19 @@ static void check_message(const struct peer *peer, const json_t *message, const 
         assert(id && (json_is_null(id) || was_sent(peer, id, digits)));
 }
 
+static void note_task(struct peer *peer, const char *text)
+{
+    static const char BEFORE[] = "\"taskId\":\"";
+    const char *place = strstr(text, BEFORE);
+
+    if (place && strcspn(place + strlen(BEFORE), "\"") == TASK_DIGITS)
+        memcpy(peer->task, place + strlen(BEFORE), TASK_DIGITS);
+}
+
 static void check(struct sink *sink, const char *text, size_t length, bool last,
                   enum error_code code)
 {
-    const struct peer *peer = CONTAINER_OF(sink, struct peer, sink);
+    struct peer *peer = CONTAINER_OF(sink, struct peer, sink);
     AUTO_FREE char *copy = memory_format("%.*s", (int)length, text);
     AUTO(scan_deinit) struct scan scan = {0};
     AUTO_JSON json_t *message = NULL;
@@ -68,6 +83,7 @@ static void check(struct sink *sink, const char *text, size_t length, bool last,
     message = json_loadb(copy, length, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
     assert(message);
     assert(last == !json_object_get(message, "method"));
+    note_task(peer, copy);
     if (json_is_object(message))
         check_message(peer, message, scan_find(&scan, 0, SCAN_ID));
     json_array_foreach (message, i, member) {
@@ -93,8 +109,20 @@ static char *copy_of(const char *text, size_t length)
     return memcpy(memory_new(length, 1), text, length);
 }
 
-static void send_line(struct peer *peer, const char *text, size_t length)
+/* A copy of LINE that names the last task where it wants to. */
+static char *with_task(const struct peer *peer, const char *line, size_t length)
 {
+    char *text = copy_of(line, length);
+    char *place;
+
+    while (*peer->task && (place = memmem(text, length, ANY_TASK, TASK_DIGITS)) != NULL)
+        memcpy(place, peer->task, TASK_DIGITS);
+    return text;
+}
+
+static void send_line(struct peer *peer, const char *line, size_t length)
+{
+    AUTO_FREE char *text = with_task(peer, line, length);
     AUTO_FREE char *readable = copy_of(text, length);
     AUTO_FREE char *copy = copy_of(text, length);
     AUTO(scan_deinit) struct scan scan = {0};
@@ -143,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     session_deinit(&peer.session);
     assert(session_is_idle(&peer.session) && peer.session.call_count == 0);
+    mcp_server_stop(&server);
     assert(peer.session.held_bytes == 0 && list_is_empty(&fixture.held));
     json_decref(peer.ids);
     mcp_server_deinit(&server);
