@@ -173,7 +173,7 @@ static void take_over(struct server *server, struct config *config)
         config_free(config);
         metrics_count(METRIC_RELOADS, "refused", NULL);
     } else {
-        if (server->authority && reload_has_tokens(server->started, config))
+        if (server->authority && reload_keeps(server->started, config, "token_file"))
             take_over_principals(server, config, &tokens);
         tls_config_reload(server->tls, config);
         reload_warn(server->started, config);

@@ -9,11 +9,19 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
+
 /* What service_reload() takes over, and the tool above it. */
 static const char *const changeable[] = {
     "approval", "callers", "default_environment", "environments",
     "keep_for", "limits",  "max_timeout",         "timeout",
 };
+
+/* The files that they name are read again. */
+static const char *const renewable[] = {"tls", "token_file"};
+
+/* What of `limits` counts at the start. */
+static const char *const fixed_limits[] = {"connections", "connections_per_client"};
 
 struct config *reload_read(const struct config *current)
 {
@@ -38,13 +46,10 @@ void reload_refuse(const struct config *config)
         log_error("%s", strsep(&rest, "\n"));
 }
 
-/* What of `limits` counts at the start. */
-static const char *const fixed_limits[] = {"connections", "connections_per_client"};
-
-static bool is_changeable(const char *key)
+static bool is_among(const char *const *keys, size_t count, const char *key)
 {
-    for (size_t i = 0; i < sizeof changeable / sizeof *changeable; i++)
-        if (strcmp(changeable[i], key) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
             return true;
     return false;
 }
@@ -57,10 +62,18 @@ static bool is_same(const json_t *before, const json_t *now, const char *key)
     return one == other || json_equal(one, other);
 }
 
-bool reload_has_tokens(const json_t *started, const struct config *config)
+bool reload_keeps(const json_t *started, const struct config *config, const char *key)
 {
-    return json_object_get(started, "token_file") &&
-           is_same(started, config_tree(config), "token_file");
+    return !json_object_get(started, key) == !json_object_get(config_tree(config), key);
+}
+
+/* What KEY says of CONFIG counts now, or it says the same. */
+static bool is_settled(const json_t *started, const struct config *config, const char *key)
+{
+    if (is_among(renewable, COUNT(renewable), key))
+        return reload_keeps(started, config, key);
+    return is_among(changeable, COUNT(changeable), key) ||
+           is_same(started, config_tree(config), key);
 }
 
 static void warn(const struct config *config, const char *section, const char *key)
@@ -80,10 +93,10 @@ void reload_warn(const json_t *started, const struct config *config)
 
     json_object_update(all, (json_t *)tree);
     json_object_foreach (all, key, value) {
-        if (!is_changeable(key) && !is_same(started, tree, key))
+        if (!is_settled(started, config, key))
             warn(config, "", key);
     }
-    for (size_t i = 0; i < sizeof fixed_limits / sizeof *fixed_limits; i++)
+    for (size_t i = 0; i < COUNT(fixed_limits); i++)
         if (!is_same(json_object_get(started, "limits"), json_object_get(tree, "limits"),
                      fixed_limits[i]))
             warn(config, "limits.", fixed_limits[i]);

@@ -13,10 +13,9 @@ struct config *reload_read(const struct config *current);
 /* Logs the errors of CONFIG, which the one before survives. */
 void reload_refuse(const struct config *config);
 
-/* True when the tokens of clients are in the file that they were in when the server was started, so
- * that they can be read again. */
-bool reload_has_tokens(const json_t *started, const struct config *config);
+/* True when CONFIG has KEY as STARTED has, the tree that the server was started with, or neither:
+ * the files that it names can be read again, but it cannot begin or cease to count. */
+bool reload_keeps(const json_t *started, const struct config *config, const char *key);
 
-/* Warns of everything in which CONFIG differs from STARTED, the tree that the server was started
- * with, and which counts at the start only. */
+/* Warns of everything in which CONFIG differs from STARTED and which counts at the start only. */
 void reload_warn(const json_t *started, const struct config *config);

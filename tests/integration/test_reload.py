@@ -162,8 +162,20 @@ def test_tokens_are_read_again(tmp_path):
         with contextlib.closing(server.connect()) as other:
             other.initialize()
             assert tell(other) == "None"
-        tokens.write_text("a b c d e f")
-        reload(server, configuration, "the configuration stays as it was")
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.write_text("c" * 43)
+        elsewhere.chmod(0o600)
+        reload(server, {"token_file": str(elsewhere)})
+        assert "started again" not in server.stderr()
+        server.token = "c" * 43
+        with contextlib.closing(server.connect()) as other:
+            other.initialize()
+        elsewhere.write_text("a b c d e f")
+        reload(server, {"token_file": str(elsewhere)}, "the configuration stays as it was")
+        with contextlib.closing(server.connect()) as other:
+            other.initialize()
+        reload(server, {"auth": "none"})
+        assert "token_file: changed" in server.stderr()
         with contextlib.closing(server.connect()) as other:
             other.initialize()
 
