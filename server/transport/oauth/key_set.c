@@ -1,5 +1,6 @@
 #include "server/transport/oauth/key_set.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -79,18 +80,33 @@ static bool is_for_signatures(const json_t *value)
     return !operations;
 }
 
+/* cjose ends the program over some of what is not. */
+static bool is_number(const json_t *value)
+{
+    size_t length;
+    AUTO_FREE char *decoded = json_is_string(value)
+                                  ? base64_decode(BASE64_URL, json_string_value(value),
+                                                  json_string_length(value), &length)
+                                  : NULL;
+
+    return decoded && length > 0;
+}
+
 /* Only what makes the public key: whatever else VALUE has is not looked at. NULL when it cannot be
  * used. */
-static cjose_jwk_t *import(const json_t *value, const char *kty)
+static cjose_jwk_t *import(const json_t *value, const char *kty, const char *crv)
 {
-    static const char *const members[] = {"n", "e", "crv", "x", "y"};
-    AUTO_JSON json_t *public = json_pack("{s:s}", "kty", kty);
+    static const char *const numbers[] = {"n", "e", "x", "y"};
+    AUTO_JSON json_t *public = json_pack("{s:s, s:s*}", "kty", kty, "crv", crv);
     AUTO_FREE char *text = NULL;
     cjose_err err = {0};
 
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (json_is_string(json_object_get(value, members[i])))
-            json_object_set(public, members[i], json_object_get(value, members[i]));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        json_t *number = json_object_get(value, numbers[i]);
+
+        if (is_number(number))
+            json_object_set(public, numbers[i], number);
+    }
     text = json_text(public);
     return cjose_jwk_import(text, strlen(text), &err);
 }
@@ -120,7 +136,7 @@ static bool read_key(const json_t *value, struct key *ret)
     key.kid = copy_member(value, "kid");
     key.alg = copy_member(value, "alg");
     key.crv = strcmp(key.kty, "EC") == 0 ? copy_member(value, "crv") : NULL;
-    key.jwk = key.kid ? import(value, key.kty) : NULL;
+    key.jwk = key.kid ? import(value, key.kty, key.crv) : NULL;
     if (key.jwk && is_large_enough(&key)) {
         *ret = key;
         return true;

@@ -263,6 +263,9 @@ static void test_a_set_without_a_usable_key_is_none(void **state)
         "{\"keys\":[{\"kty\":\"oct\",\"kid\":\"k\",\"k\":\"c2VjcmV0\"}]}",
         "{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"k\"}]}",
         "{\"keys\":[{\"kty\":\"EC\",\"kid\":\"k\",\"crv\":\"P-256\",\"x\":\"AA\",\"y\":\"AA\"}]}",
+        "{\"keys\":[{\"kty\":\"EC\",\"kid\":\"k\",\"crv\":\"P-256\",\"x\":\"A\",\"y\":\"AAAAA\"}]}",
+        "{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"k\",\"n\":\"AAAAA\",\"e\":\"AQAB\"}]}",
+        "{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"k\",\"n\":\"\",\"e\":\"\"}]}",
     };
 
     (void)state;
