@@ -1,0 +1,128 @@
+#include "server/tools/invocation.h"
+
+#include "base/json.h"
+#include "server/tools/prompt.h"
+#include "server/tools/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static unsigned cancelled;
+
+static enum outcome start(struct invocation *call, struct error *err)
+{
+    (void)err;
+    call->work = call->data;
+    return OUTCOME_PENDING;
+}
+
+static void cancel(struct invocation *call)
+{
+    assert_ptr_equal(call->work, &cancelled);
+    cancelled++;
+}
+
+static struct registry *registry_with_prompt(void)
+{
+    struct registry *registry = registry_new();
+    struct prompt prompt = {.name = "p", .data = &cancelled, .start = start, .cancel = cancel};
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(prompt_register(registry, &prompt, &err), 0);
+    return registry;
+}
+
+static void what_is_called_stays_while_its_calls_run(void **state)
+{
+    struct registry *registry = registry_with_prompt();
+    struct invocation call = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    cancelled = 0;
+    assert_int_equal(prompt_prepare(&call, registry, "p", &err), 0);
+    assert_int_equal(invocation_start(&call, &err), OUTCOME_PENDING);
+    registry_remove(registry, REGISTRY_PROMPTS, "p");
+    registry_free(registry);
+    assert_string_equal(call.name, "p");
+    invocation_cancel(&call);
+    assert_int_equal(cancelled, 1);
+    invocation_deinit(&call);
+    invocation_deinit(&call);
+}
+
+static void what_is_asked_is_told_by_key(void **state)
+{
+    struct invocation call = {0};
+    AUTO_JSON json_t *expected = json_loads(
+        "{\"r\":{\"method\":\"roots/list\",\"params\":{}},"
+        "\"f\":{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"message\":\"m\","
+        "\"requestedSchema\":{}}},"
+        "\"p\":{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"url\",\"message\":\"m\","
+        "\"url\":\"https://a\",\"elicitationId\":\"7\"}}}",
+        0, NULL);
+
+    (void)state;
+    invocation_ask(&call, "r", "roots/list", json_object());
+    invocation_ask_form(&call, "f", "m", json_object());
+    invocation_ask_page(&call, "p", "m", "https://a", "7");
+    assert_true(json_equal(call.result.requests, expected));
+    invocation_deinit(&call);
+}
+
+static void only_an_object_is_an_answer(void **state)
+{
+    AUTO_JSON json_t *answers = json_loads("{\"a\":{\"x\":1},\"b\":1,\"c\":null}", 0, NULL);
+    const struct invocation call = {.answers = answers};
+    const struct invocation first = {0};
+
+    (void)state;
+    assert_non_null(invocation_answer(&call, "a"));
+    assert_null(invocation_answer(&call, "b"));
+    assert_null(invocation_answer(&call, "c"));
+    assert_null(invocation_answer(&call, "d"));
+    assert_null(invocation_answer(&first, "a"));
+}
+
+static void a_call_can_be_started_again_without_what_it_answered(void **state)
+{
+    struct invocation call = {.arguments = NULL};
+
+    (void)state;
+    invocation_add_text(&call, "a\xff", 2);
+    invocation_keep(&call, json_integer(1));
+    invocation_keep(&call, json_integer(2));
+    assert_int_equal(json_integer_value(call.result.state), 2);
+    invocation_reset(&call);
+    assert_null(call.result.content);
+    assert_null(call.result.state);
+    invocation_deinit(&call);
+}
+
+static void nobody_need_listen(void **state)
+{
+    struct invocation call = {0};
+
+    (void)state;
+    invocation_log(&call, SEVERITY_INFO, NULL, json_string("x"));
+    invocation_release(&call);
+    invocation_finish_page(&call, "7");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_called_stays_while_its_calls_run),
+        cmocka_unit_test(what_is_asked_is_told_by_key),
+        cmocka_unit_test(only_an_object_is_an_answer),
+        cmocka_unit_test(a_call_can_be_started_again_without_what_it_answered),
+        cmocka_unit_test(nobody_need_listen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
