@@ -29,6 +29,14 @@ static bool is_open(struct http_exchange *exchange)
     return !exchange->is_complete && connection_of(exchange)->state < HTTP_CONNECTION_LINGERING;
 }
 
+/* True when a response can be completed; otherwise the service is done with it, all the same. */
+static bool can_complete(struct http_exchange *exchange)
+{
+    if (!is_open(exchange))
+        exchange->is_told = false;
+    return is_open(exchange);
+}
+
 const char *http_exchange_field(const struct http_exchange *exchange, const char *name,
                                 unsigned *ret_count)
 {
@@ -90,7 +98,7 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
         part_of(body, is_bodiless ? 0 : length),
     };
 
-    if (!is_open(exchange))
+    if (!can_complete(exchange))
         return;
     parts[0].iov_len = (size_t)snprintf(start, sizeof start, "HTTP/1.1 %u %s\r\n%s", status,
                                         http_status_reason(status), say_whether_kept(connection));
@@ -240,7 +248,7 @@ void http_stream_end(struct http_exchange *exchange)
     struct http_connection *connection = connection_of(exchange);
     struct iovec part = part_of(last_chunk, strlen(last_chunk));
 
-    if (!is_open(exchange) || !exchange->is_stream)
+    if (!can_complete(exchange) || !exchange->is_stream)
         return;
     if (exchange->is_chunked)
         http_writer_send(&connection->writer, &part, 1);

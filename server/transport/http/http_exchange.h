@@ -7,7 +7,8 @@
  *
  * An exchange is embedded in its connection, which uses it again for the next request once the
  * response is complete. A response that cannot be written is no concern of the service: it is told
- * that the client is gone from the loop, never below a call of its own. */
+ * that the client is gone from the loop, never below a call of its own, and not at all once it has
+ * completed the response. */
 #pragma once
 
 #include "server/transport/http/http_head.h"

@@ -620,6 +620,27 @@ static void test_a_slow_client_is_told_of_and_later_that_it_goes_on(void **state
     http_double_free(peer);
 }
 
+static void test_who_has_completed_a_response_is_not_told_that_nobody_takes_it(void **state)
+{
+    struct http_double *peer = http_double_new();
+    char *data = memory_new(200000, 1);
+
+    (void)state;
+    memset(data, 'x', 200000);
+    peer->limits.congested_bytes = 50000;
+    peer->limits.unsent_bytes = 1000000;
+    http_double_open(peer);
+    http_double_say(peer, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
+    TURN_UNTIL(peer->loop, peer->waiting);
+    for (unsigned i = 0; i < 20; i++)
+        (void)http_stream_send(peer->waiting, NULL, NULL, data, 200000);
+    http_stream_end(peer->waiting);
+    TURN_UNTIL(peer->loop, peer->is_over);
+    assert_int_equal(peer->gone, 0);
+    free(data);
+    http_double_free(peer);
+}
+
 static void test_a_client_that_leaves_too_much_untaken_is_closed(void **state)
 {
     struct http_double *peer = http_double_new();
@@ -758,6 +779,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_of_http_1_0_ends_with_the_connection),
         cmocka_unit_test(test_a_stream_is_never_silent_for_long),
         cmocka_unit_test(test_a_slow_client_is_told_of_and_later_that_it_goes_on),
+        cmocka_unit_test(test_who_has_completed_a_response_is_not_told_that_nobody_takes_it),
         cmocka_unit_test(test_a_client_that_leaves_too_much_untaken_is_closed),
         cmocka_unit_test(test_what_a_channel_keeps_is_read_too),
     };
