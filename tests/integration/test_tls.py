@@ -112,6 +112,7 @@ def test_large_messages_pass_both_ways_to_a_slow_client(https):
     assert result["structuredContent"]["stdout"] == text + "\n"
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what is older
 def test_tls_1_2_is_spoken_and_nothing_older(https):
     context = https.trust()
     context.maximum_version = ssl.TLSVersion.TLSv1_2
