@@ -23,6 +23,9 @@ OWN = {
                    "input-required-result-unsupported-methods", "dns-rebinding-protection",
                    "http-header-validation"],
 }
+# Answers to what this server has not asked, with a state to come back with, are not taken: whoever
+# approves a run has seen its code. The suite sends some in a first request.
+WARNED_OF = ["input-required-result-ignore-extra-params"]
 OF_THE_FIXTURE = "Not testable"  # begins the message of a check that misses a tool
 
 if not suite.INSTALLED.exists():
@@ -64,6 +67,7 @@ def names(selection):
 def test_scenario_finds_nothing_wrong(selection, scenario):
     found = outcome(selection)
     assert found.of(scenario, "FAILURE") == []
+    assert found.of(scenario, "WARNING") == [] or scenario in WARNED_OF
     assert found.checks[scenario], "the suite has checked nothing"
 
 
