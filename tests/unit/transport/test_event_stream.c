@@ -1,6 +1,5 @@
 #include "server/transport/http/event_stream.h"
 
-#include "server/mcp/subscriptions.h"
 #include "server/tools/registry.h"
 #include "tests/unit/transport/exchange_double.h"
 
@@ -34,7 +33,7 @@ static int set_up(void **state)
 
     fixture = (struct fixture){.names = {none, none}};
     fixture.server = (struct mcp_server){.loop = EV_DEFAULT, .registry = registry_new()};
-    fixture.server.subscriptions = subscriptions_new(&fixture.server);
+    mcp_server_init(&fixture.server);
     fixture.session.peer.server = &fixture.server;
     fixture.session.peer.negotiated = MCP_2025_11_25;
     fixture.stream = (struct event_stream){
@@ -54,7 +53,7 @@ static int tear_down(void **state)
     struct fixture *fixture = *state;
 
     event_stream_deinit(&fixture->stream);
-    subscriptions_free(fixture->server.subscriptions);
+    mcp_server_deinit(&fixture->server);
     registry_free(fixture->server.registry);
     return 0;
 }
