@@ -1,6 +1,7 @@
 """Calls that go on without the request that started them, in both forms: what 2025-11-25 has, and
 the extension of 2026-07-28."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -587,6 +588,35 @@ def test_what_is_listened_to_must_be_a_list_of_ids(modern, ids):
     with pytest.raises(RpcError) as caught:
         modern.request("subscriptions/listen", {"notifications": {"taskIds": ids}})
     assert caught.value.code == INVALID_PARAMS
+
+
+# Whose they are
+
+
+@pytest.mark.parametrize("revision", [wire.NEWEST_LEGACY, wire.MODERN])
+def test_a_task_of_somebody_else_is_unknown(revision, tmp_path):
+    tokens = {name: name * 8 for name in ("alice", "bob")}
+    path = tmp_path / "tokens"
+    path.write_text("".join(f"{name} sha256:{hashlib.sha256(token.encode()).hexdigest()}\n"
+                            for name, token in tokens.items()))
+    path.chmod(0o600)
+
+    def caller(server, name):
+        server.token = tokens[name]
+        return Caller(server.connect(), revision)
+
+    with Server(transport="http", config={"token_file": str(path)}) as server:
+        alice, bob = caller(server, "alice"), caller(server, "bob")
+        task = alice.make("run_python", {"code": LONG})
+        for method in ("tasks/get", "tasks/cancel"):
+            with pytest.raises(RpcError) as caught:
+                bob.request(method, {"taskId": task["taskId"]})
+            assert caught.value.code == INVALID_PARAMS
+        if not alice.is_modern:
+            assert bob.request("tasks/list", {}) == {"tasks": []}
+            assert len(alice.request("tasks/list", {})["tasks"]) == 1
+        assert caller(server, "alice").get(task)["status"] == "working"
+        assert alice.result(task)["structuredContent"]["success"] is True
 
 
 # Time to live
