@@ -81,6 +81,20 @@ const char *json_object_get_string(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
+char *json_list(const json_t *strings)
+{
+    char *list = memory_copy_string("");
+    const json_t *string;
+    size_t i;
+
+    json_array_foreach (strings, i, string) {
+        AUTO_FREE char *before = list;
+
+        list = memory_format("%s%s%s", before, i ? ", " : "", json_string_value(string));
+    }
+    return list;
+}
+
 char *json_pointer_append(const char *pointer, const char *name)
 {
     size_t used = strlen(pointer);

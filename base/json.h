@@ -35,6 +35,9 @@ size_t json_escaped_prefix(const char *text, size_t length, size_t budget);
 /* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
 const char *json_object_get_string(const json_t *object, const char *key);
 
+/* "a, b" of an array of strings. Owned by the caller. */
+char *json_list(const json_t *strings);
+
 /* The JSON Pointer (RFC 6901) of the member NAME of what POINTER points to. Owned by the caller. */
 char *json_pointer_append(const char *pointer, const char *name);
 

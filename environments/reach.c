@@ -17,27 +17,12 @@ void reach_add(json_t *lines, const char *label, const char *format, ...)
     json_array_append_new(lines, json_string_format("%s: %s", label, text));
 }
 
-/* "numpy, pandas". Owned by the caller. */
-static char *join(const json_t *strings)
-{
-    char *text = memory_copy_string("");
-    const json_t *string;
-    size_t i;
-
-    json_array_foreach (strings, i, string) {
-        AUTO_FREE char *before = text;
-
-        text = memory_format("%s%s%s", before, i > 0 ? ", " : "", json_string_value(string));
-    }
-    return text;
-}
-
 void reach_add_packages(json_t *lines, const json_t *definition)
 {
     const json_t *packages = json_object_get(definition, "pip_packages");
     const char *file = json_object_get_string(definition, "requirements_file");
     const bool builds = json_is_true(json_object_get(definition, "allow_source_builds"));
-    AUTO_FREE char *list = join(packages);
+    AUTO_FREE char *list = json_list(packages);
 
     if (*list)
         reach_add(lines, "Packages", "%s", list);

@@ -25,20 +25,6 @@ void caller_check_refuse(struct caller_check *check, const char *key, const char
     misfits_add(&check->misfits, misfit);
 }
 
-char *caller_list(const json_t *strings)
-{
-    char *list = memory_copy_string("");
-    const json_t *string;
-    size_t i;
-
-    json_array_foreach (strings, i, string) {
-        AUTO_FREE char *before = list;
-
-        list = memory_format("%s%s%s", before, i ? ", " : "", json_string_value(string));
-    }
-    return list;
-}
-
 /* Paths */
 
 static bool is_allowed(const struct caller_rules *rules, const char *real)
@@ -57,7 +43,7 @@ static bool is_allowed(const struct caller_rules *rules, const char *real)
 static void refuse_path(struct caller_check *check, const char *key, const char *path)
 {
     const json_t *allowed = check->rules->allowed_paths;
-    AUTO_FREE char *list = caller_list(allowed);
+    AUTO_FREE char *list = json_list(allowed);
 
     if (*path != '/')
         caller_check_refuse(check, key, "\"%s\" must be an absolute path", path);
@@ -159,7 +145,7 @@ static bool is_allowed_image(const struct caller_rules *rules,
 void caller_check_image(struct caller_check *check, const char *key, json_t *value)
 {
     const struct caller_rules *rules = check->rules;
-    AUTO_FREE char *list = caller_list(rules->allowed_images);
+    AUTO_FREE char *list = json_list(rules->allowed_images);
     AUTO_FREE char *full = NULL;
     struct image_reference reference;
     struct error err = ERROR_INIT;

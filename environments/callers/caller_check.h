@@ -43,6 +43,3 @@ void caller_check_network(struct caller_check *check, const char *key, json_t *v
 void caller_check_time(struct caller_check *check, const char *key, json_t *value);
 void caller_check_startup(struct caller_check *check, const char *key, json_t *value);
 void caller_check_limits(struct caller_check *check, const char *key, json_t *value);
-
-/* "a, b" of an array of strings. Owned by the caller. */
-char *caller_list(const json_t *strings);

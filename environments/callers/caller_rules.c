@@ -239,7 +239,7 @@ static const struct definition_schema *schema_with(const struct caller_rules *ru
 static char *describe_images(const struct caller_rules *rules,
                              const struct definition_schema *schema)
 {
-    AUTO_FREE char *list = caller_list(rules->allowed_images);
+    AUTO_FREE char *list = json_list(rules->allowed_images);
 
     return memory_format(" Default: %s. Allowed: %s.",
                          json_string_value(definition_schema_default(schema, "image")), list);
@@ -262,7 +262,7 @@ static json_t *describe_key(const struct caller_rules *rules,
 
 json_t *caller_rules_schema(const struct caller_rules *rules)
 {
-    AUTO_FREE char *paths = caller_list(rules->allowed_paths);
+    AUTO_FREE char *paths = json_list(rules->allowed_paths);
     json_t *properties =
         json_pack("{s:{s:s, s:o}}", "type", "type", "string", "enum", possible_types(rules));
 

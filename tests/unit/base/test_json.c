@@ -66,6 +66,17 @@ static void test_a_string_member_is_found_only_when_it_is_one(void **state)
     assert_null(json_object_get_string(NULL, "a"));
 }
 
+static void test_strings_are_listed(void **state)
+{
+    AUTO_JSON json_t *strings = json_pack("[s, s, s]", "a", "", "b c");
+    AUTO_FREE char *list = json_list(strings);
+    AUTO_FREE char *nothing = json_list(NULL);
+
+    (void)state;
+    assert_string_equal(list, "a, , b c");
+    assert_string_equal(nothing, "");
+}
+
 static void test_a_pointer_escapes_the_two_characters_it_uses(void **state)
 {
     AUTO_FREE char *root = json_pointer_append("", "");
@@ -95,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_text_is_one_line),
         cmocka_unit_test(test_text_of_a_scalar),
         cmocka_unit_test(test_a_string_member_is_found_only_when_it_is_one),
+        cmocka_unit_test(test_strings_are_listed),
         cmocka_unit_test(test_a_pointer_escapes_the_two_characters_it_uses),
         cmocka_unit_test(test_a_pointer_is_shown_with_dots),
     };
