@@ -1,5 +1,6 @@
 #include "base/buffer.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 
 #include <assert.h>
@@ -115,6 +116,21 @@ int buffer_append_format(struct buffer *buffer, struct error *err, const char *f
     ret = buffer_append(buffer, text, (size_t)length, err);
     free(text);
     return ret;
+}
+
+void buffer_print(struct buffer *buffer, const char *format, ...)
+{
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *text = NULL;
+    va_list arguments;
+    int ret;
+
+    va_start(arguments, format);
+    text = memory_format_list(format, arguments);
+    va_end(arguments);
+    ret = buffer_append_string(buffer, text, &err);
+    assert(ret == 0);
+    (void)ret;
 }
 
 void buffer_consume(struct buffer *buffer, size_t length)

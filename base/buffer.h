@@ -28,6 +28,10 @@ int buffer_append_string(struct buffer *buffer, const char *string, struct error
 int buffer_append_format(struct buffer *buffer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for a buffer whose limit leaves room in any case. */
+void buffer_print(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Room for at least LENGTH more bytes, to read(2) into; `buffer_commit` says how many came.
  * NULL with ERROR_LIMIT when that would pass the limit. */
 char *buffer_reserve(struct buffer *buffer, size_t length, struct error *err);

@@ -9,8 +9,6 @@
 #include "environments/environment.h"
 #include "server/tools/code_listing.h"
 
-#include <assert.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,30 +17,12 @@ enum {
     TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* two listings and some lines, in any case */
 };
 
-static void append(struct buffer *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append(struct buffer *text, const char *format, ...)
-{
-    struct error err = ERROR_INIT;
-    AUTO_FREE char *part = NULL;
-    va_list arguments;
-    int ret;
-
-    va_start(arguments, format);
-    part = memory_format_list(format, arguments);
-    va_end(arguments);
-    ret = buffer_append_string(text, part, &err);
-    assert(ret == 0);
-    (void)ret;
-}
-
 /* FACT may have anything in it that a configuration or a call can say. */
 static void append_fact(struct buffer *text, const char *fact)
 {
     AUTO_FREE char *line = visible_line(fact, strlen(fact), FACT_BYTES);
 
-    append(text, "- %s\n", line);
+    buffer_print(text, "- %s\n", line);
 }
 
 static void append_reach(struct buffer *text, const struct environment *environment)
@@ -62,8 +42,8 @@ static void append_limits(struct buffer *text, const struct approval_subject *su
     AUTO_FREE char *memory = quantity_bytes(settings->limits.memory);
     AUTO_FREE char *disk = quantity_bytes(settings->disk);
 
-    append(text, "- Limits: %s, %s of memory, %u processes and threads, %s of new files\n", seconds,
-           memory, settings->limits.processes, disk);
+    buffer_print(text, "- Limits: %s, %s of memory, %u processes and threads, %s of new files\n",
+                 seconds, memory, settings->limits.processes, disk);
 }
 
 static void append_size(struct buffer *text, const struct approval_subject *subject, size_t lines)
@@ -74,8 +54,8 @@ static void append_size(struct buffer *text, const struct approval_subject *subj
     digest_init(&digest);
     digest_add(&digest, subject->code, subject->length);
     digest_finish(&digest, hash);
-    append(text, "- Code: %zu line%s, %zu bytes, SHA-256 %s\n", lines, lines == 1 ? "" : "s",
-           subject->length, hash);
+    buffer_print(text, "- Code: %zu line%s, %zu bytes, SHA-256 %s\n", lines, lines == 1 ? "" : "s",
+                 subject->length, hash);
 }
 
 static void append_facts(struct buffer *text, const struct approval_subject *subject)
@@ -83,9 +63,9 @@ static void append_facts(struct buffer *text, const struct approval_subject *sub
     const struct environment *environment = subject->environment;
     AUTO_FREE char *directory = memory_format("Working directory: %s", subject->directory);
 
-    append(text, "- Environment: %s (%s)\n",
-           subject->definition ? "defined by this call" : environment->name,
-           environment->ops->kind);
+    buffer_print(text, "- Environment: %s (%s)\n",
+                 subject->definition ? "defined by this call" : environment->name,
+                 environment->ops->kind);
     append_reach(text, environment);
     append_fact(text, directory);
     append_limits(text, subject);
@@ -96,7 +76,7 @@ static void append_definition(struct buffer *text, const json_t *definition)
 {
     AUTO_FREE char *json = json_dumps(definition, JSON_INDENT(2) | JSON_SORT_KEYS);
 
-    append(text, "\nThe call defines its environment so:\n\n");
+    buffer_print(text, "\nThe call defines its environment so:\n\n");
     code_listing_append(text, json, strlen(json));
 }
 
@@ -106,16 +86,18 @@ static void append_code(struct buffer *text, const struct approval_subject *subj
     AUTO_FREE char *encoding = code_listing_encoding(subject->code, subject->length);
 
     if (encoding)
-        append(text,
-               "\nBeware: the code makes Python read it as %s, so what runs may be something else "
-               "than what is shown.\n",
-               encoding);
+        buffer_print(
+            text,
+            "\nBeware: the code makes Python read it as %s, so what runs may be something else "
+            "than what is shown.\n",
+            encoding);
     if (left_out > 0)
-        append(text,
-               "\nThe code is too long to be shown: %zu bytes are left out. All below is code.\n\n",
-               left_out);
+        buffer_print(
+            text,
+            "\nThe code is too long to be shown: %zu bytes are left out. All below is code.\n\n",
+            left_out);
     else
-        append(text, "\nThe whole code; all below is code.\n\n");
+        buffer_print(text, "\nThe whole code; all below is code.\n\n");
     code_listing_append(text, subject->code, subject->length);
 }
 
@@ -126,12 +108,13 @@ char *approval_text(const struct approval_subject *subject)
     char *ret;
 
     buffer_init(&text, TEXT_BYTES);
-    append(&text, "Run this Python code?\n\n");
+    buffer_print(&text, "Run this Python code?\n\n");
     append_facts(&text, subject);
     append_size(&text, subject, listing.lines);
     if (subject->environment->settings.approval == APPROVAL_FIRST)
-        append(&text, "\nIf you agree, later calls of this client in this environment run without "
-                      "a question.\n");
+        buffer_print(&text,
+                     "\nIf you agree, later calls of this client in this environment run without "
+                     "a question.\n");
     if (subject->definition)
         append_definition(&text, subject->definition);
     append_code(&text, subject, listing.left_out);

@@ -6,8 +6,6 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 
-#include <assert.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,35 +73,12 @@ struct writer {
     bool is_begun; /* the line has its number */
 };
 
-static void append(struct writer *writer, const char *text)
-{
-    struct error err = ERROR_INIT;
-    int ret = buffer_append_string(writer->buffer, text, &err);
-
-    assert(ret == 0);
-    (void)ret;
-}
-
-static void append_format(struct writer *writer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append_format(struct writer *writer, const char *format, ...)
-{
-    AUTO_FREE char *text = NULL;
-    va_list arguments;
-
-    va_start(arguments, format);
-    text = memory_format_list(format, arguments);
-    va_end(arguments);
-    append(writer, text);
-}
-
 static void begin_line(struct writer *writer)
 {
     if (!writer->is_begun)
-        append_format(writer, "    %*zu | ", writer->digits, writer->line);
+        buffer_print(writer->buffer, "    %*zu | ", writer->digits, writer->line);
     else if (writer->column >= LINE_COLUMNS)
-        append_format(writer, "\n    %*s : ", writer->digits, "");
+        buffer_print(writer->buffer, "\n    %*s : ", writer->digits, "");
     else
         return;
     writer->is_begun = true;
@@ -112,7 +87,7 @@ static void begin_line(struct writer *writer)
 
 static void end_line(struct writer *writer)
 {
-    append(writer, "\n");
+    buffer_print(writer->buffer, "\n");
     writer->line++;
     writer->is_begun = false;
 }
@@ -129,7 +104,7 @@ static size_t write_character(struct writer *writer, const char *text, size_t le
         return bytes;
     }
     bytes = *text == '\t' ? 1 : visible_character(text, length, shown);
-    append(writer, shown);
+    buffer_print(writer->buffer, "%s", shown);
     writer->column += bytes == 1 || *shown == '<' ? strlen(shown) : 2;
     return bytes;
 }
@@ -144,9 +119,9 @@ static void write_part(struct writer *writer, const char *text, size_t length)
 static void leave_out(struct writer *writer, const char *text, size_t length)
 {
     if (writer->is_begun)
-        append(writer, "\n");
-    append_format(writer, "\n[%zu bytes are not shown here, from line %zu on]\n\n", length,
-                  writer->line);
+        buffer_print(writer->buffer, "\n");
+    buffer_print(writer->buffer, "\n[%zu bytes are not shown here, from line %zu on]\n\n", length,
+                 writer->line);
     for (size_t i = 0; i < length;) {
         size_t bytes = line_break(text + i, length - i);
 
@@ -169,7 +144,7 @@ void code_listing_append(struct buffer *buffer, const char *text, size_t length)
         leave_out(&writer, text + cut.head, cut.tail - cut.head);
     write_part(&writer, text + cut.tail, length - cut.tail);
     if (writer.is_begun)
-        append(&writer, "\n");
+        buffer_print(buffer, "\n");
 }
 
 /* How the one line TEXT, if it is a comment, says that the whole is encoded; NULL: it does not.

@@ -123,7 +123,8 @@ static void test_formatted_text_is_appended(void **state)
 
     (void)state;
     buffer_init(&buffer, 10);
-    assert_int_equal(buffer_append_format(&buffer, &err, "%d-%s", 7, "abc"), 0);
+    assert_int_equal(buffer_append_format(&buffer, &err, "%d-%s", 7, "a"), 0);
+    buffer_print(&buffer, "%s%c", "b", 'c');
     assert_holds(&buffer, "7-abc", 5);
     assert_int_equal(buffer_append_format(&buffer, &err, "%d", 123456), -1);
     assert_int_equal(err.code, ERROR_LIMIT);
