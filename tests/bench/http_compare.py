@@ -3,9 +3,10 @@
     http_compare.py PROGRAM [--json] [--seconds N]
 
 PROGRAM serves HTTP with its own one tool. The TypeScript SDK's server and FastMCP serve the same
-tool, in their fastest form, on the same machine, one after the other for each case. `http_load`,
-beside PROGRAM's own benchmarks, sends the requests. A factor is our rate divided by that of the
-faster of the others. Memory is what is resident after all the requests.
+tool, in their fastest form, on the same machine. They take turns, three for each case, so that
+whatever else the machine does falls on all alike; of the three the one in the middle counts.
+`http_load`, beside PROGRAM's own benchmarks, sends the requests. A factor is our rate divided by that
+of the faster of the others. Memory is what is resident after all the requests.
 """
 
 import argparse
@@ -26,6 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DEPS = ROOT / ".deps"
 START_SECONDS = 30
 CONNECTIONS = 1, 32, 256
+TURNS = 3
 FIRST_ID = 100000000  # http_load counts from it
 OURS, *OTHERS = "pyexecd", "TypeScript SDK", "FastMCP"
 CLIENT = {"name": "bench", "version": "1"}
@@ -143,12 +145,18 @@ def measure(load, server, method, alone, connections, seconds):
     return json.loads(done.stdout)
 
 
+def median_turn(turns):
+    return sorted(turns, key=lambda turn: turn["rate"])[len(turns) // 2]
+
+
 def run_cases(load, servers, seconds):
-    """One line per case and number of connections; what is compared takes turns."""
+    """One line per case and number of connections."""
     for name, method, alone in CASES:
         for connections in CONNECTIONS:
-            measured = {server.name: measure(load, server, method, alone, connections, seconds)
-                        for server in servers}
+            turns = [[measure(load, server, method, alone, connections, seconds / TURNS)
+                      for server in servers] for _ in range(TURNS)]
+            measured = {server.name: median_turn([turn[i] for turn in turns])
+                        for i, server in enumerate(servers)}
             fastest = max(measured[other]["rate"] for other in OTHERS)
             yield {"case": name, "connections": connections, "servers": measured,
                    "factor": round(measured[OURS]["rate"] / fastest, 1)}
@@ -189,7 +197,7 @@ def main():
     parser = argparse.ArgumentParser(usage="http_compare.py PROGRAM [--json] [--seconds N]")
     parser.add_argument("program")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--seconds", type=float, default=3)
     options = parser.parse_args()
     report = run(options.program, options.seconds)
     if options.json:
