@@ -55,8 +55,8 @@ static void annotations_that_clients_cannot_follow_are_refused(void **state)
         "{'properties':{'a':{'type':'number','x-mcp-header':'A'}}}",
         "{'properties':{'a':{'type':['string','null'],'x-mcp-header':'A'}}}",
         "{'properties':{'a':{'x-mcp-header':'A'}}}",
-        "{'properties':{'a':{'type':'string','x-mcp-header':'A'},"
-        "               'b':{'type':'string','x-mcp-header':'a'}}}",
+        ("{'properties':{'a':{'type':'string','x-mcp-header':'A'},"
+         "               'b':{'type':'string','x-mcp-header':'a'}}}"),
         "{'properties':{'a':{'items':{'type':'string','x-mcp-header':'A'}}}}",
         "{'properties':{'a':{'items':{'properties':{'b':{'type':'string','x-mcp-header':'A'}}}}}}",
         "{'anyOf':[{'properties':{'a':{'type':'string','x-mcp-header':'A'}}}]}",
