@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/environment.h"
+#include "server/tools/account.h"
 #include "server/tools/invocation.h"
 
 #include <stdlib.h>
@@ -106,6 +107,13 @@ enum decision {
     DECISION_ACCEPTED,
 };
 
+/* What the log says of it. */
+static const char *const decision_names[] = {
+    [DECISION_NONE] = "asked",          [DECISION_UNCLEAR] = "unclear",
+    [DECISION_CANCELLED] = "cancelled", [DECISION_DECLINED] = "declined",
+    [DECISION_ACCEPTED] = "accepted",
+};
+
 static enum decision read_decision(const json_t *answer)
 {
     const char *action = json_object_get_string(answer, "action");
@@ -135,6 +143,7 @@ static bool decide(struct invocation *call, enum approval_policy policy, const c
     bool is_same = was_shown && strcmp(was_shown, shown) == 0;
     enum decision decision = read_decision(answer);
 
+    account_note(call, "approval", json_string(decision_names[decision]));
     switch (decision) {
     case DECISION_DECLINED:
         refuse_declined(call, json_object_get(answer, "content"));

@@ -3,6 +3,7 @@ refused. What was shown is what runs, once."""
 
 import contextlib
 import hashlib
+import json
 
 import pytest
 
@@ -296,6 +297,19 @@ def test_first_asks_once_for_each_environment(revision, transport):
         someone.call({"code": "print(3)", "environment": "other"}, ACCEPT)
         someone.call({"code": "print(4)", "environment": "other"})
         someone.call({"code": "print(5)"})
+
+
+def test_the_log_says_what_was_decided():
+    with serve({"approval": "always"}) as server:
+        server.initialize(wire.MODERN, ELICITATION)
+        someone = Person(server, wire.MODERN)
+        someone.call({"code": "print(1)"}, {"action": "decline"})
+        someone.call({"code": "print(2)"}, ACCEPT)
+        calls = [json.loads(line[line.index("{"):]) for line in server.stderr().splitlines()
+                 if '"event":"call"' in line]
+    assert [(call["approval"], call["outcome"]) for call in calls] == [
+        ("asked", "input_required"), ("declined", "error"),
+        ("asked", "input_required"), ("accepted", "success")]
 
 
 def test_first_asks_again_after_a_no():
