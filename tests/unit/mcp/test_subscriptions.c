@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -242,6 +243,31 @@ static void a_slow_peer_is_told_when_it_reads_again(void **state)
     expect("request notifications/tools/list_changed {" TAG "7}}\n");
 }
 
+static void how_many_may_listen_is_bounded(void **state)
+{
+    struct mcp_request *many = memory_new(SUBSCRIPTIONS_LISTENERS, sizeof *many);
+
+    (void)state;
+    assert_int_equal(listen(0, "7", "{}"), OUTCOME_PENDING);
+    for (size_t i = 1; i < SUBSCRIPTIONS_LISTENERS; i++) {
+        json_t *result = NULL;
+
+        many[i] = (struct mcp_request){.peer = &scene.peer,
+                                       .id = "8",
+                                       .method = "subscriptions/listen",
+                                       .params = scene.params[0],
+                                       .notify = on_notify};
+        assert_int_equal(mcp_request_start(&many[i], &result, &scene.error), OUTCOME_PENDING);
+    }
+    assert_int_equal(listen(1, "9", "{}"), OUTCOME_FAILED);
+    assert_int_equal(scene.error.code, ERROR_BUSY);
+    mcp_request_cancel(&scene.requests[0]);
+    assert_int_equal(listen(1, "9", "{}"), OUTCOME_PENDING);
+    for (size_t i = 1; i < SUBSCRIPTIONS_LISTENERS; i++)
+        mcp_request_deinit(&many[i]);
+    free(many);
+}
+
 static void wishes_that_are_none_are_refused(void **state)
 {
     static const char *const BAD[] = {
@@ -289,6 +315,7 @@ int main(void)
         TEST(who_has_cancelled_hears_nothing_more),
         TEST(at_the_end_who_listens_is_answered),
         TEST(a_slow_peer_is_told_when_it_reads_again),
+        TEST(how_many_may_listen_is_bounded),
         TEST(wishes_that_are_none_are_refused),
         TEST(what_the_server_does_not_have_cannot_be_wished_for),
     };
