@@ -6,7 +6,8 @@ PROGRAM serves HTTP with its own one tool. The TypeScript SDK's server and FastM
 tool, in their fastest form, on the same machine. They take turns, three for each case, so that
 whatever else the machine does falls on all alike; of the three the one in the middle counts.
 `http_load`, beside PROGRAM's own benchmarks, sends the requests. A factor is our rate divided by that
-of the faster of the others. Memory is what is resident after all the requests.
+of the faster of the others, and in brackets the same for a second of processor time: on a busy machine
+that is the one to look at. Memory is what is resident after all the requests.
 """
 
 import argparse
@@ -28,6 +29,7 @@ DEPS = ROOT / ".deps"
 START_SECONDS = 30
 CONNECTIONS = 1, 32, 256
 TURNS = 3
+TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 FIRST_ID = 100000000  # http_load counts from it
 OURS, *OTHERS = "pyexecd", "TypeScript SDK", "FastMCP"
 CLIENT = {"name": "bench", "version": "1"}
@@ -101,6 +103,11 @@ class Server:
         head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         return f"POST /mcp HTTP/1.1\r\n{head}\r\n{body}"
 
+    def cpu_seconds(self):
+        """What it has used so far."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * TICK_SECONDS
+
     def resident_kib(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
@@ -138,11 +145,15 @@ def start_servers(program, folder):
 
 def measure(load, server, method, alone, connections, seconds):
     server.initialize()
+    used = server.cpu_seconds()
     done = subprocess.run([load, str(server.port), str(connections), str(seconds)],
                           input=server.request(method, alone), capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{server.name}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    measured = json.loads(done.stdout)
+    used = max(server.cpu_seconds() - used, TICK_SECONDS)
+    measured["cpu_us"] = round(used / measured["requests"] * 1e6, 1)
+    return measured
 
 
 def median_turn(turns):
@@ -158,8 +169,10 @@ def run_cases(load, servers, seconds):
             measured = {server.name: median_turn([turn[i] for turn in turns])
                         for i, server in enumerate(servers)}
             fastest = max(measured[other]["rate"] for other in OTHERS)
+            cheapest = min(measured[other]["cpu_us"] for other in OTHERS)
             yield {"case": name, "connections": connections, "servers": measured,
-                   "factor": round(measured[OURS]["rate"] / fastest, 1)}
+                   "factor": round(measured[OURS]["rate"] / fastest, 1),
+                   "cpu_factor": round(cheapest / measured[OURS]["cpu_us"], 1)}
 
 
 def run(program, seconds):
@@ -187,7 +200,7 @@ def print_report(report):
         for name in names:
             one = case["servers"][name]
             line += f"{one['rate']:,} ({one['p99_us'] / 1000:,.2f})".rjust(22)
-        print(f"{line}{case['factor']:>9}")
+        print(f"{line}{case['factor']:>9} ({case['cpu_factor']})")
     print("memory, MiB".ljust(34) + "".join(
         f"{report['memory_kib'][name] / 1024:,.1f}".rjust(22) for name in names)
         + f"{report['memory_share']:>9}")

@@ -212,10 +212,11 @@ static void print_report(struct load *load, double seconds)
     if (load->answers == 0)
         fail("no answer in %.1f s", seconds);
     qsort(load->latencies, load->answers, sizeof *load->latencies, compare);
-    printf("{\"answers\": %zu, \"seconds\": %.3f, \"rate\": %.0f, \"p50_us\": %.0f, "
-           "\"p99_us\": %.0f}\n",
-           load->answers, seconds, (double)load->answers / seconds, quantile(load, 0.50),
-           quantile(load, 0.99));
+    printf(
+        "{\"requests\": %u, \"answers\": %zu, \"seconds\": %.3f, \"rate\": %.0f, \"p50_us\": %.0f, "
+        "\"p99_us\": %.0f}\n",
+        load->last_id - (unsigned)strtoul(FIRST_ID, NULL, 10), load->answers, seconds,
+        (double)load->answers / seconds, quantile(load, 0.50), quantile(load, 0.99));
 }
 
 int main(int argc, char **argv)
