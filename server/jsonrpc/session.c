@@ -483,24 +483,6 @@ void session_init(struct session *session, struct mcp_server *server,
     list_init(&session->questions);
 }
 
-void session_forget(struct session *session, const struct sink *sink)
-{
-    LIST_FOR_EACH (&session->calls, link) {
-        struct call *call = CONTAINER_OF(link, struct call, link);
-
-        if (call->sink == sink)
-            call->sink = NULL;
-    }
-    LIST_FOR_EACH (&session->batches, link) {
-        struct batch *batch = CONTAINER_OF(link, struct batch, link);
-
-        if (batch->sink == sink)
-            batch->sink = NULL;
-    }
-    if (session->sink == sink)
-        session->sink = NULL;
-}
-
 void session_conclude(struct session *session)
 {
     mcp_peer_conclude(&session->peer);

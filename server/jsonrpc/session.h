@@ -58,8 +58,8 @@ void session_init(struct session *session, struct mcp_server *server,
 void session_deinit(struct session *session);
 
 /* Takes INCOMING, whose answer goes to SINK: borrowed until what is LAST was sent, or it was
- * closed, or session_forget. HEADERS are those of HTTP, NULL elsewhere; borrowed during the call.
- * False: no answer is owed, and nothing was sent. */
+ * closed. HEADERS are those of HTTP, NULL elsewhere; borrowed during the call. False: no answer is
+ * owed, and nothing was sent. */
 bool session_take(struct session *session, const struct incoming *incoming, struct sink *sink,
                   const struct mcp_headers *headers);
 
@@ -69,9 +69,6 @@ void session_receive(struct session *session, char *text, size_t length);
 
 /* Answers a line that the transport had to skip because it is longer than LIMIT bytes. */
 void session_refuse_line(struct session *session, size_t limit);
-
-/* SINK is gone: what is in flight for it goes on, and its output is dropped. */
-void session_forget(struct session *session, const struct sink *sink);
 
 /* There will be nothing more to hear, because the client sends nothing more or the server stops:
  * requests that only listen are answered now. */

@@ -347,23 +347,6 @@ static void what_needs_no_answer_leaves_its_exchange_alone(void **state)
     close_peer(&peer);
 }
 
-static void calls_of_a_forgotten_exchange_go_on_in_silence(void **state)
-{
-    struct peer peer;
-    struct exchange exchange;
-
-    (void)state;
-    open_peer(&peer, "2025-11-25");
-    exchange_init(&exchange);
-    take(&peer, HOLD_CALL, &exchange.sink);
-    session_forget(&peer.session, &exchange.sink);
-    assert_false(list_is_empty(&peer.fixture.held));
-    let_go(&peer, 7);
-    assert_true(session_is_idle(&peer.session));
-    assert_int_equal(exchange.sent + exchange.closed, 0);
-    close_peer(&peer);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,7 +362,6 @@ int main(void)
         cmocka_unit_test(an_answer_goes_to_the_exchange_it_belongs_to),
         cmocka_unit_test(an_exchange_whose_call_is_cancelled_is_closed),
         cmocka_unit_test(what_needs_no_answer_leaves_its_exchange_alone),
-        cmocka_unit_test(calls_of_a_forgotten_exchange_go_on_in_silence),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -182,9 +182,9 @@ static void what_a_caller_keeps_is_there_as_long_as_its_task_works(void **state)
 static void a_session_that_is_gone_is_told_nothing(void **state)
 {
     struct scene *scene = *state;
-    AUTO_JSON json_t *first = hold(&scene->peer, "a");
-    AUTO_JSON json_t *second = hold(&scene->peer, "b");
 
+    json_decref(hold(&scene->peer, "a"));
+    json_decref(hold(&scene->peer, "b"));
     release(&scene->peer, "a");
     assert_int_equal(scene->notified, 1);
     mcp_peer_deinit(&scene->peer);
