@@ -99,16 +99,21 @@ static json_t *failure(const struct job *job, const struct error *err)
 
 static const struct job_kind tool_kind = {.result = success, .failure = failure};
 
-/* Makes JOB a call of the tool NAME, if its caller may make one now. */
+/* Makes JOB a call of the tool NAME, if its caller may make one now. Every call counts, also one
+ * that does not fit. */
 static int prepare(struct job *job, const char *name, struct error *err)
 {
     const struct principal *principal = job->call.caller->principal;
+    struct error too_many = ERROR_INIT;
+    int admitted = limits_admit_call(principal->limits, principal->name, &too_many);
 
-    if (limits_admit_call(principal->limits, principal->name, err) < 0) {
-        account_refuse(&job->call, name, err);
+    if (tool_prepare(&job->call, job->server->registry, name, err) < 0)
         return -1;
+    if (admitted < 0) {
+        account_refuse(&job->call, name, &too_many);
+        *err = too_many;
     }
-    return tool_prepare(&job->call, job->server->registry, name, err);
+    return admitted;
 }
 
 static int check_headers(const struct mcp_request *request, const char *name,
@@ -133,7 +138,7 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (prepare(job, name, &failed) < 0 && failed.code != ERROR_INVALID_ARGUMENTS)
+    if (prepare(job, name, &failed) < 0 && failed.code == ERROR_UNKNOWN_TOOL)
         return job_fail(job, &failed, ret, err);
     return tasks_start_call(job, failed.code == ERROR_NONE ? NULL : &failed, ret, err);
 }

@@ -183,6 +183,34 @@ def test_too_many_calls_are_told_when_to_try_again(tokens):
         assert not call(server.address, token_of("bob"), 3, code="1")["result"]["isError"]
 
 
+def answer_to(number, stream):
+    """The next answer to request NUMBER."""
+    while True:
+        message = json.loads(stream.readline())
+        if message.get("id") == number:
+            return message
+
+
+def test_a_task_that_is_one_call_too_many_is_a_task_that_has_failed(tokens):
+    initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}}
+    calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
+        "name": "run_python", "arguments": {"code": "1"}, "task": {}}} for number in range(1, 4)]
+    lines = b"".join(json.dumps(message).encode() + b"\n" for message in [initialize, *calls])
+    with serve(token_file=str(tokens({"alice": "calls_per_minute=6"}))) as server:
+        with socket.create_connection(server.address, client.TIMEOUT) as connection:
+            with connection.makefile("rwb") as stream:
+                stream.write(f"Authorization: Bearer {token_of('alice')}\n".encode() + lines)
+                stream.flush()
+                task = answer_to(3, stream)["result"]["task"]
+                stream.write(json.dumps({"jsonrpc": "2.0", "id": 4, "method": "tasks/result",
+                                         "params": {"taskId": task["taskId"]}}).encode() + b"\n")
+                stream.flush()
+                result = answer_to(4, stream)["result"]
+    assert result["isError"] and "too many calls" in result["content"][0]["text"]
+
+
 def test_calls_a_minute_are_limited_for_all_who_show_a_token(tokens):
     with serve(token_file=str(tokens({"alice": ""})), limits={"calls_per_minute": 3}) as server:
         assert call(server.address, token_of("alice"), 2, code="1")["result"]["isError"]
