@@ -11,6 +11,7 @@ at `engine.gateway` and nothing beyond it: no firewall rule is made.
 
 import http.client
 import ipaddress
+import itertools
 import json
 import os
 import pathlib
@@ -20,7 +21,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 import urllib.parse
 
 import leftovers
@@ -150,8 +150,10 @@ def unmount_all(folder):
 class Bridge:
     """A bridge with a subnet that nothing on this machine uses."""
 
+    numbers = itertools.count()
+
     def __init__(self):
-        self.name = f"pxd{os.getpid()}x{time.monotonic_ns() % 1000}"
+        self.name = f"pxd{os.getpid()}x{next(Bridge.numbers)}"
         routes = subprocess.run(["ip", "-4", "-o", "route"], capture_output=True, text=True,
                                 env={"PATH": PROGRAMS}).stdout
         free = [subnet for subnet in SUBNETS if subnet not in routes]
