@@ -12,6 +12,7 @@ ends the program as a well-behaved client would and fails the test unless it exi
 import json
 import os
 import pathlib
+import random
 import select
 import shutil
 import signal
@@ -257,10 +258,20 @@ def _http_connection(peer):
     return Connection(None, None, peer.close, peer)
 
 
+# Below those that the kernel gives to connections, in an order of this process's own.
+PORTS = iter(random.sample(range(20000, 32000), 12000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens at; never the same twice."""
+    for port in PORTS:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no port is left")
 
 
 class Server(Connection):
