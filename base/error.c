@@ -1,11 +1,11 @@
 #include "base/error.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/utf8.h"
 
 /* What is too long is cut, between characters. */
 __attribute__((format(printf, 3, 0))) static void format_text(char *text, size_t size,

@@ -2,12 +2,12 @@
 
 #include "base/pattern.h"
 
-#include <pcre2.h>
-#include <stdlib.h>
-
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/pattern_translation.h"
+
+#include <pcre2.h>
+#include <stdlib.h>
 
 enum {
     SOURCE_BYTES = 16 * 1024,

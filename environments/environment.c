@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
-#include "environments/callers/real_path.h"
+#include "environments/real_path.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "environments/executor.h"
 
 #include "base/memory.h"
-#include "environments/run.h"
+#include "environments/run_private.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "environments/run.h"
+#include "environments/run_private.h"
 
 #include "base/clock.h"
 #include "base/json.h"

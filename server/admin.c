@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "server/admin_address.h"
+#include "server/configuration/admin_address.h"
 #include "server/transport/http/http_exchange.h"
 #include "server/transport/http/http_gate.h"
 #include "server/transport/http/http_origin.h"

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/config.h"
+#include "server/configuration/config.h"
 #include "server/tools/limits.h"
 #include "server/transport/authority.h"
 

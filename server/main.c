@@ -1,7 +1,7 @@
 /* The program: reads its command line, makes itself hard to look into, does what it was told. */
 #include "base/log.h"
-#include "server/command.h"
-#include "server/options.h"
+#include "server/commands/command.h"
+#include "server/commands/options.h"
 
 #include <malloc.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/config.h"
+#include "server/configuration/config.h"
 
 #include <stdbool.h>
 #include <string.h>

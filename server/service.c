@@ -7,12 +7,12 @@
 #include "base/memory.h"
 #include "base/spelling.h"
 #include "environments/callers/caller_rules.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/instance.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
-#include "server/config.h"
+#include "server/configuration/config.h"
 #include "server/state_directory.h"
 
 #include <limits.h>

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/callers/definition_schema.h"
-#include "environments/callers/real_path.h"
+#include "environments/real_path.h"
 
 #include <stdarg.h>
 #include <string.h>

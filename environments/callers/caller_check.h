@@ -2,7 +2,7 @@
  * of caller_rules.h. */
 #pragma once
 
-#include "base/misfits.h"
+#include "base/schema/misfits.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/callers/image_reference.h"
 

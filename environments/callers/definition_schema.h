@@ -2,7 +2,7 @@
  * compiled once, with the words that a model needs. */
 #pragma once
 
-#include "base/schema.h"
+#include "base/schema/schema.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "environments/engine/archive.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/json_lines.h"
-#include "environments/packages/last_lines.h"
+#include "environments/process/last_lines.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #include "environments/engine/engine_request.h"
 #include "environments/engine/exec.h"
 #include "environments/engine/last_words.h"
-#include "environments/packages/last_lines.h"
+#include "environments/process/last_lines.h"
 
 struct docker_site;
 

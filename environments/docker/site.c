@@ -1,10 +1,10 @@
 #include "environments/docker/site.h"
 
 #include "base/cleanup.h"
+#include "base/curl/curl_library.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/curl/curl_library.h"
 #include "environments/instance.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "environments/engine/engine.h"
 
 #include "base/cleanup.h"
+#include "base/curl/transfer.h"
 #include "base/memory.h"
 #include "environments/engine/engine_error.h"
-#include "base/curl/transfer.h"
 
 #include <fcntl.h>
 #include <stdio.h>

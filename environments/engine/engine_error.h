@@ -2,9 +2,9 @@
  * refused. Private to this layer. */
 #pragma once
 
+#include "base/curl/transfer.h"
 #include "base/error.h"
 #include "environments/engine/engine.h"
-#include "base/curl/transfer.h"
 
 #include <stddef.h>
 

@@ -2,10 +2,10 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/curl/transfer.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/engine/engine_error.h"
-#include "base/curl/transfer.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/curl/transfer.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/frames.h"
 #include "environments/engine/response_head.h"
-#include "base/curl/transfer.h"
 
 #include <ev.h>
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/interpreter/interpreter.h"
-#include "environments/packages/tool.h"
+#include "environments/process/subprocess.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -190,13 +190,14 @@ struct base_python *base_python_load(const char *state, const char *candidate)
     return NULL;
 }
 
-struct tool *base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
-                             void (*ended)(void *data, const char *output, const struct error *err),
-                             struct error *err)
+struct subprocess *
+base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
+                void (*ended)(void *data, const char *output, const struct error *err),
+                struct error *err)
 {
     const char *const arguments[] = {interpreter->executable, "-Ic", QUESTION, scratch, NULL};
     const char *const variables[] = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
-    const struct tool_settings settings = {
+    const struct subprocess_settings settings = {
         .host = interpreter->host,
         .name = interpreter->executable,
         .arguments = arguments,
@@ -206,7 +207,7 @@ struct tool *base_python_ask(const struct interpreter *interpreter, const char *
         .ended = ended,
     };
 
-    return tool_start(&settings, err);
+    return subprocess_start(&settings, err);
 }
 
 static int write_facts(json_t *facts, const struct base_python *base, const char *scratch,

@@ -14,7 +14,7 @@
 #include "environments/interpreter/file_identity.h"
 
 struct interpreter;
-struct tool;
+struct subprocess;
 
 /* Everything is owned. */
 struct base_python {
@@ -35,9 +35,10 @@ void base_python_free(struct base_python *base);
 
 /* Starts to ask INTERPRETER, which has been found. It puts site-packages into SCRATCH, an empty
  * directory on the file system of STATE. DATA and ENDED: see tool.h. */
-struct tool *base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
-                             void (*ended)(void *data, const char *output, const struct error *err),
-                             struct error *err);
+struct subprocess *
+base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
+                void (*ended)(void *data, const char *output, const struct error *err),
+                struct error *err);
 
 /* Keeps what INTERPRETER has answered: OUTPUT, and what is in SCRATCH. What was known before goes
  * to SCRATCH. NULL with ERR when that is no answer, or cannot be kept. */

@@ -7,7 +7,7 @@
 #include "environments/interpreter/search_path.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
-#include "environments/packages/tool.h"
+#include "environments/process/subprocess.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,16 +267,16 @@ static int write_requirements(const struct package_installation *installation, c
     return fd_write_new_file(file, S_IRUSR | S_IWUSR, text, strlen(text), err);
 }
 
-struct tool *package_installation_start(const struct package_installation *installation, void *data,
-                                        void (*said)(void *data, const char *line),
-                                        void (*ended)(void *data, const char *output,
-                                                      const struct error *err),
-                                        struct error *err)
+struct subprocess *
+package_installation_start(const struct package_installation *installation, void *data,
+                           void (*said)(void *data, const char *line),
+                           void (*ended)(void *data, const char *output, const struct error *err),
+                           struct error *err)
 {
     AUTO_FREE char *file = memory_format("%s/requirements.txt", installation->scratch);
     AUTO(strings_deinit) struct strings arguments = {0};
     AUTO(strings_deinit) struct strings variables = {0};
-    struct tool_settings settings = {
+    struct subprocess_settings settings = {
         .host = installation->host,
         .directory = installation->scratch,
         .data = data,
@@ -291,7 +291,7 @@ struct tool *package_installation_start(const struct package_installation *insta
     add_variables(&variables, installation);
     settings.arguments = (const char *const *)arguments.items;
     settings.variables = (const char *const *)variables.items;
-    return tool_start(&settings, err);
+    return subprocess_start(&settings, err);
 }
 
 /* Progress */

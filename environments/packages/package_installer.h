@@ -12,7 +12,7 @@
 struct base_python;
 struct process_host;
 struct requirements;
-struct tool;
+struct subprocess;
 
 /* Everything is borrowed until package_installation_start returns. */
 struct package_installation {
@@ -28,11 +28,11 @@ struct package_installation {
 
 /* Starts the installer; SAID and ENDED as in tool.h. NULL with ERR when there is none, which says
  * what to install. */
-struct tool *package_installation_start(const struct package_installation *installation, void *data,
-                                        void (*said)(void *data, const char *line),
-                                        void (*ended)(void *data, const char *output,
-                                                      const struct error *err),
-                                        struct error *err);
+struct subprocess *
+package_installation_start(const struct package_installation *installation, void *data,
+                           void (*said)(void *data, const char *line),
+                           void (*ended)(void *data, const char *output, const struct error *err),
+                           struct error *err);
 
 /* What LINE of an installer tells of the way it goes: "downloading numpy-2.0-py3-none-any.whl", or
  * NULL. Owned by the caller. */

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "environments/process/control.h"
 #include "environments/process/landlock.h"
-#include "environments/process/tree.h"
+#include "environments/process/tree_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

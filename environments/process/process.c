@@ -2,7 +2,7 @@
 
 #include "base/buffer.h"
 #include "environments/process/control.h"
-#include "environments/process/tree.h"
+#include "environments/process/tree_private.h"
 
 #include <assert.h>
 #include <string.h>

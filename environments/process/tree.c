@@ -1,4 +1,4 @@
-#include "environments/process/tree.h"
+#include "environments/process/tree_private.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

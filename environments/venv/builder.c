@@ -9,7 +9,7 @@
 #include "environments/interpreter/interpreter.h"
 #include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
-#include "environments/packages/tool.h"
+#include "environments/process/subprocess.h"
 #include "environments/venv/layout.h"
 #include "environments/venv/record.h"
 #include "environments/venv/scripts.h"
@@ -375,7 +375,7 @@ void venv_builder_cancel(struct venv_builder *builder)
 {
     builder->done = NULL;
     if (builder->tool)
-        tool_kill(builder->tool);
+        subprocess_kill(builder->tool);
     else if (builder->state == BUILDER_LOCKING)
         builder_free(builder);
 }

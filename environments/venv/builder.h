@@ -22,7 +22,7 @@ struct base_python;
 struct environment;
 struct interpreter;
 struct requirements;
-struct tool;
+struct subprocess;
 
 /* What is to be made; everything is borrowed while it is being made. */
 struct venv_plan {
@@ -69,7 +69,7 @@ struct venv_builder {
     char *aside;                       /* owned */
     struct base_python *base;          /* owned; asked by this builder, or NULL */
     char *installing;                  /* owned; the names of packages */
-    struct tool *tool;                 /* borrowed: the one that runs, or NULL */
+    struct subprocess *tool;           /* borrowed: the one that runs, or NULL */
     struct tree_removal removal;       /* of what is aside */
     struct directory_removal emptying; /* of the scratch directory */
     bool has_waited;                   /* another one has made it, or tried to */

@@ -8,8 +8,6 @@
  *
  * "To itself" counts other servers too: a directory in use is locked shared, and only who gets the
  * lock exclusively may rename. */
-#include "environments/workplace/working_directory.h"
-
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -17,7 +15,8 @@
 #include "base/outcome.h"
 #include "base/random.h"
 #include "environments/workplace/directory_listing.h"
-#include "environments/workplace/workplace.h"
+#include "environments/workplace/working_directory.h"
+#include "environments/workplace/workplace_private.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/memory.h"
-#include "environments/workplace/workplace.h"
+#include "environments/workplace/workplace_private.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "environments/workplace/workplace.h"
+#include "environments/workplace/workplace_private.h"
 
 #include "base/cleanup.h"
 #include "base/fd.h"

@@ -1,8 +1,7 @@
-#include "environments/workplace/workplace.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "environments/workplace/workplace_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "server/tools/prompt.h"
 #include "server/tools/run_python.h"
 #include "server/tools/run_python_definition.h"

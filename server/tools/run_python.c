@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/callers/caller_rules.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "schemas/schemas.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/misfits.h"
-#include "base/schema.h"
+#include "base/schema/misfits.h"
+#include "base/schema/schema.h"
 #include "server/tools/account.h"
 #include "server/tools/label.h"
 #include "server/tools/tool_headers.h"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/error.h"
-
 #include "server/transport/http/http_limits.h"
 
 #include <ev.h>

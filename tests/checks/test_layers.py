@@ -1,4 +1,4 @@
-"""A layer includes its own headers, those of the next layer down, and base/; nothing above."""
+"""Includes point one way: a layer knows the next one down, a folder those below it."""
 
 import os
 import re
@@ -20,6 +20,25 @@ LAYERS = [
 ]
 EVERYWHERE = ("base", "schemas")
 OURS = EVERYWHERE + tuple(LAYERS)
+# The folders inside a layer, bottom first: a folder includes itself and those before it.
+FOLDERS = [
+    "base",
+    "base/curl",
+    "base/schema",
+    "environments/interpreter",
+    "environments/packages",
+    "environments/workplace",
+    "environments",
+    "environments/system",
+    "environments/venv",
+    "environments/docker",
+    "environments/callers",
+    "environments/catalog",
+    "server/configuration",
+    "server",
+    "server/commands",
+]
+MAIN = "server/main.c"  # starts the command, above everything else in its folder
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -66,10 +85,45 @@ def test_includes_only_its_own_layer_the_next_one_down_and_base(path):
 
 
 @pytest.mark.parametrize("path", sources(), ids=str)
-def test_includes_its_own_header_first(path):
-    own = path.with_suffix(".h")
-    if path.suffix == ".c" and (tree.ROOT / own).exists():
-        assert INCLUDE.search(tree.text(path)).group(2) == str(own)
+def test_includes_only_folders_below_its_own(path):
+    here = os.path.dirname(path)
+    if here not in FOLDERS or str(path) == MAIN:
+        return
+    for name in includes(path):
+        there = os.path.dirname(name)
+        if layer_of(name) == layer_of(path) and there in FOLDERS:
+            assert FOLDERS.index(there) <= FOLDERS.index(here), f'{path} must not include "{name}"'
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_includes_no_private_header_of_another_folder(path):
+    for name in includes(path):
+        if name.endswith("_private.h"):
+            assert os.path.dirname(name) == os.path.dirname(path), f'{path}: "{name}" is private'
+
+
+def own_header(path):
+    """The header of the source file PATH, or None."""
+    names = (f"{path.with_suffix('')}.h", f"{path.with_suffix('')}_private.h")
+    return next((name for name in names if (tree.ROOT / name).exists()), None)
+
+
+@pytest.mark.parametrize("path", tree.files(".c", ".h"), ids=str)
+def test_includes_in_one_order(path):
+    """Its own header, then ours, then the system's; a blank line between, each by name."""
+    found = INCLUDE.findall(tree.text(path))
+    own = own_header(path) if path.suffix == ".c" else None
+    if own in [name for _, name in found]:
+        assert found[0][1] == own
+        found = found[1:]
+    elif path.name.startswith("test_") and found and found[0][1].endswith(path.stem[5:] + ".h"):
+        found = found[1:]
+    ours = [name for mark, name in found if mark == '"']
+    theirs = [name for mark, name in found if mark == "<"]
+    assert [mark for mark, _ in found] == ['"'] * len(ours) + ["<"] * len(theirs)
+    assert ours == sorted(ours)
+    if "cmocka.h" not in theirs:  # which wants others before itself
+        assert theirs == sorted(theirs)
 
 
 @pytest.mark.parametrize("path", headers(), ids=str)

@@ -1,10 +1,9 @@
 #undef NDEBUG
 
-#include "server/tools/resource.h"
-
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/resource.h"
 #include "tests/conformance/catalogue.h"
 
 #include <assert.h>

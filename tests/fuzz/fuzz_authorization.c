@@ -1,9 +1,8 @@
 /* The value of an `Authorization` field: nothing lets in but the scheme, spaces and the token. */
-#include "server/transport/authority.h"
-
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/transport/authority.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* A configuration file: whatever is in it, there are either errors or a complete tree. */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "server/config.h"
+#include "server/configuration/config.h"
+
+#include <stdint.h>
+#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

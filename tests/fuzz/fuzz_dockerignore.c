@@ -1,10 +1,9 @@
 /* Input: a .dockerignore, NUL, a path. What matches a directory matches what is in it, unless some
  * of it may be taken back; a last line with the path's own name decides. */
 #undef NDEBUG
-#include "environments/engine/dockerignore.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/engine/dockerignore.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -2,16 +2,16 @@
  * newline, and what is expected. A value is read or it is not; what is read of an encoded one is
  * UTF-8 that this would have encoded so; every string is what its own encoding says. */
 #undef NDEBUG
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "server/mcp/header_value.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,13 +1,13 @@
 /* Input: a byte that says in what pieces the rest comes, and the rest: a chunked body and what
  * follows it. What is made of it does not depend on the pieces. */
 #undef NDEBUG
+#include "base/memory.h"
+#include "server/transport/http/http_body.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
-#include "server/transport/http/http_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,6 +2,11 @@
  * same bytes go to two connections, to one in a piece, to the other in small ones. What comes back
  * does not depend on that, and the service is told of the end of every exchange it was told of. */
 #undef NDEBUG
+#include "base/buffer.h"
+#include "base/list.h"
+#include "server/transport/http/http_connection.h"
+#include "server/transport/transport.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,11 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "base/buffer.h"
-#include "base/list.h"
-#include "server/transport/http/http_connection.h"
-#include "server/transport/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,16 +2,16 @@
  * an event. Read as the HTML standard (9.2.6) says, what is written has the same data, but that all
  * its line breaks are \n, and nothing else. */
 #undef NDEBUG
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "server/transport/http/http_event.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/buffer.h"
-#include "base/cleanup.h"
-#include "base/memory.h"
-#include "server/transport/http/http_event.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,14 +2,14 @@
  * what is read from it is clean: names are tokens, values have no line break, nothing lies outside
  * of the head. */
 #undef NDEBUG
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "server/transport/http/http_head.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/cleanup.h"
-#include "base/memory.h"
-#include "server/transport/http/http_head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

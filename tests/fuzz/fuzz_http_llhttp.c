@@ -2,17 +2,17 @@
  * same bytes. What we accept llhttp accepts, and it is the same request: method, target, fields and
  * where the body ends. What we refuse is of no interest. */
 #undef NDEBUG
-#include <assert.h>
-#include <llhttp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/transport/http/http_body.h"
 #include "server/transport/http/http_head.h"
+
+#include <assert.h>
+#include <llhttp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

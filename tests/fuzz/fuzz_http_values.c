@@ -2,18 +2,18 @@
  * spelt out; as Origin it may call only if it is listed or names this machine. Whatever it is, the
  * lists of Accept, Content-Type and Connection are read within it. */
 #undef NDEBUG
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "server/transport/http/http_accept.h"
+#include "server/transport/http/http_head.h"
+#include "server/transport/http/http_origin.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "base/cleanup.h"
-#include "base/memory.h"
-#include "server/transport/http/http_accept.h"
-#include "server/transport/http/http_head.h"
-#include "server/transport/http/http_origin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,13 +1,13 @@
 /* Input: a name of an image and, on a line of its own, a pattern. What a name is written out to in
  * full is a name that is written out to the same, and what a pattern stands for does not depend on
  * which of the two is asked about. */
+#include "base/cleanup.h"
+#include "environments/callers/image_reference.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "base/cleanup.h"
-#include "environments/callers/image_reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,8 @@
 /* A signed token and, behind a line break, a set of keys. What is taken apart names an algorithm
  * and a key; what is verified was not made here. */
-#include "server/transport/oauth/jwt.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "server/transport/oauth/jwt.h"
 #include "server/transport/oauth/key_set.h"
 
 #include <assert.h>

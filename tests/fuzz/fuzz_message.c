@@ -3,12 +3,6 @@
  * is JSON on one line, and an id in it is null or one that was sent; at the end nothing is left
  * over. */
 #undef NDEBUG
-#include <assert.h>
-#include <jansson.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
@@ -16,6 +10,12 @@
 #include "server/jsonrpc/session.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
+
+#include <assert.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { TASK_DIGITS = 32 };
 

@@ -1,14 +1,14 @@
 /* Input: a state that somebody brings. Nothing that was not sealed here is ever taken, also when it
  * is a good one with something cut off and put in its place. */
 #undef NDEBUG
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/mcp/request_state.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/json.h"
-#include "base/memory.h"
-#include "server/mcp/request_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,13 +2,13 @@
  * hashes and nothing else: no other options, no URLs, paths, variables, comments or joined lines;
  * and read again it is the same. */
 #undef NDEBUG
+#include "base/cleanup.h"
+#include "environments/packages/requirements.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/cleanup.h"
-#include "environments/packages/requirements.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

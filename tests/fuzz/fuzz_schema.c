@@ -1,12 +1,12 @@
 /* Input: a schema, NUL, an instance. Whatever they are, compiling ends in a schema or in an error
  * with a message, and validating in an answer that is the same with and without reports. */
+#include "base/json.h"
+#include "base/schema/schema.h"
+
 #include <assert.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "base/json.h"
-#include "base/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,14 +5,6 @@
  * reads now and then. Whatever the bytes are, each line that comes back is JSON, and a client that
  * reads all of it gets the same answers from both. At the end nothing is left over. */
 #undef NDEBUG
-#include <assert.h>
-#include <jansson.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/list.h"
@@ -21,6 +13,14 @@
 #include "server/tools/registry.h"
 #include "server/transport/stream.h"
 #include "tests/fixture/tools.h"
+
+#include <assert.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

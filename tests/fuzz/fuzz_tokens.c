@@ -1,9 +1,8 @@
 /* A token file: either there are faults, which do not quote it, or names with tokens of their own.
  * In either case nothing of the text is left. */
-#include "server/token_file.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "server/token_file.h"
 
 #include <assert.h>
 #include <stdbool.h>

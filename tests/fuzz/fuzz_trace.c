@@ -1,13 +1,13 @@
 /* Input: a traceparent and, on a line of its own, a tracestate. What is taken of them is handed on
  * in a form that is taken again, of the same trace; a state is handed on as it is, or not at all.
  */
-#include <assert.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/tools/trace.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

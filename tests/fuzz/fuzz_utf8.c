@@ -1,12 +1,12 @@
 /* Input: bytes as a program may print them. Repairing them gives valid text of at most three times
  * the length that needs no repair; text cut at a boundary is repaired to the same in two halves. */
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/cleanup.h"
-#include "base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -117,19 +117,11 @@ def test_an_engine_that_answers_is_described(tmp_path):
     assert line_of(lines, "runc").endswith(" 1.1.5+ds1 (1.1.5+ds1-1+deb12u1)")
 
 
-def test_a_runc_that_may_be_weak_is_told_with_what_would_mend_it(tmp_path):
-    with engine(tmp_path / "socket", VERSION, INFO) as host:
-        text = "\n".join(doctor(host=host)[1]["docker"])
-    assert "CVE-2024-21626 (fixed in 1.1.12)" in text and "CVE-2025-31133" in text
-    assert "unless this build has the fixes" in text
-
-
-def test_podman_says_it_in_its_own_way_and_a_new_runc_has_no_warning(tmp_path):
+def test_podman_says_it_in_its_own_way(tmp_path):
     with engine(tmp_path / "socket", PODMAN, INFO) as host:
         lines = doctor(host=host)[1]["docker"]
     assert "Podman 4.3.1, API 1.41" in line_of(lines, "engine")
     assert line_of(lines, "runc").endswith(" 1.3.3 (runc_1.3.3-1_amd64)")
-    assert "CVE" not in "\n".join(lines)
 
 
 @pytest.mark.parametrize("version, info", [({}, {}), ([], []), ({"Components": [7, {}]}, {

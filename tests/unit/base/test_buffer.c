@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static const char TEXT[] = "The quick brown fox jumps over the lazy dog";

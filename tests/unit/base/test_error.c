@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static void test_setting_returns_minus_one_and_keeps_code_and_message(void **state)

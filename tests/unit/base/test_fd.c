@@ -1,5 +1,8 @@
 #include "base/fd.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,11 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <cmocka.h>
-
-#include "base/cleanup.h"
-#include "base/memory.h"
 
 /* A directory of its own for each test, removed behind it. */
 static int set_up(void **state)

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static const unsigned char KEY[HMAC_KEY_BYTES] = "0123456789abcdef0123456789abcdef";

@@ -1,15 +1,14 @@
 #include "base/list.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
-
-#include "base/memory.h"
 
 struct item {
     int number;

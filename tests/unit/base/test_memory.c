@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include "base/cleanup.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
-
-#include "base/cleanup.h"
 
 static void test_new_memory_is_zeroed(void **state)
 {

@@ -1,16 +1,15 @@
 #include "base/pattern.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
-
-#include "base/cleanup.h"
-#include "base/memory.h"
 
 enum { BUDGET = 100000 };
 

@@ -1,15 +1,14 @@
 #include "base/utf8.h"
 
+#include "base/cleanup.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
-
-#include "base/cleanup.h"
 
 #define BAD "\xEF\xBF\xBD" /* U+FFFD */
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 enum { NOW = 1000000 };

@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 enum { LIMIT = 1024 * 1024 };

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define EMPTY        "HTTP/1.1 204 No Content\r\n\r\n"

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define BYTES(TEXT) (TEXT), sizeof(TEXT) - 1

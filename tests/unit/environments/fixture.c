@@ -1,14 +1,12 @@
-#include "fixture.h"
-
 #include "base/memory.h"
 #include "environments/capture.h"
+#include "fixture.h"
 #include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define BOUND_SECONDS 60.0

@@ -2,7 +2,7 @@
  * catalog with the environment "system" and an executor; and calls that collect what came back. */
 #pragma once
 
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"

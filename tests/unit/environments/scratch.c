@@ -1,9 +1,8 @@
-#include "scratch.h"
-
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/workplace/directory_removal.h"
+#include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>

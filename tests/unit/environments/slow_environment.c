@@ -1,6 +1,5 @@
-#include "slow_environment.h"
-
 #include "base/memory.h"
+#include "slow_environment.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define BYTES(LITERAL) (LITERAL), sizeof(LITERAL) - 1

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 static int set_up(void **state)

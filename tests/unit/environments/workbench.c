@@ -1,14 +1,12 @@
-#include "workbench.h"
-
 #include "base/memory.h"
 #include "scratch.h"
+#include "workbench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
 #include <sys/stat.h>
 

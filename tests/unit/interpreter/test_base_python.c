@@ -5,7 +5,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "environments/interpreter/interpreter.h"
-#include "environments/packages/tool.h"
+#include "environments/process/subprocess.h"
 #include "environments/venv/layout.h"
 #include "tests/unit/environments/scratch.h"
 #include "tests/unit/environments/workbench.h"
@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 /* What TEXT is; *RET_VALUE is what MESSAGE borrows from. */

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
 #include <cmocka.h>
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))

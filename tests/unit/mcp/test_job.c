@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 enum { CANNOT_BE_ASKED = 0, FIRST_NUMBER = 1 };

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 /* QUESTION becomes EXPECTED at VERSION, and is itself as before. */

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 /* Two good keys, one of them for RS256 alone under another name; and a small one, a secret, one for

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static void test_what_is_fetched_is_encrypted_or_local(void **state)

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define DIGITS_32 "0123456789abcdefABCDEF0123456789"

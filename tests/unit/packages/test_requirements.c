@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define HASH "--hash=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,7 +1,7 @@
 #include "server/tools/approval.h"
 
 #include "base/json.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "server/tools/invocation.h"
 
 #include <setjmp.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 struct asking {

@@ -1,7 +1,7 @@
 #include "server/tools/approval_text.h"
 
 #include "base/json.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static const struct environment_settings defaults = {

@@ -1,7 +1,7 @@
 #include "server/tools/code_writer.h"
 
 #include "base/json.h"
-#include "environments/catalog.h"
+#include "environments/catalog/catalog.h"
 #include "server/tools/prompt.h"
 #include "server/tools/registry.h"
 #include "server/tools/run_python.h"
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 struct prompting {

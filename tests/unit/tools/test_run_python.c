@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
 #include <cmocka.h>
 
 #define FLOOD_SECONDS 2.0

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define TRACE  "4bf92f3577b34da6a3ce929d0e0e4736"

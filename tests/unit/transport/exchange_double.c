@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static struct exchange_double *double_of(struct http_exchange *exchange)

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 static struct http_double *double_of(struct http_service *service)

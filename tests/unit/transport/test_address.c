@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #define PATH_50 "/234567890123456789012345678901234567890123456789."

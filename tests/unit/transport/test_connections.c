@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 /* Over HTTP; test_transport.c has those that speak in lines. */

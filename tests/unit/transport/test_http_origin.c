@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 static const char *const hosts[] = {"example.com", "proxy.example:8443", "[2001:db8::1]", NULL};

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 #define LOGIN_SECONDS 0.3

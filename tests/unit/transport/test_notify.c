@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 /* A manager at NAME, a path or "@abstract". */

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 /* What a test does in a child with other descriptors at 0, 1 and 2. A step that is not so ends the

@@ -1,0 +1,354 @@
+#include "environments/catalog/catalog.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/callers/caller_rules.h"
+#include "environments/catalog/retirement.h"
+#include "environments/catalog/shelf.h"
+#include "environments/docker/docker.h"
+#include "environments/system/system.h"
+#include "environments/venv/venv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREPARE_SECONDS 600.0
+
+struct catalog {
+    struct catalog_settings settings;
+    char *state;                       /* owned; what the settings have */
+    char *container_init;              /* the same */
+    struct environment **environments; /* owned, and what is in it */
+    size_t count;
+    struct retirement retirement; /* of those that another configuration has replaced */
+    struct shelf *shelf;          /* owned; what calls have defined */
+};
+
+static const struct {
+    const char *type;
+    struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
+                                  struct error *err);
+} kinds[] = {
+    {"docker", docker_environment_new},
+    {"system", system_environment_new},
+    {"venv", venv_environment_new},
+};
+
+struct catalog *catalog_new(const struct catalog_settings *settings)
+{
+    struct catalog *catalog = NEW(struct catalog);
+
+    catalog->settings = *settings;
+    if (settings->state)
+        catalog->state = memory_copy_string(settings->state);
+    catalog->settings.state = catalog->state;
+    if (settings->container_init)
+        catalog->container_init = memory_copy_string(settings->container_init);
+    catalog->settings.container_init = catalog->container_init;
+    catalog->shelf = shelf_new(settings->loop);
+    retirement_init(&catalog->retirement, settings->loop);
+    return catalog;
+}
+
+const struct catalog_settings *catalog_settings(const struct catalog *catalog)
+{
+    return &catalog->settings;
+}
+
+void catalog_begin(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_begin(catalog->environments[i]);
+}
+
+void catalog_stop(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_stop(catalog->environments[i]);
+    retirement_stop(&catalog->retirement);
+    shelf_stop(catalog->shelf);
+}
+
+bool catalog_is_idle(const struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (!environment_is_idle(catalog->environments[i]))
+            return false;
+    return retirement_is_idle(&catalog->retirement) && shelf_is_idle(catalog->shelf);
+}
+
+void catalog_free(struct catalog *catalog)
+{
+    if (!catalog)
+        return;
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_free(catalog->environments[i]);
+    retirement_deinit(&catalog->retirement);
+    shelf_free(catalog->shelf);
+    free(catalog->environments);
+    free(catalog->state);
+    free(catalog->container_init);
+    free(catalog);
+}
+
+struct environment *catalog_find(const struct catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (strcmp(catalog->environments[i]->name, name) == 0)
+            return catalog->environments[i];
+    return NULL;
+}
+
+json_t *catalog_names(const struct catalog *catalog)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < catalog->count; i++)
+        json_array_append_new(names, json_string(catalog->environments[i]->name));
+    return names;
+}
+
+/* NAME=VALUE for every member of VARIABLES, NULL-terminated. Owned by the caller. */
+static char **read_variables(const json_t *variables)
+{
+    char **strings = memory_new(json_object_size(variables) + 1, sizeof *strings);
+    const char *name;
+    json_t *value;
+    size_t count = 0;
+
+    json_object_foreach ((json_t *)variables, name, value)
+        strings[count++] = memory_format("%s=%s", name, json_string_value(value));
+    return strings;
+}
+
+static double number_or(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static uint64_t amount_or(const json_t *limits, const char *key, uint64_t otherwise)
+{
+    const json_t *value = json_object_get(limits, key);
+
+    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : otherwise;
+}
+
+static void read_limits(struct environment_settings *settings, const json_t *limits)
+{
+    settings->limits.memory = amount_or(limits, "memory", settings->limits.memory);
+    settings->limits.processes =
+        (unsigned)amount_or(limits, "processes", settings->limits.processes);
+    settings->disk = amount_or(limits, "disk", settings->disk);
+    if (json_object_get(limits, "disk"))
+        settings->limits.file_size = settings->disk;
+    settings->output = (size_t)amount_or(limits, "output", settings->output);
+}
+
+/* A limit that is given alone moves the other value with it; both given must fit together. */
+static int read_timeouts(struct environment_settings *settings, const json_t *definition,
+                         const char **ret_key, struct error *err)
+{
+    const bool has_timeout = json_object_get(definition, "timeout") != NULL;
+    const bool has_most = json_object_get(definition, "max_timeout") != NULL;
+
+    settings->timeout = number_or(definition, "timeout", settings->timeout);
+    settings->max_timeout = number_or(definition, "max_timeout", settings->max_timeout);
+    if (settings->timeout <= settings->max_timeout)
+        return 0;
+    if (has_most && !has_timeout) {
+        settings->timeout = settings->max_timeout;
+        return 0;
+    }
+    *ret_key = "timeout";
+    return error_set(err, ERROR_CONFIG, "%g seconds is more than max_timeout, which is %g",
+                     settings->timeout, settings->max_timeout);
+}
+
+static void read_preparation(struct environment_settings *settings, const json_t *definition)
+{
+    const char *when = json_object_get_string(definition, "prepare");
+
+    settings->eager = when && strcmp(when, "eager") == 0;
+    settings->prepare_timeout = number_or(definition, "prepare_timeout", PREPARE_SECONDS);
+}
+
+static int read_settings(struct environment_recipe *recipe, const char **ret_key, struct error *err)
+{
+    const json_t *definition = recipe->definition;
+
+    if (read_timeouts(&recipe->settings, definition, ret_key, err) < 0)
+        return -1;
+    recipe->settings.approval = approval_policy_find(json_object_get_string(definition, "approval"),
+                                                     recipe->settings.approval);
+    read_preparation(&recipe->settings, definition);
+    read_limits(&recipe->settings, json_object_get(definition, "limits"));
+    recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
+    return 0;
+}
+
+static struct environment *create(struct environment_recipe *recipe, const char **ret_key,
+                                  struct error *err)
+{
+    const char *type = json_object_get_string(recipe->definition, "type");
+
+    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].type, type) == 0)
+            return kinds[i].create(recipe, ret_key, err);
+    *ret_key = "type";
+    error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"", type ? type : "");
+    return NULL;
+}
+
+/* A new environment, owned by the caller. PATHS (taken) are those that a call has named, or NULL.
+ */
+static struct environment *make(const struct catalog *catalog, const char *name,
+                                const json_t *definition,
+                                const struct environment_settings *defaults, char **paths,
+                                const char **ret_key, struct error *err)
+{
+    struct environment_recipe recipe = {
+        .name = name,
+        .definition = definition,
+        .settings = *defaults,
+        .loop = catalog->settings.loop,
+        .host = catalog->settings.host,
+        .state = catalog->settings.state,
+        .instance = catalog->settings.instance,
+        .container_init = catalog->settings.container_init,
+    };
+    struct environment *environment = NULL;
+
+    *ret_key = NULL;
+    recipe.settings.variables = NULL;
+    recipe.settings.paths = paths;
+    if (read_settings(&recipe, ret_key, err) == 0)
+        environment = create(&recipe, ret_key, err);
+    environment_settings_deinit(&recipe.settings);
+    return environment;
+}
+
+int catalog_add(struct catalog *catalog, const char *name, const json_t *definition,
+                const struct environment_settings *defaults, const char **ret_key,
+                struct error *err)
+{
+    struct environment *environment;
+
+    *ret_key = NULL;
+    if (catalog_find(catalog, name))
+        return error_set(err, ERROR_CONFIG, "there is an environment \"%s\" already", name);
+    environment = make(catalog, name, definition, defaults, NULL, ret_key, err);
+    if (!environment)
+        return -1;
+    catalog->environments =
+        memory_resize(catalog->environments, (catalog->count + 1) * sizeof *catalog->environments);
+    catalog->environments[catalog->count++] = environment;
+    return 0;
+}
+
+/* Another configuration */
+
+/* What both were made from says the same. */
+static bool are_alike(const struct environment *a, const struct environment *b)
+{
+    return strcmp(a->name, b->name) == 0 && json_equal(a->definition, b->definition) &&
+           environment_settings_are_equal(&a->settings, &b->settings);
+}
+
+/* Takes the environment that is like OTHER out of CATALOG; NULL when there is none. */
+static struct environment *take_alike(struct catalog *catalog, const struct environment *other)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->environments[i] && are_alike(catalog->environments[i], other))
+            return STEAL_PTR(catalog->environments[i]);
+    return NULL;
+}
+
+/* What is to be used in the place of NEXT (taken): the environment that CATALOG has, or NEXT, which
+ * begins. */
+static struct environment *settle(struct catalog *catalog, struct environment *next)
+{
+    struct environment *known = take_alike(catalog, next);
+
+    if (!known) {
+        environment_begin(next);
+        return next;
+    }
+    environment_free(next);
+    return known;
+}
+
+void catalog_replace(struct catalog *catalog, struct catalog *next)
+{
+    struct environment **environments = next->environments;
+    size_t count = next->count;
+
+    for (size_t i = 0; i < count; i++)
+        environments[i] = settle(catalog, environments[i]);
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->environments[i])
+            retirement_add(&catalog->retirement, STEAL_PTR(catalog->environments[i]));
+    next->environments = catalog->environments;
+    next->count = catalog->count;
+    catalog->environments = environments;
+    catalog->count = count;
+    catalog_free(next);
+}
+
+/* What calls have defined */
+
+static char **copy_strings(const json_t *strings)
+{
+    char **copies = memory_new(json_array_size(strings) + 1, sizeof *copies);
+    const json_t *string;
+    size_t i;
+
+    json_array_foreach (strings, i, string)
+        copies[i] = memory_copy_string(json_string_value(string));
+    return copies;
+}
+
+/* What the constructor of a kind says about a definition is told to the caller who wrote it. */
+static int blame_key(const char *key, const struct error *cause, struct error *err)
+{
+    return error_set(err, ERROR_INVALID_ARGUMENTS, "environment_definition%s%s: %s", key ? "." : "",
+                     key ? key : "", cause->message);
+}
+
+/* The environment for a definition that has passed the rules. Borrowed, or NULL. */
+static struct environment *shelve(struct catalog *catalog, const struct caller_rules *rules,
+                                  const struct caller_definition *definition, struct error *err)
+{
+    char digest[DIGEST_TEXT_BYTES];
+    struct error cause = ERROR_INIT;
+    const char *key;
+    struct environment *environment;
+
+    environment_digest(definition->definition, caller_rules_settings(rules), digest);
+    environment = shelf_find(catalog->shelf, digest);
+    if (environment || shelf_make_room(catalog->shelf, err) < 0)
+        return environment;
+    environment = make(catalog, CATALOG_DEFINED_NAME, definition->definition,
+                       caller_rules_settings(rules), copy_strings(definition->paths), &key, &cause);
+    if (!environment) {
+        (void)blame_key(key, &cause, err);
+        return NULL;
+    }
+    shelf_put(catalog->shelf, digest, environment);
+    environment_begin(environment);
+    return environment;
+}
+
+struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
+                                   const struct caller_rules *rules, struct error *err)
+{
+    struct caller_definition settled;
+    struct environment *environment;
+
+    if (caller_rules_settle(rules, definition, &settled, err) < 0)
+        return NULL;
+    environment = shelve(catalog, rules, &settled, err);
+    caller_definition_deinit(&settled);
+    return environment;
+}

@@ -1,0 +1,128 @@
+#include "environments/catalog/shelf.h"
+
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/catalog/retirement.h"
+#include "environments/environment.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct list link;
+    char *key;                       /* owned */
+    struct environment *environment; /* owned */
+};
+
+struct shelf {
+    struct list kept; /* of struct entry; the one that was used last is the last */
+    size_t count;     /* of them */
+    struct retirement retirement;
+};
+
+static struct entry *entry_of(struct list *link)
+{
+    return CONTAINER_OF(link, struct entry, link);
+}
+
+/* The environment of ENTRY, which is gone then. */
+static struct environment *entry_take(struct shelf *shelf, struct entry *entry)
+{
+    struct environment *environment = entry->environment;
+
+    list_remove(&entry->link);
+    shelf->count--;
+    free(entry->key);
+    free(entry);
+    return environment;
+}
+
+struct shelf *shelf_new(struct ev_loop *loop)
+{
+    struct shelf *shelf = NEW(struct shelf);
+
+    list_init(&shelf->kept);
+    retirement_init(&shelf->retirement, loop);
+    return shelf;
+}
+
+struct environment *shelf_find(struct shelf *shelf, const char *key)
+{
+    LIST_FOR_EACH (&shelf->kept, link) {
+        struct entry *entry = entry_of(link);
+
+        if (strcmp(entry->key, key) != 0)
+            continue;
+        list_remove(link);
+        list_append(&shelf->kept, link);
+        return entry->environment;
+    }
+    return NULL;
+}
+
+/* The one that nobody uses, for the longest time; or NULL. */
+static struct entry *find_unused(const struct shelf *shelf)
+{
+    LIST_FOR_EACH (&shelf->kept, link) {
+        if (entry_of(link)->environment->users == 0)
+            return entry_of(link);
+    }
+    return NULL;
+}
+
+/* What is going takes no place, but only so much may be going. */
+int shelf_make_room(struct shelf *shelf, struct error *err)
+{
+    struct entry *unused = find_unused(shelf);
+
+    if (shelf->count < SHELF_PLACES)
+        return 0;
+    if (!unused || shelf->retirement.count >= SHELF_PLACES)
+        return error_set(err, ERROR_BUSY,
+                         "the server is busy: %d environments that calls have defined are in use; "
+                         "try again later, or with a definition that was used before",
+                         SHELF_PLACES);
+    log_info("an environment that a call has defined is given up: others were used since then");
+    retirement_add(&shelf->retirement, entry_take(shelf, unused));
+    return 0;
+}
+
+void shelf_put(struct shelf *shelf, const char *key, struct environment *environment)
+{
+    struct entry *entry = NEW(struct entry);
+
+    entry->key = memory_copy_string(key);
+    entry->environment = environment;
+    list_append(&shelf->kept, &entry->link);
+    shelf->count++;
+}
+
+void shelf_stop(struct shelf *shelf)
+{
+    LIST_FOR_EACH (&shelf->kept, link)
+        environment_stop(entry_of(link)->environment);
+    retirement_stop(&shelf->retirement);
+}
+
+bool shelf_is_idle(const struct shelf *shelf)
+{
+    LIST_FOR_EACH (&shelf->kept, link) {
+        if (!environment_is_idle(entry_of(link)->environment))
+            return false;
+    }
+    return retirement_is_idle(&shelf->retirement);
+}
+
+void shelf_free(struct shelf *shelf)
+{
+    if (!shelf)
+        return;
+    assert(shelf_is_idle(shelf));
+    LIST_FOR_EACH_SAFE (&shelf->kept, link) {
+        environment_free(entry_take(shelf, entry_of(link)));
+    }
+    retirement_deinit(&shelf->retirement);
+    free(shelf);
+}

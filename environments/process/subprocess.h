@@ -1,0 +1,35 @@
+/* One program that a preparation runs, such as an installer: in the process layer, so that nothing
+ * of it is left when it is stopped. What it says line by line is offered for progress, and the last
+ * of it is kept for the error. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct process_host;
+struct subprocess;
+
+/* Everything but HOST and DATA is borrowed until subprocess_start returns. */
+struct subprocess_settings {
+    struct process_host *host;    /* borrowed; outlives the tool */
+    const char *name;             /* "pip"; what an error calls it */
+    const char *const *arguments; /* NULL-terminated; [0] is an absolute path */
+    const char *const *variables; /* NULL-terminated NAME=VALUE */
+    const char *directory;        /* absolute: the current directory */
+    void *data;                   /* borrowed: the caller's own, for the callbacks */
+
+    /* Each line of either stream, without its end, cleaned; may be NULL. */
+    void (*said)(void *data, const char *line);
+
+    /* The end; called once, never from inside subprocess_start. OUTPUT is what it has written to
+     * stdout, as far as that is little. ERR is NULL when it succeeded, else says how it ended and
+     * what it said last. The tool is gone when it returns. */
+    void (*ended)(void *data, const char *output, const struct error *err);
+};
+
+/* NULL with ERR when it cannot be started. */
+struct subprocess *subprocess_start(const struct subprocess_settings *settings, struct error *err);
+
+/* Stops it and all that it has started; `ended` still comes, since it must be waited for. */
+void subprocess_kill(struct subprocess *tool);

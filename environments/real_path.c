@@ -1,0 +1,88 @@
+#include "environments/real_path.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where the last part of PATH begins, which is not "/". */
+static const char *last_part(const char *path)
+{
+    const char *end = path + strlen(path);
+
+    while (end > path && end[-1] == '/')
+        end--;
+    while (end > path && end[-1] != '/')
+        end--;
+    return end;
+}
+
+/* The part NAME of the real DIRECTORY, in which nothing of that name can be followed: it is not
+ * there, and no link either. Owned by the caller, or NULL. */
+static char *join_missing(const char *directory, const char *name)
+{
+    size_t length = strcspn(name, "/");
+    AUTO_FREE char *path =
+        memory_format("%s%s%.*s", directory, directory[1] ? "/" : "", (int)length, name);
+    struct stat status;
+
+    if (lstat(path, &status) == 0 || errno != ENOENT)
+        return NULL;
+    return STEAL_PTR(path);
+}
+
+static bool is_dots(const char *name)
+{
+    size_t length = strcspn(name, "/");
+
+    return length == strspn(name, ".") && length <= 2;
+}
+
+/* PATH is cut from its end until something is there. */
+static char *resolve(const char *path)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    AUTO_FREE char *directory = NULL;
+    const char *name = last_part(path);
+
+    if (real || errno != ENOENT || name == path || is_dots(name))
+        return STEAL_PTR(real);
+    directory = memory_format("%.*s", (int)(name - path), path);
+    real = resolve(directory);
+    return real ? join_missing(real, name) : NULL;
+}
+
+char *real_path_find(const char *path, struct error *err)
+{
+    char *real;
+
+    if (*path != '/') {
+        error_set(err, ERROR_INVALID_ARGUMENTS, "must be an absolute path");
+        return NULL;
+    }
+    real = strlen(path) < PATH_MAX ? resolve(path) : NULL;
+    if (!real)
+        error_set(err, ERROR_INVALID_ARGUMENTS, "leads nowhere");
+    return real;
+}
+
+bool real_path_is_in(const char *path, const char *directory)
+{
+    AUTO_FREE char *real = realpath(directory, NULL);
+    size_t length = real ? strlen(real) : 0;
+
+    if (!real || strncmp(path, real, length) != 0)
+        return false;
+    return length == 1 || path[length] == '/' || path[length] == '\0';
+}
+
+bool real_path_is_same(const char *path)
+{
+    AUTO_FREE char *real = resolve(path);
+
+    return real && strcmp(real, path) == 0;
+}

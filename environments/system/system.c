@@ -1,0 +1,107 @@
+#include "environments/system/system.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/interpreter/interpreter.h"
+#include "environments/local.h"
+#include "environments/reach.h"
+
+#include <stdlib.h>
+
+struct system_environment {
+    struct environment environment;
+    struct interpreter interpreter;
+};
+
+static struct system_environment *system_of(struct environment *environment)
+{
+    return CONTAINER_OF(environment, struct system_environment, environment);
+}
+
+static const struct system_environment *const_system_of(const struct environment *environment)
+{
+    return CONTAINER_OF(environment, const struct system_environment, environment);
+}
+
+static enum outcome prepare(struct environment *environment, struct error *err)
+{
+    return interpreter_find(&system_of(environment)->interpreter, err);
+}
+
+static void cancel(struct environment *environment)
+{
+    interpreter_cancel(&system_of(environment)->interpreter);
+}
+
+static struct execution *start(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err)
+{
+    return local_start(environment, system_of(environment)->interpreter.executable, request,
+                       listener, err);
+}
+
+static const char *executable(const struct environment *environment)
+{
+    return const_system_of(environment)->interpreter.executable;
+}
+
+static const char *python_version(const struct environment *environment)
+{
+    return const_system_of(environment)->interpreter.version;
+}
+
+static json_t *reach(const struct environment *environment)
+{
+    const char *named = json_object_get_string(environment->definition, "executable");
+    json_t *lines = json_array();
+
+    reach_add(lines, "Python", "%s", named ? named : "python3 on the server's PATH");
+    reach_add_machine(lines);
+    return lines;
+}
+
+static void on_found(struct interpreter *interpreter, const struct error *err)
+{
+    struct system_environment *system =
+        CONTAINER_OF(interpreter, struct system_environment, interpreter);
+
+    environment_prepared(&system->environment, err);
+}
+
+static void system_free(struct environment *environment)
+{
+    struct system_environment *system = system_of(environment);
+
+    interpreter_deinit(&system->interpreter);
+    environment_deinit(environment);
+    free(system);
+}
+
+static const struct environment_ops system_ops = {
+    .kind = "system",
+    .isolation = "none",
+    .prepare = prepare,
+    .cancel = cancel,
+    .start = start,
+    .can_overlay = local_can_overlay,
+    .interpreter = executable,
+    .python_version = python_version,
+    .containment = local_containment,
+    .reach = reach,
+    .free = system_free,
+};
+
+struct environment *system_environment_new(struct environment_recipe *recipe, const char **ret_key,
+                                           struct error *err)
+{
+    const char *name = json_object_get_string(recipe->definition, "executable");
+    struct system_environment *system = NEW(struct system_environment);
+
+    (void)ret_key;
+    (void)err;
+    environment_init(&system->environment, &system_ops, recipe);
+    interpreter_init(&system->interpreter, recipe->loop, recipe->host, name);
+    system->interpreter.done = on_found;
+    return &system->environment;
+}

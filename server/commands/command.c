@@ -1,0 +1,82 @@
+#include "server/commands/command.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/commands/options.h"
+#include "server/configuration/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+int command_exit_status(const struct error *err)
+{
+    if (err->number == EACCES || err->number == EPERM)
+        return EX_NOPERM;
+    switch (err->code) {
+    case ERROR_USAGE:
+    case ERROR_INVALID_ARGUMENTS:
+        return EX_USAGE;
+    case ERROR_CONFIG:
+        return EX_CONFIG;
+    case ERROR_UNAVAILABLE:
+    case ERROR_BUSY:
+    case ERROR_TIMEOUT:
+        return EX_UNAVAILABLE;
+    default:
+        return 1;
+    }
+}
+
+int command_fail(const struct error *err)
+{
+    log_error("%s", err->message);
+    return command_exit_status(err);
+}
+
+int command_print_json(const json_t *value)
+{
+    if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
+        putchar('\n') == EOF || fflush(stdout) == EOF)
+        return EX_IOERR;
+    return EX_OK;
+}
+
+int command_fail_config(const struct config *config)
+{
+    AUTO_FREE char *text = config_error_text(config);
+
+    fputs(text, stderr);
+    return EX_CONFIG;
+}
+
+struct config *command_load_config(const struct options *options, int *ret_status)
+{
+    AUTO_FREE char *path =
+        options->config_path ? memory_copy_string(options->config_path) : config_find();
+    struct config *config = config_load(path);
+
+    if (!config_has_errors(config))
+        return config;
+    *ret_status = command_fail_config(config);
+    if (config_is_missing(config))
+        *ret_status = EX_NOINPUT;
+    config_free(config);
+    return NULL;
+}
+
+void command_list_addresses(const struct options *options, const struct config *config,
+                            const char **addresses)
+{
+    const json_t *address;
+    size_t i;
+
+    memcpy(addresses, options->addresses, sizeof options->addresses);
+    if (addresses[0])
+        return;
+    json_array_foreach (json_object_get(config_tree(config), "listen"), i, address)
+        if (i < OPTIONS_ADDRESSES)
+            addresses[i] = json_string_value(address);
+}

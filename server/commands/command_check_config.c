@@ -1,0 +1,123 @@
+/* `pyexecd --check-config`: every error of the configuration, also those that only show when it is
+ * used: an interpreter that is not there, a token that cannot be read. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "environments/catalog/catalog.h"
+#include "server/authentication.h"
+#include "server/commands/command.h"
+#include "server/commands/options.h"
+#include "server/configuration/config.h"
+#include "server/configuration/tls_config.h"
+#include "server/service.h"
+#include "server/transport/authority.h"
+#include "server/transport/http/tls.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+/* One environment's preparation, waited for. */
+struct check {
+    struct environment_waiter waiter;
+    struct ev_loop *loop; /* borrowed */
+    struct error err;
+    enum outcome outcome; /* PENDING until `prepared` came */
+};
+
+static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+{
+    struct check *check = CONTAINER_OF(waiter, struct check, waiter);
+
+    check->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
+    if (err)
+        check->err = *err;
+    ev_break(check->loop, EVBREAK_ONE);
+}
+
+static void check_environment(struct service *service, struct config *config, const char *name)
+{
+    struct check check = {.waiter.prepared = on_prepared, .loop = service->loop};
+    struct environment *environment = catalog_find(service->catalog, name);
+
+    list_init(&check.waiter.link);
+    check.outcome = environment_prepare(environment, &check.waiter, &check.err);
+    while (check.outcome == OUTCOME_PENDING)
+        ev_run(service->loop, 0);
+    if (check.outcome == OUTCOME_FAILED)
+        config_complain(config, check.err.message, "/environments/%s/executable", name);
+}
+
+/* What others need to be prepared is fetched, built and installed: that is no check any more. */
+static bool is_checkable(const struct environment *environment)
+{
+    return strcmp(environment->ops->kind, "system") == 0;
+}
+
+static void check_environments(struct service *service, struct config *config)
+{
+    AUTO_JSON json_t *names = catalog_names(service->catalog);
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        if (is_checkable(catalog_find(service->catalog, json_string_value(name))))
+            check_environment(service, config, json_string_value(name));
+    }
+}
+
+static void check_authentication(struct config *config)
+{
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct token_file tokens = {0};
+    struct authority *authority = NULL;
+
+    authentication_read_tokens(config, &tokens);
+    authentication_open(loop, config, &tokens, &authority);
+    authority_free(authority);
+    token_file_deinit(&tokens);
+    ev_loop_destroy(loop);
+}
+
+static void check_certificate(struct config *config)
+{
+    struct tls *tls = NULL;
+
+    tls_config_open(config, &tls);
+    tls_free(tls);
+}
+
+static int check(struct config *config)
+{
+    struct service service;
+    struct error err = ERROR_INIT;
+    int status;
+
+    log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
+    check_authentication(config);
+    check_certificate(config);
+    status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
+    if (status == 0)
+        check_environments(&service, config);
+    service_stop(&service);
+    service_drain(&service);
+    service_close(&service);
+    if (config_has_errors(config))
+        return command_fail_config(config);
+    if (status < 0)
+        return command_fail(&err);
+    printf("%s: ok\n", config_path(config) ? config_path(config) : "no configuration file");
+    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+}
+
+int command_check_config(const struct options *options)
+{
+    int status;
+    struct config *config = command_load_config(options, &status);
+
+    if (!config)
+        return status;
+    status = check(config);
+    config_free(config);
+    return status;
+}

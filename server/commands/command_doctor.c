@@ -1,0 +1,283 @@
+/* `pyexecd doctor`: what is there, what is missing, what follows from it. What counts is shown by
+ * doing it: each environment runs a script of one line. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "environments/catalog/catalog.h"
+#include "environments/executor.h"
+#include "environments/process/host.h"
+#include "environments/workplace/working_directory.h"
+#include "server/commands/command.h"
+#include "server/commands/doctor_docker.h"
+#include "server/commands/doctor_line.h"
+#include "server/commands/doctor_venv.h"
+#include "server/commands/interruption.h"
+#include "server/commands/options.h"
+#include "server/commands/probe.h"
+#include "server/commands/step_display.h"
+#include "server/configuration/config.h"
+#include "server/service.h"
+#include "server/state_directory.h"
+#include "server/tools/run_result.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sysexits.h>
+
+#define TRIAL_SECONDS 10.0
+
+static const char TRIAL_SCRIPT[] = "print('ok')\n";
+
+struct doctor {
+    struct service service;
+    struct executor_client client;
+    struct run_setting setting;
+    struct run *run; /* borrowed; NULL when it is over */
+    json_t *result;  /* owned; of the last trial */
+    bool refused;    /* a run would be refused */
+    struct interruption interruption;
+    struct step_display display;
+    struct step_line line; /* of the environment that is prepared */
+};
+
+static void print_kernel(void)
+{
+    struct utsname names;
+    size_t count;
+    const struct probe *probes = probe_list(&count);
+
+    if (uname(&names) == 0)
+        printf("kernel %s %s\n", names.sysname, names.release);
+    for (size_t i = 0; i < count; i++) {
+        char detail[PROBE_DETAIL_BYTES] = "";
+        bool there = probes[i].try(detail);
+        AUTO_FREE char *missing =
+            memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
+
+        doctor_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
+    }
+}
+
+static void on_done(void *data, const struct run_report *report)
+{
+    struct doctor *doctor = data;
+
+    doctor->run = NULL;
+    doctor->result = run_result_structured(report, &doctor->setting);
+    ev_break(doctor->service.loop, EVBREAK_ALL);
+}
+
+static void on_step(void *data, const struct preparation_step *step)
+{
+    struct doctor *doctor = data;
+
+    step_display_follow(&doctor->display, &doctor->line, step);
+}
+
+/* Waits for the end of the run, or of the program. */
+static void wait_for_run(struct doctor *doctor)
+{
+    struct ev_loop *loop = doctor->service.loop;
+
+    fflush(stdout);
+    step_display_init(&doctor->display, loop);
+    step_line_init(&doctor->line, doctor->setting.environment->name);
+    interruption_start(&doctor->interruption, loop);
+    ev_run(loop, 0);
+    interruption_stop(&doctor->interruption);
+    if (doctor->run)
+        run_cancel(STEAL_PTR(doctor->run));
+    step_display_deinit(&doctor->display);
+}
+
+/* Runs the trial script and waits for its end. */
+static int try_environment(struct doctor *doctor, struct environment *environment,
+                           struct error *err)
+{
+    struct working_directory *directory =
+        workplace_open(doctor->service.workplace, "command-line", NULL, err);
+
+    if (!directory)
+        return -1;
+    doctor->setting = (struct run_setting){.environment = environment, .timeout = TRIAL_SECONDS};
+    doctor->run = executor_submit(doctor->service.executor,
+                                  &(struct run_request){
+                                      .environment = environment,
+                                      .directory = directory,
+                                      .client = &doctor->client,
+                                      .code = TRIAL_SCRIPT,
+                                      .code_length = strlen(TRIAL_SCRIPT),
+                                      .timeout = TRIAL_SECONDS,
+                                      .data = doctor,
+                                      .progress = on_step,
+                                      .done = on_done,
+                                  },
+                                  err);
+    working_directory_unref(directory);
+    if (!doctor->run)
+        return -1;
+    wait_for_run(doctor);
+    return 0;
+}
+
+static double timing(const json_t *result, const char *key)
+{
+    return json_number_value(json_object_get(json_object_get(result, "timings"), key));
+}
+
+static void print_trial(struct doctor *doctor, struct environment *environment,
+                        const json_t *result)
+{
+    const char *error = json_object_get_string(result, "error");
+    const char *version = json_object_get_string(result, "python_version");
+    AUTO_FREE char *text = NULL;
+
+    if (json_is_true(json_object_get(result, "success"))) {
+        text = memory_format("%s, Python %s; started in %.1f ms, ended after %.1f ms",
+                             environment->ops->interpreter(environment),
+                             version ? version : "(unknown)", timing(result, "start") * 1e3,
+                             timing(result, "run") * 1e3);
+        doctor_line("yes", environment->name, text);
+        return;
+    }
+    text = memory_format("no script can be run: %s",
+                         error ? error : json_object_get_string(result, "stderr"));
+    doctor_line("no", environment->name, text);
+    doctor->refused = true;
+}
+
+static void print_environments(struct doctor *doctor)
+{
+    AUTO_JSON json_t *names = catalog_names(doctor->service.catalog);
+    const json_t *name;
+    size_t i;
+
+    printf("environments\n");
+    json_array_foreach (names, i, name) {
+        struct environment *environment =
+            catalog_find(doctor->service.catalog, json_string_value(name));
+        struct error err = ERROR_INIT;
+        AUTO_JSON json_t *result = NULL;
+
+        if (try_environment(doctor, environment, &err) < 0)
+            result = json_pack("{s:s}", "error", err.message);
+        else
+            result = STEAL_PTR(doctor->result);
+        if (doctor->interruption.signal)
+            return;
+        print_trial(doctor, environment, result);
+    }
+}
+
+static void print_containment(const struct doctor *doctor)
+{
+    const struct process_host *host = doctor->service.host;
+    const json_t *missing = process_host_missing(host);
+    const json_t *what;
+    size_t i;
+
+    printf("containment\n");
+    doctor_line("", "process tree", containment_name(process_host_containment(host)));
+    doctor_line("", "limits", process_host_limits_by(host));
+    json_array_foreach (missing, i, what)
+        doctor_line("no", "missing", json_string_value(what));
+}
+
+static void print_limits(const struct doctor *doctor)
+{
+    const struct environment *environment =
+        catalog_find(doctor->service.catalog, doctor->service.default_environment);
+    const struct environment_settings *settings = &environment->settings;
+    AUTO_FREE char *memory = quantity_bytes(settings->limits.memory);
+    AUTO_FREE char *disk = quantity_bytes(settings->disk);
+    AUTO_FREE char *output = quantity_bytes(settings->output);
+    AUTO_FREE char *text = memory_format(
+        "%g seconds (at most %g), %s of memory, %u processes, %s of files, %s of each output",
+        settings->timeout, settings->max_timeout, memory, settings->limits.processes, disk, output);
+
+    doctor_line("", "limits of a run", text);
+}
+
+/* Whether a person is asked before a call's script runs. */
+static void print_approval(const struct doctor *doctor)
+{
+    AUTO_JSON json_t *names = catalog_names(doctor->service.catalog);
+    const json_t *name;
+    size_t i;
+
+    printf("approval\n");
+    json_array_foreach (names, i, name) {
+        const struct environment *environment =
+            catalog_find(doctor->service.catalog, json_string_value(name));
+
+        doctor_line("", environment->name, approval_policy_name(environment->settings.approval));
+    }
+}
+
+static void print_places(const struct config *config)
+{
+    const char *kind = json_object_get_string(config_tree(config), "working_directory");
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *state = strcmp(kind, "memory") == 0 ? state_directory_open_in_memory(&err)
+                                                        : state_directory_open(&err);
+
+    printf("places\n");
+    doctor_line("", "configuration", config_path(config) ? config_path(config) : "none: defaults");
+    doctor_line(state ? "" : "no", "state", state ? state : err.message);
+    doctor_line("", "work", kind);
+}
+
+static void print_service(struct doctor *doctor)
+{
+    executor_client_init(&doctor->client);
+    doctor_venv_print(doctor->service.loop, doctor->service.host);
+    print_environments(doctor);
+    if (doctor->interruption.signal)
+        return;
+    print_containment(doctor);
+    print_limits(doctor);
+    print_approval(doctor);
+}
+
+/* 0 when runs would be started, 1 when they would be refused, or the status of a failure. */
+static int diagnose(struct doctor *doctor, struct config *config)
+{
+    struct error err = ERROR_INIT;
+    int status = EX_OK;
+
+    log_open(LOG_LEVEL_ERROR); /* what is missing is printed */
+    printf("pyexecd " PYEXECD_VERSION "\n");
+    print_kernel();
+    print_places(config);
+    doctor_docker_print(json_object_get(config_tree(config), "environments"));
+    if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, &err) < 0) {
+        fflush(stdout);
+        status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
+    } else {
+        print_service(doctor);
+    }
+    service_stop(&doctor->service);
+    service_drain(&doctor->service);
+    service_close(&doctor->service);
+    if (doctor->interruption.signal)
+        return interruption_status(doctor->interruption.signal);
+    if (status != EX_OK)
+        return status;
+    return doctor->refused || fflush(stdout) == EOF;
+}
+
+int command_doctor(const struct options *options)
+{
+    struct doctor doctor = {0};
+    int status;
+    struct config *config = command_load_config(options, &status);
+
+    if (!config)
+        return status;
+    status = diagnose(&doctor, config);
+    config_free(config);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* `pyexecd prepare`: makes environments usable ahead of the calls that need them, all of them or
+ * those that are named, side by side as the server would. */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/catalog/catalog.h"
+#include "server/commands/command.h"
+#include "server/commands/interruption.h"
+#include "server/commands/options.h"
+#include "server/commands/step_display.h"
+#include "server/commands/terminal.h"
+#include "server/configuration/config.h"
+#include "server/service.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+struct preparation {
+    struct preparing *preparing; /* borrowed: what it is part of */
+    struct environment *environment;
+    struct environment_waiter waiter;
+    struct step_line line;
+    enum outcome outcome; /* PENDING while it goes */
+    struct error err;
+    double seconds; /* that it took */
+};
+
+/* Everything that one invocation prepares. */
+struct preparing {
+    const struct options *options; /* borrowed */
+    struct service service;
+    struct step_display display;
+    struct terminal output;
+    struct preparation *preparations; /* owned */
+    size_t count;
+    size_t going; /* how many of them */
+    int status;   /* of the program */
+};
+
+/* "3.2 s", "31 ms". Owned by the caller. */
+static char *describe_seconds(double seconds)
+{
+    if (seconds < 1)
+        return memory_format("%.0f ms", seconds * 1e3);
+    return memory_format(seconds < 100 ? "%.1f s" : "%.0f s", seconds);
+}
+
+static void print_ready(struct preparing *preparing, const struct preparation *preparation)
+{
+    const struct environment *environment = preparation->environment;
+    const char *version = environment->ops->python_version(environment);
+    AUTO_FREE char *seconds = describe_seconds(preparation->seconds);
+
+    if (preparing->options->json)
+        return;
+    printf("%s: %sready%s, %s%s%s%s\n", environment->name, terminal_green(&preparing->output),
+           terminal_plain(&preparing->output), version ? "Python " : "", version ? version : "",
+           version ? ", " : "", seconds);
+    if (fflush(stdout) == EOF)
+        preparing->status = EX_IOERR;
+}
+
+/* The first failure gives the status. */
+static void tell_failure(struct preparing *preparing, struct preparation *preparation)
+{
+    const struct environment *environment = preparation->environment;
+    int status = command_exit_status(&preparation->err);
+
+    if (!*environment->step.text) /* else the environment has named itself, and the step */
+        (void)error_prefix(&preparation->err, "cannot prepare environment \"%s\"",
+                           environment->name);
+    log_error("%s", preparation->err.message);
+    if (preparing->status == EX_OK)
+        preparing->status = status;
+}
+
+/* The one way out of a preparation. */
+static void conclude(struct preparation *preparation, enum outcome outcome)
+{
+    struct preparing *preparing = preparation->preparing;
+
+    preparation->outcome = outcome;
+    preparation->seconds = clock_seconds() - preparation->line.started;
+    step_display_remove(&preparing->display, &preparation->line);
+    if (outcome == OUTCOME_READY)
+        print_ready(preparing, preparation);
+    else
+        tell_failure(preparing, preparation);
+    if (--preparing->going == 0)
+        ev_break(preparing->service.loop, EVBREAK_ALL);
+}
+
+static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+{
+    struct preparation *preparation = CONTAINER_OF(waiter, struct preparation, waiter);
+
+    step_display_update(&preparation->preparing->display, &preparation->line, step);
+}
+
+static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+{
+    struct preparation *preparation = CONTAINER_OF(waiter, struct preparation, waiter);
+
+    if (err)
+        preparation->err = *err;
+    conclude(preparation, err ? OUTCOME_FAILED : OUTCOME_READY);
+}
+
+static void begin(struct preparation *preparation)
+{
+    enum outcome outcome;
+
+    step_line_init(&preparation->line, preparation->environment->name);
+    preparation->waiter.progress = on_progress;
+    preparation->waiter.prepared = on_prepared;
+    list_init(&preparation->waiter.link);
+    step_display_add(&preparation->preparing->display, &preparation->line);
+    outcome = environment_prepare(preparation->environment, &preparation->waiter, //
+                                  &preparation->err);
+    if (outcome != OUTCOME_PENDING)
+        conclude(preparation, outcome);
+}
+
+static void give_up(struct preparation *preparation)
+{
+    const struct environment *environment = preparation->environment;
+    const char *step = environment->step.text;
+
+    environment_forget_waiter(&preparation->waiter);
+    error_set(&preparation->err, ERROR_UNAVAILABLE, "given up");
+    if (*step)
+        (void)error_prefix(&preparation->err, "cannot prepare environment \"%s\": %s",
+                           environment->name, step);
+    conclude(preparation, OUTCOME_FAILED);
+}
+
+static void prepare_all(struct preparing *preparing)
+{
+    struct interruption interruption;
+
+    preparing->going = preparing->count;
+    interruption_start(&interruption, preparing->service.loop);
+    for (size_t i = 0; i < preparing->count; i++)
+        begin(&preparing->preparations[i]);
+    if (preparing->going > 0)
+        ev_run(preparing->service.loop, 0);
+    for (size_t i = 0; i < preparing->count; i++)
+        if (preparing->preparations[i].outcome == OUTCOME_PENDING)
+            give_up(&preparing->preparations[i]);
+    interruption_stop(&interruption);
+    if (interruption.signal)
+        preparing->status = interruption_status(interruption.signal);
+}
+
+static json_t *describe(const struct preparation *preparation)
+{
+    const struct environment *environment = preparation->environment;
+    bool is_ready = preparation->outcome == OUTCOME_READY;
+
+    const char *version = is_ready ? environment->ops->python_version(environment) : NULL;
+    json_t *error = is_ready ? NULL : json_string_format("%s", preparation->err.message);
+
+    return json_pack("{s:s, s:b, s:s*, s:f, s:o*}",                //
+                     "name", environment->name, "ready", is_ready, //
+                     "python_version", version,                    //
+                     "seconds", round(preparation->seconds * 1e3) / 1e3, "error", error);
+}
+
+static void print_json(struct preparing *preparing)
+{
+    AUTO_JSON json_t *list = json_array();
+
+    for (size_t i = 0; i < preparing->count; i++)
+        json_array_append_new(list, describe(&preparing->preparations[i]));
+    if (command_print_json(list) != EX_OK)
+        preparing->status = EX_IOERR;
+}
+
+static bool has(const struct preparing *preparing, const struct environment *environment)
+{
+    for (size_t i = 0; i < preparing->count; i++)
+        if (preparing->preparations[i].environment == environment)
+            return true;
+    return false;
+}
+
+static int choose(struct preparing *preparing, const char *name, struct error *err)
+{
+    struct environment *environment = service_find_environment(&preparing->service, name, err);
+
+    if (!environment)
+        return -1;
+    if (!has(preparing, environment))
+        preparing->preparations[preparing->count++] = (struct preparation){
+            .preparing = preparing, .environment = environment, .outcome = OUTCOME_PENDING};
+    return 0;
+}
+
+/* The environments that are named, or all. */
+static int choose_all(struct preparing *preparing, struct error *err)
+{
+    AUTO_JSON json_t *every = catalog_names(preparing->service.catalog);
+    char **names = preparing->options->names;
+    const json_t *name;
+    size_t i;
+
+    preparing->preparations = memory_new(json_array_size(every), sizeof *preparing->preparations);
+    for (i = 0; names[i]; i++)
+        if (choose(preparing, names[i], err) < 0)
+            return -1;
+    if (i > 0)
+        return 0;
+    json_array_foreach (every, i, name)
+        if (choose(preparing, json_string_value(name), err) < 0)
+            return -1;
+    return 0;
+}
+
+static int prepare(struct preparing *preparing, struct config *config)
+{
+    struct service *service = &preparing->service;
+    struct error err = ERROR_INIT;
+
+    terminal_init(&preparing->output, STDOUT_FILENO);
+    if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
+        choose_all(preparing, &err) == 0) {
+        step_display_init(&preparing->display, service->loop);
+        prepare_all(preparing);
+        step_display_deinit(&preparing->display);
+        if (preparing->options->json)
+            print_json(preparing);
+    } else {
+        preparing->status =
+            config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
+    }
+    service_stop(service);
+    service_drain(service);
+    service_close(service);
+    free(preparing->preparations);
+    return preparing->status;
+}
+
+int command_prepare(const struct options *options)
+{
+    struct preparing preparing = {.options = options};
+    int status;
+    struct config *config = command_load_config(options, &status);
+
+    if (!config)
+        return status;
+    status = prepare(&preparing, config);
+    config_free(config);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* `pyexecd run`: one script from the command line, the same way as a call's. What it prints is
+ * passed on as it comes, and its exit code. */
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "environments/catalog/catalog.h"
+#include "environments/executor.h"
+#include "environments/workplace/working_directory.h"
+#include "server/commands/command.h"
+#include "server/commands/interruption.h"
+#include "server/commands/options.h"
+#include "server/commands/step_display.h"
+#include "server/configuration/config.h"
+#include "server/service.h"
+#include "server/tools/run_python_definition.h"
+#include "server/tools/run_result.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+
+enum {
+    EXIT_TIMED_OUT = 124,   /* as timeout(1) */
+    EXIT_SIGNAL_BASE = 128, /* as the shells */
+};
+
+struct invocation {
+    const struct options *options; /* borrowed */
+    struct service service;
+    struct executor_client client;
+    struct working_directory *directory; /* owned reference */
+    struct run_setting setting;
+    struct run *run; /* borrowed; NULL when it is over */
+    int status;      /* of the program */
+    struct step_display display;
+    struct step_line line; /* shown while the environment is prepared */
+};
+
+/* Ends the run that nobody wants any more. */
+static void give_up(struct invocation *invocation, int status)
+{
+    if (!invocation->run)
+        return;
+    run_cancel(STEAL_PTR(invocation->run));
+    invocation->status = status;
+    ev_break(invocation->service.loop, EVBREAK_ALL);
+}
+
+static void on_step(void *data, const struct preparation_step *step)
+{
+    struct invocation *invocation = data;
+
+    step_display_follow(&invocation->display, &invocation->line, step);
+}
+
+static void on_output(void *data, enum process_stream stream, const char *bytes, size_t length)
+{
+    static const int descriptors[PROCESS_STREAMS] = {
+        [PROCESS_STDOUT] = STDOUT_FILENO,
+        [PROCESS_STDERR] = STDERR_FILENO,
+    };
+    struct invocation *invocation = data;
+    struct error err = ERROR_INIT;
+
+    if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
+        return;
+    if (err.number == EPIPE) { /* nobody reads on, as in `pyexecd run FILE | head` */
+        give_up(invocation, EXIT_SIGNAL_BASE + SIGPIPE);
+        return;
+    }
+    log_error("cannot pass the output on: %s", err.message);
+    give_up(invocation, EX_IOERR);
+}
+
+static int exit_status(const struct run_report *report, json_int_t code)
+{
+    if (report->end == RUN_TIMED_OUT)
+        return EXIT_TIMED_OUT;
+    return code < 0 ? EXIT_SIGNAL_BASE - (int)code : (int)code;
+}
+
+/* Tells what the script itself could not tell. */
+static int conclude(const struct run_report *report, const json_t *structured)
+{
+    const char *error = json_object_get_string(structured, "error");
+
+    if (report->end == RUN_FAILED)
+        return command_fail(&report->error);
+    if (error)
+        log_error("the script %s", error);
+    return exit_status(report, json_integer_value(json_object_get(structured, "returncode")));
+}
+
+static void on_done(void *data, const struct run_report *report)
+{
+    struct invocation *invocation = data;
+    AUTO_JSON json_t *structured = run_result_structured(report, &invocation->setting);
+
+    invocation->run = NULL;
+    invocation->status = conclude(report, structured);
+    if (invocation->options->json && command_print_json(structured) != EX_OK)
+        invocation->status = EX_IOERR;
+    ev_break(invocation->service.loop, EVBREAK_ALL);
+}
+
+/* The environment and the time limit that the options ask for. */
+static int choose_setting(struct invocation *invocation, struct error *err)
+{
+    const struct options *options = invocation->options;
+    const char *name =
+        options->environment ? options->environment : invocation->service.default_environment;
+    struct environment *environment = service_find_environment(&invocation->service, name, err);
+
+    if (!environment)
+        return -1;
+    if (options->timeout > environment->settings.max_timeout)
+        return error_set(err, ERROR_USAGE, "--timeout %g: environment \"%s\" allows at most %g",
+                         options->timeout, name, environment->settings.max_timeout);
+    invocation->setting = (struct run_setting){
+        .environment = environment,
+        .timeout = options->timeout > 0 ? options->timeout : environment->settings.timeout,
+    };
+    return 0;
+}
+
+static int submit(struct invocation *invocation, const char *code, size_t length, struct error *err)
+{
+    if (choose_setting(invocation, err) < 0)
+        return -1;
+    invocation->directory =
+        workplace_open(invocation->service.workplace, "command-line", NULL, err);
+    if (!invocation->directory)
+        return -1;
+    executor_client_init(&invocation->client);
+    invocation->run = executor_submit(invocation->service.executor,
+                                      &(struct run_request){
+                                          .environment = invocation->setting.environment,
+                                          .directory = invocation->directory,
+                                          .client = &invocation->client,
+                                          .code = code,
+                                          .code_length = length,
+                                          .timeout = invocation->setting.timeout,
+                                          .data = invocation,
+                                          .progress = on_step,
+                                          .output = invocation->options->json ? NULL : on_output,
+                                          .done = on_done,
+                                      },
+                                      err);
+    return invocation->run ? 0 : -1;
+}
+
+static void wait_for_end(struct invocation *invocation)
+{
+    struct ev_loop *loop = invocation->service.loop;
+    struct interruption interruption;
+
+    interruption_start(&interruption, loop);
+    step_display_init(&invocation->display, loop);
+    step_line_init(&invocation->line, invocation->setting.environment->name);
+    ev_run(loop, 0);
+    if (interruption.signal)
+        give_up(invocation, interruption_status(interruption.signal));
+    step_display_deinit(&invocation->display);
+    interruption_stop(&interruption);
+}
+
+/* Runs CODE to its end; returns the exit status. */
+static int run(struct invocation *invocation, struct config *config, const char *code,
+               size_t length)
+{
+    struct service *service = &invocation->service;
+    struct error err = ERROR_INIT;
+
+    if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
+        submit(invocation, code, length, &err) == 0)
+        wait_for_end(invocation);
+    else if (config_has_errors(config))
+        invocation->status = command_fail_config(config);
+    else
+        invocation->status = command_fail(&err);
+    service_stop(service);
+    service_drain(service);
+    working_directory_unref(invocation->directory);
+    service_close(service);
+    return invocation->status;
+}
+
+/* The script; owned by the caller, NULL with ERR. */
+static char *read_script(const char *file, size_t *ret_length, struct error *err)
+{
+    if (strcmp(file, "-") == 0)
+        return fd_read_all(STDIN_FILENO, RUN_PYTHON_CODE_BYTES, ret_length, err);
+    return fd_read_file(file, RUN_PYTHON_CODE_BYTES, ret_length, err);
+}
+
+int command_run(const struct options *options)
+{
+    struct invocation invocation = {.options = options};
+    struct error err = ERROR_INIT;
+    size_t length;
+    AUTO_FREE char *code = read_script(options->file, &length, &err);
+    struct config *config;
+    int status;
+
+    if (!code) {
+        log_error("%s", err.message);
+        return EX_NOINPUT;
+    }
+    config = command_load_config(options, &status);
+    if (!config)
+        return status;
+    status = run(&invocation, config, code, length);
+    config_free(config);
+    return status;
+}

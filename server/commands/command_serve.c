@@ -1,0 +1,377 @@
+/* The server: everything below, the tool on top of it, and the transports that clients come in by.
+ *
+ * It ends when its stdio peer is gone, or on the first SIGTERM or SIGINT: clients get no more
+ * answers, everything that runs is killed, and the program waits for that for a few seconds. A
+ * second signal ends it at once; what still runs dies with it.
+ *
+ * On SIGHUP it reads its configuration again, unless its terminal is gone: then it ends. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "environments/executor.h"
+#include "server/admin.h"
+#include "server/authentication.h"
+#include "server/commands/command.h"
+#include "server/commands/options.h"
+#include "server/commands/terminal.h"
+#include "server/configuration/callers.h"
+#include "server/configuration/config.h"
+#include "server/configuration/http_config.h"
+#include "server/configuration/tls_config.h"
+#include "server/mcp/mcp.h"
+#include "server/reload.h"
+#include "server/service.h"
+#include "server/tools/code_writer.h"
+#include "server/tools/registry.h"
+#include "server/tools/run_python.h"
+#include "server/transport/authority.h"
+#include "server/transport/http/http_endpoint.h"
+#include "server/transport/http/tls.h"
+#include "server/transport/transport.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define STOP_SECONDS 2.0 /* for clients to take the rest of their output */
+
+enum { EXIT_SIGNAL_BASE = 128 };
+
+static const int ending_signals[] = {SIGINT, SIGTERM};
+
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
+
+struct server {
+    struct config *config;                        /* owned: the newest one that counts */
+    json_t *started;                              /* owned: the tree of the first one */
+    const char *addresses[OPTIONS_ADDRESSES + 1]; /* borrowed from that, or from the options */
+    struct service service;
+    struct registry *registry;     /* owned */
+    struct run_python *run_python; /* owned */
+    struct mcp_server mcp;
+    struct tls *tls;             /* owned; NULL: there is none */
+    struct authority *authority; /* owned; NULL: there is none */
+    struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
+    struct transport *transport; /* owned */
+    struct admin *admin;         /* owned; NULL: nobody is told */
+    struct ev_signal signals[ENDING_SIGNALS];
+    struct ev_signal hangup;
+    bool has_terminal;        /* it was started from one */
+    struct ev_timer deadline; /* running: the server is stopping */
+};
+
+static void on_finished(void *data)
+{
+    struct server *server = data;
+
+    ev_break(server->service.loop, EVBREAK_ALL);
+}
+
+static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void stop(struct server *server, int signal)
+{
+    if (!server->transport || ev_is_active(&server->deadline)) { /* stopping already */
+        transport_free(server->transport);
+        admin_close(server->admin);
+        _exit(EXIT_SIGNAL_BASE + signal);
+    }
+    log_info("stopping on %s", strsignal(signal));
+    ev_timer_start(server->service.loop, &server->deadline);
+    http_endpoint_stop(server->http);
+    transport_stop(server->transport);
+    mcp_server_stop(&server->mcp);
+    service_stop(&server->service);
+}
+
+static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    stop(watcher->data, watcher->signum);
+}
+
+/* Tools */
+
+/* What the tool works with, as the newest configuration has it. */
+static struct run_python_settings tool_settings(struct server *server)
+{
+    const struct callers callers = callers_read(server->config, server->addresses);
+
+    return (struct run_python_settings){
+        .loop = server->service.loop,
+        .catalog = server->service.catalog,
+        .rules = callers.define_environments ? server->service.rules : NULL,
+        .executor = server->service.executor,
+        .workplace = server->service.workplace,
+        .default_environment = server->service.default_environment,
+    };
+}
+
+static int open_tools(struct server *server, struct error *err)
+{
+    const struct run_python_settings settings = tool_settings(server);
+
+    server->registry = registry_new();
+    server->run_python = run_python_register(server->registry, &settings, err);
+    server->mcp = (struct mcp_server){
+        .name = "pyexecd",
+        .title = "Python execution",
+        .version = PYEXECD_VERSION,
+        .description = "Runs Python code, each run apart from all others.",
+        .registry = server->registry,
+        .loop = server->service.loop,
+    };
+    mcp_server_init(&server->mcp);
+    if (!server->run_python)
+        return -1;
+    return code_writer_register(server->registry, server->run_python, err);
+}
+
+/* Another configuration */
+
+/* The environments and the tool are as in CONFIG, or nothing has changed. */
+static int reload_service(struct server *server, struct config *config)
+{
+    struct config *before = server->config;
+    struct run_python_settings settings;
+    struct error err = ERROR_INIT;
+
+    if (service_reload(&server->service, config) < 0)
+        return -1;
+    server->config = config;
+    settings = tool_settings(server);
+    if (run_python_reload(server->run_python, server->registry, &settings, &err) < 0)
+        log_error("the tool stays as it was: %s", err.message);
+    config_free(before);
+    return 0;
+}
+
+static void take_over_principals(struct server *server, const struct config *config,
+                                 const struct token_file *tokens)
+{
+    authentication_set_tokens(server->authority, tokens);
+    authentication_set_limits(principals_limits(server->mcp.principals), config, tokens);
+}
+
+/* CONFIG (taken) counts from now on, or not at all. */
+static void take_over(struct server *server, struct config *config)
+{
+    struct token_file tokens = {0};
+
+    if (authentication_read_tokens(config, &tokens) < 0 || reload_service(server, config) < 0) {
+        reload_refuse(config);
+        config_free(config);
+        metrics_count(METRIC_RELOADS, "refused", NULL);
+    } else {
+        if (server->authority && reload_keeps(server->started, config, "token_file"))
+            take_over_principals(server, config, &tokens);
+        tls_config_reload(server->tls, config);
+        reload_warn(server->started, config);
+        log_info("the configuration was read again");
+        metrics_count(METRIC_RELOADS, "success", NULL);
+    }
+    token_file_deinit(&tokens);
+}
+
+static void on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int events)
+{
+    struct server *server = watcher->data;
+    struct config *config;
+
+    (void)loop;
+    (void)events;
+    if (server->has_terminal && !terminal_has_us()) {
+        stop(server, SIGHUP);
+        return;
+    }
+    if (!server->transport || ev_is_active(&server->deadline))
+        return;
+    transport_begin_reload(server->transport);
+    config = reload_read(server->config);
+    if (config)
+        take_over(server, config);
+    else
+        metrics_count(METRIC_RELOADS, "refused", NULL);
+    transport_end_reload(server->transport);
+}
+
+/* The server */
+
+/* Not after nohup(1). */
+static bool terminal_may_end_us(void)
+{
+    struct sigaction action;
+
+    return terminal_has_us() && sigaction(SIGHUP, NULL, &action) == 0 &&
+           action.sa_handler != SIG_IGN;
+}
+
+static void start_watchers(struct server *server)
+{
+    ev_timer_init(&server->deadline, on_deadline, STOP_SECONDS, 0);
+    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+        ev_signal_init(&server->signals[i], on_signal, ending_signals[i]);
+        server->signals[i].data = server;
+        ev_signal_start(server->service.loop, &server->signals[i]);
+    }
+    server->has_terminal = terminal_may_end_us();
+    ev_signal_init(&server->hangup, on_hangup, SIGHUP);
+    server->hangup.data = server;
+    ev_signal_start(server->service.loop, &server->hangup);
+}
+
+static void stop_watchers(struct server *server)
+{
+    ev_timer_stop(server->service.loop, &server->deadline);
+    for (size_t i = 0; i < ENDING_SIGNALS; i++)
+        ev_signal_stop(server->service.loop, &server->signals[i]);
+    ev_signal_stop(server->service.loop, &server->hangup);
+}
+
+/* What is wrong with the tokens has been complained about in the configuration. */
+static int open_authority(struct server *server)
+{
+    struct token_file tokens = {0};
+    int status;
+
+    if (authentication_read_tokens(server->config, &tokens) < 0)
+        return -1;
+    authentication_set_limits(principals_limits(server->mcp.principals), server->config, &tokens);
+    status = authentication_open(server->service.loop, server->config, &tokens, &server->authority);
+    token_file_deinit(&tokens);
+    return status;
+}
+
+static struct transport_limits transport_limits_of(const struct config *config)
+{
+    const json_t *limits = json_object_get(config_tree(config), "limits");
+    struct transport_limits result = transport_default_limits;
+
+    result.connections = (unsigned)json_integer_value(json_object_get(limits, "connections"));
+    result.per_peer =
+        (unsigned)json_integer_value(json_object_get(limits, "connections_per_client"));
+    return result;
+}
+
+static struct admin_state look(void *data)
+{
+    const struct server *server = data;
+
+    return (struct admin_state){
+        .is_stopping = !server->transport || ev_is_active(&server->deadline),
+        .runs = executor_going(server->service.executor),
+        .queued_runs = executor_waiting(server->service.executor),
+        .connections = server->transport ? transport_connection_count(server->transport) : 0,
+        .sessions = server->http ? http_endpoint_session_count(server->http) : 0,
+    };
+}
+
+static int open_admin(struct server *server, struct error *err)
+{
+    const char *address = json_object_get_string(config_tree(server->config), "admin");
+
+    if (!address)
+        return 0;
+    server->admin = admin_open(
+        &(struct admin_settings){
+            .loop = server->service.loop,
+            .address = address,
+            .version = PYEXECD_VERSION,
+            .look = look,
+            .data = server,
+        },
+        err);
+    return server->admin ? 0 : -1;
+}
+
+static int open_transport(struct server *server, struct error *err)
+{
+    server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
+    server->transport = transport_open(
+        &(struct transport_settings){
+            .loop = server->service.loop,
+            .server = &server->mcp,
+            .addresses = server->addresses,
+            .authority = server->authority,
+            .tls = server->tls,
+            .http = http_endpoint_service(server->http),
+            .auth_none = json_object_get(config_tree(server->config), "auth"),
+            .limits = transport_limits_of(server->config),
+            .finished = on_finished,
+            .data = server,
+        },
+        err);
+    return server->transport ? 0 : -1;
+}
+
+/* Ends what runs and gives everything back, top down. */
+static void shut_down(struct server *server)
+{
+    transport_free(STEAL_PTR(server->transport));
+    http_endpoint_free(STEAL_PTR(server->http));
+    authority_free(STEAL_PTR(server->authority));
+    tls_free(STEAL_PTR(server->tls));
+    mcp_server_stop(&server->mcp);
+    service_stop(&server->service);
+    service_drain(&server->service);
+    admin_close(STEAL_PTR(server->admin));
+    stop_watchers(server);
+    mcp_server_deinit(&server->mcp);
+    registry_free(server->registry);
+    run_python_free(server->run_python);
+    service_close(&server->service);
+}
+
+/* Once clients can come, and a service manager knows it, signals are ours. */
+static int open_server(struct server *server, struct error *err)
+{
+    if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES, err) < 0)
+        return -1;
+    start_watchers(server);
+    if (open_tools(server, err) < 0 || open_authority(server) < 0 ||
+        tls_config_open(server->config, &server->tls) < 0 || open_admin(server, err) < 0)
+        return -1;
+    return open_transport(server, err);
+}
+
+static int serve(struct server *server)
+{
+    struct error err = ERROR_INIT;
+    int status = EX_OK;
+
+    if (open_server(server, &err) < 0) {
+        status = config_has_errors(server->config) ? command_fail_config(server->config)
+                                                   : command_fail(&err);
+    } else {
+        service_begin(&server->service);
+        ev_run(server->service.loop, 0);
+    }
+    shut_down(server);
+    return status;
+}
+
+int command_serve(const struct options *options)
+{
+    struct server server = {0};
+    int status;
+
+    server.config = command_load_config(options, &status);
+    if (!server.config)
+        return status;
+    server.started = json_incref((json_t *)config_tree(server.config));
+    command_list_addresses(options, server.config, server.addresses);
+    status = serve(&server);
+    json_decref(server.started);
+    config_free(server.config);
+    return status;
+}

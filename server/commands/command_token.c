@@ -1,0 +1,61 @@
+/* `pyexecd token NAME`: a token that nobody can guess, and the line by which the server knows it.
+ * The token itself is printed once and kept nowhere. */
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "server/commands/command.h"
+#include "server/commands/options.h"
+#include "server/token_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+enum { TOKEN_DIGITS = 64 }; /* 256 bits */
+
+static void digest_of(const char *token, char ret_text[DIGEST_TEXT_BYTES])
+{
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add(&digest, token, strlen(token));
+    digest_finish(&digest, ret_text);
+}
+
+static int print(const char *name, const char *token, const char *digest)
+{
+    printf("The token, which is shown only now:\n\n"
+           "    %s\n\n"
+           "Its line in the token_file of the server:\n\n"
+           "    %s sha256:%s\n",
+           token, name, digest);
+    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+}
+
+static int print_json(const char *name, const char *token, const char *digest)
+{
+    AUTO_JSON json_t *value = json_object();
+
+    json_object_set_new(value, "name", json_string(name));
+    json_object_set_new(value, "token", json_string(token));
+    json_object_set_new(value, "line", json_sprintf("%s sha256:%s", name, digest));
+    return command_print_json(value);
+}
+
+int command_token(const struct options *options)
+{
+    AUTO_FREE char *token = random_digits(TOKEN_DIGITS);
+    char digest[DIGEST_TEXT_BYTES];
+    struct error err = ERROR_INIT;
+    int status;
+
+    if (!token_file_is_name(options->principal)) {
+        error_set(&err, ERROR_USAGE, "token: " TOKEN_FILE_NAME_RULE);
+        return command_fail(&err);
+    }
+    digest_of(token, digest);
+    status = (options->json ? print_json : print)(options->principal, token, digest);
+    explicit_bzero(token, TOKEN_DIGITS);
+    return status;
+}

@@ -1,0 +1,229 @@
+#include "server/commands/step_display.h"
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/printable.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DRAWING_SECONDS 0.2 /* between two drawings; what is done before the first is not drawn */
+
+#define CLEAR_TO_END_OF_LINE   "\033[K"
+#define CLEAR_TO_END_OF_SCREEN "\033[J"
+#define UP_TO_COLUMN_1         "\033[%zuF"
+
+static const char BAR_DONE[] = "####################";
+static const char BAR_LEFT[] = "--------------------";
+
+enum {
+    CELLS = sizeof BAR_DONE - 1,
+    BAR_COLUMNS = CELLS + 10,
+    SECONDS_COLUMNS = 9,
+    NAME_COLUMNS = 20,  /* at most */
+    LEAST_COLUMNS = 64, /* for a bar: a narrower terminal has room for the text alone */
+    MOST_COLUMNS = 100, /* the eye finds the end of the line */
+    FRAME_BYTES = 64 * 1024,
+};
+
+/* A frame is bounded by the terminal; of one that is not, the rest is left out. */
+static void add(struct buffer *frame, const char *text, size_t length)
+{
+    struct error ignored = ERROR_INIT;
+
+    (void)buffer_append(frame, text, length, &ignored);
+}
+
+static void add_string(struct buffer *frame, const char *text)
+{
+    add(frame, text, strlen(text));
+}
+
+/* TEXT in a field of COLUMNS, cut or filled with blanks. */
+static void add_field(struct buffer *frame, const char *text, size_t columns)
+{
+    size_t used;
+
+    add(frame, text, printable_fit(text, columns, &used));
+    for (; used < columns; used++)
+        add(frame, " ", 1);
+}
+
+/* "  [######--------------]  31 %" */
+static void add_bar(struct buffer *frame, const struct terminal *terminal, double fraction)
+{
+    int cells = (int)(fraction * CELLS);
+    char percent[16];
+
+    add_string(frame, "  [");
+    add_string(frame, terminal_green(terminal));
+    add(frame, BAR_DONE, (size_t)cells);
+    add_string(frame, terminal_plain(terminal));
+    add_string(frame, BAR_LEFT + cells);
+    snprintf(percent, sizeof percent, "] %3d %%", (int)(fraction * 100));
+    add_field(frame, percent, BAR_COLUMNS - CELLS - 3);
+}
+
+static void add_seconds(struct buffer *frame, double seconds)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, seconds < 1000 ? "  %5.1f s" : "  %5.0f s", seconds);
+    add_string(frame, text);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The last column stays free: some terminals wrap when it is written to. */
+static void add_line(struct buffer *frame, const struct step_display *display,
+                     const struct step_line *line, size_t name_columns)
+{
+    const char *text = *line->step.text ? line->step.text : "preparing";
+    size_t width = smaller(terminal_columns(&display->terminal) - 1, MOST_COLUMNS);
+    bool has_bar = width >= LEAST_COLUMNS && line->step.fraction >= 0;
+    size_t right = has_bar ? SECONDS_COLUMNS + BAR_COLUMNS : SECONDS_COLUMNS;
+    size_t left = name_columns + 2;
+
+    if (width <= left + right) { /* hardly any room */
+        add_field(frame, line->name, width);
+        return;
+    }
+    add_field(frame, line->name, left);
+    add_field(frame, text, width - left - right);
+    if (has_bar)
+        add_bar(frame, &display->terminal, line->step.fraction);
+    add_seconds(frame, clock_seconds() - line->started);
+}
+
+static size_t widest_name(const struct step_display *display)
+{
+    size_t widest = 0;
+
+    LIST_FOR_EACH (&display->lines, link) {
+        size_t length = strlen(CONTAINER_OF(link, struct step_line, link)->name);
+
+        if (length > widest)
+            widest = length;
+    }
+    return smaller(widest, NAME_COLUMNS);
+}
+
+/* As many lines as there is room for, and then back to the first. */
+static void add_lines(struct buffer *frame, const struct step_display *display)
+{
+    size_t room = terminal_rows(&display->terminal) - 1;
+    size_t count = 0;
+    char back[32] = "\r";
+
+    LIST_FOR_EACH (&display->lines, link) {
+        if (count == room)
+            break;
+        add_string(frame, count++ ? CLEAR_TO_END_OF_LINE "\r\n" : "");
+        add_line(frame, display, CONTAINER_OF(link, struct step_line, link), widest_name(display));
+    }
+    add_string(frame, CLEAR_TO_END_OF_SCREEN);
+    if (count > 1)
+        snprintf(back, sizeof back, UP_TO_COLUMN_1, count - 1);
+    add_string(frame, back);
+}
+
+/* In one piece, so that nothing flickers. Whoever does not see it has lost nothing else. */
+static void draw(struct step_display *display)
+{
+    struct error ignored = ERROR_INIT;
+    struct buffer frame;
+
+    buffer_init(&frame, FRAME_BYTES);
+    add_lines(&frame, display);
+    (void)fd_write_all(display->terminal.fd, buffer_bytes(&frame), buffer_length(&frame), &ignored);
+    buffer_deinit(&frame);
+    display->is_drawn = true;
+}
+
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    draw(CONTAINER_OF(timer, struct step_display, timer));
+}
+
+void step_display_hide(struct step_display *display)
+{
+    if (!display->is_drawn)
+        return;
+    (void)!write(display->terminal.fd, CLEAR_TO_END_OF_SCREEN, strlen(CLEAR_TO_END_OF_SCREEN));
+    display->is_drawn = false;
+}
+
+static void on_log(void *data)
+{
+    step_display_hide(data);
+}
+
+void step_display_init(struct step_display *display, struct ev_loop *loop)
+{
+    *display = (struct step_display){.loop = loop};
+    terminal_init(&display->terminal, STDERR_FILENO);
+    list_init(&display->lines);
+    ev_timer_init(&display->timer, on_timer, DRAWING_SECONDS, DRAWING_SECONDS);
+    log_precede(on_log, display);
+}
+
+void step_display_deinit(struct step_display *display)
+{
+    step_display_hide(display);
+    ev_timer_stop(display->loop, &display->timer);
+    log_precede(NULL, NULL);
+}
+
+void step_line_init(struct step_line *line, const char *name)
+{
+    *line = (struct step_line){.name = name, .step.fraction = -1};
+    list_init(&line->link);
+}
+
+void step_display_add(struct step_display *display, struct step_line *line)
+{
+    line->started = clock_seconds();
+    list_append(&display->lines, &line->link);
+    if (display->terminal.is_movable && !ev_is_active(&display->timer))
+        ev_timer_again(display->loop, &display->timer);
+}
+
+void step_display_remove(struct step_display *display, struct step_line *line)
+{
+    list_remove(&line->link);
+    step_display_hide(display);
+    if (list_is_empty(&display->lines))
+        ev_timer_stop(display->loop, &display->timer);
+}
+
+void step_display_update(struct step_display *display, struct step_line *line,
+                         const struct preparation_step *step)
+{
+    bool is_new = strcmp(line->step.text, step->text) != 0;
+
+    line->step = *step;
+    if (is_new && !display->terminal.is_movable)
+        fprintf(stderr, "%s: %s\n", line->name, step->text);
+}
+
+void step_display_follow(struct step_display *display, struct step_line *line,
+                         const struct preparation_step *step)
+{
+    if (!display->terminal.is_there)
+        return;
+    if (!step) {
+        step_display_remove(display, line);
+        return;
+    }
+    if (list_is_empty(&line->link))
+        step_display_add(display, line);
+    step_display_update(display, line, step);
+}

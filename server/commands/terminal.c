@@ -1,0 +1,73 @@
+#include "server/commands/terminal.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { DEFAULT_COLUMNS = 80, DEFAULT_ROWS = 24 };
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value;
+}
+
+static bool is_clever(void)
+{
+    const char *kind = getenv("TERM");
+
+    return kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+void terminal_init(struct terminal *terminal, int fd)
+{
+    bool is_there = isatty(fd);
+    bool is_movable = is_there && is_clever();
+
+    *terminal = (struct terminal){
+        .fd = fd,
+        .is_there = is_there,
+        .is_movable = is_movable,
+        .has_colour = is_movable && !is_set("NO_COLOR"),
+    };
+}
+
+bool terminal_has_us(void)
+{
+    AUTO_CLOSE int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+    return fd >= 0;
+}
+
+size_t terminal_columns(const struct terminal *terminal)
+{
+    struct winsize size;
+
+    if (ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return DEFAULT_COLUMNS;
+}
+
+size_t terminal_rows(const struct terminal *terminal)
+{
+    struct winsize size;
+
+    if (ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
+        return size.ws_row;
+    return DEFAULT_ROWS;
+}
+
+const char *terminal_green(const struct terminal *terminal)
+{
+    return terminal->has_colour ? "\033[32m" : "";
+}
+
+const char *terminal_plain(const struct terminal *terminal)
+{
+    return terminal->has_colour ? "\033[m" : "";
+}

@@ -1,0 +1,271 @@
+#include "server/configuration/config.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/schema/schema.h"
+#include "schemas/schemas.h"
+#include "server/configuration/config_checks.h"
+#include "server/configuration/config_paths.h"
+#include "server/configuration/config_values.h"
+#include "server/configuration/problem_list.h"
+#include "server/configuration/yaml_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct config {
+    char *path; /* owned; NULL: there is no file */
+    bool missing;
+    bool is_shared; /* others than its owner may read it */
+    struct yaml_tree tree;
+    struct problem_list problems;
+};
+
+/* The nearest place around POINTER that is in the file. */
+static const struct yaml_place *find_place(const struct config *config, const char *pointer)
+{
+    AUTO_FREE char *around = memory_copy_string(pointer);
+
+    for (;;) {
+        const struct yaml_place *place = yaml_tree_find(&config->tree, around);
+        char *slash = strrchr(around, '/');
+
+        if (place || !slash)
+            return place;
+        *slash = '\0';
+    }
+}
+
+static void add_problem_at(struct config *config, enum schema_problem_place where,
+                           const char *pointer, const char *message)
+{
+    const struct yaml_place *place = find_place(config, pointer);
+    struct yaml_position position = {0};
+
+    if (place)
+        position = where == SCHEMA_AT_KEY ? place->key : place->value;
+    problem_list_add(&config->problems, position, pointer, message);
+}
+
+void config_complain(struct config *config, const char *message, const char *pointer, ...)
+{
+    AUTO_FREE char *path = NULL;
+    va_list arguments;
+
+    va_start(arguments, pointer);
+    path = memory_format_list(pointer, arguments);
+    va_end(arguments);
+    add_problem_at(config, SCHEMA_AT_VALUE, path, message);
+}
+
+static void on_yaml_fault(void *data, struct yaml_position position, const char *pointer,
+                          const char *message)
+{
+    struct config *config = data;
+
+    problem_list_add(&config->problems, position, pointer, message);
+}
+
+static void on_value_problem(void *data, enum schema_problem_place place, const char *pointer,
+                             const char *message)
+{
+    add_problem_at(data, place, pointer, message);
+}
+
+/* Problems that the schema finds are not told again where the value is known to be wrong. */
+struct validation {
+    struct config *config;
+    size_t known; /* problems found before */
+};
+
+static void on_schema_problem(void *data, enum schema_problem_place place, const char *pointer,
+                              const char *message)
+{
+    const struct validation *validation = data;
+
+    if (!problem_list_covers(&validation->config->problems, validation->known, pointer))
+        add_problem_at(validation->config, place, pointer, message);
+}
+
+/* The program's own schema: that it compiles is tested, so it cannot fail here. */
+static json_t *load_schema(struct schema **ret)
+{
+    json_t *document = json_loads(schemas_find("config"), 0, NULL);
+    struct error err = ERROR_INIT;
+
+    *ret = schema_new(document, &err);
+    if (!*ret) {
+        log_error("schemas/config.json: %s", err.message);
+        abort();
+    }
+    return document;
+}
+
+static void check_tree(struct config *config)
+{
+    struct validation validation = {.config = config};
+    struct schema *schema;
+    AUTO_JSON json_t *document = load_schema(&schema);
+    AUTO_FREE char *folder = config->path ? config_paths_folder(config->path) : NULL;
+    json_t *root = config->tree.root;
+
+    config_values_settle(&(struct config_values){document, folder, on_value_problem, config}, root);
+    validation.known = config->problems.count;
+    if (schema_validate(schema, root, on_schema_problem, &validation) && folder)
+        config_paths_settle_volumes(folder, root, on_value_problem, config);
+    schema_free(schema);
+    config_checks_relations(config, &config->tree, root);
+}
+
+/* The descriptor of the file at PATH, or -1 with CONFIG's error. */
+static int open_file(struct config *config)
+{
+    AUTO_CLOSE int fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct error err = ERROR_INIT;
+    struct stat status = {0};
+
+    if (fd < 0) {
+        config->missing = true;
+        error_set_errno(&err, errno, "cannot be opened");
+    } else if (fstat(fd, &status) < 0) {
+        error_set_errno(&err, errno, "cannot be examined");
+    } else if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH))) {
+        error_set(&err, ERROR_CONFIG,
+                  "group or others may write it (mode %04o), and it decides what is executed; "
+                  "chmod go-w %s",
+                  status.st_mode & 07777U, config->path);
+    }
+    config->is_shared = status.st_mode & (S_IRGRP | S_IROTH);
+    if (err.code == ERROR_NONE)
+        return STEAL_FD(fd);
+    problem_list_add(&config->problems, (struct yaml_position){0}, "", err.message);
+    return -1;
+}
+
+static char *read_file(struct config *config, size_t *ret_length)
+{
+    AUTO_CLOSE int fd = open_file(config);
+    struct error err = ERROR_INIT;
+    char *text;
+
+    if (fd < 0)
+        return NULL;
+    text = fd_read_all(fd, YAML_TEXT_BYTES, ret_length, &err);
+    if (!text)
+        problem_list_add(&config->problems, (struct yaml_position){0}, "", err.message);
+    return text;
+}
+
+static void parse(struct config *config, const char *text, size_t length)
+{
+    yaml_tree_init(&config->tree, text, length, on_yaml_fault, config);
+    if (config->tree.root)
+        check_tree(config);
+}
+
+struct config *config_parse(const char *name, const char *text, size_t length)
+{
+    struct config *config = NEW(struct config);
+
+    config->path = memory_copy_string(name);
+    parse(config, text, length);
+    return config;
+}
+
+struct config *config_load(const char *path)
+{
+    struct config *config = NEW(struct config);
+    AUTO_FREE char *text = NULL;
+    size_t length;
+
+    if (!path) {
+        config->tree.root = json_object();
+        check_tree(config);
+        return config;
+    }
+    config->path = memory_copy_string(path);
+    text = read_file(config, &length);
+    if (text)
+        parse(config, text, length);
+    return config;
+}
+
+void config_free(struct config *config)
+{
+    if (!config)
+        return;
+    problem_list_deinit(&config->problems);
+    yaml_tree_deinit(&config->tree);
+    free(config->path);
+    free(config);
+}
+
+bool config_is_missing(const struct config *config)
+{
+    return config->missing;
+}
+
+bool config_is_shared(const struct config *config)
+{
+    return config->is_shared;
+}
+
+const json_t *config_tree(const struct config *config)
+{
+    return config->tree.root;
+}
+
+bool config_has_errors(const struct config *config)
+{
+    return config->problems.count > 0;
+}
+
+const char *config_path(const struct config *config)
+{
+    return config->path;
+}
+
+char *config_error_text(const struct config *config)
+{
+    return problem_list_text(&config->problems, config->path);
+}
+
+static char *existing(char *path)
+{
+    if (access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *find_in_home(void)
+{
+    const char *directory = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+
+    /* A relative path there is to be ignored (XDG Base Directory Specification). */
+    if (directory && *directory == '/')
+        return existing(memory_format("%s/pyexecd/config.yaml", directory));
+    if (home && *home == '/')
+        return existing(memory_format("%s/.config/pyexecd/config.yaml", home));
+    return NULL;
+}
+
+char *config_find(void)
+{
+    const char *named = getenv("PYEXECD_CONFIG");
+    char *path;
+
+    if (named && *named)
+        return memory_copy_string(named);
+    path = find_in_home();
+    return path ? path : existing(memory_copy_string("/etc/pyexecd/config.yaml"));
+}

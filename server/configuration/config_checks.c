@@ -1,0 +1,204 @@
+#include "server/configuration/config_checks.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/transport/address.h"
+
+#include <string.h>
+
+/* KEY of DEFINITION, or where it has none, the server's. Borrowed, or NULL. */
+static const json_t *inherited(const json_t *root, const json_t *definition, const char *key)
+{
+    const json_t *own = json_object_get(definition, key);
+
+    return own ? own : json_object_get(root, key);
+}
+
+/* DEFINITION, at POINTER, is the whole configuration or an environment: either may have written one
+ * of the two timeouts, both or none. */
+static void check_timeouts(struct config *config, const struct yaml_tree *tree, const json_t *root,
+                           const json_t *definition, const char *pointer)
+{
+    const json_t *timeout = inherited(root, definition, "timeout");
+    const json_t *most = inherited(root, definition, "max_timeout");
+    AUTO_FREE char *timeout_pointer = memory_format("%s/timeout", pointer);
+    AUTO_FREE char *most_pointer = memory_format("%s/max_timeout", pointer);
+    AUTO_FREE char *message = NULL;
+
+    if (!json_is_number(timeout) || !json_is_number(most) ||
+        json_number_value(timeout) <= json_number_value(most))
+        return;
+    if (yaml_tree_find(tree, timeout_pointer)) {
+        message = memory_format("is %g seconds, more than max_timeout (%g)",
+                                json_number_value(timeout), json_number_value(most));
+        config_complain(config, message, "%s", timeout_pointer);
+    } else if (yaml_tree_find(tree, most_pointer)) {
+        message = memory_format("is %g seconds, less than timeout (%g)", json_number_value(most),
+                                json_number_value(timeout));
+        config_complain(config, message, "%s", most_pointer);
+    }
+}
+
+static void check_all_timeouts(struct config *config, const struct yaml_tree *tree,
+                               const json_t *root)
+{
+    const char *name;
+    json_t *definition;
+
+    check_timeouts(config, tree, root, root, "");
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+
+        check_timeouts(config, tree, root, definition, pointer);
+    }
+}
+
+/* "a, b and 3 more" for messages. Owned by the caller. */
+static char *list_names(const json_t *environments)
+{
+    enum { NAMES_SHOWN = 8 };
+    char *list = memory_copy_string("");
+    size_t count = 0;
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach ((json_t *)environments, name, definition) {
+        AUTO_FREE char *before = list;
+
+        list = memory_format("%s%s%s", before, count ? ", " : "", name);
+        if (++count == NAMES_SHOWN)
+            break;
+    }
+    return list;
+}
+
+static const char *choose_environment(const json_t *environments)
+{
+    if (json_object_get(environments, "system"))
+        return "system";
+    if (json_object_size(environments) == 1)
+        return json_object_iter_key(json_object_iter((json_t *)environments));
+    return NULL;
+}
+
+static void complain_about_names(struct config *config, const json_t *environments,
+                                 const char *written)
+{
+    AUTO_FREE char *names = list_names(environments);
+    AUTO_FREE char *message = NULL;
+
+    if (written)
+        message =
+            memory_format("no environment is called \"%.100s\"; there are: %s", written, names);
+    else
+        message = memory_format("default_environment is needed: one of %s", names);
+    config_complain(config, message, "%s", written ? "/default_environment" : "/environments");
+}
+
+static void check_default_environment(struct config *config, json_t *root)
+{
+    const json_t *environments = json_object_get(root, "environments");
+    const json_t *written = json_object_get(root, "default_environment");
+    const char *name = written ? json_string_value(written) : choose_environment(environments);
+
+    if (json_object_size(environments) == 0 || (written && !name))
+        return;
+    if (!name || !json_object_get(environments, name))
+        complain_about_names(config, environments, name);
+    else
+        json_object_set_new(root, "default_environment", json_string(name));
+}
+
+/* Any user of this machine can reach a TCP port, so who may come in is said in so many words. */
+static void check_port(struct config *config, const json_t *root, const struct address *address,
+                       size_t index)
+{
+    bool is_local = endpoint_is_loopback(&address->endpoints[0]);
+    bool is_open = json_object_get(root, "auth");
+
+    if (!is_local)
+        config_complain(config,
+                        is_open ? "other machines can reach it: auth: none is for loopback "
+                                  "addresses only; it needs token_file or oauth"
+                                : "other machines can reach it: it needs token_file or oauth",
+                        "/listen/%zu", index);
+    else if (!is_open)
+        config_complain(config,
+                        "a TCP address needs token_file or oauth, or auth: none which lets every "
+                        "local user in",
+                        "/listen/%zu", index);
+}
+
+static void check_https(struct config *config, const json_t *root)
+{
+    const json_t *text;
+    size_t i;
+
+    json_array_foreach (json_object_get(root, "listen"), i, text) {
+        if (json_is_string(text) && strncmp(json_string_value(text), "https://", 8) == 0 &&
+            !json_object_get(root, "tls"))
+            config_complain(config, "it needs a certificate: see tls", "/listen/%zu", i);
+    }
+}
+
+/* What cannot be read as an address has been complained about. */
+static void check_tcp(struct config *config, const json_t *root)
+{
+    const json_t *text;
+    size_t i;
+
+    const char *shown = json_object_get(root, "oauth") ? "oauth" : "token_file";
+
+    if (json_object_get(root, shown)) {
+        AUTO_FREE char *message = memory_format("contradicts %s; give one of the two", shown);
+
+        if (json_object_get(root, "auth"))
+            config_complain(config, message, "/auth");
+        return;
+    }
+    json_array_foreach (json_object_get(root, "listen"), i, text) {
+        struct error err = ERROR_INIT;
+        struct address address;
+
+        if (json_is_string(text) && address_parse(json_string_value(text), &address, &err) == 0 &&
+            (address.kind == ADDRESS_TCP || address.kind == ADDRESS_HTTP ||
+             address.kind == ADDRESS_HTTPS))
+            check_port(config, root, &address, i);
+    }
+}
+
+/* True for `https://name:password@host/`: what stands before an "@" in the authority. */
+static bool has_password(const char *url)
+{
+    const char *authority = strstr(url, "://");
+
+    return authority && strcspn(authority + 3, "@") < strcspn(authority + 3, "/?#");
+}
+
+static void check_passwords(struct config *config, const json_t *root)
+{
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        const char *url = json_object_get_string(definition, "pip_index_url");
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+        AUTO_FREE char *message = NULL;
+
+        if (!url || !has_password(url) || !config_is_shared(config))
+            continue;
+        message =
+            memory_format("has a password in it, and others may read this file; chmod go-r %s",
+                          config_path(config));
+        config_complain(config, message, "%s/pip_index_url", pointer);
+    }
+}
+
+void config_checks_relations(struct config *config, const struct yaml_tree *tree, json_t *root)
+{
+    check_all_timeouts(config, tree, root);
+    check_default_environment(config, root);
+    check_tcp(config, root);
+    check_https(config, root);
+    check_passwords(config, root);
+}

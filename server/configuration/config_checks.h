@@ -1,0 +1,11 @@
+/* What the keys of a configuration say about each other, which JSON Schema cannot. */
+#pragma once
+
+#include "server/configuration/config.h"
+#include "server/configuration/yaml_tree.h"
+
+#include <jansson.h>
+
+/* Complains about keys that contradict each other and fills in `default_environment`. ROOT is TREE
+ * with its defaults; members of the wrong type are passed over. */
+void config_checks_relations(struct config *config, const struct yaml_tree *tree, json_t *root);

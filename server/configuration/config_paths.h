@@ -1,0 +1,20 @@
+/* Paths in a configuration: relative ones begin in the folder of its file, wherever the server was
+ * started. */
+#pragma once
+
+#include "base/schema/schema.h"
+
+#include <jansson.h>
+
+/* The absolute path of the folder that FILE is in. Owned by the caller; NULL when there is none
+ * that can be named. */
+char *config_paths_folder(const char *file);
+
+/* What the string VALUE of a schema's FORMAT is as seen from anywhere, new; NULL when FORMAT is not
+ * one of paths, or VALUE is nothing that may be one: the schema says so. */
+json_t *config_paths_read(const char *folder, const char *format, const json_t *value);
+
+/* Makes the keys of `volumes` absolute in every environment of ROOT, which fits its schema. REPORT
+ * is called for the key of one that is the same as another. */
+void config_paths_settle_volumes(const char *folder, json_t *root, schema_problem_fn report,
+                                 void *data);

@@ -1,0 +1,355 @@
+#include "server/configuration/config_values.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "server/configuration/admin_address.h"
+#include "server/configuration/config_paths.h"
+#include "server/configuration/yaml_tree.h"
+#include "server/transport/address.h"
+#include "server/transport/http/http_origin.h"
+#include "server/transport/oauth/oauth_url.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
+                      const char *pointer);
+
+static json_t *refuse(struct error *err, const char *expected, const char *text)
+{
+    error_set(err, ERROR_CONFIG, "must be %s, not \"%.100s\"", expected, text);
+    return NULL;
+}
+
+static json_t *read_size(const char *text, struct error *err)
+{
+    uint64_t bytes;
+
+    if (quantity_read_bytes(text, &bytes))
+        return json_integer((json_int_t)bytes);
+    return refuse(err, "a number of bytes or a size such as 512MiB, 1GB or 64KiB", text);
+}
+
+static json_t *read_address(const char *text, struct error *err)
+{
+    struct address address;
+
+    return address_parse(text, &address, err) < 0 ? NULL : json_string(text);
+}
+
+static json_t *read_admin_address(const char *text, struct error *err)
+{
+    AUTO_FREE char *address = admin_address_read(text, err);
+
+    return address ? json_string(text) : NULL;
+}
+
+static json_t *read_safe_url(const char *text, struct error *err)
+{
+    if (oauth_url_is_safe(text))
+        return json_string(text);
+    return refuse(err, "an https URL, or an http one of a loopback address", text);
+}
+
+static json_t *read_resource_url(const char *text, struct error *err)
+{
+    return oauth_url_check_resource(text, err) < 0 ? NULL : json_string(text);
+}
+
+static json_t *read_absolute_path(const char *text, struct error *err)
+{
+    if (*text != '/')
+        return refuse(err, "an absolute path", text);
+    return json_string(text);
+}
+
+static json_t *read_working_directory(const char *text, struct error *err)
+{
+    if (strcmp(text, "temporary") == 0 || strcmp(text, "memory") == 0)
+        return json_string(text);
+    if (*text != '/')
+        return refuse(err, "temporary, memory or an absolute path", text);
+    if (text[strspn(text, "/")] == '\0')
+        return refuse(err, "a directory that runs may fill", text);
+    return json_string(text);
+}
+
+static json_t *read_variable_name(const char *text, struct error *err)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+
+    if (strncmp(text, "LD_", 3) == 0) {
+        error_set(err, ERROR_CONFIG, "%.100s would change how every program is loaded", text);
+        return NULL;
+    }
+    if (strspn(text, letters) == 0 || text[strspn(text, others)] != '\0')
+        return refuse(err, "a name of letters, digits and _ that begins with no digit", text);
+    return json_string(text);
+}
+
+static json_t *read_environment_name(const char *text, struct error *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    size_t length = strlen(text);
+
+    if (length == 0 || length > 64 || text[strspn(text, allowed)] != '\0')
+        return refuse(err, "a name of 1 to 64 letters, digits, dots, - and _", text);
+    return json_string(text);
+}
+
+static json_t *read_host(const char *text, struct error *err)
+{
+    return http_name_is_host(text) ? json_string(text) : refuse(err, "NAME or NAME:PORT", text);
+}
+
+static json_t *read_origin(const char *text, struct error *err)
+{
+    return http_name_is_origin(text)
+               ? json_string(text)
+               : refuse(err, "http://NAME or https://NAME, or with :PORT", text);
+}
+
+/* What TEXT in FORMAT stands for, new; or NULL with ERR set. Unknown formats stand for nothing. */
+static json_t *read_format(const char *format, const char *text, struct error *err)
+{
+    static const struct {
+        const char *name;
+        json_t *(*read)(const char *text, struct error *err);
+    } formats[] = {
+        {"address", read_address},
+        {"admin-address", read_admin_address},
+        {"byte-size", read_size},
+        {"absolute-path", read_absolute_path},
+        {"working-directory", read_working_directory},
+        {"variable-name", read_variable_name},
+        {"environment-name", read_environment_name},
+        {"http-host", read_host},
+        {"http-origin", read_origin},
+        {"safe-url", read_safe_url},
+        {"resource-url", read_resource_url},
+    };
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(format, formats[i].name) == 0)
+            return formats[i].read(text, err);
+    }
+    return json_string(text);
+}
+
+/* The schema that SCHEMA refers to, or NULL. References are "#/..." without escapes. Borrowed. */
+static const json_t *referred(const struct config_values *values, const json_t *schema)
+{
+    const char *reference = json_object_get_string(schema, "$ref");
+    const json_t *node = values->schema;
+
+    if (!reference)
+        return NULL;
+    for (const char *part = strchr(reference, '/'); part; part = strchr(part, '/')) {
+        AUTO_FREE char *key = strndup(part + 1, strcspn(part + 1, "/"));
+
+        node = json_object_get(node, key);
+        part++;
+    }
+    return node;
+}
+
+/* The keyword KEY of SCHEMA, or of the schema that it refers to. Borrowed, or NULL. */
+static const json_t *keyword(const struct config_values *values, const json_t *schema,
+                             const char *key)
+{
+    const json_t *found = NULL;
+
+    for (; schema && !found; schema = referred(values, schema))
+        found = json_object_get(schema, key);
+    return found;
+}
+
+static void settle_member(const struct config_values *values, const json_t *schema, json_t *object,
+                          const char *key, const char *pointer)
+{
+    AUTO_FREE char *member = yaml_pointer(pointer, key);
+    json_t *value = json_object_get(object, key);
+    const json_t *fallback = keyword(values, schema, "default");
+
+    if (!value && fallback) {
+        value = json_deep_copy(fallback);
+        json_object_set_new(object, key, value);
+    }
+    if (value)
+        json_object_set_new(object, key, settle(values, schema, value, member));
+}
+
+static void check_names(const struct config_values *values, const char *format,
+                        const json_t *object, const char *pointer)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach ((json_t *)object, key, value) {
+        struct error err = ERROR_INIT;
+        AUTO_JSON json_t *name = read_format(format, key, &err);
+        AUTO_FREE char *member = yaml_pointer(pointer, key);
+
+        if (!name)
+            values->report(values->data, SCHEMA_AT_KEY, member, err.message);
+    }
+}
+
+/* What FORM ("if", "then") has for objects of a certain type; *RET_TYPE is that type. Borrowed. */
+static const json_t *form_schema(const json_t *form, const char **ret_type)
+{
+    const json_t *properties = json_object_get(json_object_get(form, "if"), "properties");
+
+    *ret_type = json_object_get_string(json_object_get(properties, "type"), "const");
+    return json_object_get(form, "then");
+}
+
+/* SCHEMA, or where it has FORMS, the one for the type of OBJECT, if it has one of theirs. */
+static const json_t *choose_form(const json_t *schema, const json_t *forms, const json_t *object)
+{
+    const char *wanted = json_object_get_string(object, "type");
+    const json_t *form;
+    size_t i;
+
+    json_array_foreach (forms, i, form) {
+        const char *type;
+        const json_t *chosen = form_schema(form, &type);
+
+        if (wanted && type && strcmp(type, wanted) == 0)
+            return chosen;
+    }
+    return schema;
+}
+
+/* "venv or docker": the types among FORMS whose objects have KEY. Owned by the caller, or NULL. */
+static char *types_with_key(const struct config_values *values, const json_t *forms,
+                            const char *key)
+{
+    char *types = NULL;
+    const json_t *form;
+    size_t i;
+
+    json_array_foreach (forms, i, form) {
+        const char *type;
+        const json_t *schema = form_schema(form, &type);
+        char *longer;
+
+        if (!json_object_get(keyword(values, schema, "properties"), key))
+            continue;
+        longer = memory_format("%s%s%s", types ? types : "", types ? " or " : "", type);
+        free(types);
+        types = longer;
+    }
+    return types;
+}
+
+/* Reports the keys of OBJECT that CHOSEN does not know, but another of FORMS does. */
+static void check_foreign_keys(const struct config_values *values, const json_t *forms,
+                               const json_t *chosen, const json_t *object, const char *pointer)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach ((json_t *)object, key, value) {
+        AUTO_FREE char *types = NULL;
+        AUTO_FREE char *member = yaml_pointer(pointer, key);
+        AUTO_FREE char *message = NULL;
+
+        if (json_object_get(keyword(values, chosen, "properties"), key))
+            continue;
+        types = types_with_key(values, forms, key);
+        if (!types)
+            continue;
+        message = memory_format("is a key of type %s, not of %s", types,
+                                json_object_get_string(object, "type"));
+        values->report(values->data, SCHEMA_AT_KEY, member, message);
+    }
+}
+
+static void settle_members(const struct config_values *values, const json_t *schema, json_t *object,
+                           const char *pointer)
+{
+    const json_t *properties = keyword(values, schema, "properties");
+    const json_t *others = keyword(values, schema, "additionalProperties");
+    const json_t *names = keyword(values, schema, "propertyNames");
+    const char *key;
+    json_t *member;
+
+    if (json_object_get_string(names, "format"))
+        check_names(values, json_object_get_string(names, "format"), object, pointer);
+    json_object_foreach ((json_t *)properties, key, member)
+        settle_member(values, member, object, key, pointer);
+    if (!json_is_object(others))
+        return;
+    json_object_foreach (object, key, member) {
+        if (!json_object_get(properties, key))
+            settle_member(values, others, object, key, pointer);
+    }
+}
+
+static void settle_object(const struct config_values *values, const json_t *schema, json_t *object,
+                          const char *pointer)
+{
+    const json_t *forms = keyword(values, schema, "allOf");
+    const json_t *chosen = choose_form(schema, forms, object);
+
+    if (chosen != schema)
+        check_foreign_keys(values, forms, chosen, object, pointer);
+    settle_members(values, chosen, object, pointer);
+}
+
+static void settle_array(const struct config_values *values, const json_t *schema, json_t *array,
+                         const char *pointer)
+{
+    const json_t *items = keyword(values, schema, "items");
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (array, i, item) {
+        AUTO_FREE char *place = memory_format("%s/%zu", pointer, i);
+
+        if (items)
+            json_array_set_new(array, i, settle(values, items, item, place));
+    }
+}
+
+static json_t *settle_string(const struct config_values *values, const json_t *schema,
+                             json_t *value, const char *pointer)
+{
+    const char *format = json_string_value(keyword(values, schema, "format"));
+    struct error err = ERROR_INIT;
+    json_t *read;
+
+    if (!format)
+        return json_incref(value);
+    read = values->folder ? config_paths_read(values->folder, format, value) : NULL;
+    if (!read)
+        read = read_format(format, json_string_value(value), &err);
+    if (read)
+        return read;
+    values->report(values->data, SCHEMA_AT_VALUE, pointer, err.message);
+    return json_incref(value);
+}
+
+/* What VALUE becomes by SCHEMA: itself, changed or not, or another value. New reference. */
+static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
+                      const char *pointer)
+{
+    if (json_is_string(value))
+        return settle_string(values, schema, value, pointer);
+    if (json_is_array(value))
+        settle_array(values, schema, value, pointer);
+    if (json_is_object(value))
+        settle_object(values, schema, value, pointer);
+    return json_incref(value);
+}
+
+void config_values_settle(const struct config_values *values, json_t *root)
+{
+    json_decref(settle(values, values->schema, root, ""));
+}

@@ -1,0 +1,21 @@
+/* The step between a YAML tree and its JSON Schema: members that were left out get their defaults,
+ * and strings that stand for something (a size, a path) are read, with better sentences for what is
+ * wrong than a pattern can give. */
+#pragma once
+
+#include "base/schema/schema.h"
+
+#include <jansson.h>
+
+struct config_values {
+    const json_t *schema; /* borrowed; its references are local */
+    const char *folder;   /* borrowed; where relative paths begin. NULL: they stay as they are */
+    schema_problem_fn report;
+    void *data; /* borrowed; for REPORT */
+};
+
+/* Completes ROOT: every member that has a `default` is there, sizes are integers, in bytes, paths
+ * are absolute. What `report` is called for stays as it is. An object whose schema is chosen by
+ * `type` ("allOf" of "if" and "then") is completed by the one that is chosen, and keys that belong
+ * to another are reported. */
+void config_values_settle(const struct config_values *values, json_t *root);

@@ -1,0 +1,38 @@
+#include "server/configuration/http_config.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "server/mcp/mcp.h"
+#include "server/transport/http/http_endpoint.h"
+
+/* The strings of ARRAY, borrowed, with a NULL behind them. The list is the caller's. */
+static const char **list_strings(const json_t *array)
+{
+    const char **list = memory_new(json_array_size(array) + 1, sizeof(*list));
+    const json_t *value;
+    size_t i;
+
+    json_array_foreach (array, i, value) {
+        list[i] = json_string_value(value);
+    }
+    return list;
+}
+
+struct http_endpoint *http_config_open(struct mcp_server *server, struct authority *authority,
+                                       const json_t *tree)
+{
+    const json_t *http = json_object_get(tree, "http");
+    AUTO_FREE const char **hosts = list_strings(json_object_get(http, "allowed_hosts"));
+    AUTO_FREE const char **origins = list_strings(json_object_get(http, "allowed_origins"));
+    struct http_endpoint_settings settings = {
+        .loop = server->loop,
+        .server = server,
+        .authority = authority,
+        .allowed_hosts = hosts,
+        .allowed_origins = origins,
+        .sessions = (unsigned)json_integer_value(json_object_get(http, "sessions")),
+        .session_idle_seconds = json_number_value(json_object_get(http, "session_idle")),
+    };
+
+    return http_endpoint_new(&settings);
+}

@@ -1,0 +1,198 @@
+#include "server/commands/options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { ARGUMENTS = 40 };
+
+/* Parses the words of LINE, which are changed by it. */
+static int parse(struct options *options, char *line, struct error *err)
+{
+    char *argv[ARGUMENTS + 2] = {(char *)"pyexecd"};
+    char *rest = line;
+    int argc = 1;
+
+    for (char *word; argc <= ARGUMENTS && (word = strtok_r(rest, " ", &rest));)
+        argv[argc++] = word;
+    return options_parse(options, argc, argv, err);
+}
+
+static void test_no_argument_means_serve(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char line[] = "";
+
+    (void)state;
+    assert_int_equal(parse(&options, line, &err), 0);
+    assert_int_equal(options.command, COMMAND_SERVE);
+    assert_int_equal(options.log_level, LOG_LEVEL_WARNING);
+    assert_null(options.config_path);
+    assert_null(options.addresses[0]);
+}
+
+static void test_addresses_add_up(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char line[] = "--listen stdio -l unix:/x --config f --log-level debug";
+
+    (void)state;
+    assert_int_equal(parse(&options, line, &err), 0);
+    assert_string_equal(options.addresses[0], "stdio");
+    assert_string_equal(options.addresses[1], "unix:/x");
+    assert_null(options.addresses[2]);
+    assert_string_equal(options.config_path, "f");
+    assert_int_equal(options.log_level, LOG_LEVEL_DEBUG);
+}
+
+static void test_run_takes_its_options_before_and_after_the_file(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char line[] = "--json run -t 2.5 - --env science";
+
+    (void)state;
+    assert_int_equal(parse(&options, line, &err), 0);
+    assert_int_equal(options.command, COMMAND_RUN);
+    assert_string_equal(options.file, "-");
+    assert_string_equal(options.environment, "science");
+    assert_true(options.timeout == 2.5);
+    assert_true(options.json);
+}
+
+static void test_token_takes_a_name(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char named[] = "token --json alice";
+    char unnamed[] = "token";
+
+    (void)state;
+    assert_int_equal(parse(&options, named, &err), 0);
+    assert_int_equal(options.command, COMMAND_TOKEN);
+    assert_string_equal(options.principal, "alice");
+    assert_null(options.file);
+    assert_int_equal(parse(&options, unnamed, &err), -1);
+    assert_string_equal(err.message, "token: NAME is missing");
+}
+
+static void test_prepare_takes_any_number_of_names(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char none[] = "prepare";
+    char some[] = "prepare a --json b";
+
+    (void)state;
+    assert_int_equal(parse(&options, none, &err), 0);
+    assert_null(options.names[0]);
+    assert_int_equal(parse(&options, some, &err), 0);
+    assert_string_equal(options.names[0], "a");
+    assert_string_equal(options.names[1], "b");
+    assert_null(options.names[2]);
+    assert_true(options.json);
+}
+
+static void test_each_command_is_known(void **state)
+{
+    static const struct {
+        const char *line;
+        enum command command;
+    } cases[] = {
+        {"doctor", COMMAND_DOCTOR},
+        {"prepare", COMMAND_PREPARE},
+        {"schema", COMMAND_SCHEMA},
+        {"schema --for gemini", COMMAND_SCHEMA},
+        {"--check-config", COMMAND_CHECK_CONFIG},
+        {"--help", COMMAND_HELP},
+        {"-V", COMMAND_VERSION},
+        {"run --help", COMMAND_HELP},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct options options;
+        struct error err = ERROR_INIT;
+        char line[64];
+
+        strcpy(line, cases[i].line);
+        assert_int_equal(parse(&options, line, &err), 0);
+        assert_int_equal(options.command, cases[i].command);
+    }
+}
+
+static void test_each_mistake_is_named(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *message;
+    } cases[] = {
+        {"--bogus", "unknown option --bogus"},
+        {"-x", "unknown option -x"},
+        {"--config", "--config needs an argument"},
+        {"-c", "-c needs an argument"},
+        {"frobnicate", "unknown command frobnicate"},
+        {"run", "run: FILE (- is standard input) is missing"},
+        {"run a b", "run: unexpected argument b"},
+        {"doctor x", "doctor: unexpected argument x"},
+        {"--json", "--json does not belong here"},
+        {"schema --env x", "--env does not belong here"},
+        {"run x --listen stdio", "--listen does not belong here"},
+        {"run x --check-config", "--check-config does not belong here"},
+        {"run x --timeout 0", "--timeout 0: must be a number of seconds above 0"},
+        {"run x --timeout -1", "--timeout -1: must be a number of seconds above 0"},
+        {"run x --timeout nan", "--timeout nan: must be a number of seconds above 0"},
+        {"run x --timeout 5s", "--timeout 5s: must be a number of seconds above 0"},
+        {"--log-level loud", "--log-level loud: there are error, warning, info and debug"},
+        {"-l1 -l2 -l3 -l4 -l5 -l6 -l7 -l8 -l9 -l10 -l11 -l12 -l13 -l14 -l15 -l16 -l17",
+         "--listen is given more than 16 times"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct options options;
+        struct error err = ERROR_INIT;
+        char line[128];
+
+        strcpy(line, cases[i].line);
+        assert_int_equal(parse(&options, line, &err), -1);
+        assert_int_equal(err.code, ERROR_USAGE);
+        assert_string_equal(err.message, cases[i].message);
+    }
+}
+
+static void test_the_help_fits_a_terminal(void **state)
+{
+    size_t lines = 0;
+    size_t column = 0;
+
+    (void)state;
+    for (const char *help = options_help(); *help; help++) {
+        column = *help == '\n' ? 0 : column + 1;
+        lines += *help == '\n';
+        assert_in_range(column, 0, 90);
+    }
+    assert_in_range(lines, 1, 24);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_argument_means_serve),
+        cmocka_unit_test(test_addresses_add_up),
+        cmocka_unit_test(test_run_takes_its_options_before_and_after_the_file),
+        cmocka_unit_test(test_token_takes_a_name),
+        cmocka_unit_test(test_prepare_takes_any_number_of_names),
+        cmocka_unit_test(test_each_command_is_known),
+        cmocka_unit_test(test_each_mistake_is_named),
+        cmocka_unit_test(test_the_help_fits_a_terminal),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
