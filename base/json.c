@@ -81,6 +81,20 @@ const char *json_object_get_string(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
+char *json_object_copy_string(const json_t *object, const char *key)
+{
+    const char *text = json_object_get_string(object, key);
+
+    return text ? memory_copy_string(text) : NULL;
+}
+
+double json_object_get_number(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
 char *json_list(const json_t *strings)
 {
     char *list = memory_copy_string("");

@@ -35,6 +35,12 @@ size_t json_escaped_prefix(const char *text, size_t length, size_t budget);
 /* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
 const char *json_object_get_string(const json_t *object, const char *key);
 
+/* A copy of it, owned by the caller, or NULL. */
+char *json_object_copy_string(const json_t *object, const char *key);
+
+/* The number member KEY of OBJECT, or OTHERWISE when it is absent or not a number. */
+double json_object_get_number(const json_t *object, const char *key, double otherwise);
+
 /* "a, b" of an array of strings. Owned by the caller. */
 char *json_list(const json_t *strings);
 

@@ -5,6 +5,10 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* How many elements an array has; not for pointers. */
+#define ARRAY_SIZE(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 /* A zeroed object of TYPE; released with free(). */
 #define NEW(TYPE) ((TYPE *)memory_new(1, sizeof(TYPE)))
@@ -15,3 +19,9 @@ char *memory_copy_string(const char *string);
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *memory_format_list(const char *format, va_list arguments)
     __attribute__((format(printf, 1, 0)));
+
+/* How many of the A bytes that there are fit into B. */
+static inline size_t size_min(uint64_t a, size_t b)
+{
+    return a < b ? (size_t)a : b;
+}

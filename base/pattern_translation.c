@@ -1,5 +1,7 @@
 #include "base/pattern_translation.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -161,7 +163,7 @@ static int translate_byte(struct translation *translation, struct error *err)
 
 static const char *category_find(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof category_names / sizeof *category_names; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(category_names); i++)
         if (strlen(category_names[i].name) == length &&
             memcmp(category_names[i].name, name, length) == 0)
             return category_names[i].category;
@@ -223,7 +225,7 @@ static int translate_listed_escape(struct translation *translation, struct error
 {
     char letter = translation->at[1];
 
-    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(escapes); i++) {
         const char *text = translation->in_class ? escapes[i].inside : escapes[i].outside;
 
         if (escapes[i].letter != letter || !text)
@@ -278,7 +280,7 @@ static int translate_group(struct translation *translation, struct error *err)
         return not_ecma(translation, 2, err);
     if (!starts_with(translation, "(?"))
         return copy(translation, 1, err);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
         if (starts_with(translation, forms[i]))
             return copy(translation, strlen(forms[i]), err);
     if (starts_with(translation, "(?<"))

@@ -19,7 +19,7 @@ static const struct unit {
 
 char *quantity_bytes(uint64_t bytes)
 {
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
         const struct unit *unit = &units[i];
 
         if (bytes < unit->bytes)
@@ -54,7 +54,7 @@ bool quantity_read_bytes(const char *text, uint64_t *ret)
     const char *name = text + digits + (text[digits] == ' ');
     int64_t bytes;
 
-    for (size_t i = 0; digits > 0 && i < sizeof written / sizeof *written; i++) {
+    for (size_t i = 0; digits > 0 && i < ARRAY_SIZE(written); i++) {
         if (strcmp(name, written[i].name) != 0)
             continue;
         if (__builtin_mul_overflow(strtoull(text, NULL, 10), written[i].bytes, &bytes))

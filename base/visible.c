@@ -27,7 +27,7 @@ static const struct {
 
 static bool is_hidden(uint32_t point)
 {
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
         if (point >= hidden[i].first && point <= hidden[i].last)
             return true;
     return false;

@@ -1,5 +1,7 @@
 #include "environments/approval_policy.h"
 
+#include "base/memory.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ const char *approval_policy_name(enum approval_policy policy)
 
 enum approval_policy approval_policy_find(const char *name, enum approval_policy otherwise)
 {
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; name && i < ARRAY_SIZE(names); i++)
         if (strcmp(names[i], name) == 0)
             return (enum approval_policy)i;
     return otherwise;

@@ -40,25 +40,20 @@ static size_t head_limit(const struct capture *capture)
     return capture->limit - tail_limit(capture);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static void grow_head(struct capture *capture, size_t needed)
 {
     size_t capacity = capture->head_capacity ? capture->head_capacity : SMALLEST_HEAD_BYTES;
 
     while (capacity < needed)
         capacity *= 2;
-    capture->head_capacity = smaller(capacity, head_limit(capture));
+    capture->head_capacity = size_min(capacity, head_limit(capture));
     capture->head = memory_resize(capture->head, capture->head_capacity);
 }
 
 /* Returns how many of the bytes the head took. */
 static size_t append_to_head(struct capture *capture, const char *data, size_t length)
 {
-    size_t taken = smaller(length, head_limit(capture) - capture->head_length);
+    size_t taken = size_min(length, head_limit(capture) - capture->head_length);
 
     if (taken == 0)
         return 0;
@@ -84,7 +79,7 @@ static void append_to_tail(struct capture *capture, const char *data, size_t len
         length = room;
     }
     position = (capture->tail_start + capture->tail_length) % room;
-    first = smaller(length, room - position);
+    first = size_min(length, room - position);
     memcpy(capture->tail + position, data, first);
     memcpy(capture->tail, data + first, length - first);
     capture->tail_length += length;
@@ -113,7 +108,7 @@ static void copy_tail(const struct capture *capture, size_t skip, char *target)
     if (length == 0)
         return;
     start = (capture->tail_start + skip) % room;
-    first = smaller(length, room - start);
+    first = size_min(length, room - start);
     memcpy(target, capture->tail + start, first);
     memcpy(target + first, capture->tail, length - first);
 }
@@ -198,12 +193,12 @@ json_t *capture_text(const struct capture *capture, bool *ret_truncated)
 /* The newest bytes, at most LAST_LINE_WINDOW_BYTES; returns how many. */
 static size_t copy_window(const struct capture *capture, char *window)
 {
-    size_t tail = smaller(capture->tail_length, LAST_LINE_WINDOW_BYTES);
+    size_t tail = size_min(capture->tail_length, LAST_LINE_WINDOW_BYTES);
     size_t head = 0;
 
     /* Without a gap the head goes on where the tail starts. */
     if (capture->total <= capture->limit || capture->tail_length == 0)
-        head = smaller(capture->head_length, LAST_LINE_WINDOW_BYTES - tail);
+        head = size_min(capture->head_length, LAST_LINE_WINDOW_BYTES - tail);
     if (head > 0)
         memcpy(window, capture->head + capture->head_length - head, head);
     copy_tail(capture, capture->tail_length - tail, window + head);
@@ -222,7 +217,7 @@ static size_t control_length(const char *text, size_t length)
         return bytes[0] < ' ' || bytes[0] == 0x7F;
     while (end < length && bytes[end] >= 0x20 && bytes[end] < 0x40)
         end++;
-    return smaller(end + 1, length);
+    return size_min(end + 1, length);
 }
 
 /* Removes control characters in place; returns the new length without blanks at either end. */

@@ -94,7 +94,7 @@ static int write_gauges(const struct admin *admin, struct buffer *buffer, struct
          (double)admin->started_at},
     };
 
-    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(gauges); i++)
         if (metrics_write_gauge(buffer, gauges[i].name, gauges[i].help, gauges[i].labels,
                                 gauges[i].value, err) < 0)
             return -1;
@@ -127,7 +127,7 @@ static const struct {
 
 static void answer(struct admin *admin, struct http_exchange *exchange)
 {
-    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
         if (strcmp(exchange->head.path, pages[i].path) == 0) {
             pages[i].tell(admin, exchange);
             return;

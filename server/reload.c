@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
-
 /* What service_reload() takes over, and the tool above it. */
 static const char *const changeable[] = {
     "approval", "callers", "default_environment", "environments",
@@ -70,9 +68,9 @@ bool reload_keeps(const json_t *started, const struct config *config, const char
 /* What KEY says of CONFIG counts now, or it says the same. */
 static bool is_settled(const json_t *started, const struct config *config, const char *key)
 {
-    if (is_among(renewable, COUNT(renewable), key))
+    if (is_among(renewable, ARRAY_SIZE(renewable), key))
         return reload_keeps(started, config, key);
-    return is_among(changeable, COUNT(changeable), key) ||
+    return is_among(changeable, ARRAY_SIZE(changeable), key) ||
            is_same(started, config_tree(config), key);
 }
 
@@ -96,7 +94,7 @@ void reload_warn(const json_t *started, const struct config *config)
         if (!is_settled(started, config, key))
             warn(config, "", key);
     }
-    for (size_t i = 0; i < COUNT(fixed_limits); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(fixed_limits); i++)
         if (!is_same(json_object_get(started, "limits"), json_object_get(tree, "limits"),
                      fixed_limits[i]))
             warn(config, "limits.", fixed_limits[i]);

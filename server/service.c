@@ -98,7 +98,7 @@ static char *find_companion(const char *name)
 
     program[length > 0 ? length : 0] = '\0';
     slash = strrchr(program, '/');
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
         AUTO_FREE char *found =
             memory_format("%.*s/%s%s", (int)(slash - program), program, places[i], name);
 

@@ -79,7 +79,7 @@ char *state_directory_open(struct error *err)
         {from_tmp, lstat},
     };
 
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
         AUTO_FREE char *path = candidates[i].find();
 
         *err = (struct error)ERROR_INIT;

@@ -78,7 +78,7 @@ static enum likeness compare(struct schema_run *run, const struct schema_node *n
 
     node = look_through(node);
     run->silent++;
-    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(telling); i++) {
         const struct schema_rule *rule = schema_rule_find(node, telling[i]);
 
         if (rule && !rule->keyword->check(run, rule, place))

@@ -1,4 +1,5 @@
 /* What the value of each keyword must be for the schema to be one. */
+#include "base/memory.h"
 #include "base/schema/schema_node.h"
 #include "base/schema/schema_value.h"
 
@@ -61,7 +62,7 @@ static bool is_type_name(const json_t *value)
     static const char *const names[] = {"array",  "boolean", "integer", "null",
                                         "number", "object",  "string"};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names && json_is_string(value); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(names) && json_is_string(value); i++)
         if (strcmp(json_string_value(value), names[i]) == 0)
             return true;
     return false;

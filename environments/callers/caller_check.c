@@ -188,7 +188,7 @@ void caller_check_variables(struct caller_check *check, const char *key, json_t 
     json_t *text;
 
     json_object_foreach (value, name, text)
-        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
             if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
                 caller_check_refuse(check, key,
                                     "%s: only the operator can set variables that begin with %s",

@@ -46,7 +46,7 @@ static const struct key_rule {
     {"max_timeout", NOT_SHOWN, caller_check_time},
 };
 
-enum { KEY_RULES = sizeof key_rules / sizeof *key_rules };
+enum { KEY_RULES = ARRAY_SIZE(key_rules) };
 
 static const struct key_rule *find_rule(const char *key)
 {

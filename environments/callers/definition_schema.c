@@ -10,7 +10,7 @@
 
 const char *const definition_types[] = {"system", "venv", "docker", NULL};
 
-enum { TYPES = sizeof definition_types / sizeof *definition_types - 1 };
+enum { TYPES = ARRAY_SIZE(definition_types) - 1 };
 
 struct definition_schema {
     json_t *document;      /* owned */
@@ -153,7 +153,7 @@ static void copy_parts(const struct definition_schema *schema, const json_t *nod
 {
     static const char *const kinds[] = {"items", "additionalProperties"};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         const json_t *part = keyword(schema, node, kinds[i]);
         const json_t *type = keyword(schema, part, "type");
 

@@ -121,13 +121,6 @@ static char **read_variables(const json_t *variables)
     return strings;
 }
 
-static double number_or(const json_t *object, const char *key, double otherwise)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : otherwise;
-}
-
 static uint64_t amount_or(const json_t *limits, const char *key, uint64_t otherwise)
 {
     const json_t *value = json_object_get(limits, key);
@@ -153,8 +146,9 @@ static int read_timeouts(struct environment_settings *settings, const json_t *de
     const bool has_timeout = json_object_get(definition, "timeout") != NULL;
     const bool has_most = json_object_get(definition, "max_timeout") != NULL;
 
-    settings->timeout = number_or(definition, "timeout", settings->timeout);
-    settings->max_timeout = number_or(definition, "max_timeout", settings->max_timeout);
+    settings->timeout = json_object_get_number(definition, "timeout", settings->timeout);
+    settings->max_timeout =
+        json_object_get_number(definition, "max_timeout", settings->max_timeout);
     if (settings->timeout <= settings->max_timeout)
         return 0;
     if (has_most && !has_timeout) {
@@ -171,7 +165,8 @@ static void read_preparation(struct environment_settings *settings, const json_t
     const char *when = json_object_get_string(definition, "prepare");
 
     settings->eager = when && strcmp(when, "eager") == 0;
-    settings->prepare_timeout = number_or(definition, "prepare_timeout", PREPARE_SECONDS);
+    settings->prepare_timeout =
+        json_object_get_number(definition, "prepare_timeout", PREPARE_SECONDS);
 }
 
 static int read_settings(struct environment_recipe *recipe, const char **ret_key, struct error *err)
@@ -193,7 +188,7 @@ static struct environment *create(struct environment_recipe *recipe, const char 
 {
     const char *type = json_object_get_string(recipe->definition, "type");
 
-    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; type && i < ARRAY_SIZE(kinds); i++)
         if (strcmp(kinds[i].type, type) == 0)
             return kinds[i].create(recipe, ret_key, err);
     *ret_key = "type";

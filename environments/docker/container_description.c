@@ -177,20 +177,14 @@ static json_t *process_limits(const struct docker_container *container)
     return limits;
 }
 
-static double number_or(const json_t *object, const char *key, double otherwise)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : otherwise;
-}
-
 static void set_resources(const struct docker_container *container, json_t *host)
 {
     const struct process_limits *limits = &container->settings->limits;
     const bool installs = container->purpose == DOCKER_INSTALL;
     uint64_t memory = limits->memory;
     unsigned processes = limits->processes;
-    double cpus = number_or(json_object_get(container->definition, "limits"), "cpus", 1.);
+    double cpus =
+        json_object_get_number(json_object_get(container->definition, "limits"), "cpus", 1.);
 
     if (installs && memory < INSTALL_BYTES)
         memory = INSTALL_BYTES;
@@ -219,8 +213,7 @@ static void set_privileges(const struct docker_container *container, json_t *hos
 {
     json_t *added = json_array();
 
-    for (size_t i = 0; container->purpose == DOCKER_INSTALL &&
-                       i < sizeof install_capabilities / sizeof *install_capabilities;
+    for (size_t i = 0; container->purpose == DOCKER_INSTALL && i < ARRAY_SIZE(install_capabilities);
          i++)
         json_array_append_new(added, json_string(install_capabilities[i]));
     json_object_set_new(host, "CapDrop", json_pack("[s]", "ALL"));

@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "environments/docker/end.h"
 #include "environments/docker/site.h"
 #include "environments/instance.h"
@@ -185,18 +186,14 @@ static void add(const char **list, size_t *count, size_t most, const char *strin
         list[(*count)++] = string;
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* What the operator has written here replaces what is said elsewhere. */
 static bool is_handed_on(const char *variable, bool has_index)
 {
-    if (has_index && (starts_with(variable, "PIP_EXTRA") || starts_with(variable, "PIP_NO_INDEX")))
+    if (has_index &&
+        (text_starts_with(variable, "PIP_EXTRA") || text_starts_with(variable, "PIP_NO_INDEX")))
         return false;
-    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++)
-        if (starts_with(variable, handed_on[i]))
+    for (size_t i = 0; i < ARRAY_SIZE(handed_on); i++)
+        if (text_starts_with(variable, handed_on[i]))
             return true;
     return false;
 }
@@ -247,7 +244,7 @@ static void choose_arguments(const struct docker_packages *packages,
     };
     size_t count = 0;
 
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(always); i++)
         add(arguments, &count, MOST_ARGUMENTS, always[i]);
     if (!json_is_true(json_object_get(packages->site->definition, "allow_source_builds")))
         add(arguments, &count, MOST_ARGUMENTS, "--only-binary=:all:");
@@ -383,7 +380,7 @@ static void make_tag(struct docker_packages *packages, const char *text)
     digest_add_string(&digest, packages->base->id);
     digest_add_string(&digest, text);
     digest_add(&digest, &builds, sizeof builds);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
         digest_add_string(&digest, string_of(packages, parts[i]));
     digest_finish(&digest, key);
     free(packages->tag);

@@ -37,7 +37,7 @@ void docker_pull_note(json_t *layers, const json_t *line)
     const char *id = json_object_get_string(line, "id");
     const char *status = json_object_get_string(line, "status");
 
-    for (size_t i = 0; id && status && i < sizeof stages / sizeof *stages; i++) {
+    for (size_t i = 0; id && status && i < ARRAY_SIZE(stages); i++) {
         if (strncmp(status, stages[i].status, strlen(stages[i].status)) != 0)
             continue;
         json_object_set_new(layers, id,

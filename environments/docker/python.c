@@ -197,7 +197,7 @@ static void on_ended(struct container *container, const struct container_end *se
 
     clear(python);
     if (has_words && words.failure == ENOENT) {
-        if (++python->candidate < sizeof candidates / sizeof *candidates) {
+        if (++python->candidate < ARRAY_SIZE(candidates)) {
             ask(python);
             return;
         }

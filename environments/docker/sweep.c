@@ -57,7 +57,7 @@ bool docker_sweep_judge(const json_t *description, const struct instance *instan
 
 static void use_images(const struct docker_sweep *sweep)
 {
-    for (size_t i = 0; i < sizeof sweep->used / sizeof *sweep->used; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(sweep->used); i++)
         if (sweep->used[i])
             docker_cache_use(sweep->site->state, sweep->used[i]);
 }

@@ -1,6 +1,7 @@
 #include "environments/docker/volume.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -60,7 +61,7 @@ static int check_places(const char *path, const struct docker_guarded *guarded, 
     if (keep_apart(path, guarded->socket, "the engine's socket", err) < 0 ||
         keep_apart(path, guarded->state, "the server's own state", err) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof guarded_here / sizeof *guarded_here; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(guarded_here); i++)
         if (keep_apart(path, guarded_here[i], "a place of the system", err) < 0)
             return -1;
     return 0;
@@ -89,7 +90,7 @@ int docker_volume_check_target(const char *target, struct error *err)
     if (strstr(target, "//") || strstr(target, "/./") || strstr(target, "/..") ||
         strcmp(strrchr(target, '/'), "/.") == 0)
         return error_set(err, ERROR_CONFIG, "%s has to be written without //, . and ..", target);
-    for (size_t i = 0; i < sizeof guarded_there / sizeof *guarded_there; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(guarded_there); i++)
         if (holds(guarded_there[i], target))
             return error_set(err, ERROR_CONFIG,
                              "nothing of yours can be mounted in %s of a container",

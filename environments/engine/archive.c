@@ -193,14 +193,9 @@ static int begin_next(struct archive *archive, struct error *err)
     return more < 0 ? -1 : buffer_append(&archive->pending, ZEROS, END_BYTES, err);
 }
 
-static size_t smaller(uint64_t a, size_t b)
-{
-    return a < b ? (size_t)a : b;
-}
-
 static ssize_t read_pending(struct archive *archive, char *room, size_t size)
 {
-    size_t length = smaller(buffer_length(&archive->pending), size);
+    size_t length = size_min(buffer_length(&archive->pending), size);
 
     memcpy(room, buffer_bytes(&archive->pending), length);
     buffer_consume(&archive->pending, length);
@@ -209,7 +204,7 @@ static ssize_t read_pending(struct archive *archive, char *room, size_t size)
 
 static ssize_t read_contents(struct archive *archive, char *room, size_t size, struct error *err)
 {
-    size_t wanted = smaller(archive->left, size);
+    size_t wanted = size_min(archive->left, size);
     ssize_t length = (ssize_t)wanted;
 
     if (archive->file)

@@ -112,7 +112,7 @@ static const struct {
 static int parse_form(const char *text, const struct engine_tls *tls, struct engine_address *ret,
                       struct error *err)
 {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
         size_t length = strlen(forms[i].prefix);
 
         if (strncmp(text, forms[i].prefix, length) == 0)

@@ -1,18 +1,15 @@
 #include "environments/engine/frames.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
 enum { LENGTH_AT = 4 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Bytes of DATA that were taken for the header. */
 static size_t collect_header(struct frames *frames, const char *data, size_t length)
 {
-    size_t taken = smaller(FRAME_HEADER_BYTES - frames->header_length, length);
+    size_t taken = size_min(FRAME_HEADER_BYTES - frames->header_length, length);
 
     memcpy(frames->header + frames->header_length, data, taken);
     frames->header_length += taken;
@@ -36,7 +33,7 @@ static int read_header(struct frames *frames, struct error *err)
 /* Bytes of DATA that were handed on. */
 static size_t hand_on(struct frames *frames, const char *data, size_t length)
 {
-    size_t taken = smaller(frames->left, length);
+    size_t taken = size_min(frames->left, length);
     enum frame_stream stream = frames->header[0] == FRAME_STDERR ? FRAME_STDERR : FRAME_STDOUT;
 
     frames->left -= (uint32_t)taken;

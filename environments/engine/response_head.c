@@ -1,5 +1,8 @@
 #include "environments/engine/response_head.h"
 
+#include "base/ascii.h"
+#include "base/memory.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -16,18 +19,13 @@ static int garbled(struct error *err)
     return error_set(err, ERROR_SYSTEM, "the Docker engine's answer is no HTTP/1.1");
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static int parse_status(const char *line, size_t length, struct response_head *ret)
 {
     const char *digits = line + STATUS_AT;
 
     if (length < STATUS_AT + STATUS_DIGITS || memcmp(line, "HTTP/1.", 7) != 0 ||
-        !is_digit(line[7]) || line[8] != ' ' || !is_digit(digits[0]) || !is_digit(digits[1]) ||
-        !is_digit(digits[2]) ||
+        !ascii_is_digit(line[7]) || line[8] != ' ' || !ascii_is_digit(digits[0]) ||
+        !ascii_is_digit(digits[1]) || !ascii_is_digit(digits[2]) ||
         (length > STATUS_AT + STATUS_DIGITS && digits[STATUS_DIGITS] != ' '))
         return -1;
     ret->status = (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
@@ -41,7 +39,7 @@ static int parse_length(const char *value, size_t length, struct response_head *
     if (length == 0 || length > LENGTH_DIGITS || ret->has_length)
         return -1;
     for (size_t i = 0; i < length; i++) {
-        if (!is_digit(value[i]))
+        if (!ascii_is_digit(value[i]))
             return -1;
         number = number * 10 + (size_t)(value[i] - '0');
     }
@@ -65,11 +63,6 @@ static const struct {
     {"content-length", parse_length},
     {"transfer-encoding", note_transformed},
 };
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 static bool is_token(const char *text, size_t length)
 {
@@ -96,11 +89,11 @@ static int parse_header(const char *line, size_t length, struct response_head *r
 
     if (!is_token(line, name_length) || !is_value(value, value_length))
         return -1;
-    for (; value_length && is_blank(value[0]); value_length--)
+    for (; value_length && ascii_is_blank(value[0]); value_length--)
         value++;
-    while (value_length && is_blank(value[value_length - 1]))
+    while (value_length && ascii_is_blank(value[value_length - 1]))
         value_length--;
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
         if (strlen(headers[i].name) == name_length &&
             strncasecmp(line, headers[i].name, name_length) == 0)
             return headers[i].note(value, value_length, ret);

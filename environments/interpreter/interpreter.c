@@ -28,7 +28,7 @@ static char *describe_found(void)
                                         "python3.12", "python3.11", "python3.10", "python3.9"};
     char *text = memory_copy_string("");
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         AUTO_FREE char *path = search_path_find(names[i], 0);
         char *longer;
 

@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/process/process.h"
 
 #include <stdbool.h>
@@ -126,18 +127,13 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
     process_kill(&question->process);
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* What version managers read, and no more of the server's variables. */
 static bool is_handed_on(const char *variable)
 {
     static const char *const prefixes[] = {"PATH=", "HOME=", "PYENV_", "ASDF_", "MISE_", "XDG_"};
 
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (starts_with(variable, prefixes[i]))
+    for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+        if (text_starts_with(variable, prefixes[i]))
             return true;
     return false;
 }

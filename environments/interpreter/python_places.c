@@ -124,12 +124,12 @@ static void add_everywhere(struct python_places *places, const char *name)
 {
     if (!strchr(name, '*'))
         add_from_path(places, name);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
         AUTO_FREE char *pattern = memory_format("%s/%s", usual[i], name);
 
         add_matching(places, pattern);
     }
-    for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(keepers); i++) {
         AUTO_FREE char *place = place_of(&keepers[i]);
         AUTO_FREE char *pattern = place ? memory_format("%s/bin/%s", place, name) : NULL;
 

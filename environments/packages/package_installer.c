@@ -169,7 +169,7 @@ static bool is_true(const char *name)
     static const char *const yes[] = {"1", "true", "yes", "on", "y", "t"};
     const char *value = getenv(name);
 
-    for (size_t i = 0; value && i < sizeof yes / sizeof *yes; i++)
+    for (size_t i = 0; value && i < ARRAY_SIZE(yes); i++)
         if (strcasecmp(value, yes[i]) == 0)
             return true;
     return false;
@@ -310,7 +310,7 @@ char *package_installation_step(const char *line)
 
     while (*line == ' ')
         line++;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
         size_t length = strlen(known[i].beginning);
 
         if (strncmp(line, known[i].beginning, length) != 0)

@@ -1,5 +1,6 @@
 #include "environments/packages/requirement.h"
 
+#include "base/ascii.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
@@ -26,14 +27,9 @@ static int refuse(struct reader *reader, const char *reason)
     return error_set(reader->err, ERROR_CONFIG, "%s", reason);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_alphanumeric(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return ascii_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static void skip_blanks(struct reader *reader)
@@ -119,7 +115,7 @@ static bool is_archive(const char *name, size_t length)
                                        ".tar.bz2", ".tbz",     ".txz", ".tar.xz",  ".tlz",
                                        ".tar.lz",  ".tar.zst", ".egg", ".tar.lzma"};
 
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
         if (ends_with(name, length, ends[i]))
             return true;
     return false;
@@ -186,7 +182,7 @@ static bool take_comparison(struct reader *reader)
 {
     static const char *const operators[] = {"===", "==", "~=", "!=", "<=", ">=", "<", ">"};
 
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
         if (take(reader, operators[i]))
             return true;
     return false;
@@ -250,7 +246,7 @@ static bool take_variable(struct reader *reader)
         "implementation_name", "implementation_version", "extra"};
     size_t length = word_length(reader, "_");
 
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
         if (strlen(variables[i]) == length && take(reader, variables[i]))
             return true;
     return false;
@@ -339,7 +335,7 @@ static int read_hash(struct reader *reader)
         size_t digits;
     } algorithms[] = {{"--hash=sha256:", 64}, {"--hash=sha384:", 96}, {"--hash=sha512:", 128}};
 
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(algorithms); i++) {
         size_t length = strlen(algorithms[i].option);
 
         if (!is_at(reader, algorithms[i].option) ||

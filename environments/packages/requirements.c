@@ -1,5 +1,6 @@
 #include "environments/packages/requirements.h"
 
+#include "base/ascii.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -53,15 +54,10 @@ int requirements_add_packages(struct requirements *requirements, const json_t *p
 /* Lines, as installers take them apart: a backslash at the end goes on with the next one, "#" at
  * the beginning or behind a blank begins a comment. */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static size_t length_without_comment(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (line[i] == '#' && (i == 0 || is_blank(line[i - 1])))
+        if (line[i] == '#' && (i == 0 || ascii_is_blank(line[i - 1])))
             return i;
     return length;
 }
@@ -69,7 +65,7 @@ static size_t length_without_comment(const char *line, size_t length)
 static bool has_text(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!is_blank(line[i]))
+        if (!ascii_is_blank(line[i]))
             return true;
     return false;
 }

@@ -179,7 +179,7 @@ static unsigned delegate_controllers(const char *directory)
         if (write_entry(aside, "cgroup.procs", "0") < 0)
             return 0;
     }
-    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(controllers); i++) {
         char enable[16];
 
         snprintf(enable, sizeof enable, "+%s", controllers[i].name);
@@ -418,7 +418,7 @@ int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks,
     for (size_t i = 0; i < leaf->tree->count; i++) {
         const struct hierarchy *hierarchy = &leaf->tree->hierarchies[i];
 
-        for (size_t j = 0; j < sizeof limit_files / sizeof *limit_files; j++) {
+        for (size_t j = 0; j < ARRAY_SIZE(limit_files); j++) {
             const struct limit_file *file = &limit_files[j];
             char value[32];
 

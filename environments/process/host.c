@@ -249,7 +249,7 @@ const char *process_host_namespace_hint(void)
         {"/proc/sys/user/max_user_namespaces", '0', " (user.max_user_namespaces=0)"},
     };
 
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
         AUTO_CLOSE int fd = open(settings[i].path, O_RDONLY | O_CLOEXEC);
         char value[2] = "";
 

@@ -9,13 +9,6 @@
 
 enum { KEY_DIGITS = 32 };
 
-static char *copy_member(const json_t *definition, const char *key)
-{
-    const char *text = json_object_get_string(definition, key);
-
-    return text ? memory_copy_string(text) : NULL;
-}
-
 static void remove_slashes(char *path)
 {
     size_t length = path ? strlen(path) : 0;
@@ -43,12 +36,12 @@ int venv_definition_read(struct venv_definition *ret, const json_t *definition,
                          const char **ret_key, struct error *err)
 {
     *ret = (struct venv_definition){
-        .venv_path = copy_member(definition, "venv_path"),
-        .python_path = copy_member(definition, "python_path"),
-        .python_version = copy_member(definition, "python_version"),
-        .requirements_file = copy_member(definition, "requirements_file"),
-        .pip_index_url = copy_member(definition, "pip_index_url"),
-        .pip_find_links = copy_member(definition, "pip_find_links"),
+        .venv_path = json_object_copy_string(definition, "venv_path"),
+        .python_path = json_object_copy_string(definition, "python_path"),
+        .python_version = json_object_copy_string(definition, "python_version"),
+        .requirements_file = json_object_copy_string(definition, "requirements_file"),
+        .pip_index_url = json_object_copy_string(definition, "pip_index_url"),
+        .pip_find_links = json_object_copy_string(definition, "pip_find_links"),
         .pip_packages = json_incref(json_object_get(definition, "pip_packages")),
         .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
         .allow_source_builds = json_is_true(json_object_get(definition, "allow_source_builds")),

@@ -23,13 +23,6 @@ void venv_record_deinit(struct venv_record *record)
     *record = (struct venv_record){0};
 }
 
-static char *copy_member(const json_t *json, const char *key)
-{
-    const char *text = json_object_get_string(json, key);
-
-    return text ? memory_copy_string(text) : NULL;
-}
-
 bool venv_record_read(struct venv_record *ret, const char *venv)
 {
     AUTO_FREE char *path = memory_format("%s/" RECORD_NAME, venv);
@@ -38,9 +31,9 @@ bool venv_record_read(struct venv_record *ret, const char *venv)
     *ret = (struct venv_record){0};
     if (json_integer_value(json_object_get(json, "format")) != FORMAT)
         return false;
-    ret->version = copy_member(json, "version");
-    ret->executable = copy_member(json, "executable");
-    ret->packages = copy_member(json, "packages");
+    ret->version = json_object_copy_string(json, "version");
+    ret->executable = json_object_copy_string(json, "executable");
+    ret->packages = json_object_copy_string(json, "packages");
     file_identity_from_json(&ret->executable_file, json_object_get(json, "executable_file"));
     if (ret->version && ret->executable)
         return true;

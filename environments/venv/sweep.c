@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,11 +28,6 @@ static void schedule(struct venv_sweep *sweep, double seconds)
     ev_timer_set(&sweep->timer, seconds, 0.);
     ev_timer_start(sweep->loop, &sweep->timer);
     ev_unref(sweep->loop);
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 /* Whoever uses it has it locked. */
@@ -70,7 +66,7 @@ static void consider(struct venv_sweep *sweep, const char *name)
 {
     AUTO_FREE char *path = memory_format("%s/%s", sweep->folder, name);
 
-    if (starts_with(name, SCRATCH_PREFIX) || starts_with(name, DISCARDED_PREFIX))
+    if (text_starts_with(name, SCRATCH_PREFIX) || text_starts_with(name, DISCARDED_PREFIX))
         begin_removal(sweep, path);
     else if (name[0] != '.')
         consider_venv(sweep, path);

@@ -1,5 +1,7 @@
 #include "environments/workplace/access_list.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,7 +59,7 @@ static size_t from_mode(struct list *list, mode_t mode)
     };
 
     memcpy(list->entries, entries, sizeof entries);
-    return sizeof entries / sizeof *entries;
+    return ARRAY_SIZE(entries);
 }
 
 static size_t read_list(struct list *list, const char *path, const char *name, mode_t mode)

@@ -1,6 +1,7 @@
 #include "environments/workplace/directory_copy.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -100,11 +101,6 @@ static int copy_entry(int from, const char *name, int to, unsigned depth)
     return -1;
 }
 
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static void close_stream(DIR **stream)
 {
     if (*stream)
@@ -133,7 +129,7 @@ static int copy_entries(int from, int to, unsigned depth)
         return -1;
     }
     while ((entry = readdir(stream)))
-        if (!is_dots(entry->d_name) && copy_entry(from, entry->d_name, to, depth) < 0)
+        if (!text_is_dots(entry->d_name) && copy_entry(from, entry->d_name, to, depth) < 0)
             return -1;
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "environments/workplace/directory_removal.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,11 +97,6 @@ static int lift(struct directory_removal *removal, int parent, const char *name)
     return -1;
 }
 
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Removes NAME, whatever it is, unless it is a directory that is not empty. */
 static int remove_entry(int parent, const char *name)
 {
@@ -122,7 +118,7 @@ static void step_inner(struct directory_removal *removal)
             removal->progressed = true;
         return;
     }
-    if (is_dots(entry->d_name))
+    if (text_is_dots(entry->d_name))
         return;
     if (remove_entry(parent, entry->d_name) == 0 || lift(removal, parent, entry->d_name) == 0)
         removal->progressed = true;
@@ -136,7 +132,7 @@ static void step_entries(struct directory_removal *removal)
         close_stream(&removal->entries);
         return;
     }
-    if (is_dots(entry->d_name))
+    if (text_is_dots(entry->d_name))
         return;
     removal->found = true;
     if (remove_entry(removal->directory, entry->d_name) == 0) {

@@ -1,5 +1,7 @@
 #include "environments/workplace/mime_type.h"
 
+#include "base/memory.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -101,7 +103,7 @@ const char *mime_type_of_path(const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
 
-    for (size_t i = 0; i < sizeof mime_types / sizeof *mime_types; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(mime_types); i++)
         if (ends_with(name, mime_types[i].suffix))
             return mime_types[i].name;
     return "application/octet-stream";

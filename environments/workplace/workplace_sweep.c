@@ -1,6 +1,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "environments/workplace/workplace_private.h"
 
 #include <errno.h>
@@ -94,11 +95,6 @@ static DIR *open_stream(int parent, const char *name)
     return stream;
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static void look_into_principal(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
@@ -150,10 +146,10 @@ static void look_into_root(struct workplace *workplace)
         end_look(workplace);
         return;
     }
-    if (starts_with(entry->d_name, PRINCIPAL_PREFIX)) {
+    if (text_starts_with(entry->d_name, PRINCIPAL_PREFIX)) {
         (void)unlinkat(workplace->root_fd, entry->d_name, AT_REMOVEDIR); /* an empty one */
         sweep->principal = open_stream(workplace->root_fd, entry->d_name);
-    } else if (starts_with(entry->d_name, PRIVATE_PREFIX)) {
+    } else if (text_starts_with(entry->d_name, PRIVATE_PREFIX)) {
         consider_private(workplace, entry->d_name);
     }
 }

@@ -43,7 +43,7 @@ enum { EXIT_SIGNAL_BASE = 128 };
 
 static const int ending_signals[] = {SIGINT, SIGTERM};
 
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
+enum { ENDING_SIGNALS = ARRAY_SIZE(ending_signals) };
 
 struct server {
     struct config *config;                        /* owned: the newest one that counts */

@@ -149,7 +149,7 @@ static const char *explain_absence(const char *path)
 
     if (!path || access(path, F_OK) == 0)
         return "";
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(engines); i++)
         if (access(engines[i], X_OK) == 0)
             return "; an engine is installed, but does not run there";
     return "; no engine seems to be installed";

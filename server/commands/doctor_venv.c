@@ -32,7 +32,7 @@ static bool has_ensurepip(const struct interpreter_answer *answer)
     const char *dot = strchr(answer->version, '.');
     size_t length = dot ? (size_t)(dot - answer->version) + 1 + strcspn(dot + 1, ".") : 0;
 
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
         AUTO_FREE char *path =
             memory_format("%s/%s/python%.*s/ensurepip/__init__.py", answer->prefix, folders[i],
                           (int)length, answer->version);

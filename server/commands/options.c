@@ -1,5 +1,7 @@
 #include "server/commands/options.h"
 
+#include "base/memory.h"
+
 #include <getopt.h>
 #include <math.h>
 #include <stddef.h>
@@ -99,7 +101,7 @@ static int set_log_level(struct options *options, const char *value, struct erro
         [LOG_LEVEL_DEBUG] = "debug",
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         if (strcmp(names[i], value) != 0)
             continue;
         options->log_level = (enum log_level)i;
@@ -140,7 +142,7 @@ static const struct choice {
     {"version", 'V', no_argument, FOR_ALL, set_version},
 };
 
-enum { CHOICES = sizeof choices / sizeof *choices };
+enum { CHOICES = ARRAY_SIZE(choices) };
 
 const char *options_help(void)
 {
@@ -243,7 +245,7 @@ static int parse_command(struct options *options, char **operands, struct error 
 {
     if (!operands[0])
         return 0;
-    for (size_t i = 0; i < sizeof command_names / sizeof *command_names; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(command_names); i++)
         if (strcmp(command_names[i].name, operands[0]) == 0)
             return set_command(options, &command_names[i], operands + 1, err);
     return error_set(err, ERROR_USAGE, "unknown command %s", operands[0]);

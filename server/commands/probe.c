@@ -2,6 +2,7 @@
 #include "server/commands/probe.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "environments/process/cgroup.h"
 #include "environments/process/host.h"
 
@@ -195,6 +196,6 @@ static const struct probe probes[] = {
 
 const struct probe *probe_list(size_t *ret_count)
 {
-    *ret_count = sizeof probes / sizeof *probes;
+    *ret_count = ARRAY_SIZE(probes);
     return probes;
 }

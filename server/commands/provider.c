@@ -98,7 +98,7 @@ static const struct provider providers[] = {
     {"gemini", LIMIT_MINIMUM | LIMIT_MAXIMUM, false, true, wrap_gemini},
 };
 
-enum { PROVIDERS = sizeof providers / sizeof *providers };
+enum { PROVIDERS = ARRAY_SIZE(providers) };
 
 const struct provider *provider_find(const char *name, struct error *err)
 {
@@ -129,7 +129,7 @@ static void move_limit(json_t *property, const struct limit_keyword *keyword)
 
 static void move_limits(json_t *property, unsigned kept)
 {
-    for (size_t i = 0; i < sizeof limit_keywords / sizeof *limit_keywords; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(limit_keywords); i++)
         if (!(limit_keywords[i].limit & kept))
             move_limit(property, &limit_keywords[i]);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/printable.h"
 
 #include <stdio.h>
@@ -75,17 +76,12 @@ static void add_seconds(struct buffer *frame, double seconds)
     add_string(frame, text);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The last column stays free: some terminals wrap when it is written to. */
 static void add_line(struct buffer *frame, const struct step_display *display,
                      const struct step_line *line, size_t name_columns)
 {
     const char *text = *line->step.text ? line->step.text : "preparing";
-    size_t width = smaller(terminal_columns(&display->terminal) - 1, MOST_COLUMNS);
+    size_t width = size_min(terminal_columns(&display->terminal) - 1, MOST_COLUMNS);
     bool has_bar = width >= LEAST_COLUMNS && line->step.fraction >= 0;
     size_t right = has_bar ? SECONDS_COLUMNS + BAR_COLUMNS : SECONDS_COLUMNS;
     size_t left = name_columns + 2;
@@ -111,7 +107,7 @@ static size_t widest_name(const struct step_display *display)
         if (length > widest)
             widest = length;
     }
-    return smaller(widest, NAME_COLUMNS);
+    return size_min(widest, NAME_COLUMNS);
 }
 
 /* As many lines as there is room for, and then back to the first. */

@@ -134,7 +134,7 @@ static json_t *read_format(const char *format, const char *text, struct error *e
         {"resource-url", read_resource_url},
     };
 
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
         if (strcmp(format, formats[i].name) == 0)
             return formats[i].read(text, err);
     }

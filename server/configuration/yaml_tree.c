@@ -162,7 +162,7 @@ static json_t *read_plain(struct reader *reader, const yaml_event_t *event, cons
     bool overflow = false;
     json_t *number;
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
         if (strcmp(text, words[i].text) == 0)
             return words[i].type == JSON_NULL ? json_null()
                                               : json_boolean(words[i].type == JSON_TRUE);

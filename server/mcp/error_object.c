@@ -1,6 +1,7 @@
 #include "server/mcp/error_object.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 
@@ -28,7 +29,7 @@ static const struct {
 
 static size_t find_number(const struct error *err)
 {
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
         if (NUMBERS[i].code == err->code)
             return i;
     }

@@ -52,7 +52,7 @@ static const char *name_member(const char *method)
         {"tasks/get", "taskId"}, {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"},
     };
 
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
         if (strcmp(NAMES[i].method, method) == 0)
             return NAMES[i].member;
     }

@@ -1,5 +1,6 @@
 #include "server/mcp/mcp.h"
 
+#include "base/memory.h"
 #include "server/mcp/capabilities.h"
 #include "server/mcp/completion.h"
 #include "server/mcp/envelope.h"
@@ -179,7 +180,7 @@ static int choose_version(struct mcp_request *request, struct error *err)
 
 static const struct method *find_method(const struct mcp_request *request)
 {
-    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(METHODS); i++) {
         const struct method *method = &METHODS[i];
 
         if (is_method(request, method->name) && request->version >= method->first &&

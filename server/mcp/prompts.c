@@ -1,12 +1,11 @@
 #include "server/mcp/prompts.h"
 
+#include "base/memory.h"
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
 #include "server/mcp/result.h"
 #include "server/tools/prompt.h"
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 /* prompts/list */
 
@@ -21,7 +20,7 @@ static json_t *define_arguments(const struct prompt *prompt, enum mcp_version ve
             json_pack("{s:s, s:s*, s:s*, s:b}", "name", argument->name, "title", argument->title,
                       "description", argument->description, "required", argument->required);
 
-        result_drop_newer(object, MEMBERS, COUNT(MEMBERS), version);
+        result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
         json_array_append_new(arguments, object);
     }
     return arguments;
@@ -36,7 +35,7 @@ static json_t *define(const struct entry *entry, enum mcp_version version)
                                prompt->title, "description", prompt->description, "arguments",
                                define_arguments(prompt, version), "icons", prompt->icons);
 
-    result_drop_newer(object, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     return object;
 }
 

@@ -1,11 +1,10 @@
 #include "server/mcp/question.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/mcp/result.h"
 
 #include <string.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 /* Elicitation */
 
@@ -92,7 +91,7 @@ static void translate_sampling(json_t *params, enum mcp_version version)
     json_array_foreach (json_object_get(params, "messages"), i, message) {
         split_message(message, messages);
     }
-    result_drop_newer(params, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(params, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     json_object_set_new(params, "messages", result_messages(messages, version));
 }
 

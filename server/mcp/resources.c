@@ -1,5 +1,6 @@
 #include "server/mcp/resources.h"
 
+#include "base/memory.h"
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
@@ -7,8 +8,6 @@
 #include "server/tools/resource.h"
 
 #include <string.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 /* Lists */
 
@@ -23,7 +22,7 @@ static json_t *define(const struct resource *resource, const char *uri_member,
         resource->name, "title", resource->title, "description", resource->description, "mimeType",
         resource->mime_type, "annotations", resource->annotations, "icons", resource->icons);
 
-    result_drop_newer(object, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     result_drop_newer_annotations(object, version);
     return object;
 }

@@ -1,14 +1,13 @@
 #include "server/mcp/result.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/mcp/envelope.h"
 
 #include <string.h>
 
 const struct result_caching result_caching_list = {.milliseconds = 300000};
 const struct result_caching result_caching_contents = {.milliseconds = 0, .is_private = true};
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 void result_drop_newer(json_t *object, const struct result_member *members, size_t count,
                        enum mcp_version version)
@@ -32,7 +31,7 @@ json_t *result_server_info(const struct mcp_server *server, enum mcp_version ver
                   server->title, "version", server->version, "description", server->description,
                   "websiteUrl", server->website_url, "icons", server->icons);
 
-    result_drop_newer(info, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(info, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     return info;
 }
 
@@ -45,7 +44,7 @@ void result_drop_newer_annotations(json_t *object, enum mcp_version version)
     if (!annotations || version >= MCP_2025_06_18)
         return;
     annotations = json_copy(annotations);
-    result_drop_newer(annotations, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(annotations, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     json_object_set_new(object, "annotations", annotations);
 }
 
@@ -55,7 +54,7 @@ static json_t *contents_item(json_t *item, enum mcp_version version)
     static const struct result_member MEMBERS[] = {{"_meta", MCP_2025_06_18}};
     json_t *known = json_copy(item);
 
-    result_drop_newer(known, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(known, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     return known;
 }
 
@@ -70,11 +69,11 @@ static json_t *known_block(json_t *block, enum mcp_version version)
                                                    {"icons", MCP_2025_11_25}};
     const char *type = json_object_get_string(block, "type");
 
-    for (size_t i = 0; i < COUNT(TYPES); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
         if (strcmp(TYPES[i].name, type) == 0 && version >= TYPES[i].first) {
             json_t *known = json_copy(block);
 
-            result_drop_newer(known, MEMBERS, COUNT(MEMBERS), version);
+            result_drop_newer(known, MEMBERS, ARRAY_SIZE(MEMBERS), version);
             return known;
         }
     }

@@ -15,8 +15,6 @@
 #include <ev.h>
 #include <stdlib.h>
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
-
 #define KEY_SUBSCRIPTION MCP_META_PREFIX "subscriptionId"
 
 struct subscriptions {
@@ -65,7 +63,7 @@ static void tell_lists(struct subscriber *subscriber)
     unsigned pending = subscriber->pending;
 
     subscriber->pending = 0;
-    for (size_t i = 0; i < COUNT(LISTS); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         if (pending & 1U << i)
             send(subscriber, LISTS[i].method, json_object());
     }
@@ -262,7 +260,7 @@ void subscriptions_remove_peer(struct mcp_peer *peer)
 void subscriptions_begin(struct mcp_peer *peer)
 {
     peer->subscriber.wanted = 0;
-    for (size_t i = 0; i < COUNT(LISTS); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         if (capabilities_include(peer->server, LISTS[i].capability))
             peer->subscriber.wanted |= 1U << i;
     }
@@ -302,7 +300,7 @@ static int read_lists(struct subscriber *listener, const json_t *wishes, json_t 
 {
     const struct mcp_server *server = listener->peer->server;
 
-    for (size_t i = 0; i < COUNT(LISTS); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         json_t *wish = json_object_get(wishes, LISTS[i].wish);
 
         if (wish && !json_is_boolean(wish))

@@ -1,6 +1,7 @@
 #include "server/mcp/tools.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
@@ -12,8 +13,6 @@
 #include "server/tools/tool.h"
 
 #include <string.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 /* tools/list */
 
@@ -48,7 +47,7 @@ static json_t *define(const struct entry *entry, enum mcp_version version)
         json_object_set_new(
             object, "execution",
             json_pack("{s:s}", "taskSupport", task_support_names[tool->task_support]));
-    result_drop_newer(object, MEMBERS, COUNT(MEMBERS), version);
+    result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     if (!mcp_version_is_modern(version) && !is_object_schema(tool->output_schema))
         json_object_del(object, "outputSchema");
     return object;
@@ -71,7 +70,7 @@ static json_t *success(const struct job *job)
         json_pack("{s:o, s:O*, s:b}", "content", result_content(answer->content, job->version),
                   "structuredContent", answer->structured, "isError", answer->is_error);
 
-    result_drop_newer(result, MEMBERS, COUNT(MEMBERS), job->version);
+    result_drop_newer(result, MEMBERS, ARRAY_SIZE(MEMBERS), job->version);
     if (!mcp_version_is_modern(job->version) && !json_is_object(answer->structured))
         json_object_del(result, "structuredContent");
     return result_finish(job->server, job->version, result);

@@ -67,7 +67,7 @@ static int check_texts(const struct resource *resource, struct error *err)
     const char *texts[] = {resource->uri, resource->name, resource->title, resource->description,
                            resource->mime_type};
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         if (label_check_text(texts[i], err) < 0)
             return -1;
     }

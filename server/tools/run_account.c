@@ -41,7 +41,7 @@ void run_account_end(struct invocation *call, const json_t *structured)
     static const char *const keys[] = {"returncode",    "signal",       "timed_out",
                                        "out_of_memory", "stdout_bytes", "stderr_bytes"};
 
-    for (size_t i = 0; log_wants(LOG_LEVEL_INFO) && i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; log_wants(LOG_LEVEL_INFO) && i < ARRAY_SIZE(keys); i++) {
         json_t *value = json_object_get(structured, keys[i]);
 
         if (!json_is_null(value) && !json_is_false(value))

@@ -226,7 +226,7 @@ static const struct {
 
 int address_parse(const char *text, struct address *ret, struct error *err)
 {
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
         size_t length = strlen(forms[i].prefix);
 
         if (strncmp(text, forms[i].prefix, length) == 0 &&

@@ -1,5 +1,7 @@
 #include "server/transport/greeting.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +13,7 @@ enum {
 /* How the target of a request line begins (RFC 9112, 3.2). Of CONNECT it may be anything. */
 static const char *const targets[] = {"/", "*", "http:", "https:"};
 
-enum { TARGETS = sizeof targets / sizeof *targets };
+enum { TARGETS = ARRAY_SIZE(targets) };
 
 static size_t letters_at(const char *bytes, size_t length)
 {

@@ -1,5 +1,7 @@
 #include "server/transport/token.h"
 
+#include "base/ascii.h"
+
 #include <openssl/crypto.h>
 #include <string.h>
 
@@ -14,16 +16,6 @@ struct token token_of(const char *text, size_t length)
     return token;
 }
 
-/* The value of a hexadecimal digit, or -1. */
-static int digit_value(char digit)
-{
-    static const char digits[] = "0123456789abcdef";
-    char lower = digit >= 'A' && digit <= 'F' ? (char)(digit - 'A' + 'a') : digit;
-    const char *found = lower ? strchr(digits, lower) : NULL;
-
-    return found ? (int)(found - digits) : -1;
-}
-
 bool token_read_digest(const char *text, struct token *ret)
 {
     struct token token;
@@ -31,8 +23,8 @@ bool token_read_digest(const char *text, struct token *ret)
     if (strlen(text) != 2 * sizeof token.digest)
         return false;
     for (size_t i = 0; i < sizeof token.digest; i++) {
-        int high = digit_value(text[2 * i]);
-        int low = digit_value(text[2 * i + 1]);
+        int high = ascii_hex_value(text[2 * i]);
+        int low = ascii_hex_value(text[2 * i + 1]);
 
         if (high < 0 || low < 0)
             return false;

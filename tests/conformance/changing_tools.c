@@ -1,4 +1,5 @@
 /* Tools that change what there is: one more tool, or prompt, or one less. */
+#include "base/memory.h"
 #include "server/tools/invocation.h"
 #include "server/tools/prompt.h"
 #include "server/tools/tool.h"
@@ -75,6 +76,6 @@ void catalogue_add_changing_tools(struct registry *registry)
          .start = change_resource},
     };
 
-    for (size_t i = 0; i < sizeof TOOLS / sizeof *TOOLS; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(TOOLS); i++)
         catalogue_add_tool(registry, &TOOLS[i], NULL);
 }

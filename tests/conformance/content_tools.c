@@ -1,5 +1,6 @@
 /* Tools that answer at once, with content of every type; one whose schema has everything. */
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/tools/invocation.h"
 #include "server/tools/tool.h"
 #include "tests/conformance/catalogue.h"
@@ -105,7 +106,7 @@ void catalogue_add_content_tools(struct registry *registry)
         {.name = "test_error_handling", .description = "Always fails.", .start = fail},
     };
 
-    for (size_t i = 0; i < sizeof TOOLS / sizeof *TOOLS; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(TOOLS); i++)
         catalogue_add_tool(registry, &TOOLS[i], NULL);
     catalogue_add_tool(
         registry,

@@ -94,7 +94,7 @@ void catalogue_add_prompts(struct registry *registry)
 {
     struct error err = ERROR_INIT;
 
-    for (size_t i = 0; i < sizeof PROMPTS / sizeof *PROMPTS; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(PROMPTS); i++) {
         int failed = prompt_register(registry, &PROMPTS[i], &err);
 
         assert(failed == 0);

@@ -80,7 +80,7 @@ void catalogue_add_resources(struct registry *registry)
     struct error err = ERROR_INIT;
     int failed = 0;
 
-    for (size_t i = 0; i < sizeof RESOURCES / sizeof *RESOURCES; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++)
         failed |= resource_register(registry, &RESOURCES[i], &err);
     failed |= resource_register_template(registry, &TEMPLATE, &err);
     assert(failed == 0);

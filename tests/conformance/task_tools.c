@@ -1,6 +1,7 @@
 /* Tools whose calls may become tasks. None of them knows whether its call has: it works, asks and
  * ends as it would anyway. */
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/tools/invocation.h"
 #include "server/tools/tool.h"
 #include "tests/conformance/catalogue.h"
@@ -76,7 +77,7 @@ static void ask_two_things(struct invocation *call)
 {
     static const char *const KEYS[] = {"first", "second"};
 
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(KEYS); i++)
         invocation_ask_form(call, KEYS[i], "What is the name?",
                             catalogue_object("{'name': {'type': 'string'}}"));
     invocation_finish(call);

@@ -1,4 +1,5 @@
 /* Tools that tell their client something while they work, or let it go until they are done. */
+#include "base/memory.h"
 #include "server/tools/invocation.h"
 #include "server/tools/tool.h"
 #include "tests/conformance/catalogue.h"
@@ -98,6 +99,6 @@ void catalogue_add_telling_tools(struct registry *registry)
          .cancel = later_cancel},
     };
 
-    for (size_t i = 0; i < sizeof TOOLS / sizeof *TOOLS; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(TOOLS); i++)
         catalogue_add_tool(registry, &TOOLS[i], NULL);
 }

@@ -67,9 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     memcpy(value, data, size);
     if (http_names_find_host(&names, value, PORT) == HTTP_HOST_OURS)
-        assert(is_one_of(value, our_hosts, sizeof our_hosts / sizeof *our_hosts));
+        assert(is_one_of(value, our_hosts, ARRAY_SIZE(our_hosts)));
     if (http_names_admit_origin(&names, value, PORT))
-        assert(is_one_of(value, our_origins, sizeof our_origins / sizeof *our_origins));
+        assert(is_one_of(value, our_origins, ARRAY_SIZE(our_origins)));
     if (http_names_list_origin(&names, value))
         assert(http_names_admit_origin(&names, value, PORT));
     if (http_type_is(value, "application/json"))

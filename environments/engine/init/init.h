@@ -14,6 +14,7 @@
  * can be, which costs that run its words and the container its life. */
 #pragma once
 
+#include "base/clock.h"
 #include "environments/engine/last_words.h"
 
 #include <stdbool.h>
@@ -22,10 +23,8 @@
 struct watch {
     int signals;     /* signalfd of SIGCHLD and SIGTERM */
     int lifeline;    /* -1: there is none */
-    double deadline; /* clock_now() seconds; moved forward when the lifeline has ended */
+    double deadline; /* clock_seconds() seconds; moved forward when the lifeline has ended */
 };
-
-double clock_now(void);
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);

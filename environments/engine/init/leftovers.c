@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static bool reap(pid_t program, int *program_status, unsigned *count)
 unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
-    double deadline = clock_now() + KILL_SECONDS;
+    double deadline = clock_seconds() + KILL_SECONDS;
     unsigned count = 0;
 
     for (;;) {
@@ -35,7 +36,7 @@ unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
         bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
 
         *ret_empty = reap(program, status, &count) && is_alone;
-        if (*ret_empty || clock_now() > deadline)
+        if (*ret_empty || clock_seconds() > deadline)
             return count;
         nanosleep(&pause, NULL);
     }

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "environments/engine/init/init.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ int memory_watch(void)
 {
     int fd = -1;
 
-    for (size_t i = 0; fd < 0 && i < sizeof places / sizeof *places; i++)
+    for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(places); i++)
         fd = open(places[i], O_RDONLY | O_CLOEXEC);
     return fd;
 }

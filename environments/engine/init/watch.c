@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -9,14 +10,6 @@
 #include <unistd.h>
 
 #define LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
-
-double clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static bool can_end(int fd)
 {
@@ -37,13 +30,13 @@ bool watch_begin(struct watch *watch, double seconds)
     sigaddset(&watched, SIGTERM);
     watch->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
-    watch->deadline = clock_now() + seconds;
+    watch->deadline = clock_seconds() + seconds;
     return watch->signals >= 0;
 }
 
 static int milliseconds_left(const struct watch *watch)
 {
-    double left = watch->deadline - clock_now();
+    double left = watch->deadline - clock_seconds();
 
     if (left <= 0)
         return 0;
@@ -58,7 +51,7 @@ static void read_lifeline(struct watch *watch)
     if (read(watch->lifeline, ignored, sizeof ignored) > 0)
         return;
     watch->lifeline = -1;
-    watch->deadline = clock_now();
+    watch->deadline = clock_seconds();
 }
 
 /* Who is outside of the PID namespace has no number in it: the program cannot pretend to be. */
@@ -68,7 +61,7 @@ static void read_signals(struct watch *watch)
 
     while (read(watch->signals, &signal, sizeof signal) == sizeof signal)
         if (signal.ssi_signo == SIGTERM && signal.ssi_pid == 0)
-            watch->deadline = clock_now();
+            watch->deadline = clock_seconds();
 }
 
 bool watch_wait(struct watch *watch)
@@ -84,9 +77,9 @@ bool watch_wait(struct watch *watch)
     /* Signals are blocked, so a failure is the work of the program: it shares our uid, and poll(2)
      * refuses to watch more descriptors than RLIMIT_NOFILE, which prlimit(2) sets. */
     if (poll(watched, 2, left) < 0)
-        watch->deadline = clock_now();
+        watch->deadline = clock_seconds();
     if (watched[1].revents)
         read_lifeline(watch);
     read_signals(watch);
-    return watch->deadline > clock_now();
+    return watch->deadline > clock_seconds();
 }

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ void words_say(const struct last_words *words, const char *nonce, double deadlin
 
         if (count >= 0)
             done += (size_t)count;
-        else if (errno != EAGAIN || clock_now() > deadline + PATIENCE_SECONDS)
+        else if (errno != EAGAIN || clock_seconds() > deadline + PATIENCE_SECONDS)
             return;
         else
             nanosleep(&pause, NULL);

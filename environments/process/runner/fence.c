@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static const struct {
 
 static int add_rules(scmp_filter_ctx filter)
 {
-    for (size_t i = 0; i < sizeof fenced / sizeof *fenced; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(fenced); i++) {
         const struct scmp_arg_cmp other = {
             .arg = fenced[i].argument, .op = SCMP_CMP_NE, .datum_a = 0};
         int ret =

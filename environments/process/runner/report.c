@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -48,12 +49,4 @@ void refuse(enum control_type type, const char *text)
     snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
     report(type, &message, sizeof message.head + strlen(message.text), -1);
     _exit(1);
-}
-
-double monotonic_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }

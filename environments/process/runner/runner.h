@@ -9,6 +9,7 @@
  * becomes a text for the server; nothing goes to stderr, which is the program's. */
 #pragma once
 
+#include "base/clock.h"
 #include "environments/process/containment.h"
 #include "environments/process/control.h"
 
@@ -62,5 +63,3 @@ int fence_other_processes(void);
 
 /* Sends signal NUMBER to every process below this one that can be found. */
 void signal_descendants(int number);
-
-double monotonic_seconds(void);

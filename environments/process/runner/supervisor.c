@@ -1,3 +1,5 @@
+#include "base/clock.h"
+#include "base/memory.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -39,7 +41,7 @@ static bool reap(struct supervisor *supervisor)
         if (pid != supervisor->program)
             continue;
         supervisor->status = status;
-        supervisor->ended = monotonic_seconds();
+        supervisor->ended = clock_seconds();
     }
     return pid < 0 && errno == ECHILD;
 }
@@ -58,7 +60,7 @@ static void kill_all(const struct supervisor *supervisor)
 
 static bool empty_tree(struct supervisor *supervisor)
 {
-    double deadline = monotonic_seconds() + KILL_SECONDS;
+    double deadline = clock_seconds() + KILL_SECONDS;
 
     do {
         struct pollfd child = {.fd = supervisor->signals, .events = POLLIN};
@@ -67,7 +69,7 @@ static bool empty_tree(struct supervisor *supervisor)
         if (reap(supervisor))
             return true;
         poll(&child, 1, LOOK_MILLISECONDS);
-    } while (monotonic_seconds() < deadline);
+    } while (clock_seconds() < deadline);
     return false;
 }
 
@@ -99,7 +101,7 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
 
 static void tell_start(struct supervisor *supervisor)
 {
-    const struct control_started started = {.time = monotonic_seconds()};
+    const struct control_started started = {.time = clock_seconds()};
     char text[256];
     ssize_t length = read(supervisor->start, text, sizeof text - 1);
 
@@ -202,7 +204,7 @@ void supervise(const struct preparation *preparation)
 
         /* Signals are blocked, so only the program can have done this, by prlimit(2): it shares our
          * uid, and poll(2) refuses to watch more than RLIMIT_NOFILE descriptors. */
-        if (poll(watched, sizeof watched / sizeof *watched, -1) < 0)
+        if (poll(watched, ARRAY_SIZE(watched), -1) < 0)
             end_tree(&supervisor);
         if (watched[0].revents)
             start_program(&supervisor); /* or the end of the lifeline */

@@ -1,5 +1,7 @@
 #include "server/transport/http/http_chunks.h"
 
+#include "base/ascii.h"
+#include "base/memory.h"
 #include "server/transport/http/http_head.h"
 
 #include <string.h>
@@ -20,20 +22,9 @@ void http_chunks_deinit(struct http_chunks *chunks)
     buffer_deinit(&chunks->trailer);
 }
 
-static int digit_value(char character)
-{
-    if (character >= '0' && character <= '9')
-        return character - '0';
-    if (character >= 'a' && character <= 'f')
-        return character - 'a' + 10;
-    if (character >= 'A' && character <= 'F')
-        return character - 'A' + 10;
-    return -1;
-}
-
 static enum http_chunks_state take_size(struct http_chunks *chunks, char character)
 {
-    int value = digit_value(character);
+    int value = ascii_hex_value(character);
 
     if (value >= 0) {
         chunks->left = chunks->left << 4 | (unsigned)value;
@@ -79,7 +70,7 @@ static enum http_chunks_state take_data_end(struct http_chunks *chunks, char cha
 
 static bool is_forbidden(const struct http_head *trailer)
 {
-    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++)
         if (http_head_find(trailer, forbidden[i], NULL))
             return true;
     return false;

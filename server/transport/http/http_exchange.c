@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/memory.h"
 #include "base/metrics.h"
 #include "server/transport/http/http_connection.h"
 #include "server/transport/http/http_event.h"
@@ -102,7 +103,7 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
         return;
     parts[0].iov_len = (size_t)snprintf(start, sizeof start, "HTTP/1.1 %u %s\r\n%s", status,
                                         http_status_reason(status), say_whether_kept(connection));
-    http_writer_send(&connection->writer, parts, sizeof parts / sizeof *parts);
+    http_writer_send(&connection->writer, parts, ARRAY_SIZE(parts));
     http_connection_responded(connection);
 }
 
@@ -119,7 +120,7 @@ static const char *refusal_name(unsigned status)
         {431, "too_large"}, {503, "no_room"},
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         if (names[i].status == status)
             return names[i].name;
     return "other";

@@ -1,5 +1,8 @@
 #include "server/transport/http/http_head.h"
 
+#include "base/ascii.h"
+#include "base/memory.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -26,11 +29,6 @@ static bool is_target(char character)
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
            (character >= '0' && character <= '9') ||
            (character != '\0' && strchr("-._~!$&'()*+,;=:@/?%", character));
-}
-
-static bool is_blank(char character)
-{
-    return character == ' ' || character == '\t';
 }
 
 static bool is_value(char character)
@@ -99,7 +97,7 @@ static bool is_known_method(const char *method)
     static const char *const known[] = {"POST", "GET", "DELETE", "OPTIONS",
                                         "HEAD", "PUT", "PATCH",  "TRACE"};
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (strcmp(method, known[i]) == 0)
             return true;
     return false;
@@ -188,12 +186,12 @@ static unsigned parse_field(char *line, struct http_head *head)
     if (head->field_count == HTTP_HEAD_FIELDS)
         return refuse(head, STATUS_TOO_LARGE, "there are too many fields");
     *colon = '\0';
-    for (value = colon + 1; is_blank(*value); value++)
+    for (value = colon + 1; ascii_is_blank(*value); value++)
         ;
     for (const char *i = value; i < end; i++)
         if (!is_value(*i))
             return bad(head, "a field has a control character in its value");
-    while (end > value && is_blank(end[-1]))
+    while (end > value && ascii_is_blank(end[-1]))
         end--;
     if (strchr(end, '\t') && is_framing(line))
         return bad(head, "the length of the body is followed by a tab");
@@ -347,7 +345,7 @@ unsigned http_head_parse(char *text, size_t length, struct http_head *ret)
     if (status == 0)
         status = http_head_parse_fields(text, length, ret);
     read_connection(ret);
-    for (size_t i = 0; status == 0 && i < sizeof readers / sizeof *readers; i++)
+    for (size_t i = 0; status == 0 && i < ARRAY_SIZE(readers); i++)
         status = readers[i](ret);
     return status;
 }

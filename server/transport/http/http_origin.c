@@ -1,5 +1,7 @@
 #include "server/transport/http/http_origin.h"
 
+#include "base/memory.h"
+
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -130,7 +132,7 @@ static const char *behind_scheme(const char *origin)
 {
     static const char *const schemes[] = {"http://", "https://"};
 
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
         size_t length = strlen(schemes[i]);
 
         if (strncasecmp(origin, schemes[i], length) == 0)

@@ -1,5 +1,7 @@
 #include "server/transport/http/http_status.h"
 
+#include "base/memory.h"
+
 #include <stddef.h>
 
 static const struct {
@@ -31,7 +33,7 @@ static const struct {
 
 const char *http_status_reason(unsigned status)
 {
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].reason;
     return "";

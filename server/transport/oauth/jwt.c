@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <string.h>
 #include <strings.h>
@@ -163,7 +164,7 @@ bool jwt_has_scope(const struct jwt *jwt, const char *scope)
 {
     static const char *const claims[] = {"scope", "scp"};
 
-    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(claims); i++) {
         const json_t *value = json_object_get(jwt->claims, claims[i]);
 
         if (json_is_string(value) ? has_word(json_string_value(value), scope) : names(value, scope))

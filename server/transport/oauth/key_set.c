@@ -101,7 +101,7 @@ static cjose_jwk_t *import(const json_t *value, const char *kty, const char *crv
     AUTO_FREE char *text = NULL;
     cjose_err err = {0};
 
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
         json_t *number = json_object_get(value, numbers[i]);
 
         if (is_number(number))
@@ -119,13 +119,6 @@ static bool is_large_enough(const struct key *key)
     return key->crv || (bits >= RSA_LEAST_BITS && bits <= RSA_MOST_BITS);
 }
 
-static char *copy_member(const json_t *value, const char *name)
-{
-    const char *text = json_object_get_string(value, name);
-
-    return text ? memory_copy_string(text) : NULL;
-}
-
 /* False when VALUE is no key that can be used. */
 static bool read_key(const json_t *value, struct key *ret)
 {
@@ -133,9 +126,9 @@ static bool read_key(const json_t *value, struct key *ret)
 
     if (!has_member(value, "kty", key.kty) || !is_for_signatures(value))
         return false;
-    key.kid = copy_member(value, "kid");
-    key.alg = copy_member(value, "alg");
-    key.crv = strcmp(key.kty, "EC") == 0 ? copy_member(value, "crv") : NULL;
+    key.kid = json_object_copy_string(value, "kid");
+    key.alg = json_object_copy_string(value, "alg");
+    key.crv = strcmp(key.kty, "EC") == 0 ? json_object_copy_string(value, "crv") : NULL;
     key.jwk = key.kid ? import(value, key.kty, key.crv) : NULL;
     if (key.jwk && is_large_enough(&key)) {
         *ret = key;
@@ -189,7 +182,7 @@ bool key_set_has(const struct key_set *set, const char *kid)
 
 static const struct algorithm *find_algorithm(const char *name)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(algorithms); i++)
         if (strcmp(algorithms[i].name, name) == 0)
             return &algorithms[i];
     return NULL;

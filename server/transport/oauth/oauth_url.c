@@ -18,7 +18,7 @@ static bool is_loopback(const char *authority)
 {
     static const char *const hosts[] = {"127.0.0.1", "[::1]", "localhost"};
 
-    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
         size_t length = strlen(hosts[i]);
 
         if (strncmp(authority, hosts[i], length) == 0 &&

@@ -1,6 +1,7 @@
 #include "base/base64.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 static void the_vectors_of_the_standard_go_both_ways(void **state)
 {
@@ -29,7 +28,7 @@ static void the_vectors_of_the_standard_go_both_ways(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(VECTORS); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(VECTORS); i++) {
         const char *texts[] = {
             [BASE64_STANDARD] = VECTORS[i].standard, [BASE64_URL] = VECTORS[i].url};
 
@@ -62,7 +61,7 @@ static void what_this_would_not_have_written_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(BAD); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
         size_t length = 0;
         AUTO_FREE char *bytes =
             base64_decode(BAD[i].alphabet, BAD[i].text, strlen(BAD[i].text), &length);

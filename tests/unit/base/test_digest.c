@@ -1,6 +1,8 @@
 /* SHA-256 against the examples of its standard, in every possible split. */
 #include "base/digest.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +26,7 @@ static const struct {
 static void test_the_examples_of_the_standard_in_every_split(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
         const size_t length = strlen(examples[i].text);
 
         for (size_t split = 0; split <= length; split++) {
@@ -69,10 +71,10 @@ static void test_strings_cannot_be_shifted(void **state)
 {
     static const char *const pairs[][2] = {{"ab", "c"},   {"a", "bc"},   {"abc", ""},
                                            {"abc", NULL}, {NULL, "abc"}, {"", "abc"}};
-    char texts[sizeof pairs / sizeof *pairs][DIGEST_TEXT_BYTES];
+    char texts[ARRAY_SIZE(pairs)][DIGEST_TEXT_BYTES];
 
     (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
         digest_of(pairs[i][0], pairs[i][1], texts[i]);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(texts[i], texts[j]);

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +82,7 @@ static void test_only_the_first_family_is_answered_as_a_protocol_error(void **st
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct error err = {.code = cases[i].code};
 
         assert_int_equal(error_is_protocol(&err), cases[i].protocol);

@@ -58,7 +58,7 @@ static void test_a_file_is_read_whole_with_its_nul_bytes(void **state)
     AUTO_FREE char *data = memory_new(100000, 1);
 
     memset(data + 1, 'x', 99999);
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
         struct error err = ERROR_INIT;
         size_t length = 7;
         AUTO_FREE char *read = NULL;
@@ -104,7 +104,7 @@ static void test_directories_are_made_with_their_parents(void **state)
     static const char *const names[] = {"a", "a/b/c", "a/b/c", "d//e/", "d/./f"};
     struct stat status;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         AUTO_FREE char *path = memory_format("%s/%s", (char *)*state, names[i]);
         struct error err = ERROR_INIT;
 

@@ -82,7 +82,7 @@ static void test_expressions_mean_what_they_mean_in_ecma_262(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         if (matches(cases[i].expression, cases[i].text) != cases[i].found)
             fail_msg("\"%s\" in \"%s\"", cases[i].expression, cases[i].text);
 }
@@ -99,7 +99,7 @@ static void test_what_is_not_ecma_262_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(expressions); i++) {
         struct error err = ERROR_INIT;
 
         if (pattern_new(expressions[i], strlen(expressions[i]), &err))
@@ -151,7 +151,7 @@ static void test_no_search_takes_more_than_its_budget(void **state)
     (void)state;
     memset(text, 'a', 999999);
     text[999999] = 'c';
-    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(expressions); i++) {
         struct error err = ERROR_INIT;
         struct pattern *pattern = pattern_new(expressions[i], strlen(expressions[i]), &err);
         size_t budget = BUDGET;

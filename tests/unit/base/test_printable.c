@@ -1,5 +1,7 @@
 #include "base/printable.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +30,7 @@ static void test_what_a_terminal_would_obey_is_replaced(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char text[64];
 
         snprintf(text, sizeof text, "%s", cases[i].dirty);
@@ -57,7 +59,7 @@ static void test_what_fits_ends_between_characters(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t used;
 
         assert_int_equal(printable_fit(cases[i].text, cases[i].columns, &used), cases[i].bytes);

@@ -1,6 +1,7 @@
 #include "base/quantity.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static void test_bytes_use_the_largest_unit(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *text = quantity_bytes(cases[i].bytes);
 
         assert_string_equal(text, cases[i].text);
@@ -71,11 +72,11 @@ static void test_sizes_are_read_with_their_units(void **state)
     uint64_t bytes;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         assert_true(quantity_read_bytes(cases[i].text, &bytes));
         assert_int_equal(bytes, cases[i].bytes);
     }
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
         if (quantity_read_bytes(refused[i], &bytes))
             fail_msg("%s is read", refused[i]);
 }

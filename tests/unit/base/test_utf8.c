@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +48,7 @@ static const struct repair repairs[] = {
     REPAIR("\xF0\x9F\x90\x8D\xF0\x9F\x90", "\xF0\x9F\x90\x8D" BAD),
 };
 
-enum { REPAIR_COUNT = sizeof repairs / sizeof *repairs };
+enum { REPAIR_COUNT = ARRAY_SIZE(repairs) };
 
 static void test_each_maximal_ill_formed_part_becomes_one_replacement(void **state)
 {
@@ -127,7 +128,7 @@ static void test_a_boundary_does_not_split_a_sequence(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         for (size_t length = 0; length <= strlen(cases[i].text); length++) {
             size_t boundary = utf8_boundary_before(cases[i].text, length);
 

@@ -1,6 +1,7 @@
 #include "base/visible.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,7 @@ static void what_cannot_be_seen_is_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *shown = visible_line(cases[i].text, strlen(cases[i].text), 100);
 
         assert_string_equal(shown, cases[i].shown);

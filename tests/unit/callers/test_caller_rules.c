@@ -248,7 +248,7 @@ static const struct {
 
 static void test_refusals_name_the_rule(void **state)
 {
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
         assert_refused(*state, refusals[i].definition, refusals[i].words);
 }
 

@@ -1,6 +1,7 @@
 #include "environments/callers/image_reference.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ static const struct {
 static void test_a_name_is_written_out_in_full(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         struct image_reference reference;
         struct error err = ERROR_INIT;
         int outcome = image_reference_parse(&reference, names[i].text, &err);
@@ -145,7 +146,7 @@ static bool stands_for(const char *pattern, const char *name)
 static void test_a_pattern_stands_for_what_it_looks_like(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
         for (const char *const *name = patterns[i].yes; *name && name < patterns[i].yes + 8; name++)
             if (!stands_for(patterns[i].pattern, *name))
                 fail_msg("%s does not stand for %s", patterns[i].pattern, *name);
@@ -162,7 +163,7 @@ static void test_what_is_no_pattern_is_refused(void **state)
         "python@", "py thon", "[::1]/x", "python:?", "pyth[o]n", "a@b@c"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct image_reference pattern;
         struct error err = ERROR_INIT;
 

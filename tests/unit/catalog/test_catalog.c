@@ -1,6 +1,7 @@
 #include "environments/catalog/catalog.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "environments/callers/caller_rules.h"
 
 #include <setjmp.h>
@@ -111,7 +112,7 @@ static const struct {
 
 static void test_faults_name_the_key_to_blame(void **state)
 {
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
         struct error err = ERROR_INIT;
         const char *key = NULL;
 

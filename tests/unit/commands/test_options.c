@@ -1,5 +1,7 @@
 #include "server/commands/options.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +117,7 @@ static void test_each_command_is_known(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct options options;
         struct error err = ERROR_INIT;
         char line[64];
@@ -154,7 +156,7 @@ static void test_each_mistake_is_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct options options;
         struct error err = ERROR_INIT;
         char line[128];

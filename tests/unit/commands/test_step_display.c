@@ -1,6 +1,7 @@
 #include "server/commands/step_display.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -164,7 +165,7 @@ static void test_no_line_is_wider_than_the_terminal(void **state)
 
     (void)state;
     use("xterm", "1");
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
         struct step_line line = {0};
         struct screen screen;
 
@@ -224,7 +225,7 @@ static void test_colour_is_left_out_where_it_is_not_wanted(void **state)
     } cases[] = {{"", true}, {"1", false}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct step_line line = {0};
         struct screen screen;
 

@@ -56,8 +56,6 @@ static void check(const struct reading *readings, size_t count)
     assert_int_equal(wrong, 0);
 }
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
-
 static void test_what_is_right_has_no_errors(void **state)
 {
     static const char *const texts[] = {
@@ -121,7 +119,7 @@ static void test_what_is_right_has_no_errors(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(texts); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         AUTO_FREE char *errors = errors_of(texts[i]);
 
         assert_string_equal(errors, "");
@@ -184,7 +182,7 @@ static void test_a_wrong_value_is_told_with_its_place(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_sizes_are_read_strictly(void **state)
@@ -227,7 +225,7 @@ static void test_sizes_are_read_strictly(void **state)
 #undef SIZE
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_unknown_keys_are_told_at_the_key(void **state)
@@ -246,7 +244,7 @@ static void test_unknown_keys_are_told_at_the_key(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_environments_are_checked(void **state)
@@ -291,7 +289,7 @@ static void test_environments_are_checked(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_keys_of_another_type_are_told_from_misspelt_ones(void **state)
@@ -317,7 +315,7 @@ static void test_keys_of_another_type_are_told_from_misspelt_ones(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_venvs_are_checked(void **state)
@@ -368,7 +366,7 @@ static void test_venvs_are_checked(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_docker_environments_are_checked(void **state)
@@ -438,7 +436,7 @@ static void test_docker_environments_are_checked(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_callers_are_checked(void **state)
@@ -459,7 +457,7 @@ static void test_callers_are_checked(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_keys_are_checked_against_each_other(void **state)
@@ -493,7 +491,7 @@ static void test_keys_are_checked_against_each_other(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_yaml_faults_do_not_make_others(void **state)
@@ -513,7 +511,7 @@ static void test_yaml_faults_do_not_make_others(void **state)
     };
 
     (void)state;
-    check(readings, COUNT(readings));
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_all_errors_come_in_the_order_of_the_file(void **state)
@@ -675,7 +673,7 @@ static void test_paths_begin_in_the_folder_of_the_file(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *text = memory_format("environments: {a: %s}", cases[i].text);
         AUTO_FREE char *value = value_in(cases[i].file, text, cases[i].key);
 
@@ -784,7 +782,7 @@ static void test_a_file_that_others_may_write_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *expected = NULL;
 
         assert_int_equal(chmod(path, cases[i].mode), 0);
@@ -815,7 +813,7 @@ static void test_a_password_is_refused_in_a_file_that_others_may_read(void **sta
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *text =
             memory_format("environments: {a: {type: venv, pip_index_url: \"%s\"}}", cases[i].url);
         AUTO_FREE char *path = write_file(directory, "config.yaml", text);

@@ -87,7 +87,7 @@ static void test_scalars_are_those_of_the_core_schema(void **state)
     };
 
     (void)state;
-    check(readings, sizeof readings / sizeof *readings);
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void test_faults_have_their_place(void **state)
@@ -133,7 +133,7 @@ static void test_faults_have_their_place(void **state)
     };
 
     (void)state;
-    check(readings, sizeof readings / sizeof *readings);
+    check(readings, ARRAY_SIZE(readings));
 }
 
 static void assert_place(const struct yaml_tree *tree, const char *pointer, size_t key_line,
@@ -231,7 +231,7 @@ static void test_what_is_too_much_is_refused_fast(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *text = repeat(cases[i].piece, cases[i].count, cases[i].end);
         double begun = seconds_of_this_process();
         AUTO_FREE char *result = read_text(text);

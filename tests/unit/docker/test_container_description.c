@@ -1,6 +1,7 @@
 #include "environments/docker/container_description.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +135,7 @@ static void test_it_is_hardened_by_default(void **state)
         {"HostConfig.AutoRemove", "false"},
     };
 
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
         expect(*state, wanted[i][0], wanted[i][1]);
 }
 
@@ -147,7 +148,7 @@ static void test_nobody_is_let_in_by_what_is_not_said(void **state)
     AUTO_JSON json_t *description = docker_container_describe(&fixture->container);
     const json_t *host = json_object_get(description, "HostConfig");
 
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
         assert_null(json_object_get(host, absent[i]));
 }
 

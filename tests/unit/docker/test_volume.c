@@ -111,7 +111,7 @@ static void test_the_system_is_out_of_reach(void **state)
                                         "/proc/self", "/sys",     "/dev/shm",     "/dev",
                                         "/run",       "/var/run", "/var/../proc", "//etc"};
 
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
         expect_refusal(*state, paths[i], "which containers never get");
     expect_refusal(*state, "root", "which containers never get");
     expect_refusal(*state, "root/etc", "which containers never get");
@@ -137,7 +137,7 @@ static void test_targets(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct error err = ERROR_INIT;
 
         if ((docker_volume_check_target(cases[i].target, &err) == 0) != cases[i].is_allowed)

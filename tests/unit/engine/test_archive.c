@@ -103,7 +103,7 @@ static void test_is_the_same_in_pieces_of_any_size(void **state)
 
     shell(scratch, "mkdir pieces; cd pieces; echo 1 >one; mkdir d; echo 2 >d/two; touch z");
     read_all(archive_of(context, NULL), LIMIT, &whole);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
         struct buffer pieces;
 
         read_all(archive_of(context, NULL), sizes[i], &pieces);

@@ -1,6 +1,7 @@
 #include "environments/engine/container.h"
 
 #include "base/list.h"
+#include "base/memory.h"
 #include "environments/engine/exec.h"
 #include "tests/unit/engine/fake_engine.h"
 #include "tests/unit/transport/turning.h"
@@ -258,7 +259,7 @@ static void test_refusals_are_told_and_nothing_is_left(void **state)
 {
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH, STEP_START};
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
         if (i > 0) {
             tear_down(state);
             set_up(state);
@@ -278,7 +279,7 @@ static void test_each_step_of_the_start_is_bounded(void **state)
 {
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH, STEP_START};
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
         if (i > 0) {
             tear_down(state);
             set_up(state);
@@ -326,7 +327,7 @@ static void test_killed_before_its_start_it_is_not_started(void **state)
 {
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH};
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
         if (i > 0) {
             tear_down(state);
             set_up(state);
@@ -449,7 +450,7 @@ static void test_hijack_that_is_none_is_refused(void **state)
         "",
     };
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         if (i > 0) {
             tear_down(state);
             set_up(state);
@@ -478,7 +479,7 @@ static void test_program_that_is_refused(void **state)
 {
     static const enum step steps[] = {STEP_EXEC_CREATE, STEP_EXEC_START, STEP_EXEC_INSPECT};
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
         if (i > 0) {
             tear_down(state);
             set_up(state);

@@ -86,7 +86,7 @@ static void test_rules(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
         struct dockerignore *ignore = new_rules(rules[i].rules);
 
         if (dockerignore_matches(ignore, rules[i].path) != rules[i].matches)
@@ -108,7 +108,7 @@ static void test_directories_that_must_be_looked_into(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
         struct dockerignore *ignore = new_rules(rules[i].rules);
 
         if (dockerignore_may_take_back(ignore, rules[i].path) != rules[i].may)
@@ -123,7 +123,7 @@ static void test_what_is_no_pattern_is_refused_with_its_line(void **state)
                                         "\n\n!",  "\n\n  !  ", "a\nb\n\\"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct error err = ERROR_INIT;
 
         assert_null(dockerignore_new(texts[i], strlen(texts[i]), &err));

@@ -1,5 +1,7 @@
 #include "environments/engine/engine_address.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +31,7 @@ static void test_addresses(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
         struct engine_address address;
         struct error err = ERROR_INIT;
 
@@ -72,7 +74,7 @@ static void test_what_is_no_address_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct engine_address address;
         struct error err = ERROR_INIT;
 

@@ -142,7 +142,7 @@ static void test_answers_and_refusals(void **state)
     struct fixture fixture = fixture_new(some_answers);
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct asked asked = {0};
 
         ask(fixture.engine, &asked, cases[i].path, 0);
@@ -359,7 +359,7 @@ static void test_version_is_negotiated(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         const struct fake_answer answers[] = {{.request = "GET /_ping", .answer = cases[i].ping},
                                               {0}};
         struct fixture fixture = fixture_new(answers);

@@ -1,6 +1,7 @@
 #include "environments/engine/frames.h"
 
 #include "base/list.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +79,7 @@ static void test_what_is_no_frame_is_an_error(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof garbled / sizeof *garbled; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(garbled); i++) {
         struct listener listener = {0};
 
         assert_int_equal(feed(&listener, garbled[i].data, garbled[i].length), -1);

@@ -56,7 +56,7 @@ static void test_what_is_no_object_is_an_error(void **state)
     static const char *const texts[] = {"x\n", "[]\n", "{\"a\":\n\"1\"}", "{\"a\":\"1\"}{}\n", "{"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct listener listener;
 
         assert_int_equal(feed(&listener, texts[i], 0), -1);

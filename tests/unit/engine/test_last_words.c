@@ -1,6 +1,7 @@
 #include "environments/engine/last_words.h"
 
 #include "base/list.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +103,7 @@ static void test_what_only_looks_like_words_is_output(void **state)
     struct last_words words;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         for (size_t size = 1; size <= cases[i].length; size++) {
             assert_false(feed(&listener, cases[i].text, cases[i].length, size, &words));
             assert_int_equal(listener.length, cases[i].length);

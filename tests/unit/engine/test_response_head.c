@@ -1,5 +1,7 @@
 #include "environments/engine/response_head.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +36,7 @@ static void test_heads_of_engines(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
         struct response_head head;
 
         assert_int_equal(parse(heads[i].text, &head), 1);
@@ -83,7 +85,7 @@ static void test_what_is_no_head_is_an_error(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof garbled / sizeof *garbled; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(garbled); i++) {
         struct response_head head;
 
         if (parse(garbled[i], &head) != -1)

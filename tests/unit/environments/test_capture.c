@@ -68,7 +68,7 @@ static void check_text_in_every_split(const struct text_case *test)
 static void test_text_is_head_and_tail_however_it_arrives(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof text_cases / sizeof *text_cases; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(text_cases); i++)
         check_text_in_every_split(&text_cases[i]);
 }
 
@@ -190,7 +190,7 @@ static const struct line_case {
 static void test_last_line_is_the_newest_that_is_not_blank(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof line_cases / sizeof *line_cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(line_cases); i++) {
         const struct line_case *test = &line_cases[i];
         AUTO_FREE char *line = NULL;
         struct capture capture;

@@ -163,7 +163,7 @@ static void test_a_script_that_replaces_script_py_harms_nobody_after_it(void **s
     struct working_directory *directory = fixture_directory(fixture);
 
     (void)state;
-    for (size_t i = 0; i < sizeof spoilers / sizeof *spoilers; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(spoilers); i++) {
         struct call calls[2];
 
         call_execute(&calls[0], fixture, directory, spoilers[i]);

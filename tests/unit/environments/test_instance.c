@@ -110,7 +110,7 @@ static void test_what_is_no_name_is_not_alive(void **state)
     static const char *const names[] = {"", "..", "../identity", "0123"};
     struct instance *instance = open_instance(*state);
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         assert_false(instance_is_alive(instance, names[i]));
     instance_free(instance);
 }

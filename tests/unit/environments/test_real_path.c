@@ -141,7 +141,7 @@ static void test_a_path_is_what_it_leads_to(void **state)
     AUTO_FREE char *data = place(tree, "data");
     AUTO_FREE char *link = place(tree, "link");
 
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
         struct error err = ERROR_INIT;
         AUTO_FREE char *path = expand(tree, paths[i].path);
         AUTO_FREE char *wanted = paths[i].real ? expand(tree, paths[i].real) : NULL;

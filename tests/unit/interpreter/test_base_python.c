@@ -115,7 +115,7 @@ static void test_a_file_that_was_tampered_with_is_no_account(void **state)
     struct base_python *base = ask(bench, REAL);
     AUTO_FREE char *facts = memory_format("%s/facts.json", base->folder);
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         write_text(facts, texts[i]);
         assert_null(base_python_load(bench->scratch, REAL));
     }
@@ -134,7 +134,7 @@ static void test_nonsense_is_no_answer(void **state)
     struct workbench *bench = *state;
     struct interpreter interpreter = {.candidate = (char *)"/x", .executable = (char *)"/x"};
 
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
         struct error err = ERROR_INIT;
 
         assert_null(

@@ -211,7 +211,7 @@ static void test_what_is_no_python_3_is_told_apart(void **state)
 {
     struct search *search = *state;
 
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
         AUTO_FREE char *path = make_program(search, "python3", failures[i].text);
         AUTO_FREE char *expected = memory_format("%s%s", path, failures[i].message);
 
@@ -289,7 +289,7 @@ static void test_what_is_not_there_is_told_with_what_is(void **state)
     struct search *search = *state;
 
     setenv("PATH", "/nowhere:/usr/bin:relative", 1);
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
         AUTO_FREE char *expected = memory_format("%s; found: " REAL, missing[i].message);
 
         begin(search, missing[i].name);

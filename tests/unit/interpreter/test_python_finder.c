@@ -46,7 +46,7 @@ static int setup(void **state)
 
     workbench_setup(state);
     bench = *state;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
         unsetenv(variables[i]);
     setenv("HOME", bench->scratch, 1);
     setenv("PATH", "/nowhere", 1);
@@ -98,7 +98,7 @@ static void test_every_tool_has_its_place(void **state)
 {
     struct workbench *bench = *state;
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
         AUTO_FREE char *path = make_python(bench, places[i], "python3", "3.77.5");
         struct search search;
 
@@ -125,7 +125,7 @@ static void test_a_variable_says_where_a_tool_is(void **state)
 {
     struct workbench *bench = *state;
 
-    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(moved); i++) {
         AUTO_FREE char *root = memory_format("%s/moved", bench->scratch);
         AUTO_FREE char *place = memory_format("moved/%s", moved[i].place);
         struct search search;
@@ -168,7 +168,7 @@ static void test_the_newest_that_fits_is_taken(void **state)
     static const char *const versions[] = {"3.77.9", "3.77.10", "3.8.1", "3.77.2"};
     struct search search;
 
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
         AUTO_FREE char *place = memory_format(".pyenv/versions/%s/bin", versions[i]);
 
         free(make_python(bench, place, "python3", versions[i]));
@@ -242,7 +242,7 @@ static const struct {
 static void test_versions_fit_by_their_parts(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
         assert_int_equal(python_version_fits(versions[i].wanted, versions[i].actual),
                          versions[i].fits);
 }

@@ -39,7 +39,7 @@ static void it_is_known_what_came_in_before_anybody_takes_it(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         AUTO_FREE char *text = memory_copy_string(CASES[i].text);
         struct incoming incoming;
 

@@ -56,7 +56,7 @@ static void messages_are_what_their_members_say(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         AUTO_JSON json_t *value = NULL;
         struct message message;
         struct error err = ERROR_INIT;
@@ -102,7 +102,7 @@ static void what_is_wrong_is_answered_with_the_id_if_it_can_be(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         AUTO_JSON json_t *value = NULL;
         struct message message;
         struct error err = ERROR_INIT;

@@ -46,7 +46,7 @@ static void scan_changes_only_numbers_that_do_not_fit(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         AUTO_FREE char *text = memory_copy_string(CASES[i].before);
         AUTO(scan_deinit) struct scan scan = {0};
         struct error err = ERROR_INIT;
@@ -90,7 +90,7 @@ static void digits_are_kept_where_an_id_is(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++) {
         AUTO_FREE char *text = memory_copy_string(KEPT[i].text);
         AUTO(scan_deinit) struct scan scan = {0};
         struct error err = ERROR_INIT;
@@ -123,7 +123,7 @@ static void digits_are_not_kept_elsewhere(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(TEXTS); i++) {
         AUTO_FREE char *text = memory_copy_string(TEXTS[i]);
         AUTO(scan_deinit) struct scan scan = {0};
         struct error err = ERROR_INIT;

@@ -122,7 +122,7 @@ static void an_error_comes_with_its_code(void **state)
 
     (void)state;
     open_peer(&peer, "2025-11-25");
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         receive(&peer, CASES[i].text);
         assert_int_equal(peer.code, CASES[i].code);
         assert_true(peer.last);
@@ -340,7 +340,7 @@ static void what_needs_no_answer_leaves_its_exchange_alone(void **state)
     (void)state;
     open_peer(&peer, "2025-03-26");
     exchange_init(&exchange);
-    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(TEXTS); i++)
         assert_false(take(&peer, TEXTS[i], &exchange.sink));
     assert_int_equal(exchange.sent + exchange.closed, 0);
     close_peer(&peer);

@@ -1,6 +1,7 @@
 #include "server/mcp/capabilities.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/mcp/mcp.h"
 #include "server/tools/prompt.h"
 #include "server/tools/registry.h"
@@ -100,7 +101,7 @@ static void what_is_not_registered_is_neither_declared_nor_served(void **state)
     (void)state;
     expect(MCP_2025_11_25, "{\"logging\":{}}");
     scene.peer.negotiated = MCP_2025_11_25;
-    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(METHODS); i++)
         assert_int_equal(answer(METHODS[i]), ERROR_METHOD_NOT_FOUND);
 }
 

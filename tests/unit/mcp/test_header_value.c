@@ -1,6 +1,7 @@
 #include "server/mcp/header_value.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 static void what_is_encoded_is_decoded_and_all_else_is_as_it_is(void **state)
 {
@@ -36,7 +35,7 @@ static void what_is_encoded_is_decoded_and_all_else_is_as_it_is(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(CASES); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         size_t length = 0;
         AUTO_FREE char *decoded = header_value_decode(CASES[i].value, &length);
 
@@ -91,7 +90,7 @@ static void a_value_is_compared_by_its_type(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(CASES); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         AUTO_JSON json_t *expected =
             json_loads(CASES[i].expected, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 

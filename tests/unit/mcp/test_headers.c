@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "base/memory.h"
 #include "server/mcp/mcp.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 #include <strings.h>
 #include <cmocka.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 /* Header fields as text: "Name: value\n..." */
 struct fields {
@@ -136,7 +135,7 @@ static void what_a_method_is_about_is_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(CASES); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         static const struct {
             const char *field;
             bool fits;
@@ -150,7 +149,7 @@ static void what_a_method_is_about_is_named(void **state)
             {"Mcp-Name: a\nMcp-Name: a\n", false},
         };
 
-        for (size_t j = 0; j < COUNT(FIELDS); j++) {
+        for (size_t j = 0; j < ARRAY_SIZE(FIELDS); j++) {
             char text[256];
 
             snprintf(text, sizeof text, "Mcp-Method: %s\n%s", CASES[i].method, FIELDS[j].field);
@@ -195,7 +194,7 @@ static void arguments_that_are_annotated_are_repeated(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(CASES); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         char params[256];
         char text[256];
         unsigned before = scene.started;

@@ -1,6 +1,7 @@
 #include "server/mcp/result.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static void content_has_only_blocks_that_the_version_knows(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         AUTO_JSON json_t *content = json_pack("[o]", json_loads(CASES[i].block, 0, NULL));
         AUTO_JSON json_t *translated = result_content(content, CASES[i].version);
 

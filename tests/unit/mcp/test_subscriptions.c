@@ -278,7 +278,7 @@ static void wishes_that_are_none_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
         assert_int_equal(listen(0, "7", BAD[i]), OUTCOME_FAILED);
         assert_int_equal(scene.error.code, ERROR_INVALID_PARAMS);
     }

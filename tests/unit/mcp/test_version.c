@@ -1,5 +1,7 @@
 #include "server/mcp/version.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +20,7 @@ static void names_that_are_no_version_are_not_found(void **state)
     static const char *const NAMES[] = {"", "2024-11-04", "2025-11-25 ", "v2025-11-25", "latest"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
         assert_int_equal(mcp_version_find(NAMES[i]), MCP_VERSION_NONE);
 }
 

@@ -72,7 +72,7 @@ static void test_what_is_no_token_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         check_unreadable(texts[i]);
 }
 
@@ -93,7 +93,7 @@ static void test_headers_that_cannot_be_judged_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
         AUTO_FREE char *text = compose(headers[i], "{}");
 
         check_unreadable(text);
@@ -145,7 +145,7 @@ static void test_claims_are_judged(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         print_message("%s\n", cases[i].claims);
         assert_string_equal(judge(cases[i].claims), cases[i].reason);
     }

@@ -189,7 +189,7 @@ static void test_what_was_signed_is_verified(void **state)
     struct key_set *set = parse(key_set_text);
 
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         struct error err = ERROR_INIT;
 
         print_message("%s\n", good[i].name);
@@ -203,7 +203,7 @@ static void test_nothing_else_is(void **state)
     struct key_set *set = parse(key_set_text);
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct error err = ERROR_INIT;
 
         print_message("%s\n", bad[i].name);
@@ -245,7 +245,7 @@ static void test_keys_are_found_by_name(void **state)
     (void)state;
     assert_true(key_set_has(set, "r"));
     assert_true(key_set_has(set, "e"));
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(missing); i++)
         assert_false(key_set_has(set, missing[i]));
     assert_false(key_set_has(NULL, "r"));
     key_set_free(set);
@@ -268,7 +268,7 @@ static void test_a_set_without_a_usable_key_is_none(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct error err = ERROR_INIT;
 
         assert_null(key_set_parse(texts[i], strlen(texts[i]), &err));

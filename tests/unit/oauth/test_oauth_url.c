@@ -1,6 +1,7 @@
 #include "server/transport/oauth/oauth_url.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,11 +34,11 @@ static void test_what_is_fetched_is_encrypted_or_local(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         print_message("%s\n", good[i]);
         assert_true(oauth_url_is_safe(good[i]));
     }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         print_message("%s\n", bad[i]);
         assert_false(oauth_url_is_safe(bad[i]));
     }
@@ -61,9 +62,9 @@ static void test_a_resource_has_one_form(void **state)
     struct error none = ERROR_INIT;
 
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++)
         assert_int_equal(oauth_url_check_resource(good[i], &none), 0);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct error err = ERROR_INIT;
 
         print_message("%s\n", bad[i].url);
@@ -85,7 +86,7 @@ static void test_what_is_known_stands_before_the_path(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *place = oauth_url_well_known(cases[i].url, "x");
 
         assert_string_equal(place, cases[i].place);

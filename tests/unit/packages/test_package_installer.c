@@ -1,6 +1,7 @@
 #include "environments/packages/package_installer.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "environments/packages/package_index.h"
 
 #include <setjmp.h>
@@ -27,7 +28,7 @@ static const struct {
 static void test_what_pip_says_is_a_step(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         AUTO_FREE char *step = package_installation_step(lines[i].line);
 
         if (lines[i].step)
@@ -51,7 +52,7 @@ static void test_the_host_of_an_index_without_tls_is_trusted(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(indexes); i++) {
         AUTO_FREE char *host = package_index_plain_host(indexes[i].url);
 
         if (indexes[i].host)

@@ -47,7 +47,7 @@ static const struct {
 static void test_packages_by_name_are_taken(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
         const char *text = taken[i].text;
         struct requirement requirement;
         struct error err = ERROR_INIT;
@@ -157,7 +157,7 @@ static const struct {
 static void test_everything_else_is_refused_with_its_reason(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
         const char *text = refused[i].text;
         struct requirement requirement;
         struct error err = ERROR_INIT;
@@ -181,7 +181,7 @@ static void test_what_is_refused_is_not_quoted(void **state)
                                         "a @ s3cret"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct requirement requirement;
         struct error err = ERROR_INIT;
 

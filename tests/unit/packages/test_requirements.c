@@ -37,7 +37,7 @@ static const struct {
 static void test_files_are_read_as_installers_read_them(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
         struct requirements requirements = {0};
         struct error err = ERROR_INIT;
         AUTO_FREE char *text = NULL;
@@ -64,7 +64,7 @@ static const struct {
 static void test_an_error_names_the_line(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
         struct requirements requirements = {0};
         struct error err = ERROR_INIT;
 
@@ -151,7 +151,7 @@ static const struct {
 static void test_names_for_people(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         struct requirements requirements = {0};
         AUTO_FREE char *names = NULL;
 
@@ -189,7 +189,7 @@ static const struct {
 static void test_all_packages_have_hashes_or_none(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(hashed); i++) {
         struct requirements requirements = {0};
         struct error err = ERROR_INIT;
         int expected = hashed[i].without ? -1 : 0;

@@ -488,7 +488,7 @@ static void check_nothing_survives(enum containment strongest, size_t count)
 static void test_nothing_survives_in_a_pid_namespace(void **state)
 {
     (void)state;
-    check_nothing_survives(CONTAINMENT_PID_NAMESPACE, sizeof hostile / sizeof *hostile);
+    check_nothing_survives(CONTAINMENT_PID_NAMESPACE, ARRAY_SIZE(hostile));
 }
 
 static void test_nothing_survives_in_a_cgroup(void **state)
@@ -500,7 +500,7 @@ static void test_nothing_survives_in_a_cgroup(void **state)
     cgroup_tree_free(tree);
     if (!can_kill)
         skip();
-    check_nothing_survives(CONTAINMENT_CGROUP, sizeof hostile / sizeof *hostile);
+    check_nothing_survives(CONTAINMENT_CGROUP, ARRAY_SIZE(hostile));
 }
 
 static void test_nothing_survives_under_a_subreaper(void **state)
@@ -508,7 +508,7 @@ static void test_nothing_survives_under_a_subreaper(void **state)
     (void)state;
     if (!landlock_can_scope_signals())
         skip();
-    check_nothing_survives(CONTAINMENT_LANDLOCK, sizeof hostile / sizeof *hostile - 1);
+    check_nothing_survives(CONTAINMENT_LANDLOCK, ARRAY_SIZE(hostile) - 1);
 }
 
 static void test_signals_cannot_leave_the_tree(void **state)

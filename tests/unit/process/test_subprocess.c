@@ -111,7 +111,7 @@ static const struct {
 
 static void test_an_error_says_how_it_ended_and_what_it_said(void **state)
 {
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
         struct trial trial = {0};
 
         run(*state, &trial, ends[i].text);

@@ -55,7 +55,7 @@ static bool names_what_is_refused(const char *message)
         "$schema: must be \"https://json-schema.org/draft/2020-12/schema\"",
     };
 
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
         if (strstr(message, refused[i]))
             return true;
     return false;

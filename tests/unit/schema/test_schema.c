@@ -108,7 +108,7 @@ static void test_messages_say_what_must_be_and_what_is(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *problems = problems_of(cases[i].schema, cases[i].instance);
 
         assert_string_equal(problems, cases[i].problems);
@@ -136,7 +136,7 @@ static void test_a_schema_brings_its_own_words(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *problems = problems_of(cases[i].schema, cases[i].instance);
 
         assert_string_equal(problems, cases[i].problems);
@@ -206,7 +206,7 @@ static void test_of_several_forms_the_one_that_is_meant_is_explained(void **stat
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *problems = problems_of(cases[i].schema, cases[i].instance);
 
         assert_string_equal(problems, cases[i].problems);
@@ -248,7 +248,7 @@ static void test_schemas_that_cannot_be_used_are_refused_by_name(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct error err = ERROR_INIT;
 
         assert_null(compile(cases[i].schema, &err));
@@ -301,7 +301,7 @@ static void test_unevaluated_parts_are_those_nobody_has_looked_at(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *problems = problems_of(cases[i].schema, cases[i].instance);
 
         assert_string_equal(problems, cases[i].problems);

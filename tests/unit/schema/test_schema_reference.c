@@ -1,4 +1,5 @@
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/schema/schema_node.h"
 
 #include <setjmp.h>
@@ -50,7 +51,7 @@ static void test_references_are_resolved_as_in_the_examples_of_the_rfc(void **st
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *uri = schema_uri_resolve(base, cases[i].reference);
 
         assert_string_equal(uri, cases[i].uri);
@@ -74,7 +75,7 @@ static void test_a_base_may_be_nothing_or_no_path(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *uri = schema_uri_resolve(cases[i].base, cases[i].reference);
 
         assert_string_equal(uri, cases[i].uri);

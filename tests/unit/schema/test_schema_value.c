@@ -1,6 +1,7 @@
 #include "base/schema/schema_value.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static void test_a_whole_number_is_an_integer_however_it_is_written(void **state
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_JSON json_t *value = parse(cases[i].text);
 
         assert_int_equal(schema_value_is_integer(value), cases[i].integer);
@@ -59,7 +60,7 @@ static void test_numbers_are_compared_exactly(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_JSON json_t *left = parse(cases[i].left);
         AUTO_JSON json_t *right = parse(cases[i].right);
 
@@ -96,7 +97,7 @@ static void test_multiples_are_those_of_the_decimal_numbers(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_JSON json_t *value = parse(cases[i].value);
         AUTO_JSON json_t *divisor = parse(cases[i].divisor);
 
@@ -129,7 +130,7 @@ static void test_equality_is_deep_and_knows_no_number_types(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_JSON json_t *left = parse(cases[i].left);
         AUTO_JSON json_t *right = parse(cases[i].right);
         size_t budget = 100;

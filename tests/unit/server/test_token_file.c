@@ -80,7 +80,7 @@ static void test_a_file_may_be_one_token(void **state)
     struct token token = token_of(GOOD, strlen(GOOD));
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct result *result = read_text(texts[i]);
 
         assert_int_equal(result->status, 0);
@@ -158,7 +158,7 @@ static void test_every_fault_has_its_line(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct result *result = read_text(cases[i].text);
 
         assert_int_equal(result->status, -1);

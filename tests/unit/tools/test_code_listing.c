@@ -49,7 +49,7 @@ static void lines_are_numbered_as_python_counts_them(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t length = strlen(cases[i].text);
         AUTO_FREE char *listing = list(cases[i].text, length);
 
@@ -113,7 +113,7 @@ static void no_text_ends_its_listing(void **state)
     AUTO_FREE char *text = memory_new(LONG_BYTES, 1);
 
     (void)state;
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
         size_t length = i == 2 ? 3 : strlen(pieces[i]);
 
         for (size_t at = 0; at < LONG_BYTES; at++)
@@ -161,7 +161,7 @@ static void code_that_is_read_in_another_way_is_found(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_FREE char *encoding = code_listing_encoding(cases[i].code, strlen(cases[i].code));
 
         if (cases[i].encoding)

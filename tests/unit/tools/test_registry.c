@@ -1,5 +1,6 @@
 #include "server/tools/registry.h"
 
+#include "base/memory.h"
 #include "server/tools/tool.h"
 
 #include <setjmp.h>
@@ -65,7 +66,7 @@ static void bad_names_are_refused(void **state)
     (void)state;
     memset(longest, 'a', sizeof longest);
     longest[129] = '\0';
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         struct error err = ERROR_INIT;
 
         assert_int_equal(add(registry, names[i], &err), -1);

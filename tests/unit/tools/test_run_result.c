@@ -1,6 +1,7 @@
 #include "server/tools/run_result.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -118,7 +119,7 @@ static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
     };
     struct fixture *fixture = *state;
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_JSON json_t *result = NULL;
         AUTO_FREE char *returncode = NULL;
         const char *signal;
@@ -232,7 +233,7 @@ static void test_text_is_in_the_form_that_models_know(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         AUTO_JSON json_t *text = text_of(cases[i].changes);
 
         assert_string_equal(json_string_value(text), cases[i].text);

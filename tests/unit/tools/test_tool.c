@@ -109,7 +109,7 @@ static void other_nulls_are_what_they_are(void **state)
                                             "{\"code\":\"1\",\"files\":[null]}"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof ARGUMENTS / sizeof *ARGUMENTS; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(ARGUMENTS); i++) {
         struct error err = ERROR_INIT;
 
         assert_int_equal(call_with(ARGUMENTS[i], &err), OUTCOME_FAILED);

@@ -1,6 +1,7 @@
 #include "server/tools/tool_headers.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 static void annotations_are_found_where_clients_look(void **state)
 {
@@ -63,7 +62,7 @@ static void annotations_that_clients_cannot_follow_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(BAD); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
         AUTO_FREE char *text = strdup(BAD[i]);
         AUTO_JSON json_t *schema = NULL;
         json_t *found = NULL;

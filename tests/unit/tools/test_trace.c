@@ -1,5 +1,7 @@
 #include "server/tools/trace.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +62,7 @@ static const struct {
 static void test_parents_are_checked(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
         struct trace trace;
 
         if (trace_follow(&trace, parents[i].parent, "a=1") != (parents[i].flags != NULL))
@@ -94,7 +96,7 @@ static const struct {
 static void test_states_are_checked(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
         struct trace trace;
 
         assert_true(trace_follow(&trace, PARENT, states[i].state));

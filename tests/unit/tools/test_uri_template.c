@@ -1,6 +1,7 @@
 #include "server/tools/uri_template.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
 static void what_is_no_template_is_refused(void **state)
 {
@@ -19,7 +18,7 @@ static void what_is_no_template_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(BAD); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
         struct error err = ERROR_INIT;
 
         assert_int_equal(uri_template_check(BAD[i], &err), -1);
@@ -58,7 +57,7 @@ static void variables_get_what_stands_in_their_places(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(CASES); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         struct error err = ERROR_INIT;
         AUTO_JSON json_t *expected = CASES[i].values ? json_loads(CASES[i].values, 0, NULL) : NULL;
         AUTO_JSON json_t *values = NULL;

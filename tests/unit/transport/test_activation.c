@@ -1,5 +1,7 @@
 #include "server/transport/activation.h"
 
+#include "base/memory.h"
+
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -166,7 +168,7 @@ static void test_what_cannot_be_served_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(gifts) / sizeof(gifts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(gifts); i++) {
         print_message("%zu\n", i);
         run(&gifts[i]);
     }

@@ -1,5 +1,7 @@
 #include "server/transport/address.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +44,7 @@ static const struct {
 static void test_reads_every_form(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         char text[ADDRESS_TEXT_BYTES];
         struct error err = ERROR_INIT;
         struct address address;
@@ -121,7 +123,7 @@ static const struct {
 static void test_refuses_everything_else_in_words(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct error err = ERROR_INIT;
         struct address address = {.endpoint_count = 77};
 

@@ -110,7 +110,7 @@ static void test_another_token_is_said_to_be_invalid(void **state)
     static const char *const others[] = {"Bearer firs", "Bearer firsT", "Bearer first2",
                                          "Bearer x"};
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         check_refused(*state, others[i], 401, "Bearer realm=\"mcp\", error=\"invalid_token\"");
 }
 
@@ -122,7 +122,7 @@ static void test_what_is_malformed_is_said_to_be(void **state)
         long_one,
     };
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         check_refused(*state, others[i], 400, "Bearer realm=\"mcp\", error=\"invalid_request\"");
     free(long_one);
 }

@@ -1,5 +1,7 @@
 #include "server/transport/greeting.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +42,7 @@ static const struct {
 static void test_decides_with_the_first_bytes_that_tell(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t length = strlen(cases[i].bytes);
 
         print_message("%s\n", cases[i].bytes);

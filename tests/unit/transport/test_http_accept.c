@@ -1,5 +1,7 @@
 #include "server/transport/http/http_accept.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +36,7 @@ static const struct {
 static void test_finds_the_types_that_are_listed(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(accepted); i++) {
         print_message("%s\n", accepted[i].value ? accepted[i].value : "none");
         assert_int_equal(http_accept_lists(accepted[i].value, "application/json"),
                          accepted[i].json);
@@ -64,7 +66,7 @@ static const struct {
 static void test_knows_a_type_by_its_name(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
         print_message("%s\n", types[i].value);
         assert_int_equal(http_type_is(types[i].value, "application/json"), types[i].json);
     }

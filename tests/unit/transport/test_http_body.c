@@ -108,7 +108,7 @@ static void test_reads_chunks_strictly_whatever_pieces_they_come_in(void **state
 
     (void)state;
     http_body_init(&body);
-    for (size_t i = 0; i < sizeof chunked / sizeof *chunked; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(chunked); i++) {
         print_message("%s\n", chunked[i].text);
         for (size_t step = 1; step <= chunked[i].length; step++) {
             size_t used;
@@ -160,7 +160,7 @@ static void test_a_sized_body_ends_where_it_was_said(void **state)
 
     (void)state;
     http_body_init(&body);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct http_head head = {.content_length = cases[i].length};
         size_t used;
 

@@ -158,7 +158,7 @@ static void test_refuses_what_is_no_request_and_closes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct http_double *peer = serve();
 
         print_message("%s\n", cases[i].text);
@@ -187,7 +187,7 @@ static void test_closes_behind_the_last_response(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
         struct http_double *peer = serve();
         char *text;
 
@@ -334,7 +334,7 @@ static void test_the_service_hears_at_once_that_a_client_is_gone(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
         struct http_double *peer = serve();
         ev_tstamp closed;
 
@@ -485,7 +485,7 @@ static void test_a_body_has_a_time_and_a_rate(void **state)
     } cases[] = {{0.3, 0}, {60, 10000}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct http_double *peer = http_double_new();
         char answer[1000];
         double seconds;

@@ -1,5 +1,7 @@
 #include "server/transport/http/http_event.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +30,7 @@ static const struct {
 static void test_no_byte_of_the_data_begins_a_line(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct error err = ERROR_INIT;
         struct buffer out;
 

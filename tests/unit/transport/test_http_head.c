@@ -84,7 +84,7 @@ static const struct {
 static void test_says_how_body_and_connection_go_on(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(accepted); i++) {
         struct http_head head;
         char *copy;
 
@@ -199,7 +199,7 @@ static const struct {
 static void test_refuses_what_another_might_read_differently(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
         struct http_head head;
         char *copy;
 
@@ -242,7 +242,7 @@ static void test_bounds_the_number_of_fields_and_their_size(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char *text = make_request(cases[i].count, cases[i].length);
         struct http_head head;
 
@@ -294,7 +294,7 @@ static void test_knows_at_once_that_something_is_no_head(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t scanned = 0;
         ssize_t end = 0;
 

@@ -1,5 +1,7 @@
 #include "server/transport/http/http_origin.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +71,7 @@ static const struct {
 static void test_hosts_are_compared_as_a_whole(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(host_cases) / sizeof(host_cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(host_cases); i++) {
         print_message("%s\n", host_cases[i].host);
         assert_int_equal(http_names_find_host(&names, host_cases[i].host, 7000),
                          host_cases[i].expected);
@@ -129,7 +131,7 @@ static const struct {
 static void test_origins_are_compared_as_a_whole(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(origin_cases) / sizeof(origin_cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(origin_cases); i++) {
         print_message("%s\n", origin_cases[i].origin);
         assert_int_equal(http_names_admit_origin(&names, origin_cases[i].origin, 7000),
                          origin_cases[i].admitted);

@@ -1,5 +1,7 @@
 #include "server/transport/http/http_route.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +54,7 @@ static const struct {
 static void test_both_eras_find_their_way(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         print_message("%s\n", cases[i].what);
         assert_int_equal(http_route(cases[i].kind, &cases[i].headers), cases[i].route);
     }

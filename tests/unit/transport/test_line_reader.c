@@ -1,5 +1,7 @@
 #include "server/transport/line_reader.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +111,7 @@ static void check_pieces(size_t index, size_t first, size_t size)
 static void test_every_split_gives_the_same_lines(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t length = strlen(cases[i].input);
 
         print_message("%zu\n", i);

@@ -141,7 +141,7 @@ static void test_the_token_lets_in(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         struct fixture *fixture = start_with_token();
 
         print_message("%s", lines[i]);
@@ -222,7 +222,7 @@ static void test_anything_else_is_unauthorized(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         struct fixture *fixture = start_with_token();
 
         print_message("%s", lines[i]);
@@ -332,7 +332,7 @@ static void test_without_a_token_the_first_bytes_let_in(void **state)
     static const char *const lines[] = {"{\"a\":1}\n", "[", "\n", "this is no JSON\n", "null\n"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         struct fixture *fixture = start_without_token();
 
         say(fixture, lines[i]);

@@ -1,5 +1,6 @@
 #include "server/transport/notify.h"
 
+#include "base/memory.h"
 #include "tests/unit/transport/turning.h"
 
 #include <setjmp.h>
@@ -77,7 +78,7 @@ static void test_without_a_manager_nothing_happens(void **state)
     static const char *const bad[] = {NULL, "", "/", "@", "relative", "/nowhere/at/all"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct notify notify;
 
         if (bad[i])

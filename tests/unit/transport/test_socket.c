@@ -1,5 +1,7 @@
 #include "server/transport/socket.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -212,7 +214,7 @@ static void test_directories_that_others_control_are_refused(void **state)
     (void)state;
     snprintf(directory, sizeof(directory), "%s/open", folder);
     assert_int_equal(mkdir(directory, 0700), 0);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct socket_file file;
         struct error err = ERROR_INIT;
 

@@ -1,5 +1,7 @@
 #include "server/transport/token.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +30,7 @@ static void test_equals_itself_and_nothing_else(void **state)
     struct token token = token_of("secret", 6);
 
     (void)state;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
         struct token other = token_of(others[i], strlen(others[i]));
 
         assert_false(token_equals(&token, &other));
@@ -46,7 +48,7 @@ static void test_a_digest_has_64_digits(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct token token = token_of("x", 1);
         struct token before = token;
 
@@ -61,7 +63,7 @@ static void test_a_word_is_visible_ascii(void **state)
 
     (void)state;
     assert_true(token_is_word("!~aZ09-._~+/=", 13));
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         assert_false(token_is_word(bad[i], strlen(bad[i])));
     assert_false(token_is_word("a\0b", 3));
 }

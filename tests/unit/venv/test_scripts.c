@@ -25,7 +25,7 @@ static const char *const folders[] = {"short", "with blank", LONG};
 static void test_a_program_runs_wherever_its_interpreter_is(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
         char *scratch = scratch_new();
         AUTO_FREE char *folder = memory_format("%s/%s", scratch, folders[i]);
         AUTO_FREE char *interpreter = memory_format("%s/python", folder);
@@ -65,7 +65,7 @@ static const struct {
 static void test_what_was_made_elsewhere_is_moved(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(moves); i++) {
         char *scratch = scratch_new();
         AUTO_FREE char *path = memory_format("%s/program", scratch);
         AUTO_FREE char *text = NULL;

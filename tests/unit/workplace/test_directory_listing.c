@@ -94,7 +94,7 @@ static const struct change_case {
 static void test_changes_are_files_that_are_new_or_different(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof change_cases / sizeof *change_cases; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(change_cases); i++) {
         const struct change_case *test = &change_cases[i];
         struct look look;
         AUTO_FREE char *changes = NULL;

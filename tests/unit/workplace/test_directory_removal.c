@@ -48,8 +48,8 @@ static void test_whatever_is_there_is_removed(void **state)
     static const unsigned operations[] = {1, 7, 100000};
 
     (void)state;
-    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
-        for (size_t k = 0; k < sizeof operations / sizeof *operations; k++) {
+    for (size_t i = 0; i < ARRAY_SIZE(contents); i++) {
+        for (size_t k = 0; k < ARRAY_SIZE(operations); k++) {
             char *scratch = scratch_new();
 
             shell(scratch, contents[i]);

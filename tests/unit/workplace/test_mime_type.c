@@ -1,5 +1,7 @@
 #include "environments/workplace/mime_type.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +32,7 @@ static const struct {
 static void test_the_type_is_told_by_the_end_of_the_name(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         assert_string_equal(mime_type_of_path(cases[i].path), cases[i].expected);
 }
 

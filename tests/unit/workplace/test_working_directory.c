@@ -229,7 +229,7 @@ static void test_a_handle_is_nobody_elses_and_nothing_else(void **state)
 
     assert_null(workplace_open(place->workplace, "somebody", handle, &err));
     assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
         struct error wrong_err = ERROR_INIT;
 
         assert_null(workplace_open(place->workplace, "tester", wrong[i], &wrong_err));
@@ -244,7 +244,7 @@ static void test_no_principal_leads_out_of_the_root(void **state)
                                         "uid:1000", "\xFF", "*",  " ",    "a_2fb"};
     struct place *place = *state;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         struct working_directory *directory = open_directory_of(place->workplace, names[i], NULL);
         AUTO_FREE char *resolved = realpath(working_directory_path(directory), NULL);
 
@@ -252,7 +252,7 @@ static void test_no_principal_leads_out_of_the_root(void **state)
         assert_int_equal(strncmp(resolved, place->root, strlen(place->root)), 0);
         working_directory_unref(directory);
     }
-    assert_int_equal(count_entries(place->root), 1 + sizeof names / sizeof *names);
+    assert_int_equal(count_entries(place->root), 1 + ARRAY_SIZE(names));
 }
 
 /* script.py */
@@ -352,7 +352,7 @@ static void test_a_planted_script_py_is_replaced_not_followed(void **state)
 {
     struct place *place = *state;
 
-    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(planted); i++) {
         struct working_directory *directory = open_new(place);
         struct directory_claim claim;
 
@@ -373,7 +373,7 @@ static void test_an_overlay_always_has_a_file_to_be_laid_over(void **state)
 {
     struct place *place = *state;
 
-    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(planted); i++) {
         struct working_directory *directory = open_new(place);
         struct directory_claim first;
         struct directory_claim second;
@@ -424,7 +424,7 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
     };
     struct place *place = *state;
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
         struct working_directory *directory = open_new(place);
         struct directory_claim claim;
 
@@ -445,7 +445,7 @@ static void test_overlays_and_the_root_stay_private_whatever_was_done_to_them(vo
     struct place *place = *state;
     struct working_directory *directory = open_new(place);
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
         struct directory_claim first;
         struct directory_claim second;
 

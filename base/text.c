@@ -1,0 +1,13 @@
+#include "base/text.h"
+
+#include <string.h>
+
+bool text_starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool text_is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}

@@ -1,0 +1,9 @@
+/* Questions about strings. */
+#pragma once
+
+#include <stdbool.h>
+
+bool text_starts_with(const char *text, const char *prefix);
+
+/* True for "." and "..", which every directory has. */
+bool text_is_dots(const char *name);
