@@ -36,7 +36,7 @@ char *buffer_bytes(const struct buffer *buffer)
     return buffer->data ? buffer->data + buffer->start : NULL;
 }
 
-static void compact(struct buffer *buffer)
+static void buffer_compact(struct buffer *buffer)
 {
     if (buffer->start == 0)
         return;
@@ -46,7 +46,7 @@ static void compact(struct buffer *buffer)
     buffer->start = 0;
 }
 
-static void grow(struct buffer *buffer, size_t needed)
+static void buffer_grow(struct buffer *buffer, size_t needed)
 {
     size_t capacity = buffer->capacity ? buffer->capacity : SMALLEST_BYTES;
 
@@ -58,11 +58,11 @@ static void grow(struct buffer *buffer, size_t needed)
 
 /* Room for LENGTH bytes more, and some to spare: who consumes little and appends little must not
  * have everything moved each time. */
-static void make_room(struct buffer *buffer, size_t length)
+static void buffer_make_room(struct buffer *buffer, size_t length)
 {
-    compact(buffer);
+    buffer_compact(buffer);
     if (buffer->end + length >= buffer->capacity - buffer->capacity / 4)
-        grow(buffer, buffer->end + length + buffer->capacity / 4);
+        buffer_grow(buffer, buffer->end + length + buffer->capacity / 4);
 }
 
 char *buffer_reserve(struct buffer *buffer, size_t length, struct error *err)
@@ -74,7 +74,7 @@ char *buffer_reserve(struct buffer *buffer, size_t length, struct error *err)
         return NULL;
     }
     if (!buffer->data || buffer->end + length > buffer->capacity)
-        make_room(buffer, length);
+        buffer_make_room(buffer, length);
     return buffer->data + buffer->end;
 }
 

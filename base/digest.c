@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void must(int succeeded)
+static void digest_must(int succeeded)
 {
     if (succeeded != 1)
         abort();
@@ -15,13 +15,13 @@ static void must(int succeeded)
 void digest_init(struct digest *digest)
 {
     digest->context = EVP_MD_CTX_new();
-    must(digest->context != NULL);
-    must(EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL));
+    digest_must(digest->context != NULL);
+    digest_must(EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL));
 }
 
 void digest_add(struct digest *digest, const void *data, size_t length)
 {
-    must(EVP_DigestUpdate(digest->context, data, length));
+    digest_must(EVP_DigestUpdate(digest->context, data, length));
 }
 
 void digest_add_string(struct digest *digest, const char *string)
@@ -33,7 +33,7 @@ void digest_add_string(struct digest *digest, const char *string)
 
 void digest_finish_bytes(struct digest *digest, unsigned char ret_bytes[DIGEST_BYTES])
 {
-    must(EVP_DigestFinal_ex(digest->context, ret_bytes, NULL));
+    digest_must(EVP_DigestFinal_ex(digest->context, ret_bytes, NULL));
     EVP_MD_CTX_free(digest->context);
     digest->context = NULL;
 }

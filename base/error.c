@@ -18,7 +18,7 @@ __attribute__((format(printf, 3, 0))) static void format_text(char *text, size_t
 }
 
 /* Puts TEXT behind the message. */
-static void append(struct error *err, const char *text)
+static void error_append(struct error *err, const char *text)
 {
     size_t used = strlen(err->message);
     size_t room = sizeof err->message - 1 - used;
@@ -53,8 +53,8 @@ int error_set_errno(struct error *err, int number, const char *format, ...)
     va_start(arguments, format);
     format_text(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
-    append(err, ": ");
-    append(err, strerror(number));
+    error_append(err, ": ");
+    error_append(err, strerror(number));
     return -1;
 }
 
@@ -69,9 +69,9 @@ int error_prefix(struct error *err, const char *format, ...)
     format_text(prefix, sizeof prefix, format, arguments);
     va_end(arguments);
     err->message[0] = '\0';
-    append(err, prefix);
-    append(err, ": ");
-    append(err, before.message);
+    error_append(err, prefix);
+    error_append(err, ": ");
+    error_append(err, before.message);
     return -1;
 }
 

@@ -93,7 +93,7 @@ int fd_write_new_file(const char *path, mode_t mode, const char *data, size_t le
     return error_prefix(err, "%s", path);
 }
 
-static int make_directory(const char *path, mode_t mode, struct error *err)
+static int fd_make_directory(const char *path, mode_t mode, struct error *err)
 {
     struct stat status;
 
@@ -113,7 +113,7 @@ int fd_make_directories(const char *path, mode_t mode, struct error *err)
     for (char *slash = strchr(partial + (*partial == '/'), '/');; slash = strchr(slash + 1, '/')) {
         if (slash)
             *slash = '\0';
-        if (make_directory(partial, mode, err) < 0)
+        if (fd_make_directory(partial, mode, err) < 0)
             return -1;
         if (!slash)
             return 0;

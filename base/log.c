@@ -54,7 +54,7 @@ void log_precede(void (*before)(void *data), void *data)
     before_data = data;
 }
 
-static void write_line(enum log_level level, const char *indentation, char *text)
+static void log_write_line(enum log_level level, const char *indentation, char *text)
 {
     char line[TEXT_BYTES + 32];
     int length;
@@ -65,8 +65,8 @@ static void write_line(enum log_level level, const char *indentation, char *text
     (void)!write(STDERR_FILENO, line, (size_t)length); /* nowhere else to complain */
 }
 
-__attribute__((format(printf, 2, 0))) static void write_text(enum log_level level,
-                                                             const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void
+log_write_text(enum log_level level, const char *format, va_list arguments)
 {
     char text[TEXT_BYTES];
     char *rest = text;
@@ -76,9 +76,9 @@ __attribute__((format(printf, 2, 0))) static void write_text(enum log_level leve
     if (before_text)
         before_text(before_data);
     vsnprintf(text, sizeof text, format, arguments);
-    write_line(level, "", strsep(&rest, "\n"));
+    log_write_line(level, "", strsep(&rest, "\n"));
     while (rest && *rest)
-        write_line(level, "  ", strsep(&rest, "\n"));
+        log_write_line(level, "  ", strsep(&rest, "\n"));
 }
 
 #define DEFINE_LOG(NAME, LEVEL)                                                                    \
@@ -86,7 +86,7 @@ __attribute__((format(printf, 2, 0))) static void write_text(enum log_level leve
     {                                                                                              \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        write_text(LEVEL, format, arguments);                                                      \
+        log_write_text(LEVEL, format, arguments);                                                  \
         va_end(arguments);                                                                         \
     }
 
@@ -103,7 +103,7 @@ bool log_wants(enum log_level level)
 }
 
 /* MEMBERS with long strings cut. New reference. */
-static json_t *shorten(const json_t *members)
+static json_t *log_shorten(const json_t *members)
 {
     json_t *copy = json_object();
     const char *key;
@@ -167,7 +167,7 @@ static void write_words(enum log_level level, const char *event, const json_t *m
     }
     if (strlen(line) >= TEXT_BYTES)
         line[TEXT_BYTES - 1] = '\0';
-    write_line(level, "", line);
+    log_write_line(level, "", line);
 }
 
 void log_event(enum log_level level, const char *event, const json_t *members)
@@ -176,7 +176,7 @@ void log_event(enum log_level level, const char *event, const json_t *members)
 
     if (!log_wants(level))
         return;
-    shorter = shorten(members);
+    shorter = log_shorten(members);
     if (before_text)
         before_text(before_data);
     if (on_terminal)

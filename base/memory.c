@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *check(void *memory)
+static void *memory_check(void *memory)
 {
     if (!memory) {
         fputs("pyexecd: out of memory\n", stderr);
@@ -15,24 +15,24 @@ static void *check(void *memory)
 
 void *memory_new(size_t count, size_t size)
 {
-    return check(calloc(count ? count : 1, size ? size : 1));
+    return memory_check(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *memory_resize(void *memory, size_t size)
 {
-    return check(realloc(memory, size ? size : 1));
+    return memory_check(realloc(memory, size ? size : 1));
 }
 
 char *memory_copy_string(const char *string)
 {
-    return (char *)check(strdup(string));
+    return (char *)memory_check(strdup(string));
 }
 
 char *memory_format_list(const char *format, va_list arguments)
 {
     char *string = NULL;
 
-    return (char *)check(vasprintf(&string, format, arguments) < 0 ? NULL : string);
+    return (char *)memory_check(vasprintf(&string, format, arguments) < 0 ? NULL : string);
 }
 
 char *memory_format(const char *format, ...)

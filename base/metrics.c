@@ -57,17 +57,17 @@ static struct {
     size_t count;
 } tables[METRICS];
 
-static bool is_same(const char *a, const char *b)
+static bool metrics_is_same(const char *a, const char *b)
 {
     return a == b || (a && b && strncmp(a, b, LABEL_BYTES) == 0);
 }
 
-static struct series *find(enum metric metric, const char *first, const char *second)
+static struct series *metrics_find(enum metric metric, const char *first, const char *second)
 {
     for (size_t i = 0; i < tables[metric].count; i++) {
         struct series *series = &tables[metric].series[i];
 
-        if (is_same(series->labels[0], first) && is_same(series->labels[1], second))
+        if (metrics_is_same(series->labels[0], first) && metrics_is_same(series->labels[1], second))
             return series;
     }
     return NULL;
@@ -78,7 +78,7 @@ static char *copy_label(const char *label)
     return label ? memory_format("%.*s", LABEL_BYTES, label) : NULL;
 }
 
-static struct series *add(enum metric metric, const char *first, const char *second)
+static struct series *metrics_add(enum metric metric, const char *first, const char *second)
 {
     size_t count = tables[metric].count++;
     struct series *series;
@@ -93,15 +93,15 @@ static struct series *add(enum metric metric, const char *first, const char *sec
 /* The last place is kept for all that have none. */
 static struct series *find_or_add(enum metric metric, const char *first, const char *second)
 {
-    struct series *series = find(metric, first, second);
+    struct series *series = metrics_find(metric, first, second);
 
     assert(!first == !families[metric].labels[0] && !second == !families[metric].labels[1]);
     if (series)
         return series;
     if (tables[metric].count < METRICS_SERIES - 1)
-        return add(metric, first, second);
-    series = find(metric, OTHER, second ? OTHER : NULL);
-    return series ? series : add(metric, OTHER, second ? OTHER : NULL);
+        return metrics_add(metric, first, second);
+    series = metrics_find(metric, OTHER, second ? OTHER : NULL);
+    return series ? series : metrics_add(metric, OTHER, second ? OTHER : NULL);
 }
 
 void metrics_count(enum metric metric, const char *first, const char *second)
@@ -126,7 +126,7 @@ void metrics_observe(enum metric metric, const char *first, double seconds)
 
 unsigned long metrics_read(enum metric metric, const char *first, const char *second)
 {
-    const struct series *series = find(metric, first, second);
+    const struct series *series = metrics_find(metric, first, second);
 
     return series ? series->count : 0;
 }
@@ -134,7 +134,7 @@ unsigned long metrics_read(enum metric metric, const char *first, const char *se
 /* Prometheus' text format */
 
 /* A label's value with what has a meaning there escaped. Owned by the caller. */
-static char *escape(const char *value)
+static char *metrics_escape(const char *value)
 {
     char *escaped = memory_new(2 * strlen(value) + 1, 1);
     char *end = escaped;
@@ -150,12 +150,12 @@ static char *escape(const char *value)
 /* `environment="system",outcome="success"`. Owned by the caller. */
 static char *label_text(const struct family *family, const struct series *series)
 {
-    AUTO_FREE char *first = escape(series->labels[0]);
+    AUTO_FREE char *first = metrics_escape(series->labels[0]);
     AUTO_FREE char *second = NULL;
 
     if (!family->labels[1])
         return memory_format("%s=\"%s\"", family->labels[0], first);
-    second = escape(series->labels[1]);
+    second = metrics_escape(series->labels[1]);
     return memory_format("%s=\"%s\",%s=\"%s\"", family->labels[0], first, family->labels[1],
                          second);
 }

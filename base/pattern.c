@@ -22,7 +22,7 @@ struct pattern {
 };
 
 /* PCRE2_UCP is left out: ECMA-262's \d, \w and \b know ASCII only. The callouts count the work. */
-static pcre2_code *compile(const struct buffer *translated, struct error *err)
+static pcre2_code *pattern_compile(const struct buffer *translated, struct error *err)
 {
     const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALLOW_EMPTY_CLASS |
                              PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C |
@@ -54,7 +54,7 @@ struct pattern *pattern_new(const char *text, size_t length, struct error *err)
     }
     buffer_init(&translated, TRANSLATED_BYTES);
     if (pattern_translate(text, length, &translated, err) == 0)
-        code = compile(&translated, err);
+        code = pattern_compile(&translated, err);
     if (code) {
         pattern = NEW(struct pattern);
         pattern->code = code;
@@ -78,7 +78,7 @@ struct search {
 
 /* Called before each item of the pattern. What lies between two positions has been looked at, too,
  * which is quick for each character. */
-static int on_item(pcre2_callout_block *block, void *data)
+static int pattern_on_item(pcre2_callout_block *block, void *data)
 {
     struct search *search = data;
     PCRE2_SIZE here = block->current_position;
@@ -94,7 +94,7 @@ static int on_item(pcre2_callout_block *block, void *data)
     return 0;
 }
 
-static pcre2_match_context *limits_new(struct search *search)
+static pcre2_match_context *pattern_limits_new(struct search *search)
 {
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
 
@@ -102,14 +102,14 @@ static pcre2_match_context *limits_new(struct search *search)
         return NULL;
     pcre2_set_match_limit(limits, MATCH_LIMIT);
     pcre2_set_heap_limit(limits, HEAP_KIBIBYTES);
-    pcre2_set_callout(limits, on_item, search);
+    pcre2_set_callout(limits, pattern_on_item, search);
     return limits;
 }
 
 bool pattern_matches(const struct pattern *pattern, const char *text, size_t length, size_t *budget)
 {
     struct search search = {.budget = budget};
-    pcre2_match_context *limits = limits_new(&search);
+    pcre2_match_context *limits = pattern_limits_new(&search);
     pcre2_match_data *match = pcre2_match_data_create(1, NULL);
     int found = PCRE2_ERROR_NOMEMORY;
 

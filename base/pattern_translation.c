@@ -68,30 +68,32 @@ static const struct {
     {"punct", "P"},
 };
 
-static int emit(struct translation *translation, const char *text, size_t length, struct error *err)
+static int pattern_translation_emit(struct translation *translation, const char *text,
+                                    size_t length, struct error *err)
 {
     return buffer_append(translation->output, text, length, err);
 }
 
 static int emit_string(struct translation *translation, const char *text, struct error *err)
 {
-    return emit(translation, text, strlen(text), err);
+    return pattern_translation_emit(translation, text, strlen(text), err);
 }
 
-static size_t left(const struct translation *translation)
+static size_t pattern_translation_left(const struct translation *translation)
 {
     return (size_t)(translation->end - translation->at);
 }
 
 static bool starts_with(const struct translation *translation, const char *text)
 {
-    return left(translation) >= strlen(text) && memcmp(translation->at, text, strlen(text)) == 0;
+    return pattern_translation_left(translation) >= strlen(text) &&
+           memcmp(translation->at, text, strlen(text)) == 0;
 }
 
 static int not_ecma(const struct translation *translation, size_t length, struct error *err)
 {
-    if (length > left(translation))
-        length = left(translation);
+    if (length > pattern_translation_left(translation))
+        length = pattern_translation_left(translation);
     return error_set(err, ERROR_CONFIG, "\"%.*s\" is not an expression of ECMA-262", (int)length,
                      translation->at);
 }
@@ -122,8 +124,9 @@ static int translate_unicode(struct translation *translation, struct error *err)
 {
     const char *digits = translation->at + 2;
     const char *end = translation->end;
-    const char *brace =
-        digits < end && *digits == '{' ? memchr(digits, '}', left(translation) - 2) : NULL;
+    const char *brace = digits < end && *digits == '{'
+                            ? memchr(digits, '}', pattern_translation_left(translation) - 2)
+                            : NULL;
     long character = -1;
     long low;
 
@@ -175,7 +178,9 @@ static int translate_property(struct translation *translation, struct error *err
 {
     static const char *const prefixes[] = {"General_Category=", "gc="};
     const char *name = translation->at + 3;
-    const char *close = left(translation) > 3 ? memchr(name, '}', left(translation) - 3) : NULL;
+    const char *close = pattern_translation_left(translation) > 3
+                            ? memchr(name, '}', pattern_translation_left(translation) - 3)
+                            : NULL;
     const char *category;
     size_t length;
 
@@ -193,7 +198,8 @@ static int translate_property(struct translation *translation, struct error *err
         name = category;
         length = strlen(category);
     }
-    if (emit(translation, translation->at, 3, err) < 0 || emit(translation, name, length, err) < 0)
+    if (pattern_translation_emit(translation, translation->at, 3, err) < 0 ||
+        pattern_translation_emit(translation, name, length, err) < 0)
         return -1;
     translation->at = close + 1;
     return emit_string(translation, "}", err);
@@ -239,7 +245,7 @@ static int translate_listed_escape(struct translation *translation, struct error
 /* \cJ */
 static int translate_control(struct translation *translation, struct error *err)
 {
-    char letter = left(translation) > 2 ? translation->at[2] : '\0';
+    char letter = pattern_translation_left(translation) > 2 ? translation->at[2] : '\0';
 
     if ((letter | 0x20) < 'a' || (letter | 0x20) > 'z')
         return not_ecma(translation, 3, err);
@@ -247,15 +253,16 @@ static int translate_control(struct translation *translation, struct error *err)
     return emit_character(translation, letter & 0x1F, err);
 }
 
-static int copy(struct translation *translation, size_t length, struct error *err)
+static int pattern_translation_copy(struct translation *translation, size_t length,
+                                    struct error *err)
 {
     translation->at += length;
-    return emit(translation, translation->at - length, length, err);
+    return pattern_translation_emit(translation, translation->at - length, length, err);
 }
 
 static int translate_escape(struct translation *translation, struct error *err)
 {
-    char letter = left(translation) > 1 ? translation->at[1] : '\0';
+    char letter = pattern_translation_left(translation) > 1 ? translation->at[1] : '\0';
 
     if (letter == 'u')
         return translate_unicode(translation, err);
@@ -266,9 +273,9 @@ static int translate_escape(struct translation *translation, struct error *err)
     if (letter == 'c')
         return translate_control(translation, err);
     if (letter && strchr("^$\\.*+?()[]{}|/-", letter))
-        return copy(translation, 2, err);
+        return pattern_translation_copy(translation, 2, err);
     if (!translation->in_class && ((letter >= '1' && letter <= '9') || letter == 'k'))
-        return copy(translation, 2, err);
+        return pattern_translation_copy(translation, 2, err);
     return translate_listed_escape(translation, err);
 }
 
@@ -279,12 +286,12 @@ static int translate_group(struct translation *translation, struct error *err)
     if (starts_with(translation, "(*"))
         return not_ecma(translation, 2, err);
     if (!starts_with(translation, "(?"))
-        return copy(translation, 1, err);
+        return pattern_translation_copy(translation, 1, err);
     for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
         if (starts_with(translation, forms[i]))
-            return copy(translation, strlen(forms[i]), err);
+            return pattern_translation_copy(translation, strlen(forms[i]), err);
     if (starts_with(translation, "(?<"))
-        return copy(translation, 3, err);
+        return pattern_translation_copy(translation, 3, err);
     return not_ecma(translation, 3, err);
 }
 
@@ -294,10 +301,10 @@ static int translate_quantifier(struct translation *translation, struct error *e
     const char *close = translation->at;
 
     if (*close == '{')
-        close = memchr(close, '}', left(translation));
+        close = memchr(close, '}', pattern_translation_left(translation));
     if (close && close + 1 < translation->end && close[1] == '+')
         return not_ecma(translation, (size_t)(close - translation->at) + 2, err);
-    return copy(translation, 1, err);
+    return pattern_translation_copy(translation, 1, err);
 }
 
 static int translate_in_class(struct translation *translation, struct error *err)
@@ -312,7 +319,7 @@ static int translate_in_class(struct translation *translation, struct error *err
         translation->at++;
         return emit_string(translation, "\\[", err); /* no POSIX classes in ECMA-262 */
     }
-    return copy(translation, 1, err);
+    return pattern_translation_copy(translation, 1, err);
 }
 
 static int translate_one(struct translation *translation, struct error *err)
@@ -324,7 +331,7 @@ static int translate_one(struct translation *translation, struct error *err)
         return translate_escape(translation, err);
     case '[':
         translation->in_class = true;
-        return copy(translation, starts_with(translation, "[^") ? 2 : 1, err);
+        return pattern_translation_copy(translation, starts_with(translation, "[^") ? 2 : 1, err);
     case '(':
         return translate_group(translation, err);
     case '*':
@@ -336,7 +343,7 @@ static int translate_one(struct translation *translation, struct error *err)
         translation->at++;
         return emit_string(translation, "[^" LINE_ENDS "]", err);
     default:
-        return copy(translation, 1, err);
+        return pattern_translation_copy(translation, 1, err);
     }
 }
 

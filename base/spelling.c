@@ -4,13 +4,13 @@
 
 enum { LONGEST_NAME = 64 }; /* nobody mistypes a longer name in two places only */
 
-static size_t least(size_t a, size_t b)
+static size_t spelling_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* The number of characters to insert, delete, replace or swap with their neighbour. */
-static size_t distance(const char *from, const char *to)
+static size_t spelling_distance(const char *from, const char *to)
 {
     size_t rows[3][LONGEST_NAME + 1];
     size_t from_length = strlen(from);
@@ -25,10 +25,10 @@ static size_t distance(const char *from, const char *to)
 
         row[0] = i;
         for (size_t j = 1; j <= to_length; j++) {
-            row[j] =
-                least(least(above[j], row[j - 1]) + 1, above[j - 1] + (from[i - 1] != to[j - 1]));
+            row[j] = spelling_least(spelling_least(above[j], row[j - 1]) + 1,
+                                    above[j - 1] + (from[i - 1] != to[j - 1]));
             if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-                row[j] = least(row[j], two_above[j - 2] + 1);
+                row[j] = spelling_least(row[j], two_above[j - 2] + 1);
         }
     }
     return rows[from_length % 3][to_length];
@@ -43,7 +43,7 @@ void spelling_try(struct spelling *spelling, const char *candidate)
     if (wrong > LONGEST_NAME || length > LONGEST_NAME || wrong > length + SPELLING_DISTANCE ||
         length > wrong + SPELLING_DISTANCE)
         return;
-    edits = distance(spelling->wrong, candidate);
+    edits = spelling_distance(spelling->wrong, candidate);
     if (edits >= spelling->distance || edits >= length)
         return;
     spelling->nearest = candidate;

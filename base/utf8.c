@@ -12,7 +12,7 @@ struct lead {
     unsigned char most;
 };
 
-static struct lead classify(unsigned char byte)
+static struct lead utf8_classify(unsigned char byte)
 {
     if (byte < 0x80)
         return (struct lead){1, 0, 0};
@@ -36,7 +36,7 @@ static struct lead classify(unsigned char byte)
 size_t utf8_sequence(const char *text, size_t length, size_t *ret_skip)
 {
     const unsigned char *bytes = (const unsigned char *)text;
-    struct lead lead = classify(bytes[0]);
+    struct lead lead = utf8_classify(bytes[0]);
     size_t good = 1;
 
     while (good < lead.bytes && good < length) {
@@ -105,7 +105,7 @@ size_t utf8_boundary_before(const char *text, size_t length)
     if (utf8_sequence(lead, back + 1, &skip) > 0)
         return length;
     /* Ill-formed to the very end, and too short for what it begins: the rest may still come. */
-    if (skip == back + 1 && classify((unsigned char)*lead).bytes > back + 1)
+    if (skip == back + 1 && utf8_classify((unsigned char)*lead).bytes > back + 1)
         return length - 1 - back;
     return length;
 }

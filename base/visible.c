@@ -34,7 +34,7 @@ static bool is_hidden(uint32_t point)
 }
 
 /* The code point of a well-formed sequence. */
-static uint32_t decode(const char *text, size_t length)
+static uint32_t visible_decode(const char *text, size_t length)
 {
     static const unsigned char lead_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
     uint32_t point = (unsigned char)text[0] & lead_bits[length];
@@ -48,7 +48,7 @@ size_t visible_character(const char *text, size_t length, char ret[VISIBLE_BYTES
 {
     size_t skip;
     size_t bytes = utf8_sequence(text, length, &skip);
-    uint32_t point = bytes ? decode(text, bytes) : 0;
+    uint32_t point = bytes ? visible_decode(text, bytes) : 0;
 
     if (bytes == 0)
         snprintf(ret, VISIBLE_BYTES, "<%02X>", (unsigned char)*text);

@@ -151,7 +151,7 @@ static void trim_to_budget(struct pieces *pieces, size_t budget)
     pieces->tail_length -= skip;
 }
 
-static json_t *join(const struct pieces *pieces, uint64_t missing)
+static json_t *capture_join(const struct pieces *pieces, uint64_t missing)
 {
     size_t head = pieces->head_length;
     AUTO_FREE char *text = memory_new(head + GAP_BYTES + pieces->tail_length, 1);
@@ -187,7 +187,7 @@ json_t *capture_text(const struct capture *capture, bool *ret_truncated)
     trim_to_characters(&pieces);
     if (too_costly)
         trim_to_budget(&pieces, budget);
-    return join(&pieces, capture->total - pieces.head_length - pieces.tail_length);
+    return capture_join(&pieces, capture->total - pieces.head_length - pieces.tail_length);
 }
 
 /* The newest bytes, at most LAST_LINE_WINDOW_BYTES; returns how many. */

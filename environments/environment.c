@@ -64,16 +64,17 @@ static int check_paths(const struct environment *environment, struct error *err)
 
 /* The preparation */
 
-static void tell_step(const struct environment *environment, struct environment_waiter *waiter)
+static void environment_tell_step(const struct environment *environment,
+                                  struct environment_waiter *waiter)
 {
     if (waiter->progress && *environment->step.text)
         waiter->progress(waiter, &environment->step);
 }
 
-static void say_step(struct environment *environment)
+static void environment_say_step(struct environment *environment)
 {
     LIST_FOR_EACH_SAFE (&environment->waiters, link) {
-        tell_step(environment, CONTAINER_OF(link, struct environment_waiter, link));
+        environment_tell_step(environment, CONTAINER_OF(link, struct environment_waiter, link));
     }
 }
 
@@ -87,7 +88,7 @@ void environment_step(struct environment *environment, double fraction, const ch
     printable_clean(environment->step.text);
     environment->step.fraction = fraction;
     log_debug("preparing %s: %s", environment->name, environment->step.text);
-    say_step(environment);
+    environment_say_step(environment);
 }
 
 static void begin_preparing(struct environment *environment)
@@ -108,7 +109,7 @@ static void end_preparing(struct environment *environment)
 }
 
 /* Says which environment, and in which step. */
-static int blame(const struct environment *environment, struct error *err)
+static int environment_blame(const struct environment *environment, struct error *err)
 {
     const char *step = environment->step.text;
 
@@ -128,14 +129,14 @@ enum outcome environment_prepare(struct environment *environment, struct environ
         environment->step = (struct preparation_step){.fraction = -1};
         outcome = environment->ops->prepare(environment, err);
         if (outcome == OUTCOME_FAILED)
-            (void)blame(environment, err);
+            (void)environment_blame(environment, err);
         if (outcome != OUTCOME_PENDING)
             return outcome;
         begin_preparing(environment);
     }
     waiter->environment = environment;
     list_append(&environment->waiters, &waiter->link);
-    tell_step(environment, waiter);
+    environment_tell_step(environment, waiter);
     return OUTCOME_PENDING;
 }
 
@@ -154,7 +155,7 @@ void environment_forget_waiter(struct environment_waiter *waiter)
 
 /* What waits now is told; whoever starts to wait while it is told waits for the next preparation.
  */
-static void tell_waiters(struct environment *environment, const struct error *err)
+static void environment_tell_waiters(struct environment *environment, const struct error *err)
 {
     struct list told;
 
@@ -181,15 +182,15 @@ void environment_prepared(struct environment *environment, const struct error *e
 
     end_preparing(environment);
     if (!err) {
-        tell_waiters(environment, NULL);
+        environment_tell_waiters(environment, NULL);
         return;
     }
     blamed = *err;
-    (void)blame(environment, &blamed);
-    tell_waiters(environment, &blamed);
+    (void)environment_blame(environment, &blamed);
+    environment_tell_waiters(environment, &blamed);
 }
 
-static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+static void environment_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct environment *environment = CONTAINER_OF(timer, struct environment, deadline);
     struct error err = ERROR_INIT;
@@ -203,7 +204,8 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     environment_prepared(environment, &err);
 }
 
-static void on_eagerly_prepared(struct environment_waiter *waiter, const struct error *err)
+static void environment_on_eagerly_prepared(struct environment_waiter *waiter,
+                                            const struct error *err)
 {
     const struct environment *environment = CONTAINER_OF(waiter, struct environment, eager);
 
@@ -225,13 +227,13 @@ void environment_init(struct environment *environment, const struct environment_
         .loop = recipe->loop,
         .host = recipe->host,
         .settings = recipe->settings,
-        .eager.prepared = on_eagerly_prepared,
+        .eager.prepared = environment_on_eagerly_prepared,
     };
     recipe->settings.variables = NULL;
     recipe->settings.paths = NULL;
     list_init(&environment->waiters);
     list_init(&environment->eager.link);
-    ev_timer_init(&environment->deadline, on_deadline, 0., 0.);
+    ev_timer_init(&environment->deadline, environment_on_deadline, 0., 0.);
 }
 
 void environment_deinit(struct environment *environment)
@@ -263,7 +265,7 @@ void environment_begin(struct environment *environment)
         environment->ops->begin(environment);
     if (environment->settings.eager &&
         environment_prepare(environment, &environment->eager, &err) == OUTCOME_FAILED)
-        on_eagerly_prepared(&environment->eager, &err);
+        environment_on_eagerly_prepared(&environment->eager, &err);
 }
 
 struct execution *environment_start(struct environment *environment,

@@ -46,7 +46,7 @@ static bool has_run_in(const struct executor *executor, const struct working_dir
 }
 
 /* Its owner has as many going as it may. A run that was cancelled counts until it is gone. */
-static bool has_its_share(const struct executor *executor, const struct run *run)
+static bool executor_has_its_share(const struct executor *executor, const struct run *run)
 {
     unsigned count = 0;
 
@@ -61,13 +61,13 @@ static bool has_its_share(const struct executor *executor, const struct run *run
 /* Where scripts cannot be laid over each other, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
-    if (has_its_share(executor, run))
+    if (executor_has_its_share(executor, run))
         return false;
     return environment_can_overlay(run->request.environment) ||
            !has_run_in(executor, run->directory);
 }
 
-static void dequeue(struct executor *executor, struct run *run)
+static void executor_dequeue(struct executor *executor, struct run *run)
 {
     struct executor_client *client = run->client;
 
@@ -78,7 +78,7 @@ static void dequeue(struct executor *executor, struct run *run)
 }
 
 /* Puts RUN in front of POSITION in its client's queue. */
-static void enqueue(struct executor *executor, struct run *run, struct list *position)
+static void executor_enqueue(struct executor *executor, struct run *run, struct list *position)
 {
     struct executor_client *client = run->client;
 
@@ -109,7 +109,7 @@ static struct run *take_next(struct executor *executor)
 
         if (!run)
             continue;
-        dequeue(executor, run);
+        executor_dequeue(executor, run);
         if (client->waiting_count > 0) { /* its next one after everybody else's */
             list_remove(&client->link);
             list_append(&executor->clients, &client->link);
@@ -119,7 +119,7 @@ static struct run *take_next(struct executor *executor)
     return NULL;
 }
 
-static void on_dispatch(struct ev_loop *loop, ev_timer *timer, int events)
+static void executor_on_dispatch(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct executor *executor = CONTAINER_OF(timer, struct executor, dispatch);
     struct run *run;
@@ -136,7 +136,7 @@ static void on_dispatch(struct ev_loop *loop, ev_timer *timer, int events)
 void executor_leave(struct executor *executor, struct run *run)
 {
     if (run->state == RUN_WAITING) {
-        dequeue(executor, run);
+        executor_dequeue(executor, run);
         return;
     }
     list_remove(&run->link);
@@ -148,7 +148,7 @@ void executor_requeue(struct executor *executor, struct run *run)
 {
     list_remove(&run->link);
     executor->going_count--;
-    enqueue(executor, run, run->client->waiting.next);
+    executor_enqueue(executor, run, run->client->waiting.next);
     schedule_dispatch(executor);
 }
 
@@ -160,7 +160,7 @@ struct executor *executor_new(const struct executor_settings *settings)
     executor->settings = *settings;
     list_init(&executor->clients);
     list_init(&executor->going);
-    ev_timer_init(&executor->dispatch, on_dispatch, 0., 0.);
+    ev_timer_init(&executor->dispatch, executor_on_dispatch, 0., 0.);
     return executor;
 }
 
@@ -174,7 +174,7 @@ void executor_set_limits(struct executor *executor, const struct executor_settin
     schedule_dispatch(executor);
 }
 
-static void cancel_waiting(struct executor *executor)
+static void executor_cancel_waiting(struct executor *executor)
 {
     while (!list_is_empty(&executor->clients)) {
         struct executor_client *client =
@@ -187,7 +187,7 @@ static void cancel_waiting(struct executor *executor)
 void executor_stop(struct executor *executor)
 {
     executor->stopping = true;
-    cancel_waiting(executor);
+    executor_cancel_waiting(executor);
     LIST_FOR_EACH_SAFE (&executor->going, link) {
         run_cancel(CONTAINER_OF(link, struct run, link));
     }
@@ -263,7 +263,7 @@ struct run *executor_submit(struct executor *executor, const struct run_request 
     if (check_queue(executor, request->client, err) < 0)
         return NULL;
     run = run_new(executor, request, executor->next_number++);
-    enqueue(executor, run, &request->client->waiting);
+    executor_enqueue(executor, run, &request->client->waiting);
     schedule_dispatch(executor);
     return run;
 }

@@ -33,13 +33,13 @@ struct instance {
     int file;         /* owned; locked */
 };
 
-static bool is_name(const char *text)
+static bool instance_is_name(const char *text)
 {
     return strlen(text) == NAME_DIGITS && strspn(text, HEX_DIGITS) == NAME_DIGITS;
 }
 
 /* True when the open FILE is the one called NAME in PARENT. */
-static bool is_at(int parent, const char *name, int file)
+static bool instance_is_at(int parent, const char *name, int file)
 {
     struct stat there;
     struct stat ours;
@@ -53,12 +53,12 @@ static int open_locked(int parent, const char *name, int flags)
 {
     AUTO_CLOSE int file = openat(parent, name, FILE_FLAGS | flags, S_IRUSR | S_IWUSR);
 
-    if (file < 0 || flock(file, LOCK_EX | LOCK_NB) < 0 || !is_at(parent, name, file))
+    if (file < 0 || flock(file, LOCK_EX | LOCK_NB) < 0 || !instance_is_at(parent, name, file))
         return -1;
     return STEAL_FD(file);
 }
 
-static int take_name(struct instance *instance, struct error *err)
+static int instance_take_name(struct instance *instance, struct error *err)
 {
     instance->name = random_digits(NAME_DIGITS);
     for (int i = 0; instance->file < 0 && i < CREATE_TRIES; i++)
@@ -77,7 +77,7 @@ static void remove_dead(const struct instance *instance)
 
     while (servers && (entry = readdir(servers))) {
         AUTO_CLOSE int file =
-            is_name(entry->d_name) ? open_locked(instance->servers, entry->d_name, 0) : -1;
+            instance_is_name(entry->d_name) ? open_locked(instance->servers, entry->d_name, 0) : -1;
 
         if (file >= 0)
             (void)unlinkat(instance->servers, entry->d_name, 0);
@@ -104,7 +104,7 @@ static int write_identity(const char *state, const char *path, struct error *err
     return ret;
 }
 
-static int read_identity(struct instance *instance, const char *state, struct error *err)
+static int instance_read_identity(struct instance *instance, const char *state, struct error *err)
 {
     AUTO_FREE char *path = memory_format("%s/" IDENTITY, state);
     size_t length;
@@ -114,7 +114,7 @@ static int read_identity(struct instance *instance, const char *state, struct er
     instance->state_name = fd_read_file(path, NAME_DIGITS, &length, err);
     if (!instance->state_name)
         return -1;
-    if (!is_name(instance->state_name))
+    if (!instance_is_name(instance->state_name))
         return error_set(err, ERROR_SYSTEM, "%s does not hold %d hexadecimal digits", path,
                          NAME_DIGITS);
     return 0;
@@ -138,8 +138,8 @@ struct instance *instance_new(const char *state, struct error *err)
 
     instance->servers = -1;
     instance->file = -1;
-    if (read_identity(instance, state, err) == 0 && open_servers(instance, state, err) == 0 &&
-        take_name(instance, err) == 0) {
+    if (instance_read_identity(instance, state, err) == 0 &&
+        open_servers(instance, state, err) == 0 && instance_take_name(instance, err) == 0) {
         remove_dead(instance);
         return instance;
     }
@@ -175,7 +175,7 @@ const char *instance_state_name(const struct instance *instance)
 /* A lock of ours would keep another open of the same file out, too. */
 bool instance_is_alive(const struct instance *instance, const char *name)
 {
-    AUTO_CLOSE int file = is_name(name) ? openat(instance->servers, name, FILE_FLAGS) : -1;
+    AUTO_CLOSE int file = instance_is_name(name) ? openat(instance->servers, name, FILE_FLAGS) : -1;
 
     return file >= 0 && flock(file, LOCK_EX | LOCK_NB) < 0;
 }

@@ -11,8 +11,8 @@ struct local_execution {
     struct process process;
 };
 
-static void on_output(struct process *process, enum process_stream stream, const char *data,
-                      size_t length)
+static void local_on_output(struct process *process, enum process_stream stream, const char *data,
+                            size_t length)
 {
     struct execution_listener *listener =
         CONTAINER_OF(process, struct local_execution, process)->execution.listener;
@@ -20,7 +20,7 @@ static void on_output(struct process *process, enum process_stream stream, const
     listener->output(listener, stream, data, length);
 }
 
-static void on_ended(struct process *process, const struct process_end *end)
+static void local_on_ended(struct process *process, const struct process_end *end)
 {
     struct local_execution *local = CONTAINER_OF(process, struct local_execution, process);
     struct execution_listener *listener = local->execution.listener;
@@ -34,9 +34,9 @@ static void kill_local(struct execution *execution)
     process_kill(&CONTAINER_OF(execution, struct local_execution, execution)->process);
 }
 
-static int start_process(struct local_execution *local, const struct environment *environment,
-                         const char *interpreter, const struct execution_request *request,
-                         struct error *err)
+static int local_start_process(struct local_execution *local, const struct environment *environment,
+                               const char *interpreter, const struct execution_request *request,
+                               struct error *err)
 {
     char **variables = run_variables_new(interpreter, request->directory,
                                          environment->settings.variables, request->variables);
@@ -62,9 +62,9 @@ struct execution *local_start(struct environment *environment, const char *inter
     struct local_execution *local = NEW(struct local_execution);
 
     local->execution = (struct execution){.listener = listener, .kill = kill_local};
-    local->process.output = on_output;
-    local->process.ended = on_ended;
-    if (start_process(local, environment, interpreter, request, err) == 0)
+    local->process.output = local_on_output;
+    local->process.ended = local_on_ended;
+    if (local_start_process(local, environment, interpreter, request, err) == 0)
         return &local->execution;
     free(local);
     return NULL;

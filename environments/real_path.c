@@ -43,7 +43,7 @@ static bool is_dots(const char *name)
 }
 
 /* PATH is cut from its end until something is there. */
-static char *resolve(const char *path)
+static char *real_path_resolve(const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);
     AUTO_FREE char *directory = NULL;
@@ -52,7 +52,7 @@ static char *resolve(const char *path)
     if (real || errno != ENOENT || name == path || is_dots(name))
         return STEAL_PTR(real);
     directory = memory_format("%.*s", (int)(name - path), path);
-    real = resolve(directory);
+    real = real_path_resolve(directory);
     return real ? join_missing(real, name) : NULL;
 }
 
@@ -64,7 +64,7 @@ char *real_path_find(const char *path, struct error *err)
         error_set(err, ERROR_INVALID_ARGUMENTS, "must be an absolute path");
         return NULL;
     }
-    real = strlen(path) < PATH_MAX ? resolve(path) : NULL;
+    real = strlen(path) < PATH_MAX ? real_path_resolve(path) : NULL;
     if (!real)
         error_set(err, ERROR_INVALID_ARGUMENTS, "leads nowhere");
     return real;
@@ -82,7 +82,7 @@ bool real_path_is_in(const char *path, const char *directory)
 
 bool real_path_is_same(const char *path)
 {
-    AUTO_FREE char *real = resolve(path);
+    AUTO_FREE char *real = real_path_resolve(path);
 
     return real && strcmp(real, path) == 0;
 }

@@ -62,7 +62,7 @@ static void start_timers(struct run *run)
     ev_timer_start(loop_of(run), &run->growth);
 }
 
-static void set_state(struct run *run, enum run_state state)
+static void run_set_state(struct run *run, enum run_state state)
 {
     assert(next_states[run->state] & 1U << state);
     log_debug("run %lu: %s -> %s", run->number, state_names[run->state], state_names[state]);
@@ -82,7 +82,7 @@ static bool is_cancelled(const struct run *run)
     return run->request.done == NULL;
 }
 
-static const char *outcome_name(const struct run *run, const struct process_end *end)
+static const char *run_outcome_name(const struct run *run, const struct process_end *end)
 {
     static const char *const names[] = {
         [RUN_TIMED_OUT] = "timeout",
@@ -100,11 +100,11 @@ static const char *outcome_name(const struct run *run, const struct process_end 
 }
 
 /* What was cancelled while it waited has no END. */
-static void count(const struct run *run, const struct process_end *end)
+static void run_count(const struct run *run, const struct process_end *end)
 {
     const char *name = run->request.environment->name;
 
-    metrics_count(METRIC_RUNS, name, end ? outcome_name(run, end) : "cancelled");
+    metrics_count(METRIC_RUNS, name, end ? run_outcome_name(run, end) : "cancelled");
     if (run->placed_at > 0)
         metrics_observe(METRIC_QUEUE_SECONDS, name, run->placed_at - run->submitted_at);
     if (end && run->state >= RUN_RUNNING)
@@ -112,7 +112,7 @@ static void count(const struct run *run, const struct process_end *end)
 }
 
 /* The one way out: tells the owner, if there still is one, and frees the run. */
-static void finish(struct run *run, const struct process_end *end, json_t *files)
+static void run_finish(struct run *run, const struct process_end *end, json_t *files)
 {
     double now = clock_seconds();
     struct run_report report = {
@@ -129,7 +129,7 @@ static void finish(struct run *run, const struct process_end *end, json_t *files
         .total_seconds = now - run->submitted_at,
     };
 
-    count(run, end);
+    run_count(run, end);
     log_debug("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu",
               run->number, end_names[run->end], is_cancelled(run) ? " after it was cancelled" : "",
               run->request.environment->name, report.total_seconds, end->cpu_seconds,
@@ -142,17 +142,17 @@ static void finish(struct run *run, const struct process_end *end, json_t *files
 }
 
 /* The end of a run whose script never ran; run->error says why. */
-static void fail(struct run *run)
+static void run_fail(struct run *run)
 {
     const struct process_end end = {0};
 
     run->end = RUN_FAILED;
-    finish(run, &end, NULL);
+    run_finish(run, &end, NULL);
 }
 
 /* Output and end of the execution */
 
-static void on_began(struct execution_listener *listener)
+static void run_on_began(struct execution_listener *listener)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
 
@@ -160,8 +160,8 @@ static void on_began(struct execution_listener *listener)
         start_deadline(run);
 }
 
-static void on_output(struct execution_listener *listener, enum process_stream stream,
-                      const char *data, size_t length)
+static void run_on_output(struct execution_listener *listener, enum process_stream stream,
+                          const char *data, size_t length)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
 
@@ -171,32 +171,32 @@ static void on_output(struct execution_listener *listener, enum process_stream s
         run->request.output(run->request.data, stream, data, length);
 }
 
-static void stop(struct run *run, enum run_end end)
+static void run_stop(struct run *run, enum run_end end)
 {
     run->end = end;
-    set_state(run, RUN_STOPPING);
+    run_set_state(run, RUN_STOPPING);
     run->execution->kill(run->execution);
 }
 
-static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+static void run_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    stop(CONTAINER_OF(timer, struct run, deadline), RUN_TIMED_OUT);
+    run_stop(CONTAINER_OF(timer, struct run, deadline), RUN_TIMED_OUT);
 }
 
-static void on_growth(struct ev_loop *loop, ev_timer *timer, int events)
+static void run_on_growth(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct run *run = CONTAINER_OF(timer, struct run, growth);
 
     (void)loop;
     (void)events;
     if (directory_claim_growth(&run->claim) > run->request.environment->settings.disk)
-        stop(run, RUN_DISK_LIMIT);
+        run_stop(run, RUN_DISK_LIMIT);
 }
 
 /* What END means, with a directory that grew by GROWTH. */
-static void judge(struct run *run, const struct process_end *end, uint64_t growth)
+static void run_judge(struct run *run, const struct process_end *end, uint64_t growth)
 {
     if (end->failure[0]) {
         run->end = RUN_FAILED;
@@ -208,7 +208,7 @@ static void judge(struct run *run, const struct process_end *end, uint64_t growt
         log_error("containment failed: processes of run %lu are still alive", run->number);
 }
 
-static void on_ended(struct execution_listener *listener, const struct process_end *end)
+static void run_on_ended(struct execution_listener *listener, const struct process_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
     AUTO_JSON json_t *files = NULL;
@@ -218,8 +218,8 @@ static void on_ended(struct execution_listener *listener, const struct process_e
     stop_timers(run);
     if (!is_cancelled(run))
         files = directory_claim_changes(&run->claim, &growth);
-    judge(run, end, growth);
-    finish(run, end, files);
+    run_judge(run, end, growth);
+    run_finish(run, end, files);
 }
 
 /* Start of the execution */
@@ -254,57 +254,57 @@ static int start_execution(struct run *run)
 
 /* The environment is there. Another run may have taken the directory in the meantime: only now it
  * is known for certain whether both can have it. */
-static void execute(struct run *run)
+static void run_execute(struct run *run)
 {
     run->prepared_at = clock_seconds();
     if (working_directory_is_busy(run->directory,
                                   environment_can_overlay(run->request.environment))) {
-        set_state(run, RUN_WAITING);
+        run_set_state(run, RUN_WAITING);
         executor_requeue(run->executor, run);
         return;
     }
     if (open_claim(run) < 0 || start_execution(run) < 0) {
-        fail(run);
+        run_fail(run);
         return;
     }
-    set_state(run, RUN_RUNNING);
+    run_set_state(run, RUN_RUNNING);
     log_debug("run %lu started environment=%s timeout=%g", run->number,
               run->request.environment->name, run->request.timeout);
 }
 
-static void tell_step(const struct run *run, const struct preparation_step *step)
+static void run_tell_step(const struct run *run, const struct preparation_step *step)
 {
     if (run->request.progress)
         run->request.progress(run->request.data, step);
 }
 
-static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+static void run_on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
 {
-    tell_step(CONTAINER_OF(waiter, struct run, waiter), step);
+    run_tell_step(CONTAINER_OF(waiter, struct run, waiter), step);
 }
 
-static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+static void run_on_prepared(struct environment_waiter *waiter, const struct error *err)
 {
     struct run *run = CONTAINER_OF(waiter, struct run, waiter);
 
-    tell_step(run, NULL);
+    run_tell_step(run, NULL);
     if (!err) {
-        execute(run);
+        run_execute(run);
         return;
     }
     run->error = *err;
-    fail(run);
+    run_fail(run);
 }
 
 void run_begin(struct run *run)
 {
-    set_state(run, RUN_PREPARING);
+    run_set_state(run, RUN_PREPARING);
     switch (environment_prepare(run->request.environment, &run->waiter, &run->error)) {
     case OUTCOME_READY:
-        execute(run);
+        run_execute(run);
         break;
     case OUTCOME_FAILED:
-        fail(run);
+        run_fail(run);
         break;
     case OUTCOME_PENDING:
         break;
@@ -332,18 +332,18 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     environment_hold(request->environment);
     run->executor = executor;
     run->client = request->client;
-    run->waiter.progress = on_progress;
-    run->waiter.prepared = on_prepared;
-    run->listener.began = on_began;
-    run->listener.output = on_output;
-    run->listener.ended = on_ended;
+    run->waiter.progress = run_on_progress;
+    run->waiter.prepared = run_on_prepared;
+    run->listener.began = run_on_began;
+    run->listener.output = run_on_output;
+    run->listener.ended = run_on_ended;
     run->submitted_at = clock_seconds();
     list_init(&run->link);
     list_init(&run->waiter.link);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_init(&run->streams[i], limit);
-    ev_timer_init(&run->deadline, on_deadline, 0., 0.);
-    ev_timer_init(&run->growth, on_growth, GROWTH_SECONDS, GROWTH_SECONDS);
+    ev_timer_init(&run->deadline, run_on_deadline, 0., 0.);
+    ev_timer_init(&run->growth, run_on_growth, GROWTH_SECONDS, GROWTH_SECONDS);
     return run;
 }
 
@@ -368,14 +368,14 @@ void run_cancel(struct run *run)
     run->request.progress = NULL;
     if (run->state == RUN_WAITING || run->state == RUN_PREPARING) {
         environment_forget_waiter(&run->waiter);
-        count(run, NULL);
+        run_count(run, NULL);
         executor_leave(run->executor, run);
         run_free(run);
         return;
     }
     run->client = NULL;
     if (run->state == RUN_RUNNING)
-        stop(run, RUN_ENDED);
+        run_stop(run, RUN_ENDED);
 }
 
 const char *run_activity(const struct run *run)

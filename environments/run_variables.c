@@ -19,7 +19,7 @@ static size_t count_strings(const char *const *strings)
 }
 
 /* Adds VARIABLE (taken), or puts it in the place of one of the same name. */
-static void set(char **variables, char *variable)
+static void run_variables_set(char **variables, char *variable)
 {
     size_t name = strcspn(variable, "=") + 1;
     size_t i = 0;
@@ -53,17 +53,18 @@ char **run_variables_new(const char *interpreter, const char *directory, char *c
     int bin = (int)(strrchr(interpreter, '/') - interpreter);
     AUTO_FREE char *virtual_environment = find_virtual_environment(interpreter, (size_t)bin);
 
-    set(variables, memory_format("PATH=%.*s:/usr/local/bin:/usr/bin:/bin", bin, interpreter));
-    set(variables, memory_format("HOME=%s", directory));
-    set(variables, memory_copy_string("LANG=C.UTF-8"));
-    set(variables, memory_copy_string("TMPDIR=/tmp"));
-    set(variables, memory_copy_string("PYTHONDONTWRITEBYTECODE=1"));
+    run_variables_set(variables,
+                      memory_format("PATH=%.*s:/usr/local/bin:/usr/bin:/bin", bin, interpreter));
+    run_variables_set(variables, memory_format("HOME=%s", directory));
+    run_variables_set(variables, memory_copy_string("LANG=C.UTF-8"));
+    run_variables_set(variables, memory_copy_string("TMPDIR=/tmp"));
+    run_variables_set(variables, memory_copy_string("PYTHONDONTWRITEBYTECODE=1"));
     if (virtual_environment)
-        set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
+        run_variables_set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
     for (size_t i = 0; own && own[i]; i++)
-        set(variables, memory_copy_string(own[i]));
+        run_variables_set(variables, memory_copy_string(own[i]));
     for (size_t i = 0; further && further[i]; i++)
-        set(variables, memory_copy_string(further[i]));
+        run_variables_set(variables, memory_copy_string(further[i]));
     return variables;
 }
 

@@ -24,7 +24,7 @@ static enum outcome throw_dice(struct invocation *call, struct error *err)
     return OUTCOME_READY;
 }
 
-static void on_finished(void *loop)
+static void own_tool_on_finished(void *loop)
 {
     ev_break(loop, EVBREAK_ALL);
 }
@@ -40,7 +40,7 @@ int main(void)
                                           .server = &server,
                                           .addresses = (const char *const[]){"stdio", NULL},
                                           .limits = transport_default_limits,
-                                          .finished = on_finished,
+                                          .finished = own_tool_on_finished,
                                           .data = loop};
     struct transport *transport = NULL;
 

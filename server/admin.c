@@ -125,7 +125,7 @@ static const struct {
     {"/metrics", tell_metrics},
 };
 
-static void answer(struct admin *admin, struct http_exchange *exchange)
+static void admin_answer(struct admin *admin, struct http_exchange *exchange)
 {
     for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
         if (strcmp(exchange->head.path, pages[i].path) == 0) {
@@ -142,7 +142,7 @@ static bool is_read(const struct http_exchange *exchange)
 }
 
 /* Web pages have no business here: a browser is told nothing, whatever name it came by. */
-static void on_head(struct http_service *service, struct http_exchange *exchange)
+static void admin_on_head(struct http_service *service, struct http_exchange *exchange)
 {
     static const char *const none[] = {NULL};
     static const struct http_names names = {.hosts = none, .origins = none};
@@ -158,28 +158,29 @@ static void on_head(struct http_service *service, struct http_exchange *exchange
         http_refuse(exchange, NOT_ALLOWED, "Allow: GET, HEAD\r\n", REFUSAL_CODE,
                     "Method Not Allowed");
     else if (http_exchange_admit(exchange))
-        answer(admin_of(service), exchange);
+        admin_answer(admin_of(service), exchange);
 }
 
 /* Everything is answered when the head is there. */
-static void on_request(struct http_service *service, struct http_exchange *exchange)
+static void admin_on_request(struct http_service *service, struct http_exchange *exchange)
 {
     (void)service;
     (void)exchange;
 }
 
-static void on_gone(struct http_service *service, struct http_exchange *exchange)
+static void admin_on_gone(struct http_service *service, struct http_exchange *exchange)
 {
     (void)service;
     (void)exchange;
 }
 
-static void on_finished(void *data)
+static void admin_on_finished(void *data)
 {
     (void)data;
 }
 
-static struct transport *open_transport(struct admin *admin, const char *address, struct error *err)
+static struct transport *admin_open_transport(struct admin *admin, const char *address,
+                                              struct error *err)
 {
     const char *const addresses[] = {address, NULL};
     struct transport_limits limits = transport_default_limits;
@@ -195,7 +196,7 @@ static struct transport *open_transport(struct admin *admin, const char *address
             .http = &admin->service,
             .is_secondary = true,
             .limits = limits,
-            .finished = on_finished,
+            .finished = admin_on_finished,
         },
         err);
 }
@@ -211,13 +212,13 @@ struct admin *admin_open(const struct admin_settings *settings, struct error *er
     admin->settings = *settings;
     admin->settings.address = NULL;
     admin->service = (struct http_service){
-        .head = on_head,
-        .request = on_request,
-        .gone = on_gone,
+        .head = admin_on_head,
+        .request = admin_on_request,
+        .gone = admin_on_gone,
     };
     admin->started = clock_seconds();
     admin->started_at = time(NULL);
-    admin->transport = open_transport(admin, address, err);
+    admin->transport = admin_open_transport(admin, address, err);
     if (admin->transport)
         return admin;
     free(admin);

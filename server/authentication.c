@@ -9,13 +9,13 @@
 
 #include <unistd.h>
 
-static void on_fault(void *data, const char *message)
+static void authentication_on_fault(void *data, const char *message)
 {
     config_complain(data, message, "/token_file");
 }
 
-static void check_environments(struct config *config, const char *path,
-                               const struct token_file_entry *entry)
+static void authentication_check_environments(struct config *config, const char *path,
+                                              const struct token_file_entry *entry)
 {
     const json_t *environments = json_object_get(config_tree(config), "environments");
 
@@ -35,10 +35,10 @@ int authentication_read_tokens(struct config *config, struct token_file *ret)
     const char *path = json_object_get_string(config_tree(config), "token_file");
     struct token_file file = {0};
 
-    if (path && token_file_read(path, &file, on_fault, config) < 0)
+    if (path && token_file_read(path, &file, authentication_on_fault, config) < 0)
         return -1;
     for (size_t i = 0; i < file.count; i++)
-        check_environments(config, path, &file.entries[i]);
+        authentication_check_environments(config, path, &file.entries[i]);
     if (config_has_errors(config)) {
         token_file_deinit(&file);
         return -1;

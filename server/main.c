@@ -14,7 +14,7 @@
 enum { LARGE_BYTES = 128 * 1024 };
 
 /* What scripts of the same user could read or be sent by accident: nothing. */
-static void harden(void)
+static void main_harden(void)
 {
     const struct rlimit no_core = {0};
 
@@ -31,13 +31,13 @@ static void return_large_memory(void)
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
 
-static int print(const char *text)
+static int main_print(const char *text)
 {
     fputs(text, stdout);
     return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
 }
 
-static int execute(const struct options *options)
+static int main_execute(const struct options *options)
 {
     switch (options->command) {
     case COMMAND_SERVE:
@@ -55,9 +55,9 @@ static int execute(const struct options *options)
     case COMMAND_CHECK_CONFIG:
         return command_check_config(options);
     case COMMAND_HELP:
-        return print(options_help());
+        return main_print(options_help());
     case COMMAND_VERSION:
-        return print("pyexecd " PYEXECD_VERSION "\n");
+        return main_print("pyexecd " PYEXECD_VERSION "\n");
     }
     return EX_SOFTWARE;
 }
@@ -67,12 +67,12 @@ int main(int argc, char **argv)
     struct options options;
     struct error err = ERROR_INIT;
 
-    harden();
+    main_harden();
     return_large_memory();
     if (options_parse(&options, argc, argv, &err) < 0) {
         fprintf(stderr, "pyexecd: %s\nTry pyexecd --help.\n", err.message);
         return EX_USAGE;
     }
     log_open(options.log_level);
-    return execute(&options);
+    return main_execute(&options);
 }

@@ -44,7 +44,7 @@ void reload_refuse(const struct config *config)
         log_error("%s", strsep(&rest, "\n"));
 }
 
-static bool is_among(const char *const *keys, size_t count, const char *key)
+static bool reload_is_among(const char *const *keys, size_t count, const char *key)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(keys[i], key) == 0)
@@ -52,7 +52,7 @@ static bool is_among(const char *const *keys, size_t count, const char *key)
     return false;
 }
 
-static bool is_same(const json_t *before, const json_t *now, const char *key)
+static bool reload_is_same(const json_t *before, const json_t *now, const char *key)
 {
     const json_t *one = json_object_get(before, key);
     const json_t *other = json_object_get(now, key);
@@ -68,13 +68,13 @@ bool reload_keeps(const json_t *started, const struct config *config, const char
 /* What KEY says of CONFIG counts now, or it says the same. */
 static bool is_settled(const json_t *started, const struct config *config, const char *key)
 {
-    if (is_among(renewable, ARRAY_SIZE(renewable), key))
+    if (reload_is_among(renewable, ARRAY_SIZE(renewable), key))
         return reload_keeps(started, config, key);
-    return is_among(changeable, ARRAY_SIZE(changeable), key) ||
-           is_same(started, config_tree(config), key);
+    return reload_is_among(changeable, ARRAY_SIZE(changeable), key) ||
+           reload_is_same(started, config_tree(config), key);
 }
 
-static void warn(const struct config *config, const char *section, const char *key)
+static void reload_warn_of(const struct config *config, const char *section, const char *key)
 {
     const char *path = config_path(config) ? config_path(config) : "the configuration";
 
@@ -92,10 +92,10 @@ void reload_warn(const json_t *started, const struct config *config)
     json_object_update(all, (json_t *)tree);
     json_object_foreach (all, key, value) {
         if (!is_settled(started, config, key))
-            warn(config, "", key);
+            reload_warn_of(config, "", key);
     }
     for (size_t i = 0; i < ARRAY_SIZE(fixed_limits); i++)
-        if (!is_same(json_object_get(started, "limits"), json_object_get(tree, "limits"),
-                     fixed_limits[i]))
-            warn(config, "limits.", fixed_limits[i]);
+        if (!reload_is_same(json_object_get(started, "limits"), json_object_get(tree, "limits"),
+                            fixed_limits[i]))
+            reload_warn_of(config, "limits.", fixed_limits[i]);
 }

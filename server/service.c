@@ -24,7 +24,7 @@
 #define RUNNER         "pyexecd-runner"
 #define CONTAINER_INIT "pyexecd-init"
 
-static double number(const json_t *tree, const char *key)
+static double service_number(const json_t *tree, const char *key)
 {
     return json_number_value(json_object_get(tree, key));
 }
@@ -32,20 +32,20 @@ static double number(const json_t *tree, const char *key)
 static struct environment_settings default_settings(const json_t *tree)
 {
     const json_t *limits = json_object_get(tree, "limits");
-    uint64_t disk = (uint64_t)number(limits, "disk");
+    uint64_t disk = (uint64_t)service_number(limits, "disk");
 
     return (struct environment_settings){
-        .timeout = number(tree, "timeout"),
-        .max_timeout = number(tree, "max_timeout"),
+        .timeout = service_number(tree, "timeout"),
+        .max_timeout = service_number(tree, "max_timeout"),
         .approval = approval_policy_find(json_object_get_string(tree, "approval"), APPROVAL_NEVER),
         .limits =
             {
-                .memory = (uint64_t)number(limits, "memory"),
-                .processes = (unsigned)number(limits, "processes"),
+                .memory = (uint64_t)service_number(limits, "memory"),
+                .processes = (unsigned)service_number(limits, "processes"),
                 .file_size = disk,
             },
         .disk = disk,
-        .output = (size_t)number(limits, "output"),
+        .output = (size_t)service_number(limits, "output"),
     };
 }
 
@@ -109,7 +109,7 @@ static char *find_companion(const char *name)
 }
 
 /* Never silently: once for each thing, when it turns out. */
-static void on_missing(void *data, const char *what)
+static void service_on_missing(void *data, const char *what)
 {
     (void)data;
     log_warning("containment is weaker than it could be: %s", what);
@@ -126,7 +126,7 @@ static int open_host(struct service *service, const json_t *tree, struct error *
             .runner_path = runner,
             .allow_best_effort = containment && strcmp(containment, "best-effort") == 0,
             .strongest = CONTAINMENT_PID_NAMESPACE,
-            .missing = on_missing,
+            .missing = service_on_missing,
         },
         err);
     return service->host ? 0 : -1;
@@ -135,11 +135,11 @@ static int open_host(struct service *service, const json_t *tree, struct error *
 static struct executor_settings read_queue(struct service *service, const json_t *tree)
 {
     const json_t *limits = json_object_get(tree, "limits");
-    unsigned queued = (unsigned)number(limits, "queued_runs");
+    unsigned queued = (unsigned)service_number(limits, "queued_runs");
 
     return (struct executor_settings){
         .loop = service->loop,
-        .concurrent_runs = (unsigned)number(limits, "concurrent_runs"),
+        .concurrent_runs = (unsigned)service_number(limits, "concurrent_runs"),
         .queued_runs = queued,
         .queued_runs_per_client = (queued + 1) / 2,
     };
@@ -147,7 +147,7 @@ static struct executor_settings read_queue(struct service *service, const json_t
 
 /* The root of the directories that are made for callers. What is dropped has its own root: nobody
  * who keeps directories longer looks there. Owned by the caller. */
-static char *open_root(const char *kind, enum service_keeping keeping, struct error *err)
+static char *service_open_root(const char *kind, enum service_keeping keeping, struct error *err)
 {
     AUTO_FREE char *state = strcmp(kind, "memory") == 0 ? state_directory_open_in_memory(err)
                                                         : state_directory_open(err);
@@ -162,7 +162,7 @@ static int open_workplace(struct service *service, struct config *config,
 {
     const json_t *tree = config_tree(config);
     const char *kind = json_object_get_string(tree, "working_directory");
-    AUTO_FREE char *root = open_root(kind, keeping, err);
+    AUTO_FREE char *root = service_open_root(kind, keeping, err);
 
     if (!root)
         return -1;
@@ -171,7 +171,8 @@ static int open_workplace(struct service *service, struct config *config,
             .loop = service->loop,
             .path = *kind == '/' ? kind : NULL,
             .root = root,
-            .keep_seconds = keeping == SERVICE_KEEP_DIRECTORIES ? number(tree, "keep_for") : 0,
+            .keep_seconds =
+                keeping == SERVICE_KEEP_DIRECTORIES ? service_number(tree, "keep_for") : 0,
         },
         err);
     if (!service->workplace && *kind == '/')
@@ -243,7 +244,7 @@ int service_reload(struct service *service, struct config *config)
     service->rules = rules;
     catalog_replace(service->catalog, catalog);
     executor_set_limits(service->executor, &queue);
-    workplace_set_keeping(service->workplace, number(tree, "keep_for"));
+    workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
     return 0;
 }
 
@@ -284,7 +285,7 @@ void service_stop(struct service *service)
         process_host_stop(service->host);
 }
 
-static bool is_idle(const struct service *service)
+static bool service_is_idle(const struct service *service)
 {
     return (!service->executor || executor_is_idle(service->executor)) &&
            (!service->catalog || catalog_is_idle(service->catalog)) &&
@@ -297,16 +298,16 @@ struct draining {
     struct ev_timer deadline;
 };
 
-static void on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events)
+static void service_on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events)
 {
     const struct draining *draining = CONTAINER_OF(prepare, struct draining, prepare);
 
     (void)events;
-    if (is_idle(draining->service))
+    if (service_is_idle(draining->service))
         ev_break(loop, EVBREAK_ALL);
 }
 
-static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void service_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     (void)timer;
     (void)events;
@@ -319,9 +320,9 @@ void service_drain(struct service *service)
 
     if (!service->loop)
         return;
-    ev_prepare_init(&draining.prepare, on_prepare);
+    ev_prepare_init(&draining.prepare, service_on_prepare);
     ev_prepare_start(service->loop, &draining.prepare);
-    ev_timer_init(&draining.deadline, on_deadline, DRAIN_SECONDS, 0);
+    ev_timer_init(&draining.deadline, service_on_deadline, DRAIN_SECONDS, 0);
     ev_now_update(service->loop);
     ev_timer_start(service->loop, &draining.deadline);
     ev_run(service->loop, 0);
@@ -332,7 +333,7 @@ void service_drain(struct service *service)
 /* Nothing can be freed before nothing of theirs is left. */
 void service_close(struct service *service)
 {
-    if (!is_idle(service))
+    if (!service_is_idle(service))
         return;
     executor_free(service->executor);
     catalog_free(service->catalog);

@@ -39,7 +39,7 @@ static char *from_tmp(void)
 }
 
 /* What STATUS says of PATH. */
-static int check_directory(const char *path, const struct stat *status, struct error *err)
+static int state_directory_check(const char *path, const struct stat *status, struct error *err)
 {
     if (!S_ISDIR(status->st_mode))
         return error_set(err, ERROR_UNAVAILABLE, "%s is no directory", path);
@@ -55,7 +55,7 @@ static int check_directory(const char *path, const struct stat *status, struct e
 
 typedef int (*look_fn)(const char *path, struct stat *status);
 
-static int open_directory(const char *path, look_fn look, struct error *err)
+static int state_directory_open_checked(const char *path, look_fn look, struct error *err)
 {
     struct stat status;
 
@@ -63,7 +63,7 @@ static int open_directory(const char *path, look_fn look, struct error *err)
         return -1;
     if (look(path, &status) < 0)
         return error_set_errno(err, errno, "cannot examine %s", path);
-    return check_directory(path, &status, err);
+    return state_directory_check(path, &status, err);
 }
 
 char *state_directory_open(struct error *err)
@@ -83,7 +83,7 @@ char *state_directory_open(struct error *err)
         AUTO_FREE char *path = candidates[i].find();
 
         *err = (struct error)ERROR_INIT;
-        if (path && open_directory(path, candidates[i].look, err) == 0)
+        if (path && state_directory_open_checked(path, candidates[i].look, err) == 0)
             return STEAL_PTR(path);
     }
     return NULL;
@@ -93,5 +93,5 @@ char *state_directory_open_in_memory(struct error *err)
 {
     AUTO_FREE char *path = memory_format("/dev/shm/pyexecd-%u", geteuid());
 
-    return open_directory(path, lstat, err) < 0 ? NULL : STEAL_PTR(path);
+    return state_directory_open_checked(path, lstat, err) < 0 ? NULL : STEAL_PTR(path);
 }

@@ -24,10 +24,10 @@ struct reading {
     void *data;
 };
 
-static void fault(struct reading *reading, const char *format, ...)
+static void token_file_fault(struct reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void fault(struct reading *reading, const char *format, ...)
+static void token_file_fault(struct reading *reading, const char *format, ...)
 {
     AUTO_FREE char *what = NULL;
     AUTO_FREE char *message = NULL;
@@ -74,7 +74,7 @@ bool token_file_has_options(const struct token_file_entry *entry)
 }
 
 /* What the entries before it say about ENTRY. */
-static void check_entry(struct reading *reading, const struct token_file_entry *entry)
+static void token_file_check_entry(struct reading *reading, const struct token_file_entry *entry)
 {
     bool is_first = true;
 
@@ -83,9 +83,10 @@ static void check_entry(struct reading *reading, const struct token_file_entry *
         bool has_name = strcmp(other->name, entry->name) == 0;
 
         if (token_equals(&other->token, &entry->token))
-            fault(reading, "the token of line %u again", other->line);
+            token_file_fault(reading, "the token of line %u again", other->line);
         if (has_name && is_first && token_file_has_options(entry))
-            fault(reading, "what %s may do stands in its first line, %u", entry->name, other->line);
+            token_file_fault(reading, "what %s may do stands in its first line, %u", entry->name,
+                             other->line);
         is_first = is_first && !has_name;
     }
 }
@@ -117,15 +118,15 @@ static char *next_word(char **rest)
     return word;
 }
 
-static void read_number(struct reading *reading, const char *key, const char *text, unsigned most,
-                        unsigned *ret)
+static void token_file_read_number(struct reading *reading, const char *key, const char *text,
+                                   unsigned most, unsigned *ret)
 {
     unsigned long number = strtoul(text, NULL, 10);
 
     if (*ret)
-        fault(reading, "%s is there twice", key);
+        token_file_fault(reading, "%s is there twice", key);
     if (text[strspn(text, "0123456789")] != '\0' || number < 1 || number > most)
-        fault(reading, "%s must be a number from 1 to %u", key, most);
+        token_file_fault(reading, "%s must be a number from 1 to %u", key, most);
     else
         *ret = (unsigned)number;
 }
@@ -135,15 +136,16 @@ static void read_environments(struct reading *reading, char *text, struct token_
     size_t count = 0;
 
     if (entry->environments) {
-        fault(reading, "environments is there twice");
+        token_file_fault(reading, "environments is there twice");
         return;
     }
     entry->environments = memory_new(TOKEN_FILE_MOST_ENVIRONMENTS + 1, sizeof(char *));
     for (char *name = strsep(&text, ","); name; name = strsep(&text, ",")) {
         if (!*name)
-            fault(reading, "environments must be names with commas between them");
+            token_file_fault(reading, "environments must be names with commas between them");
         else if (count == TOKEN_FILE_MOST_ENVIRONMENTS)
-            fault(reading, "environments has more than %d names", TOKEN_FILE_MOST_ENVIRONMENTS);
+            token_file_fault(reading, "environments has more than %d names",
+                             TOKEN_FILE_MOST_ENVIRONMENTS);
         else
             entry->environments[count++] = memory_copy_string(name);
     }
@@ -156,37 +158,40 @@ static void read_option(struct reading *reading, char *word, struct token_file_e
     if (value)
         *value++ = '\0';
     if (value && strcmp(word, "calls_per_minute") == 0)
-        read_number(reading, word, value, TOKEN_FILE_MOST_CALLS, &entry->calls_per_minute);
+        token_file_read_number(reading, word, value, TOKEN_FILE_MOST_CALLS,
+                               &entry->calls_per_minute);
     else if (value && strcmp(word, "concurrent_runs") == 0)
-        read_number(reading, word, value, TOKEN_FILE_MOST_RUNS, &entry->concurrent_runs);
+        token_file_read_number(reading, word, value, TOKEN_FILE_MOST_RUNS, &entry->concurrent_runs);
     else if (value && strcmp(word, "environments") == 0)
         read_environments(reading, value, entry);
     else
-        fault(reading, "behind the token there may be calls_per_minute=N, concurrent_runs=N and "
-                       "environments=A,B");
+        token_file_fault(reading,
+                         "behind the token there may be calls_per_minute=N, concurrent_runs=N and "
+                         "environments=A,B");
 }
 
 /* Lines */
 
 /* What does not look like a line is not told: it may be a token. */
-static void read_entry(struct reading *reading, const char *name, char *rest)
+static void token_file_read_entry(struct reading *reading, const char *name, char *rest)
 {
     struct token_file_entry entry = {.line = reading->line};
     const char *token = next_word(&rest);
 
     if (!token || strncmp(token, DIGEST_PREFIX, strlen(DIGEST_PREFIX)) != 0 ||
         !token_read_digest(token + strlen(DIGEST_PREFIX), &entry.token)) {
-        fault(reading, "must be: NAME sha256:DIGEST, the digest in 64 hexadecimal digits");
+        token_file_fault(reading,
+                         "must be: NAME sha256:DIGEST, the digest in 64 hexadecimal digits");
         return;
     }
     if (!token_file_is_name(name))
-        fault(reading,
-              "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, "
-              "uid-... or oauth-...");
+        token_file_fault(
+            reading, "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, "
+                     "uid-... or oauth-...");
     entry.name = memory_copy_string(name);
     for (char *word = next_word(&rest); word; word = next_word(&rest))
         read_option(reading, word, &entry);
-    check_entry(reading, &entry);
+    token_file_check_entry(reading, &entry);
     add_entry(reading, entry);
 }
 
@@ -199,10 +204,10 @@ static void read_lines(struct reading *reading, char *text)
         if (!name || *name == '#')
             continue;
         if (reading->file.count == TOKEN_FILE_MOST_ENTRIES) {
-            fault(reading, "more than %d tokens", TOKEN_FILE_MOST_ENTRIES);
+            token_file_fault(reading, "more than %d tokens", TOKEN_FILE_MOST_ENTRIES);
             return;
         }
-        read_entry(reading, name, line);
+        token_file_read_entry(reading, name, line);
     }
 }
 
@@ -211,8 +216,8 @@ static void read_bare(struct reading *reading, const char *token, size_t length)
 {
     reading->line = 1;
     if (length < TOKEN_LEAST_BYTES || length > TOKEN_MOST_BYTES)
-        fault(reading, "the token has %zu bytes, it needs at least %d and at most %d", length,
-              TOKEN_LEAST_BYTES, TOKEN_MOST_BYTES);
+        token_file_fault(reading, "the token has %zu bytes, it needs at least %d and at most %d",
+                         length, TOKEN_LEAST_BYTES, TOKEN_MOST_BYTES);
     add_entry(reading, (struct token_file_entry){
                            .name = memory_copy_string(TOKEN_FILE_NAME_OF_BARE),
                            .token = token_of(token, length),
@@ -239,12 +244,12 @@ static void read_text(struct reading *reading, char *text, size_t length)
     }
     if (strlen(text) < trimmed) {
         reading->line = 1;
-        fault(reading, "there is a NUL in it");
+        token_file_fault(reading, "there is a NUL in it");
         return;
     }
     read_lines(reading, text);
     if (reading->file.count == 0 && !reading->is_faulty)
-        fault(reading, "there is no token in it");
+        token_file_fault(reading, "there is no token in it");
 }
 
 int token_file_parse(const char *path, char *text, size_t length, struct token_file *ret,
@@ -280,7 +285,7 @@ static int check_file(int fd, const char *path, struct error *err)
     return 0;
 }
 
-static char *read_file(const char *path, size_t *ret_length, struct error *err)
+static char *token_file_read_text(const char *path, size_t *ret_length, struct error *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     char *text;
@@ -302,7 +307,7 @@ int token_file_read(const char *path, struct token_file *ret, token_file_fault_f
 {
     struct error err = ERROR_INIT;
     size_t length = 0;
-    AUTO_FREE char *text = read_file(path, &length, &err);
+    AUTO_FREE char *text = token_file_read_text(path, &length, &err);
 
     if (!text) {
         fault_fn(data, err.message);

@@ -15,23 +15,23 @@
 #define LIBRARY "libcurl.so.4" /* its binary interface has been the same since 2006 */
 
 /* dlopen(3) counts: it is loaded once, and stays. */
-static void *load(void)
+static void *curl_library_open(void)
 {
     return dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
 }
 
 int curl_library_load(struct error *err)
 {
-    if (load())
+    if (curl_library_open())
         return 0;
     return error_set(err, ERROR_UNAVAILABLE, "libcurl is needed and cannot be loaded: %s",
                      dlerror());
 }
 
 /* The function NAME of libcurl, which has been loaded before. */
-static void *find(const char *name)
+static void *curl_library_find(const char *name)
 {
-    void *library = load();
+    void *library = curl_library_open();
     void *function = library ? dlsym(library, name) : NULL;
 
     if (function)
@@ -45,7 +45,7 @@ CURLcode curl_global_init(long flags)
     static typeof(&curl_global_init) function;
 
     if (!function)
-        function = (typeof(function))find("curl_global_init");
+        function = (typeof(function))curl_library_find("curl_global_init");
     return function(flags);
 }
 
@@ -54,7 +54,7 @@ void curl_global_cleanup(void)
     static typeof(&curl_global_cleanup) function;
 
     if (!function)
-        function = (typeof(function))find("curl_global_cleanup");
+        function = (typeof(function))curl_library_find("curl_global_cleanup");
     function();
 }
 
@@ -63,7 +63,7 @@ CURL *curl_easy_init(void)
     static typeof(&curl_easy_init) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_init");
+        function = (typeof(function))curl_library_find("curl_easy_init");
     return function();
 }
 
@@ -72,7 +72,7 @@ void curl_easy_cleanup(CURL *easy)
     static typeof(&curl_easy_cleanup) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_cleanup");
+        function = (typeof(function))curl_library_find("curl_easy_cleanup");
     function(easy);
 }
 
@@ -81,7 +81,7 @@ CURLcode curl_easy_pause(CURL *easy, int bits)
     static typeof(&curl_easy_pause) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_pause");
+        function = (typeof(function))curl_library_find("curl_easy_pause");
     return function(easy, bits);
 }
 
@@ -90,7 +90,7 @@ CURLcode curl_easy_recv(CURL *easy, void *buffer, size_t length, size_t *receive
     static typeof(&curl_easy_recv) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_recv");
+        function = (typeof(function))curl_library_find("curl_easy_recv");
     return function(easy, buffer, length, received);
 }
 
@@ -99,7 +99,7 @@ CURLcode curl_easy_send(CURL *easy, const void *buffer, size_t length, size_t *s
     static typeof(&curl_easy_send) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_send");
+        function = (typeof(function))curl_library_find("curl_easy_send");
     return function(easy, buffer, length, sent);
 }
 
@@ -108,7 +108,7 @@ const char *curl_easy_strerror(CURLcode code)
     static typeof(&curl_easy_strerror) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_strerror");
+        function = (typeof(function))curl_library_find("curl_easy_strerror");
     return function(code);
 }
 
@@ -118,7 +118,7 @@ CURLHcode curl_easy_header(CURL *easy, const char *name, size_t index, unsigned 
     static typeof(&curl_easy_header) function;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_header");
+        function = (typeof(function))curl_library_find("curl_easy_header");
     return function(easy, name, index, origin, request, ret);
 }
 
@@ -127,7 +127,7 @@ CURLM *curl_multi_init(void)
     static typeof(&curl_multi_init) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_init");
+        function = (typeof(function))curl_library_find("curl_multi_init");
     return function();
 }
 
@@ -136,7 +136,7 @@ CURLMcode curl_multi_cleanup(CURLM *multi)
     static typeof(&curl_multi_cleanup) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_cleanup");
+        function = (typeof(function))curl_library_find("curl_multi_cleanup");
     return function(multi);
 }
 
@@ -145,7 +145,7 @@ CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy)
     static typeof(&curl_multi_add_handle) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_add_handle");
+        function = (typeof(function))curl_library_find("curl_multi_add_handle");
     return function(multi, easy);
 }
 
@@ -154,7 +154,7 @@ CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy)
     static typeof(&curl_multi_remove_handle) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_remove_handle");
+        function = (typeof(function))curl_library_find("curl_multi_remove_handle");
     return function(multi, easy);
 }
 
@@ -163,7 +163,7 @@ CURLMcode curl_multi_assign(CURLM *multi, curl_socket_t fd, void *data)
     static typeof(&curl_multi_assign) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_assign");
+        function = (typeof(function))curl_library_find("curl_multi_assign");
     return function(multi, fd, data);
 }
 
@@ -172,7 +172,7 @@ CURLMsg *curl_multi_info_read(CURLM *multi, int *ret_left)
     static typeof(&curl_multi_info_read) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_info_read");
+        function = (typeof(function))curl_library_find("curl_multi_info_read");
     return function(multi, ret_left);
 }
 
@@ -181,7 +181,7 @@ CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t fd, int events, i
     static typeof(&curl_multi_socket_action) function;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_socket_action");
+        function = (typeof(function))curl_library_find("curl_multi_socket_action");
     return function(multi, fd, events, ret_running);
 }
 
@@ -190,7 +190,7 @@ struct curl_slist *curl_slist_append(struct curl_slist *list, const char *string
     static typeof(&curl_slist_append) function;
 
     if (!function)
-        function = (typeof(function))find("curl_slist_append");
+        function = (typeof(function))curl_library_find("curl_slist_append");
     return function(list, string);
 }
 
@@ -199,7 +199,7 @@ void curl_slist_free_all(struct curl_slist *list)
     static typeof(&curl_slist_free_all) function;
 
     if (!function)
-        function = (typeof(function))find("curl_slist_free_all");
+        function = (typeof(function))curl_library_find("curl_slist_free_all");
     function(list);
 }
 
@@ -215,7 +215,7 @@ CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...)
     void *argument;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_setopt");
+        function = (typeof(function))curl_library_find("curl_easy_setopt");
     va_start(arguments, option);
     argument = va_arg(arguments, void *);
     va_end(arguments);
@@ -229,7 +229,7 @@ CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...)
     void *argument;
 
     if (!function)
-        function = (typeof(function))find("curl_multi_setopt");
+        function = (typeof(function))curl_library_find("curl_multi_setopt");
     va_start(arguments, option);
     argument = va_arg(arguments, void *);
     va_end(arguments);
@@ -243,7 +243,7 @@ CURLcode curl_easy_getinfo(CURL *easy, CURLINFO option, ...)
     void *argument;
 
     if (!function)
-        function = (typeof(function))find("curl_easy_getinfo");
+        function = (typeof(function))curl_library_find("curl_easy_getinfo");
     va_start(arguments, option);
     argument = va_arg(arguments, void *);
     va_end(arguments);

@@ -19,7 +19,7 @@ struct transfer_socket {
     struct transfers *transfers; /* borrowed */
 };
 
-static void tell_progress(struct transfers *transfers)
+static void transfer_tell_progress(struct transfers *transfers)
 {
     while (!list_is_empty(&transfers->marked)) {
         struct transfer *transfer = CONTAINER_OF(transfers->marked.next, struct transfer, link);
@@ -30,12 +30,12 @@ static void tell_progress(struct transfers *transfers)
 }
 
 /* After each action: what it brought is told where libcurl may be called again. */
-static void reap(struct transfers *transfers)
+static void transfer_reap(struct transfers *transfers)
 {
     CURLMsg *message;
     int left;
 
-    tell_progress(transfers);
+    transfer_tell_progress(transfers);
     while ((message = curl_multi_info_read(transfers->multi, &left))) {
         CURLcode code = message->data.result;
         char *transfer = NULL;
@@ -45,28 +45,29 @@ static void reap(struct transfers *transfers)
     }
 }
 
-static void act(struct transfers *transfers, curl_socket_t fd, int events)
+static void transfer_act(struct transfers *transfers, curl_socket_t fd, int events)
 {
     int running;
 
     curl_multi_socket_action(transfers->multi, fd, events, &running);
-    reap(transfers);
+    transfer_reap(transfers);
 }
 
-static void on_readiness(struct ev_loop *loop, ev_io *watcher, int events)
+static void transfer_on_readiness(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct transfer_socket *socket = CONTAINER_OF(watcher, struct transfer_socket, watcher);
 
     (void)loop;
-    act(socket->transfers, watcher->fd,
-        (events & EV_READ ? CURL_CSELECT_IN : 0) | (events & EV_WRITE ? CURL_CSELECT_OUT : 0));
+    transfer_act(socket->transfers, watcher->fd,
+                 (events & EV_READ ? CURL_CSELECT_IN : 0) |
+                     (events & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
-static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void transfer_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    act(CONTAINER_OF(timer, struct transfers, timer), CURL_SOCKET_TIMEOUT, 0);
+    transfer_act(CONTAINER_OF(timer, struct transfers, timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void socket_free(struct transfer_socket *socket)
@@ -80,13 +81,13 @@ static struct transfer_socket *socket_new(struct transfers *transfers, curl_sock
     struct transfer_socket *socket = NEW(struct transfer_socket);
 
     socket->transfers = transfers;
-    ev_io_init(&socket->watcher, on_readiness, fd, 0);
+    ev_io_init(&socket->watcher, transfer_on_readiness, fd, 0);
     curl_multi_assign(transfers->multi, fd, socket);
     return socket;
 }
 
 /* What libcurl now waits for on FD; it may change at any time. */
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
+static int transfer_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
 {
     struct transfers *transfers = data;
     struct transfer_socket *socket = socket_data;
@@ -107,7 +108,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
 }
 
 /* MILLISECONDS is -1: no timer is needed. */
-static int on_timeout(CURLM *multi, long milliseconds, void *data)
+static int transfer_on_timeout(CURLM *multi, long milliseconds, void *data)
 {
     struct transfers *transfers = data;
 
@@ -128,11 +129,11 @@ struct transfers *transfers_new(struct ev_loop *loop)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     transfers->loop = loop;
     list_init(&transfers->marked);
-    ev_init(&transfers->timer, on_timer);
+    ev_init(&transfers->timer, transfer_on_timer);
     transfers->multi = curl_multi_init();
-    curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETFUNCTION, transfer_on_socket);
     curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETDATA, transfers);
-    curl_multi_setopt(transfers->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
+    curl_multi_setopt(transfers->multi, CURLMOPT_TIMERFUNCTION, transfer_on_timeout);
     curl_multi_setopt(transfers->multi, CURLMOPT_TIMERDATA, transfers);
     curl_multi_setopt(transfers->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
     return transfers;

@@ -11,7 +11,7 @@ static size_t part_count(const json_t *value)
 }
 
 /* What is in SEEN is seen in PLACE, too. */
-static void merge(struct schema_place *place, const unsigned char *seen)
+static void schema_applicator_merge(struct schema_place *place, const unsigned char *seen)
 {
     size_t count = place->seen ? part_count(place->value) : 0;
 
@@ -54,7 +54,7 @@ static bool check_rules_apart(struct schema_run *run, const struct schema_node *
 
     apart.seen = seen;
     fits = check_rules(run, node, &apart);
-    merge(place, seen);
+    schema_applicator_merge(place, seen);
     return fits;
 }
 
@@ -86,7 +86,7 @@ bool schema_fits(struct schema_run *run, const struct schema_node *node, struct 
     fits = schema_evaluate(run, node, &apart);
     run->silent--;
     if (fits && seen)
-        merge(place, seen);
+        schema_applicator_merge(place, seen);
     return fits;
 }
 

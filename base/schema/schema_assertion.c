@@ -15,7 +15,7 @@ enum {
     BYTES_PER_STEP = 64, /* of a string, counted in about the time of one step */
 };
 
-static bool is_type(const json_t *value, const char *type)
+static bool schema_assertion_is_type(const json_t *value, const char *type)
 {
     if (strcmp(type, "integer") == 0)
         return schema_value_is_integer(value);
@@ -66,10 +66,12 @@ static bool check_type(struct schema_run *run, const struct schema_rule *rule,
     AUTO_FREE char *wanted = NULL;
     AUTO_FREE char *got = NULL;
 
-    if (json_is_string(rule->value) && is_type(place->value, json_string_value(rule->value)))
+    if (json_is_string(rule->value) &&
+        schema_assertion_is_type(place->value, json_string_value(rule->value)))
         return true;
     for (size_t i = 0; i < json_array_size(rule->value); i++)
-        if (is_type(place->value, json_string_value(json_array_get(rule->value, i))))
+        if (schema_assertion_is_type(place->value,
+                                     json_string_value(json_array_get(rule->value, i))))
             return true;
     if (!schema_listens(run) || report_in_words(run, rule, place))
         return false;

@@ -20,8 +20,8 @@ struct compiler {
 static int compile_node(struct compiler *compiler, const json_t *source, char *pointer /* taken */,
                         const struct schema_node *parent, struct schema_node **ret);
 
-static int refuse(struct compiler *compiler, const struct schema_node *node, const char *keyword,
-                  const char *problem)
+static int schema_compile_refuse(struct compiler *compiler, const struct schema_node *node,
+                                 const char *keyword, const char *problem)
 {
     AUTO_FREE char *pointer = json_pointer_append(node->pointer, keyword);
 
@@ -42,7 +42,7 @@ static int refuse_keyword(struct compiler *compiler, const struct schema_node *n
     problem = spelling.nearest ? memory_format("keyword %s is not supported, did you mean \"%s\"?",
                                                quoted, spelling.nearest)
                                : memory_format("keyword %s is not supported", quoted);
-    return refuse(compiler, node, name, problem);
+    return schema_compile_refuse(compiler, node, name, problem);
 }
 
 static int check_shape(struct compiler *compiler, const struct schema_rule *rule)
@@ -54,7 +54,7 @@ static int check_shape(struct compiler *compiler, const struct schema_rule *rule
         return 0;
     got = schema_quote(rule->value);
     problem = memory_format("must be %s, not %s", schema_shape_name(rule->keyword->shape), got);
-    return refuse(compiler, rule->node, rule->keyword->name, problem);
+    return schema_compile_refuse(compiler, rule->node, rule->keyword->name, problem);
 }
 
 static struct pattern *compile_pattern(struct compiler *compiler, const char *pointer,
@@ -198,7 +198,7 @@ static int compile_rules(struct compiler *compiler, struct schema_node *node)
 }
 
 /* A schema with "$id" is a resource with a URI of its own, any other part of the one around it. */
-static void identify(struct schema_node *node, const struct schema_node *parent)
+static void schema_compile_identify(struct schema_node *node, const struct schema_node *parent)
 {
     const char *id = json_object_get_string(node->source, "$id");
 
@@ -224,7 +224,7 @@ static struct schema_node *add_node(struct compiler *compiler, const json_t *sou
     schema->nodes[schema->node_count++] = node;
     node->source = source;
     node->pointer = pointer;
-    identify(node, parent);
+    schema_compile_identify(node, parent);
     return node;
 }
 

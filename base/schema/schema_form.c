@@ -70,8 +70,8 @@ static enum likeness compare_members(struct schema_run *run, const struct schema
     return likeness;
 }
 
-static enum likeness compare(struct schema_run *run, const struct schema_node *node,
-                             struct schema_place *place)
+static enum likeness schema_form_compare(struct schema_run *run, const struct schema_node *node,
+                                         struct schema_place *place)
 {
     static const char *const telling[] = {"type", "const", "enum"};
     bool fits = true;
@@ -96,7 +96,7 @@ static const struct schema_node *find_meant(struct schema_run *run, const struct
     size_t count = 0;
 
     for (size_t i = 0; i < rule->member_count; i++) {
-        enum likeness likeness = compare(run, rule->members[i].node, place);
+        enum likeness likeness = schema_form_compare(run, rule->members[i].node, place);
 
         if (likeness == MEANT)
             return rule->members[i].node;
@@ -161,7 +161,7 @@ static bool report_telling_member(struct schema_run *run, const struct schema_ru
 }
 
 /* Puts BETWEEN and PART, which is taken, behind TEXT, which is taken. Owned by the caller. */
-static char *join(char *text, const char *between, char *part)
+static char *schema_form_join(char *text, const char *between, char *part)
 {
     char *longer = memory_format("%s%s%s", text, between, part);
 
@@ -177,11 +177,12 @@ static char *describe_object(const struct schema_node *node, const json_t *requi
     char *text = memory_copy_string("object with ");
 
     if (fixed) {
-        text = join(text, "", schema_quote_name(telling->name));
-        return join(text, " ", schema_quote(fixed));
+        text = schema_form_join(text, "", schema_quote_name(telling->name));
+        return schema_form_join(text, " ", schema_quote(fixed));
     }
     for (size_t i = 0; i < json_array_size(required); i++)
-        text = join(text, i > 0 ? " and " : "", schema_quote(json_array_get(required, i)));
+        text =
+            schema_form_join(text, i > 0 ? " and " : "", schema_quote(json_array_get(required, i)));
     return text;
 }
 
@@ -193,8 +194,8 @@ static char *describe_types(const json_t *types)
         return memory_copy_string(json_string_value(types));
     text = memory_copy_string("");
     for (size_t i = 0; i < json_array_size(types); i++)
-        text = join(text, i > 0 ? " or " : "",
-                    memory_copy_string(json_string_value(json_array_get(types, i))));
+        text = schema_form_join(text, i > 0 ? " or " : "",
+                                memory_copy_string(json_string_value(json_array_get(types, i))));
     return text;
 }
 
@@ -220,7 +221,8 @@ char *schema_describe(const struct schema_node *node)
     if (rule_value(target, "const"))
         return schema_quote(rule_value(target, "const"));
     if (rule_value(target, "enum"))
-        return join(memory_copy_string(""), "one of ", schema_quote(rule_value(target, "enum")));
+        return schema_form_join(memory_copy_string(""), "one of ",
+                                schema_quote(rule_value(target, "enum")));
     if (telling_member(target) || json_array_size(required) > 0)
         return describe_object(target, required);
     if (rule_value(target, "type"))
@@ -235,11 +237,11 @@ static bool report_all_forms(struct schema_run *run, const struct schema_rule *r
     size_t count = rule->member_count;
 
     for (size_t i = 0; i < count; i++)
-        text = join(text,
-                    i == 0           ? ""
-                    : i + 1 == count ? " or "
-                                     : ", ",
-                    schema_describe(rule->members[i].node));
+        text = schema_form_join(text,
+                                i == 0           ? ""
+                                : i + 1 == count ? " or "
+                                                 : ", ",
+                                schema_describe(rule->members[i].node));
     schema_problem(run, place, "must be %s", text);
     free(text);
     return false;

@@ -2,7 +2,7 @@
  * it. One that does so at an item or a member is done when the value ends. */
 #include "base/schema/schema_node.h"
 
-static int visit(struct schema_node *node, size_t depth, struct error *err);
+static int schema_loop_visit(struct schema_node *node, size_t depth, struct error *err);
 
 static bool is_applied_in_place(const struct schema_rule *rule)
 {
@@ -16,12 +16,12 @@ static bool is_applied_in_place(const struct schema_rule *rule)
 static int visit_members(const struct schema_rule *rule, size_t depth, struct error *err)
 {
     for (size_t i = 0; i < rule->member_count; i++)
-        if (visit(rule->members[i].node, depth, err) < 0)
+        if (schema_loop_visit(rule->members[i].node, depth, err) < 0)
             return -1;
     return 0;
 }
 
-static int visit(struct schema_node *node, size_t depth, struct error *err)
+static int schema_loop_visit(struct schema_node *node, size_t depth, struct error *err)
 {
     if (node->walk == SCHEMA_WALK_BEHIND)
         return 0;
@@ -41,7 +41,7 @@ static int visit(struct schema_node *node, size_t depth, struct error *err)
 int schema_check_loops(struct schema *schema, struct error *err)
 {
     for (size_t i = 0; i < schema->node_count; i++)
-        if (visit(schema->nodes[i], 0, err) < 0)
+        if (schema_loop_visit(schema->nodes[i], 0, err) < 0)
             return -1;
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static void mark(struct schema_place *place, size_t part)
+static void schema_parts_mark(struct schema_place *place, size_t part)
 {
     if (place->seen)
         place->seen[part] = 1;
@@ -22,7 +22,7 @@ static bool check_item(struct schema_run *run, const struct schema_node *node,
         .index = index,
     };
 
-    mark(place, index);
+    schema_parts_mark(place, index);
     return schema_evaluate(run, node, &item);
 }
 
@@ -101,7 +101,7 @@ static bool check_contains(struct schema_run *run, const struct schema_rule *rul
 
         if (!schema_fits(run, rule->members[0].node, &item))
             continue;
-        mark(place, i);
+        schema_parts_mark(place, i);
         found++;
     }
     return check_contained(run, rule, place, found);
@@ -130,12 +130,12 @@ static bool check_member(const struct walk *walk, const struct schema_node *node
 {
     struct schema_place member = member_of(walk);
 
-    mark(walk->place, walk->index);
+    schema_parts_mark(walk->place, walk->index);
     return schema_evaluate(walk->run, node, &member);
 }
 
 /* Calls CHECK for each member, until there is no sense in going on. */
-static bool check_members(struct walk *walk, bool (*check)(const struct walk *))
+static bool schema_parts_check_members(struct walk *walk, bool (*check)(const struct walk *))
 {
     json_t *value;
     bool fits = true;
@@ -201,7 +201,7 @@ static bool refuse_key(const struct walk *walk)
     AUTO_FREE char *quoted = NULL;
     AUTO_FREE char *nearest = NULL;
 
-    mark(walk->place, walk->index);
+    schema_parts_mark(walk->place, walk->index);
     if (!schema_listens(walk->run))
         return false;
     quoted = schema_quote_name(walk->key);
@@ -230,7 +230,7 @@ static bool check_unevaluated_property(const struct walk *walk)
     return walk->place->seen[walk->index] || check_rest(walk);
 }
 
-static bool check_name(const struct walk *walk)
+static bool schema_parts_check_name(const struct walk *walk)
 {
     AUTO_JSON json_t *name = json_string_nocheck(walk->key);
     struct schema_place place = {
@@ -246,31 +246,35 @@ static bool check_name(const struct walk *walk)
 static bool check_properties(struct schema_run *run, const struct schema_rule *rule,
                              struct schema_place *place)
 {
-    return check_members(&(struct walk){run, place, rule, NULL, 0}, check_property);
+    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0}, check_property);
 }
 
 static bool check_pattern_properties(struct schema_run *run, const struct schema_rule *rule,
                                      struct schema_place *place)
 {
-    return check_members(&(struct walk){run, place, rule, NULL, 0}, check_pattern_property);
+    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+                                      check_pattern_property);
 }
 
 static bool check_additional_properties(struct schema_run *run, const struct schema_rule *rule,
                                         struct schema_place *place)
 {
-    return check_members(&(struct walk){run, place, rule, NULL, 0}, check_additional_property);
+    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+                                      check_additional_property);
 }
 
 static bool check_property_names(struct schema_run *run, const struct schema_rule *rule,
                                  struct schema_place *place)
 {
-    return check_members(&(struct walk){run, place, rule, NULL, 0}, check_name);
+    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+                                      schema_parts_check_name);
 }
 
 static bool check_unevaluated_properties(struct schema_run *run, const struct schema_rule *rule,
                                          struct schema_place *place)
 {
-    return check_members(&(struct walk){run, place, rule, NULL, 0}, check_unevaluated_property);
+    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+                                      check_unevaluated_property);
 }
 
 static bool check_unevaluated_items(struct schema_run *run, const struct schema_rule *rule,

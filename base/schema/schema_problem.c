@@ -25,8 +25,8 @@ static char *pointer_to(const struct schema_place *place)
     return memory_format("%s/%zu", parent, place->index);
 }
 
-static void report(struct schema_run *run, const struct schema_place *place,
-                   enum schema_problem_place kind, const char *message)
+static void schema_problem_report(struct schema_run *run, const struct schema_place *place,
+                                  enum schema_problem_place kind, const char *message)
 {
     AUTO_FREE char *pointer = pointer_to(place);
 
@@ -50,7 +50,7 @@ bool schema_problem(struct schema_run *run, const struct schema_place *place, co
     va_start(arguments, format);
     message = memory_format_list(format, arguments);
     va_end(arguments);
-    report(run, place, place->is_key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
+    schema_problem_report(run, place, place->is_key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
     return false;
 }
 
@@ -65,7 +65,7 @@ bool schema_problem_at_key(struct schema_run *run, const struct schema_place *pl
     va_start(arguments, format);
     message = memory_format_list(format, arguments);
     va_end(arguments);
-    report(run, place, place->key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
+    schema_problem_report(run, place, place->key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
     return false;
 }
 

@@ -131,8 +131,8 @@ struct directory {
     json_t *by_uri;     /* owned */
 };
 
-static struct schema_node *lookup(const struct schema *schema, const json_t *names,
-                                  const char *name)
+static struct schema_node *schema_reference_lookup(const struct schema *schema, const json_t *names,
+                                                   const char *name)
 {
     const json_t *number = json_object_get(names, name);
 
@@ -143,13 +143,13 @@ static struct schema_node *lookup(const struct schema *schema, const json_t *nam
 static int enter_uri(const struct schema *schema, struct directory *directory, const char *uri,
                      size_t number)
 {
-    if (lookup(schema, directory->by_uri, uri))
+    if (schema_reference_lookup(schema, directory->by_uri, uri))
         return -1;
     return json_object_set_new_nocheck(directory->by_uri, uri, json_integer((json_int_t)number));
 }
 
-static int enter(const struct schema *schema, struct directory *directory, size_t number,
-                 struct error *err)
+static int schema_reference_enter(const struct schema *schema, struct directory *directory,
+                                  size_t number, struct error *err)
 {
     const struct schema_node *node = schema->nodes[number];
     const char *anchor = json_object_get_string(node->source, "$anchor");
@@ -170,7 +170,7 @@ static int enter(const struct schema *schema, struct directory *directory, size_
 static int enter_all(const struct schema *schema, struct directory *directory, struct error *err)
 {
     for (size_t i = 0; i < schema->node_count; i++)
-        if (enter(schema, directory, i, err) < 0)
+        if (schema_reference_enter(schema, directory, i, err) < 0)
             return -1;
     return 0;
 }
@@ -203,10 +203,10 @@ static struct schema_node *find_in_resource(const struct schema *schema,
         return resource;
     if (fragment[1] == '/') {
         name = memory_format("%s%s", resource->pointer, fragment + 1);
-        return lookup(schema, directory->by_pointer, name);
+        return schema_reference_lookup(schema, directory->by_pointer, name);
     }
     name = memory_format("%s%s", resource->base, fragment);
-    return lookup(schema, directory->by_uri, name);
+    return schema_reference_lookup(schema, directory->by_uri, name);
 }
 
 static int link_rule(const struct schema *schema, const struct directory *directory,
@@ -216,7 +216,7 @@ static int link_rule(const struct schema *schema, const struct directory *direct
     AUTO_FREE char *uri = schema_uri_resolve(rule->node->base, reference);
     AUTO_FREE char *fragment = memory_copy_string(reference + strcspn(reference, "#"));
     AUTO_FREE char *quoted = schema_quote(rule->value);
-    struct schema_node *resource = lookup(schema, directory->by_uri, uri);
+    struct schema_node *resource = schema_reference_lookup(schema, directory->by_uri, uri);
     struct schema_node *target = NULL;
 
     if (!resource)

@@ -22,7 +22,7 @@ static bool is_string(const json_t *value)
     return json_is_string(value);
 }
 
-static bool is_number(const json_t *value)
+static bool schema_shape_is_number(const json_t *value)
 {
     return json_is_number(value);
 }
@@ -76,7 +76,7 @@ static bool all_items(const json_t *array, bool (*fits)(const json_t *))
     return json_is_array(array);
 }
 
-static bool is_type(const json_t *value)
+static bool schema_shape_is_type(const json_t *value)
 {
     return is_type_name(value) || (is_list(value) && all_items(value, is_type_name));
 }
@@ -128,11 +128,11 @@ static const struct {
     [SCHEMA_SHAPE_ANY] = {is_any, "a value"},
     [SCHEMA_SHAPE_BOOLEAN] = {is_boolean, "boolean"},
     [SCHEMA_SHAPE_STRING] = {is_string, "string"},
-    [SCHEMA_SHAPE_NUMBER] = {is_number, "number"},
+    [SCHEMA_SHAPE_NUMBER] = {schema_shape_is_number, "number"},
     [SCHEMA_SHAPE_POSITIVE] = {is_positive, "a number more than 0"},
     [SCHEMA_SHAPE_COUNT] = {is_count, "an integer of at least 0"},
     [SCHEMA_SHAPE_ARRAY] = {is_array, "array"},
-    [SCHEMA_SHAPE_TYPES] = {is_type, "the name of a type, or an array of them"},
+    [SCHEMA_SHAPE_TYPES] = {schema_shape_is_type, "the name of a type, or an array of them"},
     [SCHEMA_SHAPE_NAMES] = {is_names, "an array of strings"},
     [SCHEMA_SHAPE_NAMES_BY_NAME] = {is_names_by_name, "an object of arrays of strings"},
     [SCHEMA_SHAPE_PATTERN] = {is_string, "a regular expression"},

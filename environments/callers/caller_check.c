@@ -57,7 +57,7 @@ static void refuse_path(struct caller_check *check, const char *key, const char 
 
 /* The real path of PATH, of which is remembered that it was checked. Owned by the caller, or NULL
  * when it is refused. */
-static char *resolve(struct caller_check *check, const char *key, const char *path)
+static char *caller_check_resolve(struct caller_check *check, const char *key, const char *path)
 {
     struct error err = ERROR_INIT;
     AUTO_FREE char *real = real_path_find(path, &err);
@@ -72,7 +72,7 @@ static char *resolve(struct caller_check *check, const char *key, const char *pa
 
 static char *resolve_existing(struct caller_check *check, const char *key, const char *path)
 {
-    AUTO_FREE char *real = resolve(check, key, path);
+    AUTO_FREE char *real = caller_check_resolve(check, key, path);
 
     if (!real || access(real, F_OK) == 0)
         return STEAL_PTR(real);
@@ -80,7 +80,7 @@ static char *resolve_existing(struct caller_check *check, const char *key, const
     return NULL;
 }
 
-static void set_path(struct caller_check *check, const char *key, const char *real)
+static void caller_check_set_path(struct caller_check *check, const char *key, const char *real)
 {
     if (real)
         json_object_set_new(check->result->definition, key, json_string(real));
@@ -88,16 +88,16 @@ static void set_path(struct caller_check *check, const char *key, const char *re
 
 void caller_check_new_path(struct caller_check *check, const char *key, json_t *value)
 {
-    AUTO_FREE char *real = resolve(check, key, json_string_value(value));
+    AUTO_FREE char *real = caller_check_resolve(check, key, json_string_value(value));
 
-    set_path(check, key, real);
+    caller_check_set_path(check, key, real);
 }
 
 void caller_check_path(struct caller_check *check, const char *key, json_t *value)
 {
     AUTO_FREE char *real = resolve_existing(check, key, json_string_value(value));
 
-    set_path(check, key, real);
+    caller_check_set_path(check, key, real);
 }
 
 /* All that is in its directory goes into the image. */
@@ -111,7 +111,7 @@ void caller_check_dockerfile(struct caller_check *check, const char *key, json_t
     if (real && !is_allowed(check->rules, *directory ? directory : "/"))
         caller_check_refuse(check, key,
                             "the directory of \"%s\" is not in one of callers.allowed_paths", path);
-    set_path(check, key, real);
+    caller_check_set_path(check, key, real);
 }
 
 void caller_check_volumes(struct caller_check *check, const char *key, json_t *value)

@@ -130,7 +130,7 @@ static bool has_nul(const json_t *value)
 }
 
 /* An image that is built is not looked for by name. */
-static void complete(struct caller_check *check)
+static void caller_rules_complete(struct caller_check *check)
 {
     json_t *definition = check->result->definition;
 
@@ -139,7 +139,7 @@ static void complete(struct caller_check *check)
         json_object_del(definition, "image");
 }
 
-static void examine(struct caller_check *check)
+static void caller_rules_examine(struct caller_check *check)
 {
     const json_t *definition = check->result->definition;
 
@@ -156,7 +156,7 @@ static void examine(struct caller_check *check)
     read_sizes(json_object_get(definition, "limits"));
     if (!definition_schema_validate(check->schema, definition, misfits_on_problem, &check->misfits))
         return;
-    complete(check);
+    caller_rules_complete(check);
     check_values(check);
 }
 
@@ -174,7 +174,7 @@ int caller_rules_settle(const struct caller_rules *rules, const json_t *written,
         .misfits = {.whole = CALLER_ARGUMENT, .prefix = CALLER_ARGUMENT "."},
     };
 
-    examine(&check);
+    caller_rules_examine(&check);
     if (misfits_tell(&check.misfits, "arguments do not fit", err) < 0) {
         caller_definition_deinit(&settled);
         return -1;

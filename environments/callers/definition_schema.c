@@ -22,7 +22,7 @@ struct definition_schemas {
 };
 
 /* The program's own schemas: that they compile is tested, so it cannot fail here. */
-static void load(struct definition_schema *schema, const char *type)
+static void definition_schema_load(struct definition_schema *schema, const char *type)
 {
     AUTO_FREE char *name = memory_format("environment.%s", type);
     struct error err = ERROR_INIT;
@@ -40,7 +40,7 @@ struct definition_schemas *definition_schemas_new(void)
     struct definition_schemas *schemas = NEW(struct definition_schemas);
 
     for (size_t i = 0; i < TYPES; i++)
-        load(&schemas->of[i], definition_types[i]);
+        definition_schema_load(&schemas->of[i], definition_types[i]);
     return schemas;
 }
 
@@ -62,14 +62,15 @@ const struct definition_schema *definition_schemas_find(const struct definition_
     return NULL;
 }
 
-static const json_t *property(const struct definition_schema *schema, const char *key)
+static const json_t *definition_schema_property(const struct definition_schema *schema,
+                                                const char *key)
 {
     return json_object_get(json_object_get(schema->document, "properties"), key);
 }
 
 bool definition_schema_has(const struct definition_schema *schema, const char *key)
 {
-    return property(schema, key);
+    return definition_schema_property(schema, key);
 }
 
 char *definition_schemas_types(const struct definition_schemas *schemas, const char *key)
@@ -96,7 +97,7 @@ bool definition_schema_validate(const struct definition_schema *schema, const js
 }
 
 /* What NODE refers to, "#/..." without escapes, or NULL. Borrowed. */
-static const json_t *referred(const json_t *document, const json_t *node)
+static const json_t *definition_schema_referred(const json_t *document, const json_t *node)
 {
     const char *reference = json_object_get_string(node, "$ref");
 
@@ -112,19 +113,19 @@ static const json_t *referred(const json_t *document, const json_t *node)
 }
 
 /* KEYWORD of NODE, or of what it refers to. Borrowed, or NULL. */
-static const json_t *keyword(const struct definition_schema *schema, const json_t *node,
-                             const char *name)
+static const json_t *definition_schema_keyword(const struct definition_schema *schema,
+                                               const json_t *node, const char *name)
 {
     const json_t *found = NULL;
 
-    for (; node && !found; node = referred(schema->document, node))
+    for (; node && !found; node = definition_schema_referred(schema->document, node))
         found = json_object_get(node, name);
     return found;
 }
 
 const json_t *definition_schema_default(const struct definition_schema *schema, const char *key)
 {
-    return keyword(schema, property(schema, key), "default");
+    return definition_schema_keyword(schema, definition_schema_property(schema, key), "default");
 }
 
 void definition_schema_complete(const struct definition_schema *schema, json_t *definition)
@@ -133,7 +134,7 @@ void definition_schema_complete(const struct definition_schema *schema, json_t *
     json_t *node;
 
     json_object_foreach (json_object_get(schema->document, "properties"), key, node) {
-        const json_t *fallback = keyword(schema, node, "default");
+        const json_t *fallback = definition_schema_keyword(schema, node, "default");
 
         if (fallback && !json_object_get(definition, key))
             json_object_set_new(definition, key, json_deep_copy(fallback));
@@ -154,8 +155,8 @@ static void copy_parts(const struct definition_schema *schema, const json_t *nod
     static const char *const kinds[] = {"items", "additionalProperties"};
 
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-        const json_t *part = keyword(schema, node, kinds[i]);
-        const json_t *type = keyword(schema, part, "type");
+        const json_t *part = definition_schema_keyword(schema, node, kinds[i]);
+        const json_t *type = definition_schema_keyword(schema, part, "type");
 
         if (json_is_string(type))
             json_object_set_new(brief, kinds[i], json_pack("{s:O}", "type", type));
@@ -164,14 +165,16 @@ static void copy_parts(const struct definition_schema *schema, const json_t *nod
 
 json_t *definition_schema_brief(const struct definition_schema *schema, const char *key)
 {
-    const json_t *node = property(schema, key);
+    const json_t *node = definition_schema_property(schema, key);
     json_t *brief = json_object();
 
-    json_object_set(brief, "type", (json_t *)keyword(schema, node, "type"));
-    if (keyword(schema, node, "enum"))
-        json_object_set_new(brief, "enum", json_deep_copy(keyword(schema, node, "enum")));
+    json_object_set(brief, "type", (json_t *)definition_schema_keyword(schema, node, "type"));
+    if (definition_schema_keyword(schema, node, "enum"))
+        json_object_set_new(brief, "enum",
+                            json_deep_copy(definition_schema_keyword(schema, node, "enum")));
     copy_parts(schema, node, brief);
-    json_object_set_new(brief, "description",
-                        first_sentence(json_string_value(keyword(schema, node, "description"))));
+    json_object_set_new(
+        brief, "description",
+        first_sentence(json_string_value(definition_schema_keyword(schema, node, "description"))));
     return brief;
 }

@@ -70,7 +70,7 @@ static void split_rest(struct image_reference *reference, const char *text)
         reference->digest = memory_copy_string(digest + 1);
 }
 
-static void split(struct image_reference *reference, const char *text)
+static void image_reference_split(struct image_reference *reference, const char *text)
 {
     *reference = (struct image_reference){0};
     split_rest(reference, split_domain(reference, text));
@@ -120,13 +120,13 @@ static bool is_pattern(const struct image_reference *pattern)
 }
 
 /* Splits TEXT; false when it is too long, or its parts are not what FITS wants. */
-static bool parse(struct image_reference *ret, const char *text,
-                  bool (*fits)(const struct image_reference *))
+static bool image_reference_split_checked(struct image_reference *ret, const char *text,
+                                          bool (*fits)(const struct image_reference *))
 {
     *ret = (struct image_reference){0};
     if (strlen(text) > REFERENCE_BYTES)
         return false;
-    split(ret, text);
+    image_reference_split(ret, text);
     if (fits(ret))
         return true;
     image_reference_deinit(ret);
@@ -135,7 +135,7 @@ static bool parse(struct image_reference *ret, const char *text,
 
 int image_reference_parse(struct image_reference *ret, const char *text, struct error *err)
 {
-    if (!parse(ret, text, is_reference))
+    if (!image_reference_split_checked(ret, text, is_reference))
         return error_set(err, ERROR_INVALID_ARGUMENTS,
                          "must be the name of an image, such as python:3.11-slim");
     if (ret->digest)
@@ -152,7 +152,7 @@ static bool ends_open(const char *path)
 
 int image_pattern_parse(struct image_reference *ret, const char *text, struct error *err)
 {
-    if (!parse(ret, text, is_pattern))
+    if (!image_reference_split_checked(ret, text, is_pattern))
         return error_set(err, ERROR_INVALID_ARGUMENTS,
                          "must be the name of an image, with * for any number of characters, such "
                          "as python:*");
@@ -185,7 +185,7 @@ char *image_reference_text(const struct image_reference *reference)
 
 /* After a "*" that did not go far enough it is tried with one character more: only the last one has
  * to be, so the work is bounded by the product of the lengths. */
-static bool matches(const char *pattern, const char *text)
+static bool image_pattern_matches(const char *pattern, const char *text)
 {
     const char *star = NULL;
     const char *tried = NULL; /* where what follows the star was tried last */
@@ -211,15 +211,16 @@ static bool version_matches(const struct image_reference *reference,
                             const struct image_reference *pattern)
 {
     if (!reference->digest)
-        return !pattern->digest && matches(pattern->tag, reference->tag);
+        return !pattern->digest && image_pattern_matches(pattern->tag, reference->tag);
     if (pattern->digest)
-        return matches(pattern->digest, reference->digest);
+        return image_pattern_matches(pattern->digest, reference->digest);
     return strcmp(pattern->tag, ANY) == 0;
 }
 
 bool image_reference_matches(const struct image_reference *reference,
                              const struct image_reference *pattern)
 {
-    return matches(pattern->domain, reference->domain) && matches(pattern->path, reference->path) &&
+    return image_pattern_matches(pattern->domain, reference->domain) &&
+           image_pattern_matches(pattern->path, reference->path) &&
            version_matches(reference, pattern);
 }

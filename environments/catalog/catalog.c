@@ -183,8 +183,8 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
     return 0;
 }
 
-static struct environment *create(struct environment_recipe *recipe, const char **ret_key,
-                                  struct error *err)
+static struct environment *catalog_create(struct environment_recipe *recipe, const char **ret_key,
+                                          struct error *err)
 {
     const char *type = json_object_get_string(recipe->definition, "type");
 
@@ -198,10 +198,10 @@ static struct environment *create(struct environment_recipe *recipe, const char 
 
 /* A new environment, owned by the caller. PATHS (taken) are those that a call has named, or NULL.
  */
-static struct environment *make(const struct catalog *catalog, const char *name,
-                                const json_t *definition,
-                                const struct environment_settings *defaults, char **paths,
-                                const char **ret_key, struct error *err)
+static struct environment *catalog_make(const struct catalog *catalog, const char *name,
+                                        const json_t *definition,
+                                        const struct environment_settings *defaults, char **paths,
+                                        const char **ret_key, struct error *err)
 {
     struct environment_recipe recipe = {
         .name = name,
@@ -219,7 +219,7 @@ static struct environment *make(const struct catalog *catalog, const char *name,
     recipe.settings.variables = NULL;
     recipe.settings.paths = paths;
     if (read_settings(&recipe, ret_key, err) == 0)
-        environment = create(&recipe, ret_key, err);
+        environment = catalog_create(&recipe, ret_key, err);
     environment_settings_deinit(&recipe.settings);
     return environment;
 }
@@ -233,7 +233,7 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
     *ret_key = NULL;
     if (catalog_find(catalog, name))
         return error_set(err, ERROR_CONFIG, "there is an environment \"%s\" already", name);
-    environment = make(catalog, name, definition, defaults, NULL, ret_key, err);
+    environment = catalog_make(catalog, name, definition, defaults, NULL, ret_key, err);
     if (!environment)
         return -1;
     catalog->environments =
@@ -262,7 +262,7 @@ static struct environment *take_alike(struct catalog *catalog, const struct envi
 
 /* What is to be used in the place of NEXT (taken): the environment that CATALOG has, or NEXT, which
  * begins. */
-static struct environment *settle(struct catalog *catalog, struct environment *next)
+static struct environment *catalog_settle(struct catalog *catalog, struct environment *next)
 {
     struct environment *known = take_alike(catalog, next);
 
@@ -280,7 +280,7 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
     size_t count = next->count;
 
     for (size_t i = 0; i < count; i++)
-        environments[i] = settle(catalog, environments[i]);
+        environments[i] = catalog_settle(catalog, environments[i]);
     for (size_t i = 0; i < catalog->count; i++)
         if (catalog->environments[i])
             retirement_add(&catalog->retirement, STEAL_PTR(catalog->environments[i]));
@@ -312,8 +312,9 @@ static int blame_key(const char *key, const struct error *cause, struct error *e
 }
 
 /* The environment for a definition that has passed the rules. Borrowed, or NULL. */
-static struct environment *shelve(struct catalog *catalog, const struct caller_rules *rules,
-                                  const struct caller_definition *definition, struct error *err)
+static struct environment *catalog_shelve(struct catalog *catalog, const struct caller_rules *rules,
+                                          const struct caller_definition *definition,
+                                          struct error *err)
 {
     char digest[DIGEST_TEXT_BYTES];
     struct error cause = ERROR_INIT;
@@ -324,8 +325,9 @@ static struct environment *shelve(struct catalog *catalog, const struct caller_r
     environment = shelf_find(catalog->shelf, digest);
     if (environment || shelf_make_room(catalog->shelf, err) < 0)
         return environment;
-    environment = make(catalog, CATALOG_DEFINED_NAME, definition->definition,
-                       caller_rules_settings(rules), copy_strings(definition->paths), &key, &cause);
+    environment =
+        catalog_make(catalog, CATALOG_DEFINED_NAME, definition->definition,
+                     caller_rules_settings(rules), copy_strings(definition->paths), &key, &cause);
     if (!environment) {
         (void)blame_key(key, &cause, err);
         return NULL;
@@ -343,7 +345,7 @@ struct environment *catalog_define(struct catalog *catalog, const json_t *defini
 
     if (caller_rules_settle(rules, definition, &settled, err) < 0)
         return NULL;
-    environment = shelve(catalog, rules, &settled, err);
+    environment = catalog_shelve(catalog, rules, &settled, err);
     caller_definition_deinit(&settled);
     return environment;
 }

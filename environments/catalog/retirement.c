@@ -24,7 +24,7 @@ static void retired_free(struct retirement *retirement, struct retired *retired)
     free(retired);
 }
 
-static void stop(struct retired *retired)
+static void retirement_stop_one(struct retired *retired)
 {
     if (!retired->is_stopped)
         environment_stop(retired->environment);
@@ -36,12 +36,12 @@ static void let_go(struct retirement *retirement, struct retired *retired)
 {
     if (retired->environment->users > 0)
         return;
-    stop(retired);
+    retirement_stop_one(retired);
     if (environment_is_idle(retired->environment))
         retired_free(retirement, retired);
 }
 
-static void on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events)
+static void retirement_on_prepare(struct ev_loop *loop, struct ev_prepare *prepare, int events)
 {
     struct retirement *retirement = CONTAINER_OF(prepare, struct retirement, prepare);
 
@@ -57,7 +57,7 @@ void retirement_init(struct retirement *retirement, struct ev_loop *loop)
 {
     *retirement = (struct retirement){.loop = loop};
     list_init(&retirement->going);
-    ev_prepare_init(&retirement->prepare, on_prepare);
+    ev_prepare_init(&retirement->prepare, retirement_on_prepare);
 }
 
 void retirement_deinit(struct retirement *retirement)
@@ -84,7 +84,7 @@ void retirement_add(struct retirement *retirement, struct environment *environme
 void retirement_stop(struct retirement *retirement)
 {
     LIST_FOR_EACH (&retirement->going, link)
-        stop(retired_of(link));
+        retirement_stop_one(retired_of(link));
 }
 
 bool retirement_is_idle(const struct retirement *retirement)

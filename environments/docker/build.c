@@ -47,12 +47,12 @@ void docker_build_note(struct docker_build *build, const char *line)
     }
 }
 
-static void on_said(struct last_lines *lines, const char *line)
+static void image_build_on_said(struct last_lines *lines, const char *line)
 {
     docker_build_note(CONTAINER_OF(lines, struct docker_build, said), line);
 }
 
-static void on_line(struct json_lines *lines, const json_t *line)
+static void image_build_on_line(struct json_lines *lines, const json_t *line)
 {
     struct docker_build *build = CONTAINER_OF(lines, struct docker_build, lines);
     const char *text = json_object_get_string(line, "stream");
@@ -64,7 +64,7 @@ static void on_line(struct json_lines *lines, const json_t *line)
         error_set(&build->error, ERROR_UNAVAILABLE, "%s", problem);
 }
 
-static void on_data(struct engine_request *request, const char *data, size_t length)
+static void image_build_on_data(struct engine_request *request, const char *data, size_t length)
 {
     struct docker_build *build = CONTAINER_OF(request, struct docker_build, request);
 
@@ -72,13 +72,14 @@ static void on_data(struct engine_request *request, const char *data, size_t len
         (void)json_lines_feed(&build->lines, data, length, &build->error);
 }
 
-static ssize_t on_send(struct engine_request *request, char *room, size_t size, struct error *err)
+static ssize_t image_build_on_send(struct engine_request *request, char *room, size_t size,
+                                   struct error *err)
 {
     return archive_read(CONTAINER_OF(request, struct docker_build, request)->archive, room, size,
                         err);
 }
 
-static void clear(struct docker_build *build)
+static void image_build_clear(struct docker_build *build)
 {
     json_lines_deinit(&build->lines);
     archive_free(build->archive);
@@ -86,7 +87,7 @@ static void clear(struct docker_build *build)
 }
 
 /* With the newest image those go that it was made from and that nothing else needs. */
-static void discard(struct docker_build *build)
+static void image_build_discard(struct docker_build *build)
 {
     AUTO_FREE char *path = memory_format("/images/%s", build->made);
 
@@ -94,20 +95,20 @@ static void discard(struct docker_build *build)
         engine_discard(build->site->engine, path);
 }
 
-static void on_done(struct engine_request *request, const struct engine_answer *answer,
-                    const struct error *err)
+static void image_build_on_done(struct engine_request *request, const struct engine_answer *answer,
+                                const struct error *err)
 {
     struct docker_build *build = CONTAINER_OF(request, struct docker_build, request);
     const char *said = last_lines_end(&build->said);
     struct error problem = ERROR_INIT;
 
     (void)answer;
-    clear(build);
+    image_build_clear(build);
     if (!err && build->error.code == ERROR_NONE) {
         build->done(build, NULL);
         return;
     }
-    discard(build);
+    image_build_discard(build);
     error_set(&problem, ERROR_UNAVAILABLE, "%s%s%s", err ? err->message : build->error.message,
               *said ? "\n" : "", said);
     build->done(build, &problem);
@@ -147,13 +148,14 @@ int docker_build_start(struct docker_build *build, struct docker_site *site, con
     if (!build->archive)
         return -1;
     path = make_path(build, name);
-    build->said = (struct last_lines){.said = on_said};
+    build->said = (struct last_lines){.said = image_build_on_said};
     build->error = (struct error)ERROR_INIT;
     build->made[0] = '\0';
     build->is_ours = false;
-    build->lines.line = on_line;
+    build->lines.line = image_build_on_line;
     json_lines_init(&build->lines);
-    build->request = (struct engine_request){.done = on_done, .data = on_data, .send = on_send};
+    build->request = (struct engine_request){
+        .done = image_build_on_done, .data = image_build_on_data, .send = image_build_on_send};
     environment_step(site->environment, -1, "sending what %s needs",
                      json_object_get_string(site->definition, "dockerfile"));
     engine_request_start(&build->request, site->engine,
@@ -166,6 +168,6 @@ void docker_build_cancel(struct docker_build *build)
     if (!build->archive)
         return;
     engine_request_cancel(&build->request);
-    clear(build);
-    discard(build);
+    image_build_clear(build);
+    image_build_discard(build);
 }

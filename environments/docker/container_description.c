@@ -46,7 +46,7 @@ json_t *docker_mount(const char *source, const char *target, bool writable)
                      "BindOptions", "Propagation", "rprivate");
 }
 
-static json_t *strings(const char *const *list)
+static json_t *container_description_strings(const char *const *list)
 {
     json_t *array = json_array();
 
@@ -86,7 +86,7 @@ static void set_variable(json_t *variables, json_t *variable)
 }
 
 /* The environment variables. Those of the image are under them. */
-static json_t *variables(const struct docker_container *container)
+static json_t *container_description_variables(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
     json_t *array =
@@ -158,7 +158,7 @@ static json_t *memory_file_systems(const struct docker_container *container)
                      json_string_format("rw,noexec,nosuid,nodev,mode=1777,size=%d", SHARED_BYTES));
 }
 
-static json_t *limit(const char *name, uint64_t most)
+static json_t *container_description_limit(const char *name, uint64_t most)
 {
     return json_pack("{s:s, s:I, s:I}", "Name", name, //
                      "Soft", (json_int_t)most, "Hard", (json_int_t)most);
@@ -167,13 +167,15 @@ static json_t *limit(const char *name, uint64_t most)
 static json_t *process_limits(const struct docker_container *container)
 {
     uint64_t file_size = container->settings->limits.file_size;
-    json_t *limits = json_pack("[o, o, o]", limit("nofile", OPEN_FILES), limit("core", 0),
-                               limit("memlock", LOCKED_BYTES));
+    json_t *limits = json_pack("[o, o, o]", container_description_limit("nofile", OPEN_FILES),
+                               container_description_limit("core", 0),
+                               container_description_limit("memlock", LOCKED_BYTES));
 
     if (container->most_processes > 0)
-        json_array_append_new(limits, limit("nproc", container->most_processes));
+        json_array_append_new(limits,
+                              container_description_limit("nproc", container->most_processes));
     if (purposes[container->purpose].has_workspace && file_size > 0)
-        json_array_append_new(limits, limit("fsize", file_size));
+        json_array_append_new(limits, container_description_limit("fsize", file_size));
     return limits;
 }
 
@@ -198,7 +200,7 @@ static void set_resources(const struct docker_container *container, json_t *host
     json_object_set_new(host, "Ulimits", process_limits(container));
 }
 
-static const char *network_of(const struct docker_container *container)
+static const char *container_description_network_of(const struct docker_container *container)
 {
     const char *network = json_object_get_string(container->definition, "network");
 
@@ -260,14 +262,14 @@ static json_t *log_of(const struct docker_container *container)
 
 static json_t *describe_host(const struct docker_container *container)
 {
-    json_t *host = json_pack("{s:s, s:b, s:o, s:o, s:o, s:{s:s}, s:b, s:b}",          //
-                             "NetworkMode", network_of(container),                    //
-                             "ReadonlyRootfs", !purposes[container->purpose].is_kept, //
-                             "Tmpfs", memory_file_systems(container),                 //
-                             "Mounts", all_mounts(container),                         //
-                             "LogConfig", log_of(container),                          //
-                             "RestartPolicy", "Name", "no",                           //
-                             "AutoRemove", 0,                                         //
+    json_t *host = json_pack("{s:s, s:b, s:o, s:o, s:o, s:{s:s}, s:b, s:b}",             //
+                             "NetworkMode", container_description_network_of(container), //
+                             "ReadonlyRootfs", !purposes[container->purpose].is_kept,    //
+                             "Tmpfs", memory_file_systems(container),                    //
+                             "Mounts", all_mounts(container),                            //
+                             "LogConfig", log_of(container),                             //
+                             "RestartPolicy", "Name", "no",                              //
+                             "AutoRemove", 0,                                            //
                              "Init", 0);
 
     set_resources(container, host);
@@ -278,7 +280,7 @@ static json_t *describe_host(const struct docker_container *container)
 
 /* Standard input is the lifeline of a pyexecd-init that keeps a container: it ends when the
  * server's connection does. In others a script's last output could get lost with it. */
-static void set_streams(json_t *description, bool is_kept)
+static void container_description_set_streams(json_t *description, bool is_kept)
 {
     json_object_set_new(description, "Tty", json_false());
     json_object_set_new(description, "OpenStdin", json_boolean(is_kept));
@@ -298,15 +300,15 @@ json_t *docker_container_describe(const struct docker_container *container)
                   "User", container->user,                                                   //
                   "WorkingDir", has_workspace ? DOCKER_WORKSPACE : "/",                      //
                   "Entrypoint", is_kept ? keep_command(container) : init_command(container), //
-                  "Cmd", strings(container->program),                                        //
-                  "Env", variables(container),                                               //
+                  "Cmd", container_description_strings(container->program),                  //
+                  "Env", container_description_variables(container),                         //
                   "Hostname", "container",                                                   //
                   "Healthcheck", "Test", "NONE",                                             //
                   "StopSignal", "SIGKILL",                                                   //
                   "Labels", container->labels,                                               //
                   "HostConfig", describe_host(container));
 
-    set_streams(description, is_kept);
+    container_description_set_streams(description, is_kept);
     return description;
 }
 
@@ -314,8 +316,8 @@ json_t *docker_exec_describe(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
     json_t *command = init_command(container);
-    json_t *program = strings(container->program);
-    json_t *own = strings(container->variables);
+    json_t *program = container_description_strings(container->program);
+    json_t *own = container_description_strings(container->variables);
 
     json_array_extend(command, program);
     json_decref(program);

@@ -20,7 +20,7 @@ enum {
     PIECE_BYTES = 256 * 1024, /* read in one turn of the loop */
 };
 
-static char *folder_of(const char *path)
+static char *build_context_folder_of(const char *path)
 {
     return memory_format("%.*s", (int)(strrchr(path, '/') - path), path);
 }
@@ -44,9 +44,9 @@ static struct dockerignore *read_ignore(const char *folder, struct error *err)
     return ignore;
 }
 
-static int fill(struct archive *archive, const char *path, struct error *err)
+static int build_context_fill(struct archive *archive, const char *path, struct error *err)
 {
-    AUTO_FREE char *folder = folder_of(path);
+    AUTO_FREE char *folder = build_context_folder_of(path);
     struct dockerignore *ignore;
     size_t length;
     AUTO_FREE char *text = fd_read_file(path, FILE_BYTES, &length, err);
@@ -64,7 +64,8 @@ struct archive *docker_context_open(const struct docker_site *site, struct error
 {
     struct archive *archive = archive_new(LIMIT_BYTES);
 
-    if (fill(archive, json_object_get_string(site->definition, "dockerfile"), err) == 0)
+    if (build_context_fill(archive, json_object_get_string(site->definition, "dockerfile"), err) ==
+        0)
         return archive;
     archive_free(archive);
     return NULL;
@@ -83,7 +84,7 @@ static void stop_reading(struct docker_context *context)
 }
 
 /* Nothing is forgotten: what an image is built from decides what it is called. */
-static void finish(struct docker_context *context)
+static void build_context_finish(struct docker_context *context)
 {
     char key[DIGEST_TEXT_BYTES];
 
@@ -96,7 +97,7 @@ static void finish(struct docker_context *context)
     context->done(context, NULL);
 }
 
-static void on_more(struct ev_loop *loop, ev_timer *timer, int events)
+static void build_context_on_more(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct docker_context *context = CONTAINER_OF(timer, struct docker_context, more);
     AUTO_FREE char *room = memory_new(PIECE_BYTES, 1);
@@ -108,7 +109,7 @@ static void on_more(struct ev_loop *loop, ev_timer *timer, int events)
         digest_add(&context->digest, room, (size_t)count);
         ev_timer_again(loop, timer);
     } else if (count == 0) {
-        finish(context);
+        build_context_finish(context);
     } else {
         stop_reading(context);
         context->done(context, &err);
@@ -137,7 +138,7 @@ int docker_context_start(struct docker_context *context, struct docker_site *sit
     if (!context->archive)
         return -1;
     begin_digest(context);
-    ev_timer_init(&context->more, on_more, 0., 1e-6);
+    ev_timer_init(&context->more, build_context_on_more, 0., 1e-6);
     ev_timer_start(site->environment->loop, &context->more);
     return 0;
 }

@@ -38,7 +38,7 @@ static const struct docker_environment *const_docker_of(const struct environment
 
 /* The preparation: each step begins the next one. */
 
-static void finish(struct docker_environment *docker, const struct error *err)
+static void docker_finish(struct docker_environment *docker, const struct error *err)
 {
     const bool is_built = json_object_get(docker->site.definition, "dockerfile") != NULL;
 
@@ -49,57 +49,57 @@ static void finish(struct docker_environment *docker, const struct error *err)
     environment_prepared(&docker->environment, err);
 }
 
-static void on_packages(struct docker_packages *packages, const struct error *err)
+static void docker_on_packages(struct docker_packages *packages, const struct error *err)
 {
-    finish(CONTAINER_OF(packages, struct docker_environment, packages), err);
+    docker_finish(CONTAINER_OF(packages, struct docker_environment, packages), err);
 }
 
-static void install(struct docker_environment *docker)
+static void docker_install(struct docker_environment *docker)
 {
     struct error err = ERROR_INIT;
 
     if (!docker_packages_are_wanted(&docker->site))
-        finish(docker, NULL);
+        docker_finish(docker, NULL);
     else if (docker_packages_start(&docker->packages, &docker->site, &docker->image.facts,
                                    docker->python.facts.program, &err) < 0)
-        finish(docker, &err);
+        docker_finish(docker, &err);
 }
 
-static void on_python(struct docker_python *python, const struct error *err)
+static void docker_on_python(struct docker_python *python, const struct error *err)
 {
     struct docker_environment *docker = CONTAINER_OF(python, struct docker_environment, python);
 
     if (err)
-        finish(docker, err);
+        docker_finish(docker, err);
     else
-        install(docker);
+        docker_install(docker);
 }
 
-static void on_image(struct docker_image *image, const struct error *err)
+static void docker_on_image(struct docker_image *image, const struct error *err)
 {
     struct docker_environment *docker = CONTAINER_OF(image, struct docker_environment, image);
 
     if (err)
-        finish(docker, err);
+        docker_finish(docker, err);
     else if (docker_python_start(&docker->python, &docker->site, &image->facts) == OUTCOME_READY)
-        install(docker);
+        docker_install(docker);
 }
 
-static void on_met(struct docker_site *site, const struct error *err)
+static void docker_on_met(struct docker_site *site, const struct error *err)
 {
     struct docker_environment *docker = CONTAINER_OF(site, struct docker_environment, site);
     struct error problem = ERROR_INIT;
 
     if (err) {
-        finish(docker, err);
+        docker_finish(docker, err);
         return;
     }
     docker_sweep_catch_up(&docker->sweep);
     if (docker_image_start(&docker->image, site, &problem) < 0)
-        finish(docker, &problem);
+        docker_finish(docker, &problem);
 }
 
-static enum outcome prepare(struct environment *environment, struct error *err)
+static enum outcome docker_prepare(struct environment *environment, struct error *err)
 {
     struct docker_environment *docker = docker_of(environment);
 
@@ -115,7 +115,7 @@ static enum outcome prepare(struct environment *environment, struct error *err)
     return OUTCOME_PENDING;
 }
 
-static void cancel(struct environment *environment)
+static void docker_cancel(struct environment *environment)
 {
     struct docker_environment *docker = docker_of(environment);
 
@@ -127,7 +127,7 @@ static void cancel(struct environment *environment)
 
 /* Runs */
 
-static bool keeps(const struct docker_environment *docker)
+static bool docker_keeps(const struct docker_environment *docker)
 {
     return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
@@ -148,9 +148,9 @@ static int let_in(const struct docker_environment *docker, const struct executio
     return request->overlay ? access_list_open_file(request->overlay, uid, err) : 0;
 }
 
-static struct execution *start(struct environment *environment,
-                               const struct execution_request *request,
-                               struct execution_listener *listener, struct error *err)
+static struct execution *docker_start(struct environment *environment,
+                                      const struct execution_request *request,
+                                      struct execution_listener *listener, struct error *err)
 {
     struct docker_environment *docker = docker_of(environment);
     const struct docker_facts *image =
@@ -158,7 +158,7 @@ static struct execution *start(struct environment *environment,
 
     if (let_in(docker, request, err) < 0)
         return NULL;
-    if (keeps(docker))
+    if (docker_keeps(docker))
         return docker_kept_start(&docker->kept, image, &docker->python.facts, request, listener,
                                  err);
     return docker_run_start(&docker->site, image, &docker->python.facts, request, listener, err);
@@ -166,27 +166,27 @@ static struct execution *start(struct environment *environment,
 
 static bool can_overlay(const struct environment *environment)
 {
-    return !keeps(const_docker_of(environment));
+    return !docker_keeps(const_docker_of(environment));
 }
 
-static const char *interpreter(const struct environment *environment)
+static const char *docker_interpreter(const struct environment *environment)
 {
     return const_docker_of(environment)->python.facts.program;
 }
 
-static const char *python_version(const struct environment *environment)
+static const char *docker_python_version(const struct environment *environment)
 {
     return const_docker_of(environment)->python.facts.version;
 }
 
-static json_t *containment(const struct environment *environment)
+static json_t *docker_containment(const struct environment *environment)
 {
     (void)environment;
     return json_pack("{s:s, s:s, s:[]}", "process_tree", "container", "limits", "container",
                      "missing");
 }
 
-static void begin(struct environment *environment)
+static void docker_begin(struct environment *environment)
 {
     struct docker_environment *docker = docker_of(environment);
 
@@ -194,7 +194,7 @@ static void begin(struct environment *environment)
     docker_kept_begin(&docker->kept);
 }
 
-static void stop(struct environment *environment)
+static void docker_stop(struct environment *environment)
 {
     struct docker_environment *docker = docker_of(environment);
 
@@ -202,7 +202,7 @@ static void stop(struct environment *environment)
     docker_kept_stop(&docker->kept);
 }
 
-static bool is_idle(const struct environment *environment)
+static bool docker_is_idle(const struct environment *environment)
 {
     return engine_is_idle(const_docker_of(environment)->site.engine);
 }
@@ -211,7 +211,7 @@ static void docker_free(struct environment *environment)
 {
     struct docker_environment *docker = docker_of(environment);
 
-    stop(environment);
+    docker_stop(environment);
     docker_packages_deinit(&docker->packages);
     docker_python_deinit(&docker->python);
     docker_image_deinit(&docker->image);
@@ -220,7 +220,7 @@ static void docker_free(struct environment *environment)
     free(docker);
 }
 
-static json_t *reach(const struct environment *environment)
+static json_t *docker_describe_reach(const struct environment *environment)
 {
     return docker_reach(environment->definition);
 }
@@ -228,17 +228,17 @@ static json_t *reach(const struct environment *environment)
 static const struct environment_ops docker_ops = {
     .kind = "docker",
     .isolation = "docker",
-    .begin = begin,
-    .prepare = prepare,
-    .cancel = cancel,
-    .start = start,
+    .begin = docker_begin,
+    .prepare = docker_prepare,
+    .cancel = docker_cancel,
+    .start = docker_start,
     .can_overlay = can_overlay,
-    .interpreter = interpreter,
-    .python_version = python_version,
-    .containment = containment,
-    .reach = reach,
-    .stop = stop,
-    .is_idle = is_idle,
+    .interpreter = docker_interpreter,
+    .python_version = docker_python_version,
+    .containment = docker_containment,
+    .reach = docker_describe_reach,
+    .stop = docker_stop,
+    .is_idle = docker_is_idle,
     .free = docker_free,
 };
 
@@ -253,11 +253,11 @@ struct environment *docker_environment_new(struct environment_recipe *recipe, co
         free(docker);
         return NULL;
     }
-    docker->site.met = on_met;
+    docker->site.met = docker_on_met;
     docker_kept_init(&docker->kept, &docker->site);
     docker_sweep_init(&docker->sweep, &docker->site);
-    docker->image.done = on_image;
-    docker->python.done = on_python;
-    docker->packages.done = on_packages;
+    docker->image.done = docker_on_image;
+    docker->python.done = docker_on_python;
+    docker->packages.done = docker_on_packages;
     return &docker->environment;
 }

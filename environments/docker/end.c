@@ -24,7 +24,7 @@ static void take_words(struct process_end *end, const struct docker_observation 
 }
 
 /* It was killed before it could speak: by us, by somebody else, for want of memory. */
-static void guess(struct process_end *end, const struct docker_observation *seen)
+static void docker_end_guess(struct process_end *end, const struct docker_observation *seen)
 {
     end->run_seconds = seen->seconds;
     if (seen->killed)
@@ -49,6 +49,6 @@ struct process_end docker_end(const struct docker_observation *seen, const struc
     else if (*seen->failure)
         snprintf(end.failure, sizeof end.failure, "%s", seen->failure);
     else
-        guess(&end, seen);
+        docker_end_guess(&end, seen);
     return end;
 }

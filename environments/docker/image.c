@@ -61,9 +61,9 @@ static int check_architecture(const struct docker_image *image, const json_t *an
                      image->name, built_for, engine);
 }
 
-static void inspect(struct docker_image *image);
+static void image_inspect(struct docker_image *image);
 
-static void on_pulled(struct docker_pull *pull, const struct error *err)
+static void image_on_pulled(struct docker_pull *pull, const struct error *err)
 {
     struct docker_image *image = CONTAINER_OF(pull, struct docker_image, pull);
 
@@ -71,46 +71,46 @@ static void on_pulled(struct docker_pull *pull, const struct error *err)
         image->done(image, err);
         return;
     }
-    inspect(image);
+    image_inspect(image);
 }
 
-static void on_built(struct docker_build *build, const struct error *err)
+static void image_on_built(struct docker_build *build, const struct error *err)
 {
     struct docker_image *image = CONTAINER_OF(build, struct docker_image, build);
 
     if (err)
         image->done(image, err);
     else
-        inspect(image);
+        image_inspect(image);
 }
 
 static void build_image(struct docker_image *image)
 {
     struct error err = ERROR_INIT;
 
-    image->build.done = on_built;
+    image->build.done = image_on_built;
     if (docker_build_start(&image->build, image->site, image->name, &err) < 0)
         image->done(image, &err);
 }
 
-static void fetch(struct docker_image *image)
+static void image_fetch(struct docker_image *image)
 {
     image->is_fetched = true;
     if (json_object_get(image->site->definition, "dockerfile")) {
         build_image(image);
         return;
     }
-    image->pull.done = on_pulled;
+    image->pull.done = image_on_pulled;
     docker_pull_start(&image->pull, image->site, image->name);
 }
 
-static void on_missing(struct docker_image *image)
+static void image_on_missing(struct docker_image *image)
 {
     const bool is_built = json_object_get(image->site->definition, "dockerfile") != NULL;
     struct error err = ERROR_INIT;
 
     if (!image->is_fetched && (is_built || strcmp(pull_policy(image), "never") != 0)) {
-        fetch(image);
+        image_fetch(image);
         return;
     }
     if (image->is_fetched)
@@ -123,14 +123,14 @@ static void on_missing(struct docker_image *image)
     image->done(image, &err);
 }
 
-static void on_inspected(struct engine_request *request, const struct engine_answer *answer,
-                         const struct error *err)
+static void image_on_inspected(struct engine_request *request, const struct engine_answer *answer,
+                               const struct error *err)
 {
     struct docker_image *image = CONTAINER_OF(request, struct docker_image, request);
     struct error wrong = ERROR_INIT;
 
     if (err && answer->status == DOCKER_NOT_FOUND) {
-        on_missing(image);
+        image_on_missing(image);
         return;
     }
     if (!err && check_architecture(image, answer->json, &wrong) < 0)
@@ -140,12 +140,12 @@ static void on_inspected(struct engine_request *request, const struct engine_ans
     image->done(image, err);
 }
 
-static void inspect(struct docker_image *image)
+static void image_inspect(struct docker_image *image)
 {
     AUTO_FREE char *path = docker_image_path(image->name);
 
     environment_step(image->site->environment, -1, "looking for image %s", image->name);
-    image->request = (struct engine_request){.done = on_inspected};
+    image->request = (struct engine_request){.done = image_on_inspected};
     engine_request_start(
         &image->request, image->site->engine,
         &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
@@ -154,13 +154,13 @@ static void inspect(struct docker_image *image)
 static void find_or_fetch(struct docker_image *image)
 {
     if (strcmp(pull_policy(image), "always") == 0)
-        fetch(image);
+        image_fetch(image);
     else
-        inspect(image);
+        image_inspect(image);
 }
 
 /* What is built is called after what it is built from. */
-static void on_context(struct docker_context *context, const struct error *err)
+static void image_on_context(struct docker_context *context, const struct error *err)
 {
     struct docker_image *image = CONTAINER_OF(context, struct docker_image, context);
 
@@ -178,7 +178,7 @@ int docker_image_start(struct docker_image *image, struct docker_site *site, str
 
     image->site = site;
     image->is_fetched = false;
-    image->context.done = on_context;
+    image->context.done = image_on_context;
     free(image->name);
     image->name = NULL;
     if (json_object_get(site->definition, "dockerfile"))

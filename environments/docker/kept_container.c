@@ -74,7 +74,7 @@ static void container_free(struct kept_container *container)
     free(container);
 }
 
-static void call_free(struct kept_call *call)
+static void kept_container_call_free(struct kept_call *call)
 {
     free(call->python);
     free(call->user);
@@ -101,7 +101,7 @@ static struct process_end describe_end(const struct kept_call *call)
 }
 
 /* The one way out of a call. */
-static void finish(struct kept_call *call)
+static void kept_container_finish(struct kept_call *call)
 {
     struct kept_container *container = call->container;
     struct execution_listener *listener = call->execution.listener;
@@ -109,7 +109,7 @@ static void finish(struct kept_call *call)
 
     container->call = NULL;
     container->used_at = clock_seconds();
-    call_free(call);
+    kept_container_call_free(call);
     if (container->is_over)
         container_free(container);
     else
@@ -121,7 +121,7 @@ static void finish(struct kept_call *call)
 static void finish_when_over(struct kept_call *call)
 {
     if (call->is_over && (call->container->state != KEPT_ENDING || call->container->is_over))
-        finish(call);
+        kept_container_finish(call);
 }
 
 static void end_container(struct kept_container *container)
@@ -137,7 +137,7 @@ static bool is_clean(const struct kept_call *call)
     return call->has_words && call->words.flags == 0 && call->words.leftovers == 0;
 }
 
-static void on_exec_ended(struct exec *exec, const struct container_end *end)
+static void kept_container_on_exec_ended(struct exec *exec, const struct container_end *end)
 {
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
 
@@ -152,7 +152,8 @@ static void on_exec_ended(struct exec *exec, const struct container_end *end)
     finish_when_over(call);
 }
 
-static void on_container_ended(struct container *ended, const struct container_end *end)
+static void kept_container_on_container_ended(struct container *ended,
+                                              const struct container_end *end)
 {
     struct kept_container *container = CONTAINER_OF(ended, struct kept_container, container);
     container->end = *end;
@@ -179,14 +180,16 @@ static void kill_call(struct execution *execution)
 
 /* The start of a call */
 
-static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
+static void kept_container_on_errors(struct last_words_reader *reader, const char *data,
+                                     size_t length)
 {
     struct kept_call *call = CONTAINER_OF(reader, struct kept_call, errors);
 
     call->execution.listener->output(call->execution.listener, PROCESS_STDERR, data, length);
 }
 
-static void on_output(struct exec *exec, enum frame_stream stream, const char *data, size_t length)
+static void kept_container_on_output(struct exec *exec, enum frame_stream stream, const char *data,
+                                     size_t length)
 {
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
 
@@ -196,7 +199,7 @@ static void on_output(struct exec *exec, enum frame_stream stream, const char *d
         call->execution.listener->output(call->execution.listener, PROCESS_STDOUT, data, length);
 }
 
-static void execute(struct kept_call *call)
+static void kept_container_execute(struct kept_call *call)
 {
     struct kept_container *kept = call->container;
     struct docker_site *site = kept->kept->site;
@@ -214,8 +217,9 @@ static void execute(struct kept_call *call)
     container.variables = (const char *const *)call->variables;
     definition = docker_exec_describe(&container);
     last_words_reader_init(&call->errors, nonce);
-    call->errors.output = on_errors;
-    call->exec = (struct exec){.output = on_output, .ended = on_exec_ended};
+    call->errors.output = kept_container_on_errors;
+    call->exec =
+        (struct exec){.output = kept_container_on_output, .ended = kept_container_on_exec_ended};
     exec_start(&call->exec, site->engine,
                &(struct exec_plan){
                    .container = container_id(&kept->container),
@@ -224,7 +228,7 @@ static void execute(struct kept_call *call)
                });
 }
 
-static void on_container_started(struct container *started)
+static void kept_container_on_container_started(struct container *started)
 {
     struct kept_container *container = CONTAINER_OF(started, struct kept_container, container);
 
@@ -232,14 +236,14 @@ static void on_container_started(struct container *started)
 
     if (container->state != KEPT_STARTING)
         return;
-    execute(call);
+    kept_container_execute(call);
     call->execution.listener->began(call->execution.listener);
 }
 
 /* The containers */
 
-static void start_container(struct kept_container *kept, const struct docker_facts *image,
-                            const char *user, const json_t *mounts)
+static void kept_container_start(struct kept_container *kept, const struct docker_facts *image,
+                                 const char *user, const json_t *mounts)
 {
     struct docker_site *site = kept->kept->site;
     AUTO_JSON json_t *labels = docker_site_labels(site, LIFE_SECONDS);
@@ -267,8 +271,8 @@ static struct kept_container *container_new(struct docker_kept *kept, const char
 
     container->kept = kept;
     container->state = KEPT_STARTING;
-    container->container.started = on_container_started;
-    container->container.ended = on_container_ended;
+    container->container.started = kept_container_on_container_started;
+    container->container.ended = kept_container_on_container_ended;
     container->name = docker_site_name(kept->site);
     container->directory = memory_copy_string(directory);
     container->started_at = clock_seconds();
@@ -276,7 +280,7 @@ static struct kept_container *container_new(struct docker_kept *kept, const char
     return container;
 }
 
-static struct kept_container *find(struct docker_kept *kept, const char *directory)
+static struct kept_container *kept_container_find(struct docker_kept *kept, const char *directory)
 {
     LIST_FOR_EACH (&kept->containers, link) {
         struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
@@ -288,7 +292,7 @@ static struct kept_container *find(struct docker_kept *kept, const char *directo
 }
 
 /* The one that was used longest ago, of all that nobody uses. */
-static void make_room(struct docker_kept *kept)
+static void kept_container_make_room(struct docker_kept *kept)
 {
     struct kept_container *oldest = NULL;
     size_t count = 0;
@@ -305,15 +309,15 @@ static void make_room(struct docker_kept *kept)
 }
 
 /* One that would end by itself before the call does is replaced. */
-static bool lasts(const struct kept_container *container, double timeout)
+static bool kept_container_lasts(const struct kept_container *container, double timeout)
 {
     return clock_seconds() + timeout + DOCKER_GRACE_SECONDS < container->started_at + LIFE_SECONDS;
 }
 
-static struct kept_call *call_new(const struct docker_kept *kept,
-                                  const struct docker_python_facts *python,
-                                  const struct execution_request *request,
-                                  struct execution_listener *listener)
+static struct kept_call *kept_container_call_new(const struct docker_kept *kept,
+                                                 const struct docker_python_facts *python,
+                                                 const struct execution_request *request,
+                                                 struct execution_listener *listener)
 {
     struct kept_call *call = NEW(struct kept_call);
 
@@ -332,7 +336,7 @@ struct execution *docker_kept_start(struct docker_kept *kept, const struct docke
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err)
 {
-    struct kept_container *container = find(kept, request->directory);
+    struct kept_container *container = kept_container_find(kept, request->directory);
     AUTO_JSON json_t *mounts = docker_site_mounts(kept->site, request, err);
     struct kept_call *call;
 
@@ -342,25 +346,25 @@ struct execution *docker_kept_start(struct docker_kept *kept, const struct docke
         error_set(err, ERROR_BUSY, "the container of the working directory is in use");
         return NULL;
     }
-    if (container && !lasts(container, request->timeout)) {
+    if (container && !kept_container_lasts(container, request->timeout)) {
         container_free(container);
         container = NULL;
     }
-    call = call_new(kept, python, request, listener);
+    call = kept_container_call_new(kept, python, request, listener);
     if (!container) {
-        make_room(kept);
+        kept_container_make_room(kept);
         container = container_new(kept, request->directory);
-        start_container(container, image, call->user, mounts);
+        kept_container_start(container, image, call->user, mounts);
     }
     call->execution.is_starting = container->state == KEPT_STARTING;
     call->container = container;
     container->call = call;
     if (container->state == KEPT_IDLE)
-        execute(call);
+        kept_container_execute(call);
     return &call->execution;
 }
 
-static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
+static void kept_container_on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct docker_kept *kept = CONTAINER_OF(timer, struct docker_kept, look);
 
@@ -378,7 +382,7 @@ void docker_kept_init(struct docker_kept *kept, struct docker_site *site)
 {
     kept->site = site;
     list_init(&kept->containers);
-    ev_timer_init(&kept->look, on_look, LOOK_SECONDS, LOOK_SECONDS);
+    ev_timer_init(&kept->look, kept_container_on_look, LOOK_SECONDS, LOOK_SECONDS);
 }
 
 void docker_kept_begin(struct docker_kept *kept)

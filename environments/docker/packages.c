@@ -53,7 +53,7 @@ bool docker_packages_are_wanted(const struct docker_site *site)
            json_object_get(site->definition, "requirements_file");
 }
 
-static void fail(struct docker_packages *packages, const char *text)
+static void image_packages_fail(struct docker_packages *packages, const char *text)
 {
     struct error err = ERROR_INIT;
 
@@ -64,8 +64,8 @@ static void fail(struct docker_packages *packages, const char *text)
 
 /* The end: the image is there */
 
-static void on_inspected(struct engine_request *request, const struct engine_answer *answer,
-                         const struct error *err)
+static void image_packages_on_inspected(struct engine_request *request,
+                                        const struct engine_answer *answer, const struct error *err)
 {
     struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
 
@@ -75,9 +75,10 @@ static void on_inspected(struct engine_request *request, const struct engine_ans
     packages->done(packages, err);
 }
 
-static void inspect(struct docker_packages *packages,
-                    void (*done)(struct engine_request *request, const struct engine_answer *answer,
-                                 const struct error *err))
+static void image_packages_inspect(struct docker_packages *packages,
+                                   void (*done)(struct engine_request *request,
+                                                const struct engine_answer *answer,
+                                                const struct error *err))
 {
     AUTO_FREE char *path = docker_image_path(packages->tag);
 
@@ -87,16 +88,16 @@ static void inspect(struct docker_packages *packages,
         &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
 }
 
-static void on_committed(struct engine_request *request, const struct engine_answer *answer,
-                         const struct error *err)
+static void image_packages_on_committed(struct engine_request *request,
+                                        const struct engine_answer *answer, const struct error *err)
 {
     struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
 
     (void)answer;
     if (err)
-        fail(packages, err->message);
+        image_packages_fail(packages, err->message);
     else
-        inspect(packages, on_inspected);
+        image_packages_inspect(packages, image_packages_on_inspected);
 }
 
 /* Labels of a container are inherited by its image, and by every container made from that: those
@@ -109,7 +110,7 @@ static char *labels_of(const struct docker_packages *packages)
                          instance_state_name(packages->site->instance));
 }
 
-static void commit(struct docker_packages *packages)
+static void image_packages_commit(struct docker_packages *packages)
 {
     AUTO_FREE char *labels = labels_of(packages);
     AUTO_FREE char *changes = engine_escape(labels);
@@ -118,26 +119,28 @@ static void commit(struct docker_packages *packages)
                       container_id(&packages->container), strchr(packages->tag, ':') + 1, changes);
 
     environment_step(packages->site->environment, -1, "keeping %s", packages->names);
-    packages->request = (struct engine_request){.done = on_committed};
+    packages->request = (struct engine_request){.done = image_packages_on_committed};
     engine_request_start(&packages->request, packages->site->engine,
                          &(struct engine_question){.method = "POST", .path = path});
 }
 
 /* The installation */
 
-static void on_said(struct last_lines *lines, const char *line)
+static void image_packages_on_said(struct last_lines *lines, const char *line)
 {
     struct docker_packages *packages = CONTAINER_OF(lines, struct docker_packages, said);
 
     environment_step(packages->site->environment, -1, "installing %s: %s", packages->names, line);
 }
 
-static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
+static void image_packages_on_errors(struct last_words_reader *reader, const char *data,
+                                     size_t length)
 {
     last_lines_feed(&CONTAINER_OF(reader, struct docker_packages, errors)->said, 1, data, length);
 }
 
-static void on_output(struct exec *exec, enum frame_stream stream, const char *data, size_t length)
+static void image_packages_on_output(struct exec *exec, enum frame_stream stream, const char *data,
+                                     size_t length)
 {
     struct docker_packages *packages = CONTAINER_OF(exec, struct docker_packages, exec);
 
@@ -161,10 +164,10 @@ static void fail_with_last_lines(struct docker_packages *packages, const struct 
     else
         text = memory_format("pip failed:\n%s", *said ? said : "(it said nothing)");
     environment_step(packages->site->environment, -1, "installing %s", packages->names);
-    fail(packages, text);
+    image_packages_fail(packages, text);
 }
 
-static void on_installed(struct exec *exec, const struct container_end *seen)
+static void image_packages_on_installed(struct exec *exec, const struct container_end *seen)
 {
     struct docker_packages *packages = CONTAINER_OF(exec, struct docker_packages, exec);
     const char *said = last_lines_end(&packages->said);
@@ -177,17 +180,17 @@ static void on_installed(struct exec *exec, const struct container_end *seen)
     if (end.failure[0] || !end.reported || end.wait_status != 0)
         fail_with_last_lines(packages, &end, said);
     else
-        commit(packages);
+        image_packages_commit(packages);
 }
 
-static void add(const char **list, size_t *count, size_t most, const char *string)
+static void image_packages_add(const char **list, size_t *count, size_t most, const char *string)
 {
     if (*count < most)
         list[(*count)++] = string;
 }
 
 /* What the operator has written here replaces what is said elsewhere. */
-static bool is_handed_on(const char *variable, bool has_index)
+static bool image_packages_is_handed_on(const char *variable, bool has_index)
 {
     if (has_index &&
         (text_starts_with(variable, "PIP_EXTRA") || text_starts_with(variable, "PIP_NO_INDEX")))
@@ -208,20 +211,21 @@ static bool is_said(const char *const *variables, size_t count, const char *vari
     return false;
 }
 
-static void choose_variables(const char *variables[MOST_VARIABLES + 1], const char *index,
-                             const char *trusted_host)
+static void image_packages_choose_variables(const char *variables[MOST_VARIABLES + 1],
+                                            const char *index, const char *trusted_host)
 {
     size_t count = 0;
 
-    add(variables, &count, MOST_VARIABLES, "PIP_BREAK_SYSTEM_PACKAGES=1");
-    add(variables, &count, MOST_VARIABLES, "PIP_ROOT_USER_ACTION=ignore");
+    image_packages_add(variables, &count, MOST_VARIABLES, "PIP_BREAK_SYSTEM_PACKAGES=1");
+    image_packages_add(variables, &count, MOST_VARIABLES, "PIP_ROOT_USER_ACTION=ignore");
     if (index) /* it may hold a password, which a command line shows */
-        add(variables, &count, MOST_VARIABLES, index);
+        image_packages_add(variables, &count, MOST_VARIABLES, index);
     if (trusted_host)
-        add(variables, &count, MOST_VARIABLES, trusted_host);
+        image_packages_add(variables, &count, MOST_VARIABLES, trusted_host);
     for (char **variable = environ; *variable; variable++)
-        if (is_handed_on(*variable, index != NULL) && !is_said(variables, count, *variable))
-            add(variables, &count, MOST_VARIABLES, *variable);
+        if (image_packages_is_handed_on(*variable, index != NULL) &&
+            !is_said(variables, count, *variable))
+            image_packages_add(variables, &count, MOST_VARIABLES, *variable);
     variables[count] = NULL;
 }
 
@@ -245,11 +249,11 @@ static void choose_arguments(const struct docker_packages *packages,
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(always); i++)
-        add(arguments, &count, MOST_ARGUMENTS, always[i]);
+        image_packages_add(arguments, &count, MOST_ARGUMENTS, always[i]);
     if (!json_is_true(json_object_get(packages->site->definition, "allow_source_builds")))
-        add(arguments, &count, MOST_ARGUMENTS, "--only-binary=:all:");
+        image_packages_add(arguments, &count, MOST_ARGUMENTS, "--only-binary=:all:");
     if (string_of(packages, "pip_find_links"))
-        add(arguments, &count, MOST_ARGUMENTS, "--find-links=" WHEELS);
+        image_packages_add(arguments, &count, MOST_ARGUMENTS, "--find-links=" WHEELS);
     arguments[count] = NULL;
 }
 
@@ -260,7 +264,7 @@ static double seconds_left(const struct docker_packages *packages)
     return timeout > 0 ? timeout + DOCKER_GRACE_SECONDS : LONGEST_SECONDS;
 }
 
-static void on_container_started(struct container *started)
+static void image_packages_on_container_started(struct container *started)
 {
     struct docker_packages *packages = CONTAINER_OF(started, struct docker_packages, container);
     const char *index = string_of(packages, "pip_index_url");
@@ -275,7 +279,7 @@ static void on_container_started(struct container *started)
     struct docker_container container = docker_site_container(packages->site, DOCKER_INSTALL);
 
     choose_arguments(packages, arguments);
-    choose_variables(variables, index_variable, host_variable);
+    image_packages_choose_variables(variables, index_variable, host_variable);
     container.user = "0:0";
     container.nonce = nonce;
     container.seconds = seconds_left(packages);
@@ -283,9 +287,10 @@ static void on_container_started(struct container *started)
     container.variables = variables;
     definition = docker_exec_describe(&container);
     last_words_reader_init(&packages->errors, nonce);
-    packages->errors.output = on_errors;
-    packages->said = (struct last_lines){.said = on_said};
-    packages->exec = (struct exec){.output = on_output, .ended = on_installed};
+    packages->errors.output = image_packages_on_errors;
+    packages->said = (struct last_lines){.said = image_packages_on_said};
+    packages->exec =
+        (struct exec){.output = image_packages_on_output, .ended = image_packages_on_installed};
     exec_start(&packages->exec, packages->site->engine,
                &(struct exec_plan){
                    .container = container_id(&packages->container),
@@ -295,12 +300,14 @@ static void on_container_started(struct container *started)
 }
 
 /* Nothing ends it but us: it could not be started, or was killed, or the engine has gone. */
-static void on_container_ended(struct container *ended, const struct container_end *end)
+static void image_packages_on_container_ended(struct container *ended,
+                                              const struct container_end *end)
 {
     struct docker_packages *packages = CONTAINER_OF(ended, struct docker_packages, container);
 
-    fail(packages, end->failure[0] ? end->failure
-                                   : "the container that packages were installed in was killed");
+    image_packages_fail(packages, end->failure[0]
+                                      ? end->failure
+                                      : "the container that packages were installed in was killed");
 }
 
 /* New reference, or NULL. */
@@ -321,7 +328,7 @@ static json_t *make_mounts(const struct docker_packages *packages, struct error 
     return mounts;
 }
 
-static int start_container(struct docker_packages *packages, struct error *err)
+static int image_packages_start_container(struct docker_packages *packages, struct error *err)
 {
     AUTO_JSON json_t *mounts = make_mounts(packages, err);
     AUTO_JSON json_t *labels = docker_site_labels(packages->site, seconds_left(packages));
@@ -338,8 +345,8 @@ static int start_container(struct docker_packages *packages, struct error *err)
     container.mounts = mounts;
     container.labels = labels;
     definition = docker_container_describe(&container);
-    packages->container =
-        (struct container){.started = on_container_started, .ended = on_container_ended};
+    packages->container = (struct container){.started = image_packages_on_container_started,
+                                             .ended = image_packages_on_container_ended};
     container_start(&packages->container, packages->site->engine,
                     &(struct container_plan){
                         .name = name,
@@ -349,18 +356,19 @@ static int start_container(struct docker_packages *packages, struct error *err)
     return 0;
 }
 
-static void on_looked_for(struct engine_request *request, const struct engine_answer *answer,
-                          const struct error *err)
+static void image_packages_on_looked_for(struct engine_request *request,
+                                         const struct engine_answer *answer,
+                                         const struct error *err)
 {
     struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
     struct error problem = ERROR_INIT;
 
     if (!err || answer->status != DOCKER_NOT_FOUND) {
-        on_inspected(request, answer, err);
+        image_packages_on_inspected(request, answer, err);
         return;
     }
     environment_step(packages->site->environment, -1, "installing %s", packages->names);
-    if (start_container(packages, &problem) < 0)
+    if (image_packages_start_container(packages, &problem) < 0)
         packages->done(packages, &problem);
 }
 
@@ -388,7 +396,8 @@ static void make_tag(struct docker_packages *packages, const char *text)
 }
 
 /* As pip reads it: what has been checked, whatever becomes of the operator's file meanwhile. */
-static int write_file(struct docker_packages *packages, const char *text, struct error *err)
+static int image_packages_write_file(struct docker_packages *packages, const char *text,
+                                     struct error *err)
 {
     AUTO_FREE char *folder = memory_format("%s/docker/requirements", packages->site->state);
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
@@ -434,9 +443,9 @@ int docker_packages_start(struct docker_packages *packages, struct docker_site *
     free(packages->names);
     packages->names = requirements_names(&wanted);
     make_tag(packages, text);
-    if (write_file(packages, text, err) < 0)
+    if (image_packages_write_file(packages, text, err) < 0)
         return -1;
-    inspect(packages, on_looked_for);
+    image_packages_inspect(packages, image_packages_on_looked_for);
     return 0;
 }
 

@@ -23,7 +23,7 @@ static const struct {
     {"Pull complete", 1, 0},       {"Already exists", 1, 0},
 };
 
-static double part_of(const json_t *line)
+static double image_pull_part_of(const json_t *line)
 {
     const json_t *detail = json_object_get(line, "progressDetail");
     double total = json_number_value(json_object_get(detail, "total"));
@@ -41,7 +41,7 @@ void docker_pull_note(json_t *layers, const json_t *line)
         if (strncmp(status, stages[i].status, strlen(stages[i].status)) != 0)
             continue;
         json_object_set_new(layers, id,
-                            json_real(stages[i].from + stages[i].share * part_of(line)));
+                            json_real(stages[i].from + stages[i].share * image_pull_part_of(line)));
         return;
     }
 }
@@ -62,7 +62,7 @@ size_t docker_pull_complete(const json_t *layers, size_t *ret_count, double *ret
     return complete;
 }
 
-static void say_step(struct docker_pull *pull)
+static void image_pull_say_step(struct docker_pull *pull)
 {
     size_t count;
     double fraction;
@@ -77,7 +77,7 @@ static void say_step(struct docker_pull *pull)
 }
 
 /* A failure after the first bytes comes as a line. */
-static void on_line(struct json_lines *lines, const json_t *line)
+static void image_pull_on_line(struct json_lines *lines, const json_t *line)
 {
     struct docker_pull *pull = CONTAINER_OF(lines, struct docker_pull, lines);
     const char *problem = json_object_get_string(line, "error");
@@ -85,10 +85,10 @@ static void on_line(struct json_lines *lines, const json_t *line)
     if (problem && pull->error.code == ERROR_NONE)
         error_set(&pull->error, ERROR_UNAVAILABLE, "%s", problem);
     docker_pull_note(pull->layers, line);
-    say_step(pull);
+    image_pull_say_step(pull);
 }
 
-static void on_data(struct engine_request *request, const char *data, size_t length)
+static void image_pull_on_data(struct engine_request *request, const char *data, size_t length)
 {
     struct docker_pull *pull = CONTAINER_OF(request, struct docker_pull, request);
 
@@ -96,20 +96,20 @@ static void on_data(struct engine_request *request, const char *data, size_t len
         (void)json_lines_feed(&pull->lines, data, length, &pull->error);
 }
 
-static void clear(struct docker_pull *pull)
+static void image_pull_clear(struct docker_pull *pull)
 {
     json_lines_deinit(&pull->lines);
     json_decref(pull->layers);
     pull->layers = NULL;
 }
 
-static void on_done(struct engine_request *request, const struct engine_answer *answer,
-                    const struct error *err)
+static void image_pull_on_done(struct engine_request *request, const struct engine_answer *answer,
+                               const struct error *err)
 {
     struct docker_pull *pull = CONTAINER_OF(request, struct docker_pull, request);
 
     (void)answer;
-    clear(pull);
+    image_pull_clear(pull);
     if (!err && pull->error.code != ERROR_NONE)
         err = &pull->error;
     pull->done(pull, err);
@@ -134,9 +134,9 @@ void docker_pull_start(struct docker_pull *pull, struct docker_site *site, const
     pull->told = 0;
     pull->at = 0;
     pull->error = (struct error)ERROR_INIT;
-    pull->lines.line = on_line;
+    pull->lines.line = image_pull_on_line;
     json_lines_init(&pull->lines);
-    pull->request = (struct engine_request){.done = on_done, .data = on_data};
+    pull->request = (struct engine_request){.done = image_pull_on_done, .data = image_pull_on_data};
     environment_step(site->environment, -1, "pulling %s", name);
     engine_request_start(&pull->request, site->engine,
                          &(struct engine_question){.method = "POST", .path = path});
@@ -147,5 +147,5 @@ void docker_pull_cancel(struct docker_pull *pull)
     if (!pull->layers)
         return;
     engine_request_cancel(&pull->request);
-    clear(pull);
+    image_pull_clear(pull);
 }

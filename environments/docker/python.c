@@ -42,15 +42,15 @@ void docker_python_facts_deinit(struct docker_python_facts *facts)
     *facts = (struct docker_python_facts){0};
 }
 
-static const char *candidate(const struct docker_python *python)
+static const char *image_python_candidate(const struct docker_python *python)
 {
     return candidates[python->candidate];
 }
 
 /* The answers that are kept */
 
-static int read_facts(struct docker_python_facts *facts, const char *text, size_t length,
-                      const char *program)
+static int image_python_read_facts(struct docker_python_facts *facts, const char *text,
+                                   size_t length, const char *program)
 {
     AUTO_JSON json_t *answer = json_loadb(text, length, 0, NULL);
     const char *kept = json_object_get_string(answer, "program");
@@ -84,13 +84,13 @@ static char *answer_path(const struct docker_site *site, const struct docker_fac
     return memory_format("%s/docker/python/%s", site->state, name);
 }
 
-static bool recall(struct docker_python *python)
+static bool image_python_recall(struct docker_python *python)
 {
     struct error ignored = ERROR_INIT;
     size_t length;
     AUTO_FREE char *text = fd_read_file(python->path, ANSWER_BYTES, &length, &ignored);
 
-    return text && read_facts(&python->facts, text, length, NULL) == 0;
+    return text && image_python_read_facts(&python->facts, text, length, NULL) == 0;
 }
 
 static int write_answer(const char *path, const char *text, struct error *err)
@@ -112,7 +112,7 @@ static int write_answer(const char *path, const char *text, struct error *err)
 }
 
 /* Without it the question is asked again, no more. */
-static void remember(const struct docker_python *python)
+static void image_python_remember(const struct docker_python *python)
 {
     const struct docker_python_facts *facts = &python->facts;
     AUTO_JSON json_t *answer =
@@ -127,7 +127,8 @@ static void remember(const struct docker_python *python)
 
 /* The question */
 
-static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
+static void image_python_on_errors(struct last_words_reader *reader, const char *data,
+                                   size_t length)
 {
     struct docker_python *python = CONTAINER_OF(reader, struct docker_python, errors);
     struct error ignored = ERROR_INIT;
@@ -135,8 +136,8 @@ static void on_errors(struct last_words_reader *reader, const char *data, size_t
     (void)buffer_append(&python->complaint, data, length, &ignored);
 }
 
-static void on_output(struct container *container, enum frame_stream stream, const char *data,
-                      size_t length)
+static void image_python_on_output(struct container *container, enum frame_stream stream,
+                                   const char *data, size_t length)
 {
     struct docker_python *python = CONTAINER_OF(container, struct docker_python, container);
     struct error ignored = ERROR_INIT;
@@ -147,14 +148,14 @@ static void on_output(struct container *container, enum frame_stream stream, con
         (void)buffer_append(&python->answer, data, length, &ignored);
 }
 
-static void clear(struct docker_python *python)
+static void image_python_clear(struct docker_python *python)
 {
     buffer_deinit(&python->answer);
     buffer_deinit(&python->complaint);
 }
 
 /* The first line of what was printed instead of an answer. */
-static int complain(struct docker_python *python, struct error *err)
+static int image_python_complain(struct docker_python *python, struct error *err)
 {
     const char *bytes = buffer_bytes(&python->complaint);
     size_t length = buffer_length(&python->complaint);
@@ -165,26 +166,28 @@ static int complain(struct docker_python *python, struct error *err)
     if (length > QUOTED_BYTES)
         length = QUOTED_BYTES;
     return error_set(err, ERROR_UNAVAILABLE, "%s in the image is not a working Python 3%s%.*s",
-                     candidate(python), length ? ": " : "", (int)length, length ? bytes : "");
+                     image_python_candidate(python), length ? ": " : "", (int)length,
+                     length ? bytes : "");
 }
 
-static int judge(struct docker_python *python, const struct process_end *end, struct error *err)
+static int image_python_judge(struct docker_python *python, const struct process_end *end,
+                              struct error *err)
 {
     if (end->failure[0])
         return error_set(err, ERROR_UNAVAILABLE, "%s", end->failure);
     if (!end->reported || !WIFEXITED(end->wait_status) || WEXITSTATUS(end->wait_status) != 0 ||
-        read_facts(&python->facts, buffer_bytes(&python->answer), buffer_length(&python->answer),
-                   candidate(python)) < 0)
-        return complain(python, err);
+        image_python_read_facts(&python->facts, buffer_bytes(&python->answer),
+                                buffer_length(&python->answer), image_python_candidate(python)) < 0)
+        return image_python_complain(python, err);
     if (strtol(python->facts.version, NULL, 10) < 3)
         return error_set(err, ERROR_UNAVAILABLE, "the image has Python %s, Python 3 is needed",
                          python->facts.version);
     return 0;
 }
 
-static void ask(struct docker_python *python);
+static void image_python_ask(struct docker_python *python);
 
-static void on_ended(struct container *container, const struct container_end *seen)
+static void image_python_on_ended(struct container *container, const struct container_end *seen)
 {
     struct docker_python *python = CONTAINER_OF(container, struct docker_python, container);
     struct error err = ERROR_INIT;
@@ -192,31 +195,31 @@ static void on_ended(struct container *container, const struct container_end *se
     bool has_words = last_words_reader_end(&python->errors, &words);
     struct process_end end = docker_end(
         &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
-        has_words ? &words : NULL, candidate(python));
-    int result = judge(python, &end, &err);
+        has_words ? &words : NULL, image_python_candidate(python));
+    int result = image_python_judge(python, &end, &err);
 
-    clear(python);
+    image_python_clear(python);
     if (has_words && words.failure == ENOENT) {
         if (++python->candidate < ARRAY_SIZE(candidates)) {
-            ask(python);
+            image_python_ask(python);
             return;
         }
         err = (struct error)ERROR_INIT;
         error_set(&err, ERROR_UNAVAILABLE, "the image has neither python3 nor python on its PATH");
     }
     if (result == 0)
-        remember(python);
+        image_python_remember(python);
     python->done(python, result == 0 ? NULL : &err);
 }
 
-static void ask(struct docker_python *python)
+static void image_python_ask(struct docker_python *python)
 {
     AUTO_FREE char *user = docker_site_user(python->site);
     AUTO_FREE char *name = docker_site_name(python->site);
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *labels = docker_site_labels(python->site, ASK_SECONDS);
     AUTO_JSON json_t *definition = NULL;
-    const char *const program[] = {candidate(python), "-ISc", QUESTION, NULL};
+    const char *const program[] = {image_python_candidate(python), "-ISc", QUESTION, NULL};
     struct docker_container container = docker_site_container(python->site, DOCKER_ASK);
 
     container.image = python->image->id;
@@ -230,8 +233,9 @@ static void ask(struct docker_python *python)
     buffer_init(&python->answer, ANSWER_BYTES);
     buffer_init(&python->complaint, ANSWER_BYTES);
     last_words_reader_init(&python->errors, nonce);
-    python->errors.output = on_errors;
-    python->container = (struct container){.output = on_output, .ended = on_ended};
+    python->errors.output = image_python_on_errors;
+    python->container =
+        (struct container){.output = image_python_on_output, .ended = image_python_on_ended};
     container_start(&python->container, python->site->engine,
                     &(struct container_plan){
                         .name = name,
@@ -250,17 +254,17 @@ enum outcome docker_python_start(struct docker_python *python, struct docker_sit
     python->candidate = 0;
     free(python->path);
     python->path = answer_path(site, image, user);
-    if (recall(python))
+    if (image_python_recall(python))
         return OUTCOME_READY;
     environment_step(site->environment, -1, "asking the Python of the image");
-    ask(python);
+    image_python_ask(python);
     return OUTCOME_PENDING;
 }
 
 void docker_python_cancel(struct docker_python *python)
 {
     container_cancel(&python->container);
-    clear(python);
+    image_python_clear(python);
 }
 
 void docker_python_deinit(struct docker_python *python)

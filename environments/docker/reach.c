@@ -29,7 +29,7 @@ static void add_container(json_t *lines, const json_t *definition)
 }
 
 /* A volume is its place in the container, or that and a mode. */
-static void add_volume(json_t *lines, const char *path, const json_t *volume)
+static void docker_reach_add_volume(json_t *lines, const char *path, const json_t *volume)
 {
     const char *mode = json_object_get_string(volume, "mode");
     const char *target =
@@ -39,13 +39,13 @@ static void add_volume(json_t *lines, const char *path, const json_t *volume)
               mode && strcmp(mode, "rw") == 0 ? "which it may change" : "read-only");
 }
 
-static void add_files(json_t *lines, const json_t *definition)
+static void docker_reach_add_files(json_t *lines, const json_t *definition)
 {
     const char *path;
     json_t *volume;
 
     json_object_foreach (json_object_get(definition, "volumes"), path, volume)
-        add_volume(lines, path, volume);
+        docker_reach_add_volume(lines, path, volume);
     reach_add(lines, "Files", "its working directory, which it may change");
 }
 
@@ -66,7 +66,7 @@ json_t *docker_reach(const json_t *definition)
     add_image(lines, definition);
     add_container(lines, definition);
     reach_add(lines, "Network", "%s", network ? network : "none");
-    add_files(lines, definition);
+    docker_reach_add_files(lines, definition);
     add_hardware(lines, definition);
     reach_add_packages(lines, definition);
     return lines;

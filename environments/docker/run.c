@@ -30,15 +30,15 @@ struct docker_run {
     double started_at; /* monotonic seconds */
 };
 
-static void on_errors(struct last_words_reader *reader, const char *data, size_t length)
+static void docker_run_on_errors(struct last_words_reader *reader, const char *data, size_t length)
 {
     struct docker_run *run = CONTAINER_OF(reader, struct docker_run, errors);
 
     run->execution.listener->output(run->execution.listener, PROCESS_STDERR, data, length);
 }
 
-static void on_output(struct container *container, enum frame_stream stream, const char *data,
-                      size_t length)
+static void docker_run_on_output(struct container *container, enum frame_stream stream,
+                                 const char *data, size_t length)
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
@@ -48,21 +48,21 @@ static void on_output(struct container *container, enum frame_stream stream, con
         run->execution.listener->output(run->execution.listener, PROCESS_STDOUT, data, length);
 }
 
-static void on_started(struct container *container)
+static void docker_run_on_started(struct container *container)
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
     run->execution.listener->began(run->execution.listener);
 }
 
-static void run_free(struct docker_run *run)
+static void docker_run_free(struct docker_run *run)
 {
     free(run->python);
     free(run->name);
     free(run);
 }
 
-static void on_ended(struct container *container, const struct container_end *seen)
+static void docker_run_on_ended(struct container *container, const struct container_end *seen)
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
     struct execution_listener *listener = run->execution.listener;
@@ -82,7 +82,7 @@ static void on_ended(struct container *container, const struct container_end *se
         log_info("container %s stays to be looked at, for a day", run->name);
     if (seen->status == DOCKER_NOT_FOUND)
         run->site->is_stale = true;
-    run_free(run);
+    docker_run_free(run);
     listener->ended(listener, &end);
 }
 
@@ -98,8 +98,8 @@ static double longest_life(const struct docker_run *run, const struct execution_
            (run->stays ? INSPECTION_SECONDS : 0);
 }
 
-static int start_container(struct docker_run *run, const struct docker_facts *image,
-                           const struct execution_request *request, struct error *err)
+static int docker_run_start_container(struct docker_run *run, const struct docker_facts *image,
+                                      const struct execution_request *request, struct error *err)
 {
     AUTO_FREE char *script = docker_site_script(request);
     AUTO_FREE char *user = docker_site_user(run->site);
@@ -147,16 +147,16 @@ struct execution *docker_run_start(struct docker_site *site, const struct docker
     run->execution =
         (struct execution){.listener = listener, .kill = kill_run, .is_starting = true};
     run->site = site;
-    run->container.output = on_output;
-    run->container.started = on_started;
-    run->container.ended = on_ended;
-    run->errors.output = on_errors;
+    run->container.output = docker_run_on_output;
+    run->container.started = docker_run_on_started;
+    run->container.ended = docker_run_on_ended;
+    run->errors.output = docker_run_on_errors;
     run->python = memory_copy_string(python->program);
     run->name = docker_site_name(site);
     run->stays = json_is_false(json_object_get(site->definition, "cleanup_container"));
     run->started_at = clock_seconds();
-    if (start_container(run, image, request, err) == 0)
+    if (docker_run_start_container(run, image, request, err) == 0)
         return &run->execution;
-    run_free(run);
+    docker_run_free(run);
     return NULL;
 }

@@ -22,7 +22,7 @@ enum {
     MOST_PROCESSES = 32768, /* all that many a machine has numbers for */
 };
 
-static bool says(const json_t *options, const char *wanted)
+static bool docker_site_says(const json_t *options, const char *wanted)
 {
     const json_t *option;
     size_t i;
@@ -37,18 +37,18 @@ static bool says(const json_t *options, const char *wanted)
 }
 
 /* A proxy may keep this from us and let us make containers all the same. */
-static bool is_forbidden(const struct engine_answer *answer)
+static bool docker_site_is_forbidden(const struct engine_answer *answer)
 {
     return answer->status == FORBIDDEN;
 }
 
-static void on_version(struct engine_request *request, const struct engine_answer *answer,
-                       const struct error *err)
+static void docker_site_on_version(struct engine_request *request,
+                                   const struct engine_answer *answer, const struct error *err)
 {
     struct docker_site *site = CONTAINER_OF(request, struct docker_site, request);
     const char *architecture = err ? NULL : json_object_get_string(answer->json, "Arch");
 
-    if (err && is_forbidden(answer))
+    if (err && docker_site_is_forbidden(answer))
         err = NULL;
     if (!err) {
         free(site->architecture);
@@ -58,20 +58,20 @@ static void on_version(struct engine_request *request, const struct engine_answe
     site->met(site, err);
 }
 
-static void on_info(struct engine_request *request, const struct engine_answer *answer,
-                    const struct error *err)
+static void docker_site_on_info(struct engine_request *request, const struct engine_answer *answer,
+                                const struct error *err)
 {
     struct docker_site *site = CONTAINER_OF(request, struct docker_site, request);
     const json_t *options;
 
-    if (err && !is_forbidden(answer)) {
+    if (err && !docker_site_is_forbidden(answer)) {
         site->met(site, err);
         return;
     }
     options = err ? NULL : json_object_get(answer->json, "SecurityOptions");
-    site->is_rootless = says(options, "name=rootless");
-    site->remaps_users = says(options, "name=userns");
-    request->done = on_version;
+    site->is_rootless = docker_site_says(options, "name=rootless");
+    site->remaps_users = docker_site_says(options, "name=userns");
+    request->done = docker_site_on_version;
     engine_request_start(
         request, site->engine,
         &(struct engine_question){.method = "GET", .path = "/version", .timeout = MEET_SECONDS});
@@ -81,7 +81,7 @@ enum outcome docker_site_meet(struct docker_site *site)
 {
     if (site->is_met)
         return OUTCOME_READY;
-    site->request = (struct engine_request){.done = on_info};
+    site->request = (struct engine_request){.done = docker_site_on_info};
     engine_request_start(
         &site->request, site->engine,
         &(struct engine_question){.method = "GET", .path = "/info", .timeout = MEET_SECONDS});
@@ -139,8 +139,8 @@ struct docker_guarded docker_site_guarded(const struct docker_site *site)
 }
 
 /* A target is written alone, or with a mode. */
-static int add_volume(const struct docker_site *site, json_t *mounts, const char *path,
-                      const json_t *volume, struct error *err)
+static int docker_site_add_volume(const struct docker_site *site, json_t *mounts, const char *path,
+                                  const json_t *volume, struct error *err)
 {
     const struct docker_guarded guarded = docker_site_guarded(site);
     const char *target =
@@ -160,7 +160,7 @@ static int add_volumes(const struct docker_site *site, json_t *mounts, struct er
     json_t *volume;
 
     json_object_foreach (json_object_get(site->definition, "volumes"), path, volume) {
-        if (add_volume(site, mounts, path, volume, err) < 0)
+        if (docker_site_add_volume(site, mounts, path, volume, err) < 0)
             return error_prefix(err, "volume");
     }
     return 0;
@@ -223,7 +223,8 @@ static int check_volumes(const json_t *volumes, struct error *err)
     return 0;
 }
 
-static int read_address(const json_t *definition, struct engine_address *ret, struct error *err)
+static int docker_site_read_address(const json_t *definition, struct engine_address *ret,
+                                    struct error *err)
 {
     const char *host = json_object_get_string(definition, "host");
     const json_t *tls = json_object_get(definition, "tls");
@@ -251,7 +252,7 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
     if (recipe->loop && curl_library_load(err) < 0)
         return -1;
     *ret_key = "host";
-    if (read_address(recipe->definition, &address, err) < 0)
+    if (docker_site_read_address(recipe->definition, &address, err) < 0)
         return -1;
     *site = (struct docker_site){
         .environment = environment,

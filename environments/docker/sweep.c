@@ -79,8 +79,8 @@ static void remove_image(const struct docker_sweep *sweep, const char *tag)
     engine_discard(sweep->site->engine, path);
 }
 
-static void on_images(struct engine_request *request, const struct engine_answer *answer,
-                      const struct error *err)
+static void docker_sweep_on_images(struct engine_request *request,
+                                   const struct engine_answer *answer, const struct error *err)
 {
     struct docker_sweep *sweep = CONTAINER_OF(request, struct docker_sweep, request);
     const json_t *image;
@@ -106,14 +106,14 @@ static void list_images(struct docker_sweep *sweep)
     AUTO_FREE char *filters = engine_escape(text);
     AUTO_FREE char *path = memory_format("/images/json?filters=%s", filters);
 
-    sweep->request = (struct engine_request){.done = on_images};
+    sweep->request = (struct engine_request){.done = docker_sweep_on_images};
     engine_request_start(
         &sweep->request, sweep->site->engine,
         &(struct engine_question){.method = "GET", .path = path, .timeout = LIST_SECONDS});
 }
 
-static void on_list(struct engine_request *request, const struct engine_answer *answer,
-                    const struct error *err)
+static void docker_sweep_on_list(struct engine_request *request, const struct engine_answer *answer,
+                                 const struct error *err)
 {
     struct docker_sweep *sweep = CONTAINER_OF(request, struct docker_sweep, request);
     const json_t *description;
@@ -141,13 +141,13 @@ static void sweep_now(struct docker_sweep *sweep)
     AUTO_FREE char *path = memory_format("/containers/json?all=1&filters=%s", filters);
 
     engine_request_cancel(&sweep->request);
-    sweep->request = (struct engine_request){.done = on_list};
+    sweep->request = (struct engine_request){.done = docker_sweep_on_list};
     engine_request_start(
         &sweep->request, sweep->site->engine,
         &(struct engine_question){.method = "GET", .path = path, .timeout = LIST_SECONDS});
 }
 
-static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+static void docker_sweep_on_again(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
@@ -157,7 +157,7 @@ static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
 void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site)
 {
     sweep->site = site;
-    ev_timer_init(&sweep->again, on_again, AGAIN_SECONDS, AGAIN_SECONDS);
+    ev_timer_init(&sweep->again, docker_sweep_on_again, AGAIN_SECONDS, AGAIN_SECONDS);
 }
 
 void docker_sweep_begin(struct docker_sweep *sweep)

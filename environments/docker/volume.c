@@ -16,7 +16,7 @@ static const char *const guarded_here[] = {
 
 static const char *const guarded_there[] = {"/proc", "/sys", "/dev", "/run", "/workspace"};
 
-static bool holds(const char *place, const char *path)
+static bool volume_holds(const char *place, const char *path)
 {
     size_t length = strlen(place);
 
@@ -34,10 +34,10 @@ static int keep_apart(const char *path, const char *place, const char *what, str
         return 0;
     if (strcmp(path, real) == 0)
         return error_set(err, ERROR_CONFIG, "%s is %s, which containers never get", path, what);
-    if (holds(path, real))
+    if (volume_holds(path, real))
         return error_set(err, ERROR_CONFIG, "%s holds %s (%s), which containers never get", path,
                          what, place);
-    if (holds(real, path))
+    if (volume_holds(real, path))
         return error_set(err, ERROR_CONFIG, "%s lies in %s (%s), which containers never get", path,
                          what, place);
     return 0;
@@ -91,7 +91,7 @@ int docker_volume_check_target(const char *target, struct error *err)
         strcmp(strrchr(target, '/'), "/.") == 0)
         return error_set(err, ERROR_CONFIG, "%s has to be written without //, . and ..", target);
     for (size_t i = 0; i < ARRAY_SIZE(guarded_there); i++)
-        if (holds(guarded_there[i], target))
+        if (volume_holds(guarded_there[i], target))
             return error_set(err, ERROR_CONFIG,
                              "nothing of yours can be mounted in %s of a container",
                              guarded_there[i]);

@@ -220,7 +220,7 @@ static ssize_t read_contents(struct archive *archive, char *room, size_t size, s
 }
 
 /* Closes what was read to its end and prepares what comes next. */
-static int go_on(struct archive *archive, struct error *err)
+static int archive_go_on(struct archive *archive, struct error *err)
 {
     size_t padding = archive->padding;
 
@@ -236,7 +236,7 @@ ssize_t archive_read(struct archive *archive, char *room, size_t size, struct er
     ssize_t length = 0;
 
     while (!archive->ended && archive->left == 0 && buffer_length(&archive->pending) == 0)
-        if (go_on(archive, err) < 0)
+        if (archive_go_on(archive, err) < 0)
             return -1;
     if (buffer_length(&archive->pending) > 0)
         length = read_pending(archive, room, size);

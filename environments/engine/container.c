@@ -50,7 +50,7 @@ struct container_life {
     struct container_end end;
 };
 
-static void life_free(struct container_life *life)
+static void container_life_free(struct container_life *life)
 {
     list_remove(&life->duty.link);
     ev_timer_stop(engine_loop(life->engine), &life->bound);
@@ -62,7 +62,7 @@ static void life_free(struct container_life *life)
     free(life);
 }
 
-static void set_bound(struct container_life *life, double seconds)
+static void container_set_bound(struct container_life *life, double seconds)
 {
     struct ev_loop *loop = engine_loop(life->engine);
 
@@ -82,20 +82,20 @@ static void note_failure(struct container_life *life, const char *text)
 
 /* Nobody is told any more. Before the engine has said what it is called, the answer is waited for:
  * only then it can be removed. */
-static void forget(struct container_life *life)
+static void container_forget(struct container_life *life)
 {
     life->container = NULL;
     if (life->state != LIFE_CREATING) {
         engine_discard_container(life->engine, life->id);
-        life_free(life);
+        container_life_free(life);
         return;
     }
     engine_add_duty(life->engine, &life->duty);
-    set_bound(life, ENGINE_CLEAN_UP_SECONDS);
+    container_set_bound(life, ENGINE_CLEAN_UP_SECONDS);
 }
 
 /* The one way out but for cancelling. */
-static void finish(struct container_life *life)
+static void container_finish(struct container_life *life)
 {
     struct container *container = life->container;
     struct container_end end = life->end;
@@ -103,25 +103,25 @@ static void finish(struct container_life *life)
     if (end.started)
         end.run_seconds = clock_seconds() - life->started;
     if (life->keep && life->state == LIFE_DRAINING)
-        life_free(life);
+        container_life_free(life);
     else
-        forget(life);
+        container_forget(life);
     container->life = NULL;
     container->ended(container, &end);
 }
 
 /* The step under way has failed. */
-static void fail(struct container_life *life, int status, const char *text)
+static void container_fail(struct container_life *life, int status, const char *text)
 {
     life->end.status = status;
     note_failure(life, text);
-    finish(life);
+    container_finish(life);
 }
 
 /* ---- killing ---- */
 
-static void on_killed(struct engine_request *request, const struct engine_answer *answer,
-                      const struct error *err)
+static void container_on_killed(struct engine_request *request, const struct engine_answer *answer,
+                                const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, killing);
 
@@ -145,24 +145,24 @@ static void send_kill(struct container_life *life)
     if (life->is_told) {
         life->is_told = false;
         life->has_mercy = true;
-        set_bound(life, CONTAINER_MERCY_SECONDS);
+        container_set_bound(life, CONTAINER_MERCY_SECONDS);
         send_signal(life, "SIGTERM");
         return;
     }
     life->has_mercy = false;
-    set_bound(life, CONTAINER_KILL_SECONDS);
+    container_set_bound(life, CONTAINER_KILL_SECONDS);
     send_signal(life, "SIGKILL");
 }
 
 /* ---- the end ---- */
 
-static void drain(struct container_life *life)
+static void container_drain(struct container_life *life)
 {
     life->state = LIFE_DRAINING;
     if (life->hijack.engine && life->container->output)
-        set_bound(life, CONTAINER_DRAIN_SECONDS);
+        container_set_bound(life, CONTAINER_DRAIN_SECONDS);
     else
-        finish(life);
+        container_finish(life);
 }
 
 static void read_state(struct container_life *life, const json_t *answer)
@@ -178,8 +178,8 @@ static void read_state(struct container_life *life, const json_t *answer)
         note_failure(life, error);
 }
 
-static void on_inspected(struct engine_request *request, const struct engine_answer *answer,
-                         const struct error *err)
+static void container_on_inspected(struct engine_request *request,
+                                   const struct engine_answer *answer, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
 
@@ -187,98 +187,99 @@ static void on_inspected(struct engine_request *request, const struct engine_ans
         read_state(life, answer->json);
     else if (answer->status != STATUS_NOT_FOUND) /* removed by others: the exit code is known */
         note_failure(life, err->message);
-    drain(life);
+    container_drain(life);
 }
 
-static void inspect(struct container_life *life)
+static void container_inspect(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/json", life->id);
     const struct engine_question question = {
         .method = "GET", .path = path, .timeout = INSPECT_SECONDS};
 
     life->state = LIFE_INSPECTING;
-    set_bound(life, 0);
-    life->request.done = on_inspected;
+    container_set_bound(life, 0);
+    life->request.done = container_on_inspected;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void on_exited(struct engine_request *request, const struct engine_answer *answer,
-                      const struct error *err)
+static void container_on_exited(struct engine_request *request, const struct engine_answer *answer,
+                                const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
     const json_t *exit_code = json_object_get(answer->json, "StatusCode");
 
     if (err) {
-        fail(life, answer->status, err->message);
+        container_fail(life, answer->status, err->message);
     } else if (!json_is_integer(exit_code)) {
-        fail(life, answer->status, "the Docker engine did not say how the container ended");
+        container_fail(life, answer->status,
+                       "the Docker engine did not say how the container ended");
     } else {
         life->end.exit_code = (int)json_integer_value(exit_code);
-        inspect(life);
+        container_inspect(life);
     }
 }
 
 /* Podman looks every quarter of a second: its answer comes so much later. */
-static void wait_for_end(struct container_life *life)
+static void container_wait_for_end(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/wait?condition=not-running", life->id);
     const struct engine_question question = {.method = "POST", .path = path};
 
     life->state = LIFE_RUNNING;
-    life->request.done = on_exited;
+    life->request.done = container_on_exited;
     engine_request_start(&life->request, life->engine, &question);
 }
 
 /* ---- the start ---- */
 
-static void on_started(struct engine_request *request, const struct engine_answer *answer,
-                       const struct error *err)
+static void container_on_started(struct engine_request *request, const struct engine_answer *answer,
+                                 const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
 
     if (err) {
-        fail(life, answer->status, err->message);
+        container_fail(life, answer->status, err->message);
         return;
     }
     life->end.started = true;
     life->started = clock_seconds();
     life->end.start_seconds = life->started - life->submitted;
-    wait_for_end(life);
+    container_wait_for_end(life);
     if (life->end.killed || life->end.failure[0])
         send_kill(life);
     else
-        set_bound(life, 0);
+        container_set_bound(life, 0);
     if (life->container->started)
         life->container->started(life->container);
 }
 
-static void start(struct container_life *life)
+static void container_life_start(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/start", life->id);
     const struct engine_question question = {.method = "POST", .path = path};
 
     if (life->end.killed) {
-        finish(life);
+        container_finish(life);
         return;
     }
     life->state = LIFE_STARTING;
-    life->request.done = on_started;
+    life->request.done = container_on_started;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void on_attached(struct hijack *hijack)
+static void container_on_attached(struct hijack *hijack)
 {
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
     /* Not `start`: it may finish, which the hijack does not survive. */
     if (life->end.killed)
-        set_bound(life, 1e-3);
+        container_set_bound(life, 1e-3);
     else
-        start(life);
+        container_life_start(life);
 }
 
-static void on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
-                      size_t length)
+static void container_on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
+                                size_t length)
 {
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
@@ -288,48 +289,48 @@ static void on_output(struct hijack *hijack, enum frame_stream stream, const cha
 
 /* Output that broke off is the end of the container: it is killed, and the reason is told. When the
  * engine itself is gone, the request that waits says so in the same turn of the loop. */
-static void on_output_lost(struct container_life *life, const struct error *err)
+static void container_on_output_lost(struct container_life *life, const struct error *err)
 {
     note_failure(life, err->message);
     if (life->state == LIFE_DRAINING) {
-        finish(life);
+        container_finish(life);
         return;
     }
     if (life->state == LIFE_RUNNING)
         send_kill(life);
     else
-        set_bound(life, CONTAINER_KILL_SECONDS);
+        container_set_bound(life, CONTAINER_KILL_SECONDS);
 }
 
-static void on_output_ended(struct hijack *hijack, int status, const struct error *err)
+static void container_on_output_ended(struct hijack *hijack, int status, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
     if (life->state == LIFE_ATTACHING && err)
-        fail(life, status, err->message);
+        container_fail(life, status, err->message);
     else if (err)
-        on_output_lost(life, err);
+        container_on_output_lost(life, err);
     else if (life->state == LIFE_DRAINING)
-        finish(life);
+        container_finish(life);
 }
 
-static void attach(struct container_life *life)
+static void container_attach(struct container_life *life)
 {
     const char *streams = life->container->output ? "stdout=1&stderr=1" : "stdin=1";
     AUTO_FREE char *path = memory_format("/containers/%s/attach?stream=1&%s", life->id, streams);
     const struct engine_question question = {.method = "POST", .path = path};
 
     life->state = LIFE_ATTACHING;
-    life->hijack.ready = on_attached;
-    life->hijack.output = on_output;
-    life->hijack.ended = on_output_ended;
+    life->hijack.ready = container_on_attached;
+    life->hijack.output = container_on_output;
+    life->hijack.ended = container_on_output_ended;
     hijack_start(&life->hijack, life->engine, &question);
 }
 
 /* ---- the creation ---- */
 
 /* It may have been created although no answer came. */
-static void on_not_created(struct container_life *life, int status, const char *text)
+static void container_on_not_created(struct container_life *life, int status, const char *text)
 {
     if (status == 0 && life->name)
         engine_discard_container(life->engine, life->name);
@@ -340,37 +341,37 @@ static void on_not_created(struct container_life *life, int status, const char *
         end.status = status;
         if (!end.failure[0])
             snprintf(end.failure, sizeof end.failure, "%s", text);
-        life_free(life);
+        container_life_free(life);
         container->life = NULL;
         container->ended(container, &end);
     } else {
-        life_free(life);
+        container_life_free(life);
     }
 }
 
-static void on_created(struct engine_request *request, const struct engine_answer *answer,
-                       const struct error *err)
+static void container_on_created(struct engine_request *request, const struct engine_answer *answer,
+                                 const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
     const char *id = err ? NULL : json_object_get_string(answer->json, "Id");
 
     if (!id) {
-        on_not_created(life, answer->status,
-                       err ? err->message
-                           : "the Docker engine did not say what the container is called");
+        container_on_not_created(
+            life, answer->status,
+            err ? err->message : "the Docker engine did not say what the container is called");
         return;
     }
     life->id = memory_copy_string(id);
     life->state = LIFE_ATTACHING;
     if (!life->container)
-        forget(life);
+        container_forget(life);
     else if ((life->container->output || life->has_lifeline) && !life->end.killed)
-        attach(life);
+        container_attach(life);
     else
-        start(life);
+        container_life_start(life);
 }
 
-static void create(struct container_life *life, const struct container_plan *plan)
+static void container_create(struct container_life *life, const struct container_plan *plan)
 {
     AUTO_FREE char *name = engine_escape(plan->name ? plan->name : "");
     AUTO_FREE char *platform = engine_escape(plan->platform ? plan->platform : "");
@@ -380,12 +381,12 @@ static void create(struct container_life *life, const struct container_plan *pla
         .method = "POST", .path = path, .body = plan->definition};
 
     life->state = LIFE_CREATING;
-    life->request.done = on_created;
+    life->request.done = container_on_created;
     engine_request_start(&life->request, life->engine, &question);
 }
 
 /* A step has taken too long, or there is nothing to wait for. */
-static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+static void container_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct container_life *life = CONTAINER_OF(timer, struct container_life, bound);
     bool hurried = life->end.killed || life->end.failure[0];
@@ -396,7 +397,7 @@ static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
     if (!life->container) {
         if (life->name)
             engine_discard_container(life->engine, life->name);
-        life_free(life);
+        container_life_free(life);
         return;
     }
     if (life->has_mercy && life->state == LIFE_RUNNING) {
@@ -410,12 +411,12 @@ static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
                  life->start_timeout);
         note_failure(life, text);
     }
-    finish(life);
+    container_finish(life);
 }
 
-static void give_up(struct engine_duty *duty)
+static void container_give_up(struct engine_duty *duty)
 {
-    life_free(CONTAINER_OF(duty, struct container_life, duty));
+    container_life_free(CONTAINER_OF(duty, struct container_life, duty));
 }
 
 void container_start(struct container *container, struct engine *engine,
@@ -427,18 +428,18 @@ void container_start(struct container *container, struct engine *engine,
     container->life = life;
     life->container = container;
     life->engine = engine;
-    life->duty.give_up = give_up;
+    life->duty.give_up = container_give_up;
     list_init(&life->duty.link);
-    life->killing.done = on_killed;
+    life->killing.done = container_on_killed;
     life->name = plan->name ? memory_copy_string(plan->name) : NULL;
     life->is_told = plan->is_told;
     life->keep = plan->keep;
     life->has_lifeline = json_is_true(json_object_get(plan->definition, "OpenStdin"));
     life->start_timeout = plan->start_timeout;
     life->submitted = clock_seconds();
-    ev_init(&life->bound, on_bound);
-    set_bound(life, plan->start_timeout);
-    create(life, plan);
+    ev_init(&life->bound, container_on_bound);
+    container_set_bound(life, plan->start_timeout);
+    container_create(life, plan);
 }
 
 void container_kill(struct container *container)
@@ -451,14 +452,14 @@ void container_kill(struct container *container)
     if (life->state == LIFE_RUNNING)
         send_kill(life);
     else
-        set_bound(life, CONTAINER_KILL_SECONDS);
+        container_set_bound(life, CONTAINER_KILL_SECONDS);
 }
 
 void container_cancel(struct container *container)
 {
     if (!container->life)
         return;
-    forget(container->life);
+    container_forget(container->life);
     container->life = NULL;
 }
 

@@ -49,7 +49,8 @@ static void read_names(struct level *level, DIR *directory)
 }
 
 /* Goes into the directory FD, which is taken and called PATH, which is copied. */
-static int push(struct directory_walk *walk, int fd, const char *path, struct error *err)
+static int directory_walk_push(struct directory_walk *walk, int fd, const char *path,
+                               struct error *err)
 {
     AUTO_CLOSE int owned = fd;
     AUTO_CLOSE int listed = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -70,7 +71,7 @@ static int push(struct directory_walk *walk, int fd, const char *path, struct er
     return 0;
 }
 
-static void pop(struct directory_walk *walk)
+static void directory_walk_pop(struct directory_walk *walk)
 {
     struct level *level = &walk->levels[--walk->depth];
 
@@ -91,7 +92,7 @@ struct directory_walk *directory_walk_new(const char *path, struct dockerignore 
     walk->ignore = ignore;
     if (fd < 0)
         error_set_errno(err, errno, "cannot read %s", path);
-    if (fd < 0 || push(walk, fd, "", err) < 0) {
+    if (fd < 0 || directory_walk_push(walk, fd, "", err) < 0) {
         directory_walk_free(walk);
         return NULL;
     }
@@ -103,7 +104,7 @@ void directory_walk_free(struct directory_walk *walk)
     if (!walk)
         return;
     while (walk->depth > 0)
-        pop(walk);
+        directory_walk_pop(walk);
     dockerignore_free(walk->ignore);
     free(walk->root);
     free(walk->path);
@@ -119,16 +120,16 @@ static int enter_last(struct directory_walk *walk, struct error *err)
     walk->enter = false;
     if (fd < 0)
         return error_set_errno(err, errno, "cannot read %s/%s", walk->root, walk->path);
-    return push(walk, fd, walk->path, err);
+    return directory_walk_push(walk, fd, walk->path, err);
 }
 
 /* The next name of the innermost directory that has one. False: there is none. */
-static bool take_name(struct directory_walk *walk)
+static bool directory_walk_take_name(struct directory_walk *walk)
 {
     struct level *level;
 
     while (walk->depth > 0 && walk->levels[walk->depth - 1].count == 0)
-        pop(walk);
+        directory_walk_pop(walk);
     if (walk->depth == 0)
         return false;
     level = &walk->levels[walk->depth - 1];
@@ -140,7 +141,8 @@ static bool take_name(struct directory_walk *walk)
 }
 
 /* 1: to be told, 0: not. */
-static int look_at(struct directory_walk *walk, struct directory_entry *ret, struct error *err)
+static int directory_walk_look_at(struct directory_walk *walk, struct directory_entry *ret,
+                                  struct error *err)
 {
     bool ignored = walk->ignore && dockerignore_matches(walk->ignore, walk->path);
 
@@ -163,9 +165,9 @@ int directory_walk_next(struct directory_walk *walk, struct directory_entry *ret
     while (found == 0) {
         if (walk->enter && enter_last(walk, err) < 0)
             return -1;
-        if (!take_name(walk))
+        if (!directory_walk_take_name(walk))
             return 0;
-        found = look_at(walk, ret, err);
+        found = directory_walk_look_at(walk, ret, err);
     }
     return found;
 }

@@ -31,20 +31,20 @@ static void discard_free(struct discard *discard)
     free(discard);
 }
 
-static void give_up(struct engine_duty *duty)
+static void discard_give_up(struct engine_duty *duty)
 {
     discard_free(CONTAINER_OF(duty, struct discard, duty));
 }
 
-static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+static void discard_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
     discard_free(CONTAINER_OF(timer, struct discard, bound));
 }
 
-static void on_done(struct engine_request *request, const struct engine_answer *answer,
-                    const struct error *err)
+static void discard_on_done(struct engine_request *request, const struct engine_answer *answer,
+                            const struct error *err)
 {
     struct discard *discard = CONTAINER_OF(request, struct discard, request);
 
@@ -54,7 +54,7 @@ static void on_done(struct engine_request *request, const struct engine_answer *
         ev_timer_again(engine_loop(discard->engine), &discard->retry);
 }
 
-static void ask(struct discard *discard)
+static void discard_ask(struct discard *discard)
 {
     const struct engine_question question = {
         .method = "DELETE", .path = discard->path, .timeout = ENGINE_CLEAN_UP_SECONDS};
@@ -62,11 +62,11 @@ static void ask(struct discard *discard)
     engine_request_start(&discard->request, discard->engine, &question);
 }
 
-static void on_retry(struct ev_loop *loop, ev_timer *timer, int events)
+static void discard_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)events;
     ev_timer_stop(loop, timer);
-    ask(CONTAINER_OF(timer, struct discard, retry));
+    discard_ask(CONTAINER_OF(timer, struct discard, retry));
 }
 
 void engine_discard(struct engine *engine, const char *path)
@@ -75,15 +75,15 @@ void engine_discard(struct engine *engine, const char *path)
 
     discard->engine = engine;
     discard->path = memory_copy_string(path);
-    discard->duty.give_up = give_up;
-    discard->request.done = on_done;
-    ev_init(&discard->retry, on_retry);
+    discard->duty.give_up = discard_give_up;
+    discard->request.done = discard_on_done;
+    ev_init(&discard->retry, discard_on_retry);
     discard->retry.repeat = RETRY_SECONDS;
     ev_now_update(engine_loop(engine));
-    ev_timer_init(&discard->bound, on_bound, ENGINE_CLEAN_UP_SECONDS, 0.);
+    ev_timer_init(&discard->bound, discard_on_bound, ENGINE_CLEAN_UP_SECONDS, 0.);
     ev_timer_start(engine_loop(engine), &discard->bound);
     engine_add_duty(engine, &discard->duty);
-    ask(discard);
+    discard_ask(discard);
 }
 
 void engine_discard_container(struct engine *engine, const char *name)

@@ -20,7 +20,7 @@ struct dockerignore {
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
 /* Cuts blanks off both ends of TEXT. */
-static char *trim(char *text)
+static char *dockerignore_trim(char *text)
 {
     size_t length;
 
@@ -45,7 +45,7 @@ static bool drop_name(char *cleaned)
 }
 
 /* Resolves `.`, `..` and empty names in TEXT by their text alone, and makes it relative. */
-static void clean(char *text)
+static void dockerignore_clean(char *text)
 {
     AUTO_FREE char *copy = memory_copy_string(text);
     char *state = NULL;
@@ -67,10 +67,10 @@ static int add_rule(struct dockerignore *ignore, char *line, struct error *err)
     struct rule rule = {.takes_back = line[0] == '!'};
 
     if (rule.takes_back)
-        line = trim(line + 1);
+        line = dockerignore_trim(line + 1);
     if (rule.takes_back && line[0] == '\0')
         return error_set(err, ERROR_CONFIG, "nothing follows the exclamation mark");
-    clean(line);
+    dockerignore_clean(line);
     if (line[0] == '\0') /* the context itself: nothing that is in it */
         return 0;
     if (ignore_pattern_init(&rule.pattern, line, err) < 0)
@@ -80,7 +80,7 @@ static int add_rule(struct dockerignore *ignore, char *line, struct error *err)
     return 0;
 }
 
-static int add_lines(struct dockerignore *ignore, char *text, struct error *err)
+static int dockerignore_add_lines(struct dockerignore *ignore, char *text, struct error *err)
 {
     unsigned number = 1;
 
@@ -92,7 +92,7 @@ static int add_lines(struct dockerignore *ignore, char *text, struct error *err)
             *end = '\0';
         if (line[0] == '#')
             continue;
-        line = trim(line);
+        line = dockerignore_trim(line);
         if (line[0] && add_rule(ignore, line, err) < 0)
             return error_prefix(err, ".dockerignore: line %u", number);
     }
@@ -114,7 +114,7 @@ struct dockerignore *dockerignore_new(const char *text, size_t length, struct er
         memcpy(copy, text, length);
     if (strncmp(start, BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK - 1) == 0)
         start += sizeof BYTE_ORDER_MARK - 1;
-    if (add_lines(ignore, start, err) < 0) {
+    if (dockerignore_add_lines(ignore, start, err) < 0) {
         dockerignore_free(ignore);
         return NULL;
     }

@@ -83,7 +83,7 @@ static const char *header_of(CURL *easy, const char *name)
 }
 
 /* The newest version that both sides know. */
-static int choose_version(struct engine *engine, struct error *err)
+static int engine_choose_version(struct engine *engine, struct error *err)
 {
     const char *text = header_of(engine->ping.easy, "Api-Version");
     unsigned minor;
@@ -105,7 +105,7 @@ static int choose_version(struct engine *engine, struct error *err)
     return 0;
 }
 
-static void tell_waiters(struct engine *engine, const struct error *err)
+static void engine_tell_waiters(struct engine *engine, const struct error *err)
 {
     struct list told;
 
@@ -125,18 +125,18 @@ static void tell_waiters(struct engine *engine, const struct error *err)
     }
 }
 
-static void on_ping_over(struct transfer *ping, CURLcode code)
+static void engine_on_ping_over(struct transfer *ping, CURLcode code)
 {
     struct engine *engine = CONTAINER_OF(ping, struct engine, ping);
     struct error err = ERROR_INIT;
     bool failed = code != CURLE_OK ? engine_error_from_transfer(engine, ping, code, &err) < 0
-                                   : choose_version(engine, &err) < 0;
+                                   : engine_choose_version(engine, &err) < 0;
 
     transfer_end(ping);
-    tell_waiters(engine, failed ? &err : NULL);
+    engine_tell_waiters(engine, failed ? &err : NULL);
 }
 
-static size_t drop(char *bytes, size_t size, size_t count, void *data)
+static size_t engine_drop(char *bytes, size_t size, size_t count, void *data)
 {
     (void)bytes;
     (void)data;
@@ -145,8 +145,9 @@ static size_t drop(char *bytes, size_t size, size_t count, void *data)
 
 static void start_ping(struct engine *engine)
 {
-    engine->ping = (struct transfer){.easy = engine_easy(engine, "/_ping"), .over = on_ping_over};
-    curl_easy_setopt(engine->ping.easy, CURLOPT_WRITEFUNCTION, drop);
+    engine->ping =
+        (struct transfer){.easy = engine_easy(engine, "/_ping"), .over = engine_on_ping_over};
+    curl_easy_setopt(engine->ping.easy, CURLOPT_WRITEFUNCTION, engine_drop);
     curl_easy_setopt(engine->ping.easy, CURLOPT_TIMEOUT, (long)PING_SECONDS);
     transfer_start(engine->transfers, &engine->ping);
 }

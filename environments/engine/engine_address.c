@@ -22,8 +22,8 @@ static char *copy_or_null(const char *text)
     return text && text[0] ? memory_copy_string(text) : NULL;
 }
 
-static int parse_unix(const char *rest, const struct engine_tls *tls, struct engine_address *ret,
-                      struct error *err)
+static int engine_address_parse_unix(const char *rest, const struct engine_tls *tls,
+                                     struct engine_address *ret, struct error *err)
 {
     (void)tls;
     if (rest[0] != '/' || rest[1] == '\0')
@@ -84,16 +84,16 @@ static int parse_network(const char *rest, bool secure, struct engine_address *r
     return 0;
 }
 
-static int parse_tcp(const char *rest, const struct engine_tls *tls, struct engine_address *ret,
-                     struct error *err)
+static int engine_address_parse_tcp(const char *rest, const struct engine_tls *tls,
+                                    struct engine_address *ret, struct error *err)
 {
     bool secure = tls && (tls->ca_file || tls->cert_file || tls->key_file);
 
     return parse_network(rest, secure, ret, err);
 }
 
-static int parse_https(const char *rest, const struct engine_tls *tls, struct engine_address *ret,
-                       struct error *err)
+static int engine_address_parse_https(const char *rest, const struct engine_tls *tls,
+                                      struct engine_address *ret, struct error *err)
 {
     (void)tls;
     return parse_network(rest, true, ret, err);
@@ -104,9 +104,9 @@ static const struct {
     int (*parse)(const char *rest, const struct engine_tls *tls, struct engine_address *ret,
                  struct error *err);
 } forms[] = {
-    {"unix://", parse_unix},
-    {"tcp://", parse_tcp},
-    {"https://", parse_https},
+    {"unix://", engine_address_parse_unix},
+    {"tcp://", engine_address_parse_tcp},
+    {"https://", engine_address_parse_https},
 };
 
 static int parse_form(const char *text, const struct engine_tls *tls, struct engine_address *ret,

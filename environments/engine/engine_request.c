@@ -38,7 +38,7 @@ struct engine_exchange {
     double timeout;
 };
 
-static int status_of(const struct engine_exchange *exchange)
+static int engine_request_status_of(const struct engine_exchange *exchange)
 {
     long status = 0;
 
@@ -53,11 +53,11 @@ static bool is_success(int status)
 
 static bool is_streamed(const struct engine_exchange *exchange)
 {
-    return exchange->request->data && is_success(status_of(exchange));
+    return exchange->request->data && is_success(engine_request_status_of(exchange));
 }
 
 /* libcurl's callback. */
-static size_t on_bytes(char *bytes, size_t size, size_t count, void *data)
+static size_t engine_request_on_bytes(char *bytes, size_t size, size_t count, void *data)
 {
     struct engine_exchange *exchange = data;
     size_t length = size * count;
@@ -77,7 +77,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *data)
 }
 
 /* libcurl's callback. */
-static size_t on_room(char *room, size_t size, size_t count, void *data)
+static size_t engine_request_on_room(char *room, size_t size, size_t count, void *data)
 {
     struct engine_exchange *exchange = data;
     ssize_t length =
@@ -87,7 +87,7 @@ static size_t on_room(char *room, size_t size, size_t count, void *data)
 }
 
 /* Hands over what a stream has brought. */
-static void on_progress(struct transfer *transfer)
+static void engine_request_on_progress(struct transfer *transfer)
 {
     struct engine_exchange *exchange = CONTAINER_OF(transfer, struct engine_exchange, transfer);
     struct buffer piece = exchange->incoming;
@@ -121,7 +121,8 @@ static void exchange_free(struct engine_exchange *exchange)
     free(exchange);
 }
 
-static int judge(struct engine_exchange *exchange, CURLcode code, int status, struct error *err)
+static int engine_request_judge(struct engine_exchange *exchange, CURLcode code, int status,
+                                struct error *err)
 {
     if (exchange->failure.code != ERROR_NONE) {
         *err = exchange->failure;
@@ -136,8 +137,8 @@ static int judge(struct engine_exchange *exchange, CURLcode code, int status, st
 }
 
 /* The one way out but for cancelling. */
-static void finish(struct engine_exchange *exchange, const struct engine_answer *answer,
-                   const struct error *err)
+static void engine_request_finish(struct engine_exchange *exchange,
+                                  const struct engine_answer *answer, const struct error *err)
 {
     struct engine_request *request = exchange->request;
 
@@ -146,12 +147,13 @@ static void finish(struct engine_exchange *exchange, const struct engine_answer 
     exchange_free(exchange);
 }
 
-static void on_over(struct transfer *transfer, CURLcode code)
+static void engine_request_on_over(struct transfer *transfer, CURLcode code)
 {
     struct engine_exchange *exchange = CONTAINER_OF(transfer, struct engine_exchange, transfer);
     struct error err = ERROR_INIT;
-    struct engine_answer answer = {.status = code == CURLE_OK ? status_of(exchange) : 0};
-    bool failed = judge(exchange, code, answer.status, &err) < 0;
+    struct engine_answer answer = {.status =
+                                       code == CURLE_OK ? engine_request_status_of(exchange) : 0};
+    bool failed = engine_request_judge(exchange, code, answer.status, &err) < 0;
     AUTO_JSON json_t *json = NULL;
 
     exchange->incoming.limit++;
@@ -161,7 +163,7 @@ static void on_over(struct transfer *transfer, CURLcode code)
     if (answer.length > 0)
         json = json_loadb(answer.bytes, answer.length, 0, NULL);
     answer.json = json;
-    finish(exchange, &answer, failed ? &err : NULL);
+    engine_request_finish(exchange, &answer, failed ? &err : NULL);
 }
 
 static void add_header(struct engine_exchange *exchange, const char *header)
@@ -173,7 +175,7 @@ static void set_body(struct engine_exchange *exchange, CURL *easy)
 {
     if (exchange->request->send) {
         curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-        curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_room);
+        curl_easy_setopt(easy, CURLOPT_READFUNCTION, engine_request_on_room);
         curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
         add_header(exchange, "Content-Type: application/x-tar");
         add_header(exchange, "Expect:"); /* an engine takes what comes */
@@ -187,33 +189,33 @@ static void set_body(struct engine_exchange *exchange, CURL *easy)
     }
 }
 
-static void begin(struct engine_exchange *exchange)
+static void engine_request_begin(struct engine_exchange *exchange)
 {
     CURL *easy = engine_easy(exchange->engine, exchange->path);
 
     exchange->transfer.easy = easy;
-    exchange->transfer.progress = on_progress;
-    exchange->transfer.over = on_over;
+    exchange->transfer.progress = engine_request_on_progress;
+    exchange->transfer.over = engine_request_on_over;
     set_body(exchange, easy);
     /* When a connection that is used again ends without an answer, libcurl sends the request once
      * more on another: what an engine has begun must not be done twice. */
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, strcmp(exchange->method, "POST") == 0 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, exchange->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, engine_request_on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ceil(exchange->timeout * 1000));
     transfer_start(engine_transfers(exchange->engine), &exchange->transfer);
 }
 
-static void on_ready(struct engine_waiter *waiter, const struct error *err)
+static void engine_request_on_ready(struct engine_waiter *waiter, const struct error *err)
 {
     struct engine_exchange *exchange = CONTAINER_OF(waiter, struct engine_exchange, waiter);
 
     if (err)
-        finish(exchange, &(struct engine_answer){.bytes = ""}, err);
+        engine_request_finish(exchange, &(struct engine_answer){.bytes = ""}, err);
     else
-        begin(exchange);
+        engine_request_begin(exchange);
 }
 
 void engine_request_start(struct engine_request *request, struct engine *engine,
@@ -225,7 +227,7 @@ void engine_request_start(struct engine_request *request, struct engine *engine,
     assert(request->done && !request->exchange);
     exchange->request = request;
     exchange->engine = engine;
-    exchange->waiter.ready = on_ready;
+    exchange->waiter.ready = engine_request_on_ready;
     exchange->method = memory_copy_string(question->method);
     exchange->path = memory_copy_string(question->path);
     exchange->body = question->body ? json_text(question->body) : NULL;
@@ -233,7 +235,7 @@ void engine_request_start(struct engine_request *request, struct engine *engine,
     buffer_init(&exchange->incoming, request->data ? STREAM_BYTES : limit);
     request->exchange = exchange;
     if (engine_meet(engine, &exchange->waiter) == OUTCOME_READY)
-        begin(exchange);
+        engine_request_begin(exchange);
 }
 
 void engine_request_cancel(struct engine_request *request)

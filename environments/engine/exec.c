@@ -30,7 +30,7 @@ struct exec_life {
     struct container_end end;
 };
 
-static void life_free(struct exec_life *life)
+static void exec_life_free(struct exec_life *life)
 {
     ev_timer_stop(engine_loop(life->engine), &life->bound);
     ev_timer_stop(engine_loop(life->engine), &life->again);
@@ -41,23 +41,23 @@ static void life_free(struct exec_life *life)
 }
 
 /* The one way out but for cancelling. */
-static void finish(struct exec_life *life)
+static void exec_finish(struct exec_life *life)
 {
     struct exec *exec = life->exec;
     struct container_end end = life->end;
 
     if (end.started)
         end.run_seconds = life->ended - life->started;
-    life_free(life);
+    exec_life_free(life);
     exec->life = NULL;
     exec->ended(exec, &end);
 }
 
-static void fail(struct exec_life *life, int status, const char *text)
+static void exec_fail(struct exec_life *life, int status, const char *text)
 {
     life->end.status = status;
     snprintf(life->end.failure, sizeof life->end.failure, "%s", text);
-    finish(life);
+    exec_finish(life);
 }
 
 /* True when the engine knows, and says, how it ended. */
@@ -71,39 +71,39 @@ static bool read_end(struct exec_life *life, const json_t *answer)
     return true;
 }
 
-static void on_inspected(struct engine_request *request, const struct engine_answer *answer,
-                         const struct error *err)
+static void exec_on_inspected(struct engine_request *request, const struct engine_answer *answer,
+                              const struct error *err)
 {
     struct exec_life *life = CONTAINER_OF(request, struct exec_life, request);
 
     if (err)
-        fail(life, answer->status, err->message);
+        exec_fail(life, answer->status, err->message);
     else if (read_end(life, answer->json))
-        finish(life);
+        exec_finish(life);
     else if (clock_seconds() - life->ended > LEARN_SECONDS)
-        fail(life, 0, "the Docker engine did not say how the program ended");
+        exec_fail(life, 0, "the Docker engine did not say how the program ended");
     else
         ev_timer_again(engine_loop(life->engine), &life->again);
 }
 
-static void inspect(struct exec_life *life)
+static void exec_inspect(struct exec_life *life)
 {
     AUTO_FREE char *path = memory_format("/exec/%s/json", life->id);
     const struct engine_question question = {
         .method = "GET", .path = path, .timeout = INSPECT_SECONDS};
 
-    life->request.done = on_inspected;
+    life->request.done = exec_on_inspected;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+static void exec_on_again(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)events;
     ev_timer_stop(loop, timer);
-    inspect(CONTAINER_OF(timer, struct exec_life, again));
+    exec_inspect(CONTAINER_OF(timer, struct exec_life, again));
 }
 
-static void on_ready(struct hijack *hijack)
+static void exec_on_ready(struct hijack *hijack)
 {
     struct exec_life *life = CONTAINER_OF(hijack, struct exec_life, hijack);
 
@@ -113,63 +113,63 @@ static void on_ready(struct hijack *hijack)
     life->end.start_seconds = life->started - life->submitted;
 }
 
-static void on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
-                      size_t length)
+static void exec_on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
+                           size_t length)
 {
     struct exec_life *life = CONTAINER_OF(hijack, struct exec_life, hijack);
 
     life->exec->output(life->exec, stream, data, length);
 }
 
-static void on_output_ended(struct hijack *hijack, int status, const struct error *err)
+static void exec_on_output_ended(struct hijack *hijack, int status, const struct error *err)
 {
     struct exec_life *life = CONTAINER_OF(hijack, struct exec_life, hijack);
 
     life->ended = clock_seconds();
     if (err)
-        fail(life, status, err->message);
+        exec_fail(life, status, err->message);
     else
-        inspect(life);
+        exec_inspect(life);
 }
 
-static void start(struct exec_life *life)
+static void exec_life_start(struct exec_life *life)
 {
     AUTO_FREE char *path = memory_format("/exec/%s/start", life->id);
     AUTO_JSON json_t *body = json_pack("{s:b,s:b}", "Detach", 0, "Tty", 0);
     const struct engine_question question = {.method = "POST", .path = path, .body = body};
 
-    life->hijack.ready = on_ready;
-    life->hijack.output = on_output;
-    life->hijack.ended = on_output_ended;
+    life->hijack.ready = exec_on_ready;
+    life->hijack.output = exec_on_output;
+    life->hijack.ended = exec_on_output_ended;
     hijack_start(&life->hijack, life->engine, &question);
 }
 
-static void on_created(struct engine_request *request, const struct engine_answer *answer,
-                       const struct error *err)
+static void exec_on_created(struct engine_request *request, const struct engine_answer *answer,
+                            const struct error *err)
 {
     struct exec_life *life = CONTAINER_OF(request, struct exec_life, request);
     const char *id = err ? NULL : json_object_get_string(answer->json, "Id");
 
     if (!id) {
-        fail(life, answer->status,
-             err ? err->message : "the Docker engine did not say what the program is called");
+        exec_fail(life, answer->status,
+                  err ? err->message : "the Docker engine did not say what the program is called");
         return;
     }
     life->id = memory_copy_string(id);
-    start(life);
+    exec_life_start(life);
 }
 
-static void create(struct exec_life *life, const struct exec_plan *plan)
+static void exec_create(struct exec_life *life, const struct exec_plan *plan)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/exec", plan->container);
     const struct engine_question question = {
         .method = "POST", .path = path, .body = plan->definition};
 
-    life->request.done = on_created;
+    life->request.done = exec_on_created;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+static void exec_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct exec_life *life = CONTAINER_OF(timer, struct exec_life, bound);
     char text[ERROR_MESSAGE_BYTES];
@@ -177,7 +177,7 @@ static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop;
     (void)events;
     snprintf(text, sizeof text, "the program did not start within %g seconds", life->start_timeout);
-    fail(life, 0, text);
+    exec_fail(life, 0, text);
 }
 
 void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan)
@@ -190,19 +190,19 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
     life->engine = engine;
     life->start_timeout = plan->start_timeout;
     life->submitted = clock_seconds();
-    ev_timer_init(&life->bound, on_bound, plan->start_timeout, 0.);
-    ev_init(&life->again, on_again);
+    ev_timer_init(&life->bound, exec_on_bound, plan->start_timeout, 0.);
+    ev_init(&life->again, exec_on_again);
     life->again.repeat = AGAIN_SECONDS;
     ev_now_update(engine_loop(engine));
     if (plan->start_timeout > 0)
         ev_timer_start(engine_loop(engine), &life->bound);
-    create(life, plan);
+    exec_create(life, plan);
 }
 
 void exec_cancel(struct exec *exec)
 {
     if (!exec->life)
         return;
-    life_free(exec->life);
+    exec_life_free(exec->life);
     exec->life = NULL;
 }

@@ -16,7 +16,7 @@ enum {
 };
 
 /* The one way out but for cancelling. */
-static void finish(struct hijack *hijack, const struct error *err)
+static void hijack_finish(struct hijack *hijack, const struct error *err)
 {
     int status = hijack->state == HIJACK_REFUSED ? hijack->head.status : 0;
 
@@ -24,12 +24,12 @@ static void finish(struct hijack *hijack, const struct error *err)
     hijack->ended(hijack, status, err);
 }
 
-static void fail(struct hijack *hijack, CURLcode code)
+static void hijack_fail(struct hijack *hijack, CURLcode code)
 {
     struct error err = ERROR_INIT;
 
     engine_error_from_transfer(hijack->engine, &hijack->transfer, code, &err);
-    finish(hijack, &err);
+    hijack_finish(hijack, &err);
 }
 
 /* The engine has said no, and as much as it wanted to. */
@@ -41,10 +41,10 @@ static void finish_refused(struct hijack *hijack)
     if (hijack->head.has_length && length > hijack->head.body_length)
         length = hijack->head.body_length;
     engine_error_from_status(hijack->head.status, buffer_bytes(&hijack->incoming), length, &err);
-    finish(hijack, &err);
+    hijack_finish(hijack, &err);
 }
 
-static void on_refusal_bound(struct ev_loop *loop, ev_timer *timer, int events)
+static void hijack_on_refusal_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
@@ -52,18 +52,18 @@ static void on_refusal_bound(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 /* The other side will say no more. */
-static void on_end_of_stream(struct hijack *hijack)
+static void hijack_on_end_of_stream(struct hijack *hijack)
 {
     if (hijack->state == HIJACK_REFUSED)
         finish_refused(hijack);
     else if (hijack->state == HIJACK_STREAMING && frames_are_whole(&hijack->frames))
-        finish(hijack, NULL);
+        hijack_finish(hijack, NULL);
     else
-        fail(hijack, CURLE_RECV_ERROR);
+        hijack_fail(hijack, CURLE_RECV_ERROR);
 }
 
-static void on_frame(struct frames *frames, enum frame_stream stream, const char *data,
-                     size_t length)
+static void hijack_on_frame(struct frames *frames, enum frame_stream stream, const char *data,
+                            size_t length)
 {
     struct hijack *hijack = CONTAINER_OF(frames, struct hijack, frames);
 
@@ -77,7 +77,7 @@ static bool is_agreement(const struct response_head *head)
 }
 
 /* What came with the head goes on as the new state has it. */
-static int take_head(struct hijack *hijack, struct error *err)
+static int hijack_take_head(struct hijack *hijack, struct error *err)
 {
     int found = response_head_parse(buffer_bytes(&hijack->incoming),
                                     buffer_length(&hijack->incoming), &hijack->head, err);
@@ -98,13 +98,13 @@ static int take_head(struct hijack *hijack, struct error *err)
     return 0;
 }
 
-static int take(struct hijack *hijack, const char *data, size_t length, struct error *err)
+static int hijack_take(struct hijack *hijack, const char *data, size_t length, struct error *err)
 {
     if (hijack->state == HIJACK_STREAMING)
         return frames_feed(&hijack->frames, data, length, err);
     if (buffer_append(&hijack->incoming, data, length, err) < 0)
         return error_prefix(err, "the Docker engine's answer");
-    return hijack->state == HIJACK_WAITING ? take_head(hijack, err) : 0;
+    return hijack->state == HIJACK_WAITING ? hijack_take_head(hijack, err) : 0;
 }
 
 static bool is_refusal_complete(const struct hijack *hijack)
@@ -125,11 +125,11 @@ static bool read_once(struct hijack *hijack)
     if (code == CURLE_AGAIN)
         return false;
     if (code != CURLE_OK)
-        fail(hijack, code);
+        hijack_fail(hijack, code);
     else if (length == 0)
-        on_end_of_stream(hijack);
-    else if (take(hijack, data, length, &err) < 0)
-        finish(hijack, &err);
+        hijack_on_end_of_stream(hijack);
+    else if (hijack_take(hijack, data, length, &err) < 0)
+        hijack_finish(hijack, &err);
     else if (is_refusal_complete(hijack))
         finish_refused(hijack);
     else
@@ -139,7 +139,7 @@ static bool read_once(struct hijack *hijack)
 
 /* TLS may hold bytes that make no descriptor readable: reading ends when there is nothing more, or
  * goes on in the loop's next turn. */
-static void read_some(struct hijack *hijack)
+static void hijack_read_some(struct hijack *hijack)
 {
     for (int i = 0; i < READS_AT_ONCE; i++)
         if (!read_once(hijack))
@@ -148,14 +148,14 @@ static void read_some(struct hijack *hijack)
     ev_timer_start(engine_loop(hijack->engine), &hijack->more);
 }
 
-static void on_more(struct ev_loop *loop, ev_timer *timer, int events)
+static void hijack_on_more(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    read_some(CONTAINER_OF(timer, struct hijack, more));
+    hijack_read_some(CONTAINER_OF(timer, struct hijack, more));
 }
 
-static void watch(struct hijack *hijack, int events)
+static void hijack_watch(struct hijack *hijack, int events)
 {
     struct ev_loop *loop = engine_loop(hijack->engine);
 
@@ -174,15 +174,15 @@ static void write_some(struct hijack *hijack)
         if (code == CURLE_AGAIN)
             return;
         if (code != CURLE_OK) {
-            fail(hijack, code);
+            hijack_fail(hijack, code);
             return;
         }
         buffer_consume(&hijack->outgoing, sent);
     }
-    watch(hijack, EV_READ);
+    hijack_watch(hijack, EV_READ);
 }
 
-static void on_readiness(struct ev_loop *loop, ev_io *watcher, int events)
+static void hijack_on_readiness(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct hijack *hijack = CONTAINER_OF(watcher, struct hijack, watcher);
 
@@ -190,10 +190,10 @@ static void on_readiness(struct ev_loop *loop, ev_io *watcher, int events)
     if (events & EV_WRITE)
         write_some(hijack);
     else
-        read_some(hijack);
+        hijack_read_some(hijack);
 }
 
-static void on_connected(struct transfer *transfer, CURLcode code)
+static void hijack_on_connected(struct transfer *transfer, CURLcode code)
 {
     struct hijack *hijack = CONTAINER_OF(transfer, struct hijack, transfer);
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -201,12 +201,12 @@ static void on_connected(struct transfer *transfer, CURLcode code)
     if (code == CURLE_OK)
         code = curl_easy_getinfo(transfer->easy, CURLINFO_ACTIVESOCKET, &fd);
     if (code != CURLE_OK || fd == CURL_SOCKET_BAD) {
-        fail(hijack, code == CURLE_OK ? CURLE_SEND_ERROR : code);
+        hijack_fail(hijack, code == CURLE_OK ? CURLE_SEND_ERROR : code);
         return;
     }
     hijack->state = HIJACK_WAITING;
     ev_io_set(&hijack->watcher, fd, EV_WRITE);
-    watch(hijack, EV_WRITE);
+    hijack_watch(hijack, EV_WRITE);
     write_some(hijack);
 }
 
@@ -236,16 +236,16 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
     hijack->engine = engine;
     hijack->state = HIJACK_CONNECTING;
     hijack->head = (struct response_head){0};
-    hijack->frames = (struct frames){.output = on_frame};
+    hijack->frames = (struct frames){.output = hijack_on_frame};
     buffer_init(&hijack->outgoing, REQUEST_BYTES);
     buffer_init(&hijack->incoming, ANSWER_BYTES);
     write_request(hijack, question);
-    ev_init(&hijack->watcher, on_readiness);
-    ev_init(&hijack->more, on_more);
-    ev_timer_init(&hijack->bound, on_refusal_bound, REFUSAL_SECONDS, 0.);
+    ev_init(&hijack->watcher, hijack_on_readiness);
+    ev_init(&hijack->more, hijack_on_more);
+    ev_timer_init(&hijack->bound, hijack_on_refusal_bound, REFUSAL_SECONDS, 0.);
     hijack->transfer = (struct transfer){
         .easy = engine_easy(engine, question->path),
-        .over = on_connected,
+        .over = hijack_on_connected,
     };
     curl_easy_setopt(hijack->transfer.easy, CURLOPT_CONNECT_ONLY, 1L);
     transfer_start(engine_transfers(engine), &hijack->transfer);

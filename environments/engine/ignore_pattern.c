@@ -44,12 +44,12 @@ static uint32_t take_character(const char **text)
     return value;
 }
 
-static void append(struct ignore_pattern *pattern, struct ignore_token token)
+static void ignore_pattern_append(struct ignore_pattern *pattern, struct ignore_token token)
 {
     pattern->tokens[pattern->count++] = token;
 }
 
-static int incomplete(struct error *err)
+static int ignore_pattern_incomplete(struct error *err)
 {
     return error_set(err, ERROR_CONFIG, "the pattern is not complete");
 }
@@ -60,7 +60,7 @@ static int take_end(const char **text, uint32_t *ret, struct error *err)
     if (**text == '\\')
         (*text)++;
     if (!**text)
-        return incomplete(err);
+        return ignore_pattern_incomplete(err);
     *ret = take_character(text);
     return 0;
 }
@@ -77,7 +77,7 @@ static int take_range(const char **text, struct ignore_pattern *pattern, struct 
         if (take_end(text, &range.high, err) < 0)
             return -1;
     }
-    append(pattern, range);
+    ignore_pattern_append(pattern, range);
     return 0;
 }
 
@@ -87,7 +87,7 @@ static int take_class(const char **text, struct ignore_pattern *pattern, struct 
     size_t at = pattern->count;
     bool negated = **text == '^';
 
-    append(pattern, (struct ignore_token){.kind = KIND_CLASS, .negated = negated});
+    ignore_pattern_append(pattern, (struct ignore_token){.kind = KIND_CLASS, .negated = negated});
     if (negated)
         (*text)++;
     do {
@@ -105,12 +105,12 @@ static void take_stars(const char **text, struct ignore_pattern *pattern)
 
     *text += stars;
     if (stars == 1) {
-        append(pattern, (struct ignore_token){.kind = KIND_MANY});
+        ignore_pattern_append(pattern, (struct ignore_token){.kind = KIND_MANY});
         return;
     }
     if (**text == '/')
         (*text)++;
-    append(pattern, (struct ignore_token){.kind = **text ? KIND_FOLDERS : KIND_ALL});
+    ignore_pattern_append(pattern, (struct ignore_token){.kind = **text ? KIND_FOLDERS : KIND_ALL});
 }
 
 static int take_token(const char **text, struct ignore_pattern *pattern, struct error *err)
@@ -121,7 +121,7 @@ static int take_token(const char **text, struct ignore_pattern *pattern, struct 
         return 0;
     case '?':
         (*text)++;
-        append(pattern, (struct ignore_token){.kind = KIND_ONE});
+        ignore_pattern_append(pattern, (struct ignore_token){.kind = KIND_ONE});
         return 0;
     case '[':
         (*text)++;
@@ -129,12 +129,13 @@ static int take_token(const char **text, struct ignore_pattern *pattern, struct 
     case '\\':
         (*text)++;
         if (!**text)
-            return incomplete(err);
+            return ignore_pattern_incomplete(err);
         break;
     default:
         break;
     }
-    append(pattern, (struct ignore_token){.kind = KIND_CHARACTER, .low = take_character(text)});
+    ignore_pattern_append(
+        pattern, (struct ignore_token){.kind = KIND_CHARACTER, .low = take_character(text)});
     return 0;
 }
 
@@ -165,7 +166,7 @@ static bool is_in_class(const struct ignore_token *class, uint32_t character)
 }
 
 /* STATES[i]: the tokens before the I-th have matched. What may match nothing is passed at once. */
-static void enter(const struct ignore_pattern *pattern, bool *states, size_t i)
+static void ignore_pattern_enter(const struct ignore_pattern *pattern, bool *states, size_t i)
 {
     states[i] = true;
     for (; i < pattern->count && pattern->tokens[i].kind >= KIND_MANY &&
@@ -182,35 +183,35 @@ static void step_from(const struct ignore_pattern *pattern, size_t i, uint32_t c
     switch (token->kind) {
     case KIND_CHARACTER:
         if (character == token->low)
-            enter(pattern, next, i + 1);
+            ignore_pattern_enter(pattern, next, i + 1);
         break;
     case KIND_ONE:
         if (character != '/')
-            enter(pattern, next, i + 1);
+            ignore_pattern_enter(pattern, next, i + 1);
         break;
     case KIND_MANY:
         if (character != '/')
-            enter(pattern, next, i);
+            ignore_pattern_enter(pattern, next, i);
         break;
     case KIND_FOLDERS: /* inside a name nothing behind it can begin */
         next[i] = true;
         if (character == '/')
-            enter(pattern, next, i + 1);
+            ignore_pattern_enter(pattern, next, i + 1);
         break;
     case KIND_ALL:
-        enter(pattern, next, i);
+        ignore_pattern_enter(pattern, next, i);
         break;
     case KIND_CLASS:
         if (is_in_class(token, character))
-            enter(pattern, next, i + 1 + token->count);
+            ignore_pattern_enter(pattern, next, i + 1 + token->count);
         break;
     case KIND_RANGE:
         break;
     }
 }
 
-static void step(const struct ignore_pattern *pattern, uint32_t character, const bool *states,
-                 bool *next)
+static void ignore_pattern_step(const struct ignore_pattern *pattern, uint32_t character,
+                                const bool *states, bool *next)
 {
     memset(next, 0, pattern->count + 1);
     for (size_t i = 0; i < pattern->count; i++)
@@ -220,16 +221,16 @@ static void step(const struct ignore_pattern *pattern, uint32_t character, const
 
 /* Runs PATTERN over PATH. True as soon as a directory matches that PATH is in. RET_STATES has room
  * for twice the states; its first half is where it stands at the end. */
-static bool run(const struct ignore_pattern *pattern, const char *path, bool *states)
+static bool ignore_pattern_run(const struct ignore_pattern *pattern, const char *path, bool *states)
 {
     size_t size = pattern->count + 1;
     bool *next = states + size;
 
-    enter(pattern, states, 0);
+    ignore_pattern_enter(pattern, states, 0);
     while (*path) {
         if (*path == '/' && states[pattern->count])
             return true;
-        step(pattern, take_character(&path), states, next);
+        ignore_pattern_step(pattern, take_character(&path), states, next);
         memcpy(states, next, size);
     }
     return false;
@@ -244,7 +245,7 @@ bool ignore_pattern_matches(const struct ignore_pattern *pattern, const char *pa
 {
     AUTO_FREE bool *states = new_states(pattern);
 
-    return run(pattern, path, states) || states[pattern->count];
+    return ignore_pattern_run(pattern, path, states) || states[pattern->count];
 }
 
 bool ignore_pattern_may_match_inside(const struct ignore_pattern *pattern, const char *path)
@@ -252,8 +253,8 @@ bool ignore_pattern_may_match_inside(const struct ignore_pattern *pattern, const
     AUTO_FREE bool *states = new_states(pattern);
     bool *next = states + pattern->count + 1;
 
-    if (run(pattern, path, states) || states[pattern->count])
+    if (ignore_pattern_run(pattern, path, states) || states[pattern->count])
         return true;
-    step(pattern, '/', states, next);
+    ignore_pattern_step(pattern, '/', states, next);
     return memchr(next, true, pattern->count + 1) != NULL;
 }

@@ -14,7 +14,7 @@ void json_lines_deinit(struct json_lines *lines)
     buffer_deinit(&lines->incoming);
 }
 
-static bool is_blank(const char *line, size_t length)
+static bool json_lines_is_blank(const char *line, size_t length)
 {
     while (length > 0 && strchr(" \r\n\t", line[length - 1]))
         length--;
@@ -22,10 +22,10 @@ static bool is_blank(const char *line, size_t length)
 }
 
 /* Hands over the first LENGTH bytes and drops them. */
-static int take_line(struct json_lines *lines, size_t length, struct error *err)
+static int json_lines_take_line(struct json_lines *lines, size_t length, struct error *err)
 {
     AUTO_JSON json_t *value = NULL;
-    bool blank = is_blank(buffer_bytes(&lines->incoming), length);
+    bool blank = json_lines_is_blank(buffer_bytes(&lines->incoming), length);
 
     if (!blank)
         value = json_loadb(buffer_bytes(&lines->incoming), length, 0, NULL);
@@ -38,7 +38,8 @@ static int take_line(struct json_lines *lines, size_t length, struct error *err)
     return 0;
 }
 
-static int append(struct json_lines *lines, const char *data, size_t length, struct error *err)
+static int json_lines_append(struct json_lines *lines, const char *data, size_t length,
+                             struct error *err)
 {
     if (buffer_append(&lines->incoming, data, length, err) < 0)
         return error_prefix(err, "a line of the Docker engine's report");
@@ -52,18 +53,18 @@ int json_lines_feed(struct json_lines *lines, const char *data, size_t length, s
     while (length > 0 && (end = memchr(data, '\n', length))) {
         size_t taken = (size_t)(end + 1 - data);
 
-        if (append(lines, data, taken, err) < 0 ||
-            take_line(lines, buffer_length(&lines->incoming), err) < 0)
+        if (json_lines_append(lines, data, taken, err) < 0 ||
+            json_lines_take_line(lines, buffer_length(&lines->incoming), err) < 0)
             return -1;
         data += taken;
         length -= taken;
     }
-    return length > 0 ? append(lines, data, length, err) : 0;
+    return length > 0 ? json_lines_append(lines, data, length, err) : 0;
 }
 
 int json_lines_end(struct json_lines *lines, struct error *err)
 {
     size_t length = buffer_length(&lines->incoming);
 
-    return length > 0 ? take_line(lines, length, err) : 0;
+    return length > 0 ? json_lines_take_line(lines, length, err) : 0;
 }

@@ -4,14 +4,14 @@
 
 #define MICROSECONDS 1e6
 
-static char *put(char *bytes, uint64_t value, size_t length)
+static char *last_words_put(char *bytes, uint64_t value, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         bytes[i] = (char)(value >> 8 * i & 0xff);
     return bytes + length;
 }
 
-static uint64_t take(const char **bytes, size_t length)
+static uint64_t last_words_take(const char **bytes, size_t length)
 {
     uint64_t value = 0;
 
@@ -33,26 +33,26 @@ void last_words_encode(const struct last_words *words, const char *nonce,
     char *end = bytes + LAST_WORDS_MARK;
 
     make_mark(bytes, nonce);
-    end = put(end, (uint32_t)words->status, 4);
-    end = put(end, (uint32_t)words->failure, 4);
-    end = put(end, words->leftovers, 4);
-    end = put(end, words->flags, 4);
-    end = put(end, (uint64_t)(words->run_seconds * MICROSECONDS), 8);
-    end = put(end, (uint64_t)(words->cpu_seconds * MICROSECONDS), 8);
-    put(end, words->peak_bytes, 8);
+    end = last_words_put(end, (uint32_t)words->status, 4);
+    end = last_words_put(end, (uint32_t)words->failure, 4);
+    end = last_words_put(end, words->leftovers, 4);
+    end = last_words_put(end, words->flags, 4);
+    end = last_words_put(end, (uint64_t)(words->run_seconds * MICROSECONDS), 8);
+    end = last_words_put(end, (uint64_t)(words->cpu_seconds * MICROSECONDS), 8);
+    last_words_put(end, words->peak_bytes, 8);
 }
 
 void last_words_decode(struct last_words *words, const char bytes[LAST_WORDS_BYTES])
 {
     const char *at = bytes + LAST_WORDS_MARK;
 
-    words->status = (int32_t)take(&at, 4);
-    words->failure = (int32_t)take(&at, 4);
-    words->leftovers = (uint32_t)take(&at, 4);
-    words->flags = (uint32_t)take(&at, 4);
-    words->run_seconds = (double)take(&at, 8) / MICROSECONDS;
-    words->cpu_seconds = (double)take(&at, 8) / MICROSECONDS;
-    words->peak_bytes = take(&at, 8);
+    words->status = (int32_t)last_words_take(&at, 4);
+    words->failure = (int32_t)last_words_take(&at, 4);
+    words->leftovers = (uint32_t)last_words_take(&at, 4);
+    words->flags = (uint32_t)last_words_take(&at, 4);
+    words->run_seconds = (double)last_words_take(&at, 8) / MICROSECONDS;
+    words->cpu_seconds = (double)last_words_take(&at, 8) / MICROSECONDS;
+    words->peak_bytes = last_words_take(&at, 8);
 }
 
 void last_words_reader_init(struct last_words_reader *reader, const char *nonce)
@@ -70,24 +70,24 @@ static void release_held(struct last_words_reader *reader)
 
 /* True when BYTE goes on with what is held. The mark has one NUL, its first byte: what turns out
  * not to be a mark cannot have had the beginning of another one inside. */
-static bool continues(const struct last_words_reader *reader, char byte)
+static bool last_words_continues(const struct last_words_reader *reader, char byte)
 {
     if (reader->length == LAST_WORDS_BYTES)
         return false; /* they were not the last */
     return reader->length >= LAST_WORDS_MARK || reader->mark[reader->length] == byte;
 }
 
-static size_t hold(struct last_words_reader *reader, const char *data, size_t length)
+static size_t last_words_hold(struct last_words_reader *reader, const char *data, size_t length)
 {
     size_t i = 0;
 
-    while (i < length && continues(reader, data[i]))
+    while (i < length && last_words_continues(reader, data[i]))
         reader->held[reader->length++] = data[i++];
     return i;
 }
 
 /* Outputs what comes before the next byte that could begin a mark. */
-static size_t pass(struct last_words_reader *reader, const char *data, size_t length)
+static size_t last_words_pass(struct last_words_reader *reader, const char *data, size_t length)
 {
     const char *begin = length ? memchr(data, '\0', length) : NULL;
     size_t count = begin ? (size_t)(begin - data) : length;
@@ -101,8 +101,8 @@ void last_words_reader_feed(struct last_words_reader *reader, const char *data, 
 {
     for (size_t done = 0; done < length;) {
         if (reader->length == 0)
-            done += pass(reader, data + done, length - done);
-        done += hold(reader, data + done, length - done);
+            done += last_words_pass(reader, data + done, length - done);
+        done += last_words_hold(reader, data + done, length - done);
         if (done < length)
             release_held(reader);
     }

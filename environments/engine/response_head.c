@@ -14,7 +14,7 @@ enum {
     LENGTH_DIGITS = 15,
 };
 
-static int garbled(struct error *err)
+static int response_head_garbled(struct error *err)
 {
     return error_set(err, ERROR_SYSTEM, "the Docker engine's answer is no HTTP/1.1");
 }
@@ -72,7 +72,7 @@ static bool is_token(const char *text, size_t length)
     return length > 0;
 }
 
-static bool is_value(const char *text, size_t length)
+static bool response_head_is_value(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ' ? text[i] != '\t' : text[i] == '\x7f')
@@ -87,7 +87,7 @@ static int parse_header(const char *line, size_t length, struct response_head *r
     size_t name_length = colon ? (size_t)(colon - line) : 0;
     size_t value_length = colon ? length - name_length - 1 : 0;
 
-    if (!is_token(line, name_length) || !is_value(value, value_length))
+    if (!is_token(line, name_length) || !response_head_is_value(value, value_length))
         return -1;
     for (; value_length && ascii_is_blank(value[0]); value_length--)
         value++;
@@ -105,7 +105,8 @@ static int parse_lines(const char *data, size_t length, struct response_head *re
 {
     const char *end = memmem(data, length, "\r\n", 2);
 
-    if (parse_status(data, (size_t)(end - data), ret) < 0 || !is_value(data, (size_t)(end - data)))
+    if (parse_status(data, (size_t)(end - data), ret) < 0 ||
+        !response_head_is_value(data, (size_t)(end - data)))
         return -1;
     for (const char *line = end + 2; line < data + length; line = end + 2) {
         end = memmem(line, (size_t)(data + length - line), "\r\n", 2);
@@ -125,7 +126,7 @@ int response_head_parse(const char *data, size_t length, struct response_head *r
         return 0;
     if (!end || (size_t)(end - data) > RESPONSE_HEAD_BYTES ||
         parse_lines(data, (size_t)(end + 2 - data), &head) < 0)
-        return garbled(err);
+        return response_head_garbled(err);
     head.length = (size_t)(end + 4 - data);
     *ret = head;
     return 1;

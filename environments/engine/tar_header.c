@@ -69,7 +69,7 @@ static void put_checksum(struct ustar *header)
 }
 
 /* Where NAME is cut into prefix and name, neither of them empty; NULL: it does not fit so. */
-static const char *find_cut(const char *name, size_t length)
+static const char *tar_header_find_cut(const char *name, size_t length)
 {
     const char *cut = NULL;
 
@@ -92,7 +92,7 @@ static bool is_ascii(const char *text)
 static bool put_name(struct ustar *header, const char *name)
 {
     size_t length = strlen(name);
-    const char *cut = length > NAME_BYTES ? find_cut(name, length) : NULL;
+    const char *cut = length > NAME_BYTES ? tar_header_find_cut(name, length) : NULL;
 
     if (cut) {
         put_text(header->prefix, sizeof header->prefix, name, (size_t)(cut - name));

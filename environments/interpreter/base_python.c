@@ -124,7 +124,7 @@ void base_python_free(struct base_python *base)
 }
 
 /* Owned by the caller. */
-static char *folder_of(const char *state, const char *candidate)
+static char *base_python_folder_of(const char *state, const char *candidate)
 {
     char text[DIGEST_TEXT_BYTES];
     struct digest digest;
@@ -136,14 +136,14 @@ static char *folder_of(const char *state, const char *candidate)
 }
 
 /* An absolute path, or one that stays below. */
-static bool is_plain(const char *path, char first)
+static bool base_python_is_plain(const char *path, char first)
 {
     return path && (*path == '/') == (first == '/') && *path && !strstr(path, "..") &&
            !strpbrk(path, "\r\n");
 }
 
 /* What FACTS say. NULL when something is missing. */
-static struct base_python *read_facts(const json_t *facts, const char *folder)
+static struct base_python *base_python_read_facts(const json_t *facts, const char *folder)
 {
     const char *executable = json_object_get_string(facts, "executable");
     const char *version = json_object_get_string(facts, "version");
@@ -152,7 +152,7 @@ static struct base_python *read_facts(const json_t *facts, const char *folder)
     const char *own_pip = json_object_get_string(facts, "own_pip");
     struct base_python *base;
 
-    if (!is_plain(executable, '/') || !version || !is_plain(packages, 'l'))
+    if (!base_python_is_plain(executable, '/') || !version || !base_python_is_plain(packages, 'l'))
         return NULL;
     base = NEW(struct base_python);
     base->executable = memory_copy_string(executable);
@@ -172,10 +172,10 @@ static bool is_still_so(const struct base_python *base, const char *candidate)
 
 struct base_python *base_python_load(const char *state, const char *candidate)
 {
-    AUTO_FREE char *folder = folder_of(state, candidate);
+    AUTO_FREE char *folder = base_python_folder_of(state, candidate);
     AUTO_FREE char *path = memory_format("%s/" FACTS_NAME, folder);
     AUTO_JSON json_t *facts = json_load_file(path, 0, NULL);
-    struct base_python *base = read_facts(facts, folder);
+    struct base_python *base = base_python_read_facts(facts, folder);
 
     if (!base || json_integer_value(json_object_get(facts, "format")) != FORMAT) {
         base_python_free(base);
@@ -241,8 +241,8 @@ static int put_in_place(const char *folder, const char *scratch, struct error *e
     return error_set_errno(err, errno, "cannot make %s", folder);
 }
 
-static int keep(json_t *facts, const struct base_python *base, const char *scratch,
-                struct error *err)
+static int base_python_keep_facts(json_t *facts, const struct base_python *base,
+                                  const char *scratch, struct error *err)
 {
     AUTO_FREE char *packages = memory_format("%s/" PACKAGES_NAME, scratch);
     AUTO_FREE char *kept = memory_format("%s/kept", scratch);
@@ -260,9 +260,9 @@ static int keep(json_t *facts, const struct base_python *base, const char *scrat
 struct base_python *base_python_keep(const char *state, const struct interpreter *interpreter,
                                      const char *output, const char *scratch, struct error *err)
 {
-    AUTO_FREE char *folder = folder_of(state, interpreter->candidate);
+    AUTO_FREE char *folder = base_python_folder_of(state, interpreter->candidate);
     AUTO_JSON json_t *facts = json_loads(output, 0, NULL);
-    struct base_python *base = read_facts(facts, folder);
+    struct base_python *base = base_python_read_facts(facts, folder);
 
     if (!base) {
         error_set(err, ERROR_UNAVAILABLE, "%s gives no account of itself", interpreter->executable);
@@ -271,7 +271,7 @@ struct base_python *base_python_keep(const char *state, const struct interpreter
     base->candidate = memory_copy_string(interpreter->candidate);
     base->candidate_file = interpreter->candidate_file;
     file_identity_read(&base->executable_file, base->executable);
-    if (keep(facts, base, scratch, err) == 0)
+    if (base_python_keep_facts(facts, base, scratch, err) == 0)
         return base;
     base_python_free(base);
     return NULL;

@@ -20,27 +20,27 @@ void base_search_cancel(struct base_search *search)
 }
 
 /* It has been found; perhaps it has been asked before, under the name that it was found by. */
-static void take(struct base_search *search, const struct interpreter *interpreter)
+static void base_search_take(struct base_search *search, const struct interpreter *interpreter)
 {
     search->base = base_python_load(search->state, interpreter->candidate);
     search->interpreter = interpreter;
 }
 
-static void on_found(struct interpreter *interpreter, const struct error *err)
+static void base_search_on_found(struct interpreter *interpreter, const struct error *err)
 {
     struct base_search *search = CONTAINER_OF(interpreter, struct base_search, by_name);
 
     if (!err)
-        take(search, interpreter);
+        base_search_take(search, interpreter);
     search->done(search, err);
 }
 
-static void on_version_found(struct python_finder *finder, const struct error *err)
+static void base_search_on_version_found(struct python_finder *finder, const struct error *err)
 {
     struct base_search *search = CONTAINER_OF(finder, struct base_search, by_version);
 
     if (!err)
-        take(search, &finder->interpreter);
+        base_search_take(search, &finder->interpreter);
     search->done(search, err);
 }
 
@@ -49,10 +49,10 @@ static enum outcome find_by_name(struct base_search *search, const char *name, s
     enum outcome outcome;
 
     interpreter_init(&search->by_name, search->loop, search->host, name);
-    search->by_name.done = on_found;
+    search->by_name.done = base_search_on_found;
     outcome = interpreter_find(&search->by_name, err);
     if (outcome == OUTCOME_READY)
-        take(search, &search->by_name);
+        base_search_take(search, &search->by_name);
     return outcome;
 }
 
@@ -98,7 +98,7 @@ static enum outcome find_by_version(struct base_search *search)
     if (search->base)
         return OUTCOME_READY;
     python_finder_init(&search->by_version, search->loop, search->host, search->version);
-    search->by_version.done = on_version_found;
+    search->by_version.done = base_search_on_version_found;
     python_finder_start(&search->by_version);
     return OUTCOME_PENDING;
 }

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-static bool read_identity(struct file_identity *ret, const char *path)
+static bool file_identity_look(struct file_identity *ret, const char *path)
 {
     struct stat status;
 
@@ -15,14 +15,14 @@ static bool read_identity(struct file_identity *ret, const char *path)
 void file_identity_read(struct file_identity *ret, const char *path)
 {
     *ret = (struct file_identity){0}; /* there is no inode 0 */
-    (void)read_identity(ret, path);
+    (void)file_identity_look(ret, path);
 }
 
 bool file_identity_holds(const struct file_identity *identity, const char *path)
 {
     struct file_identity now;
 
-    return read_identity(&now, path) && now.device == identity->device &&
+    return file_identity_look(&now, path) && now.device == identity->device &&
            now.inode == identity->inode && now.size == identity->size &&
            now.modified.tv_sec == identity->modified.tv_sec &&
            now.modified.tv_nsec == identity->modified.tv_nsec;

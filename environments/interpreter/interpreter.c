@@ -12,7 +12,7 @@
 
 #define DEFAULT_NAME "python3"
 
-static char *candidate(const struct interpreter *interpreter, size_t position)
+static char *interpreter_candidate(const struct interpreter *interpreter, size_t position)
 {
     if (interpreter->name[0] != '/')
         return search_path_find(interpreter->name, position);
@@ -41,7 +41,7 @@ static char *describe_found(void)
     return text;
 }
 
-static int fail_not_found(const struct interpreter *interpreter, struct error *err)
+static int interpreter_fail_not_found(const struct interpreter *interpreter, struct error *err)
 {
     AUTO_FREE char *found = describe_found();
     struct stat status;
@@ -80,7 +80,7 @@ static void forget_answer(struct interpreter *interpreter)
 static int ask_next(struct interpreter *interpreter, struct error *err);
 
 /* The one way out of a search that was pending. */
-static void finish(struct interpreter *interpreter, const struct error *err)
+static void interpreter_finish(struct interpreter *interpreter, const struct error *err)
 {
     if (err)
         forget_answer(interpreter);
@@ -95,11 +95,11 @@ static void try_next(struct interpreter *interpreter, const struct error *failur
     if (interpreter->position++ == 0)
         interpreter->failure = *failure;
     if (ask_next(interpreter, &err) < 0)
-        finish(interpreter, &err);
+        interpreter_finish(interpreter, &err);
 }
 
-static void keep_answer(struct interpreter *interpreter, const char *executable,
-                        const struct interpreter_answer *answer)
+static void interpreter_keep_answer(struct interpreter *interpreter, const char *executable,
+                                    const struct interpreter_answer *answer)
 {
     free(interpreter->executable);
     free(interpreter->version);
@@ -112,8 +112,8 @@ static void keep_answer(struct interpreter *interpreter, const char *executable,
 
 /* The real interpreter behind a shim has been run by itself. A wrapper that it cannot do without,
  * because it sets what it needs, stays in use. */
-static void on_real_answered(void *data, const struct interpreter_answer *answer,
-                             const struct error *err)
+static void interpreter_on_real_answered(void *data, const struct interpreter_answer *answer,
+                                         const struct error *err)
 {
     struct interpreter *interpreter = data;
 
@@ -121,13 +121,14 @@ static void on_real_answered(void *data, const struct interpreter_answer *answer
     interpreter->question = NULL;
     if (answer && strcmp(answer->version, interpreter->version) == 0 &&
         strcmp(answer->prefix, interpreter->prefix) == 0)
-        keep_answer(interpreter, interpreter->real, answer);
-    finish(interpreter, NULL);
+        interpreter_keep_answer(interpreter, interpreter->real, answer);
+    interpreter_finish(interpreter, NULL);
 }
 
-static int ask(struct interpreter *interpreter, const char *path,
-               void (*answered)(void *, const struct interpreter_answer *, const struct error *),
-               struct error *err)
+static int interpreter_start_question(struct interpreter *interpreter, const char *path,
+                                      void (*answered)(void *, const struct interpreter_answer *,
+                                                       const struct error *),
+                                      struct error *err)
 {
     const struct interpreter_question_settings settings = {
         .loop = interpreter->loop,
@@ -141,8 +142,8 @@ static int ask(struct interpreter *interpreter, const char *path,
     return interpreter->question ? 0 : -1;
 }
 
-static void on_answered(void *data, const struct interpreter_answer *answer,
-                        const struct error *failure)
+static void interpreter_on_answered(void *data, const struct interpreter_answer *answer,
+                                    const struct error *failure)
 {
     struct interpreter *interpreter = data;
     struct error ignored = ERROR_INIT;
@@ -152,26 +153,27 @@ static void on_answered(void *data, const struct interpreter_answer *answer,
         try_next(interpreter, failure);
         return;
     }
-    keep_answer(interpreter, interpreter->candidate, answer);
+    interpreter_keep_answer(interpreter, interpreter->candidate, answer);
     free(interpreter->real);
     interpreter->real = memory_copy_string(answer->executable);
     if (interpreter->real[0] != '/' || strcmp(interpreter->real, interpreter->candidate) == 0 ||
-        ask(interpreter, interpreter->real, on_real_answered, &ignored) < 0)
-        finish(interpreter, NULL);
+        interpreter_start_question(interpreter, interpreter->real, interpreter_on_real_answered,
+                                   &ignored) < 0)
+        interpreter_finish(interpreter, NULL);
 }
 
 static int ask_next(struct interpreter *interpreter, struct error *err)
 {
-    char *path = candidate(interpreter, interpreter->position);
+    char *path = interpreter_candidate(interpreter, interpreter->position);
 
     if (path) {
         free(interpreter->candidate);
         interpreter->candidate = path;
         file_identity_read(&interpreter->candidate_file, path);
-        return ask(interpreter, path, on_answered, err);
+        return interpreter_start_question(interpreter, path, interpreter_on_answered, err);
     }
     if (interpreter->position == 0)
-        return fail_not_found(interpreter, err);
+        return interpreter_fail_not_found(interpreter, err);
     *err = interpreter->failure;
     return -1;
 }

@@ -80,8 +80,9 @@ static int fail_with_complaint(struct interpreter_question *question, struct err
                      length ? ": " : "", (int)length, length ? bytes : "");
 }
 
-static int judge(struct interpreter_question *question, const struct process_end *end,
-                 const char *fields[ANSWER_FIELDS], struct error *err)
+static int interpreter_question_judge(struct interpreter_question *question,
+                                      const struct process_end *end,
+                                      const char *fields[ANSWER_FIELDS], struct error *err)
 {
     if (question->timed_out)
         return error_set(err, ERROR_UNAVAILABLE, "%s did not answer within %g seconds",
@@ -97,7 +98,7 @@ static int judge(struct interpreter_question *question, const struct process_end
     return 0;
 }
 
-static void question_free(struct interpreter_question *question)
+static void interpreter_question_free(struct interpreter_question *question)
 {
     ev_timer_stop(question->settings.loop, &question->timer);
     buffer_deinit(&question->answer);
@@ -106,8 +107,8 @@ static void question_free(struct interpreter_question *question)
     free(question);
 }
 
-static void on_output(struct process *process, enum process_stream stream, const char *data,
-                      size_t length)
+static void interpreter_question_on_output(struct process *process, enum process_stream stream,
+                                           const char *data, size_t length)
 {
     struct interpreter_question *question =
         CONTAINER_OF(process, struct interpreter_question, process);
@@ -117,7 +118,7 @@ static void on_output(struct process *process, enum process_stream stream, const
                         length, &ignored);
 }
 
-static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void interpreter_question_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct interpreter_question *question = CONTAINER_OF(timer, struct interpreter_question, timer);
 
@@ -128,7 +129,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 /* What version managers read, and no more of the server's variables. */
-static bool is_handed_on(const char *variable)
+static bool interpreter_question_is_handed_on(const char *variable)
 {
     static const char *const prefixes[] = {"PATH=", "HOME=", "PYENV_", "ASDF_", "MISE_", "XDG_"};
 
@@ -138,17 +139,18 @@ static bool is_handed_on(const char *variable)
     return false;
 }
 
-static void choose_variables(const char *variables[VARIABLES + 1])
+static void interpreter_question_choose_variables(const char *variables[VARIABLES + 1])
 {
     size_t count = 0;
 
     for (char **variable = environ; *variable && count < VARIABLES; variable++)
-        if (is_handed_on(*variable))
+        if (interpreter_question_is_handed_on(*variable))
             variables[count++] = *variable;
     variables[count] = NULL;
 }
 
-static int start_process(struct interpreter_question *question, struct error *err)
+static int interpreter_question_start_process(struct interpreter_question *question,
+                                              struct error *err)
 {
     const char *const arguments[] = {question->path, "-ISc", QUESTION, NULL};
     const char *variables[VARIABLES + 1];
@@ -159,16 +161,17 @@ static int start_process(struct interpreter_question *question, struct error *er
         .limits = {.memory = 1 << 30, .processes = 512, .file_size = 64 << 20},
     };
 
-    choose_variables(variables);
+    interpreter_question_choose_variables(variables);
     return process_start(question->settings.host, &question->process, &command, err);
 }
 
-static void tell(struct interpreter_question *question, const struct process_end *end)
+static void interpreter_question_tell(struct interpreter_question *question,
+                                      const struct process_end *end)
 {
     const char *fields[ANSWER_FIELDS];
     struct error err = ERROR_INIT;
 
-    if (judge(question, end, fields, &err) < 0) {
+    if (interpreter_question_judge(question, end, fields, &err) < 0) {
         question->settings.answered(question->settings.data, NULL, &err);
         return;
     }
@@ -181,14 +184,14 @@ static void tell(struct interpreter_question *question, const struct process_end
                                 NULL);
 }
 
-static void on_ended(struct process *process, const struct process_end *end)
+static void interpreter_question_on_ended(struct process *process, const struct process_end *end)
 {
     struct interpreter_question *question =
         CONTAINER_OF(process, struct interpreter_question, process);
 
     if (!question->forgotten)
-        tell(question, end);
-    question_free(question);
+        interpreter_question_tell(question, end);
+    interpreter_question_free(question);
 }
 
 struct interpreter_question *interpreter_ask(const struct interpreter_question_settings *settings,
@@ -199,13 +202,13 @@ struct interpreter_question *interpreter_ask(const struct interpreter_question_s
     question->settings = *settings;
     question->settings.path = NULL;
     question->path = memory_copy_string(settings->path);
-    question->process.output = on_output;
-    question->process.ended = on_ended;
+    question->process.output = interpreter_question_on_output;
+    question->process.ended = interpreter_question_on_ended;
     buffer_init(&question->answer, ANSWER_BYTES);
     buffer_init(&question->complaint, COMPLAINT_BYTES);
-    ev_timer_init(&question->timer, on_timer, ANSWER_SECONDS, 0.);
-    if (start_process(question, err) < 0) {
-        question_free(question);
+    ev_timer_init(&question->timer, interpreter_question_on_timer, ANSWER_SECONDS, 0.);
+    if (interpreter_question_start_process(question, err) < 0) {
+        interpreter_question_free(question);
         return NULL;
     }
     ev_now_update(settings->loop);

@@ -16,7 +16,7 @@ bool python_version_fits(const char *wanted, const char *actual)
            (actual[length] == '\0' || actual[length] == '.');
 }
 
-static int fail_not_found(const struct python_finder *finder, struct error *err)
+static int python_finder_fail_not_found(const struct python_finder *finder, struct error *err)
 {
     if (!*finder->found)
         return error_set(err, ERROR_UNAVAILABLE, "there is no Python on this machine");
@@ -38,17 +38,17 @@ static void note_other(struct python_finder *finder)
     }
 }
 
-static void finish(struct python_finder *finder, const struct error *err)
+static void python_finder_finish(struct python_finder *finder, const struct error *err)
 {
     finder->done(finder, err);
 }
 
-static void on_answered(struct interpreter *interpreter, const struct error *err)
+static void python_finder_on_answered(struct interpreter *interpreter, const struct error *err)
 {
     struct python_finder *finder = CONTAINER_OF(interpreter, struct python_finder, interpreter);
 
     if (!err && python_version_fits(finder->version, interpreter->version)) {
-        finish(finder, NULL);
+        python_finder_finish(finder, NULL);
         return;
     }
     if (!err)
@@ -57,7 +57,7 @@ static void on_answered(struct interpreter *interpreter, const struct error *err
 }
 
 /* From the loop, so that no answer comes from inside another's. */
-static void on_next(struct ev_loop *loop, ev_timer *timer, int events)
+static void python_finder_on_next(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct python_finder *finder = CONTAINER_OF(timer, struct python_finder, next);
     struct error err = ERROR_INIT;
@@ -65,13 +65,13 @@ static void on_next(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     interpreter_deinit(&finder->interpreter);
     if (finder->position == finder->places.count) {
-        fail_not_found(finder, &err);
-        finish(finder, &err);
+        python_finder_fail_not_found(finder, &err);
+        python_finder_finish(finder, &err);
         return;
     }
     interpreter_init(&finder->interpreter, loop, finder->host,
                      finder->places.paths[finder->position++]);
-    finder->interpreter.done = on_answered;
+    finder->interpreter.done = python_finder_on_answered;
     if (interpreter_find(&finder->interpreter, &err) == OUTCOME_FAILED)
         ev_timer_start(loop, timer); /* it went away; the next one */
 }
@@ -84,7 +84,7 @@ void python_finder_init(struct python_finder *finder, struct ev_loop *loop,
         .host = host,
         .version = memory_copy_string(version),
     };
-    ev_timer_init(&finder->next, on_next, 0., 0.);
+    ev_timer_init(&finder->next, python_finder_on_next, 0., 0.);
 }
 
 void python_finder_cancel(struct python_finder *finder)

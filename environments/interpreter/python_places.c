@@ -49,7 +49,7 @@ static char *short_version(const char *version)
     return strndup(version, length);
 }
 
-static bool is_known(const struct python_places *places, const char *real)
+static bool python_places_is_known(const struct python_places *places, const char *real)
 {
     for (size_t i = 0; i < places->count; i++)
         if (strcmp(real, places->real[i]) == 0)
@@ -58,12 +58,12 @@ static bool is_known(const struct python_places *places, const char *real)
 }
 
 /* Unless the same file was there before, by another way. */
-static void add(struct python_places *places, const char *path)
+static void python_places_add(struct python_places *places, const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);
     const size_t count = places->count;
 
-    if (!real || count == PYTHON_PLACES_MOST || is_known(places, real) ||
+    if (!real || count == PYTHON_PLACES_MOST || python_places_is_known(places, real) ||
         !search_path_is_program(path))
         return;
     places->paths = memory_resize(places->paths, (count + 1) * sizeof *places->paths);
@@ -81,7 +81,7 @@ static void add_from_path(struct python_places *places, const char *name)
 
         if (!path)
             return;
-        add(places, path);
+        python_places_add(places, path);
     }
 }
 
@@ -99,7 +99,7 @@ static void add_matching(struct python_places *places, const char *pattern)
     if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
         qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, compare_versions);
         for (size_t i = found.gl_pathc; i > 0; i--)
-            add(places, found.gl_pathv[i - 1]);
+            python_places_add(places, found.gl_pathv[i - 1]);
     }
     globfree(&found);
 }

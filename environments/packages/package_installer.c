@@ -28,7 +28,7 @@ struct strings {
     size_t count;
 };
 
-static void add(struct strings *strings, char *string /* taken */)
+static void package_installer_add(struct strings *strings, char *string /* taken */)
 {
     strings->items = memory_resize(strings->items, (strings->count + 2) * sizeof *strings->items);
     strings->items[strings->count++] = string;
@@ -38,7 +38,7 @@ static void add(struct strings *strings, char *string /* taken */)
 static void add_all(struct strings *strings, const char *const *more)
 {
     for (size_t i = 0; more[i]; i++)
-        add(strings, memory_copy_string(more[i]));
+        package_installer_add(strings, memory_copy_string(more[i]));
 }
 
 /* The variable VARIABLE, unless there is one of its name. */
@@ -49,7 +49,7 @@ static void add_variable(struct strings *variables, const char *variable)
     for (size_t i = 0; i < variables->count; i++)
         if (strncmp(variables->items[i], variable, name) == 0)
             return;
-    add(variables, memory_copy_string(variable));
+    package_installer_add(variables, memory_copy_string(variable));
 }
 
 static void strings_deinit(struct strings *strings)
@@ -74,7 +74,8 @@ static bool is_left_to_the_server(const struct package_installation *installatio
 }
 
 /* What an installer is set up with, but not what it is to do, and to which Python. */
-static bool is_handed_on(const char *variable, const struct package_installation *installation)
+static bool package_installer_is_handed_on(const char *variable,
+                                           const struct package_installation *installation)
 {
     static const char *const taken[] = {"PIP_",
                                         "UV_",
@@ -110,12 +111,12 @@ static bool is_handed_on(const char *variable, const struct package_installation
 }
 
 /* uv does not read what pip is set up with. */
-static void translate(struct strings *variables, const char *from, const char *to)
+static void package_installer_translate(struct strings *variables, const char *from, const char *to)
 {
     const char *value = getenv(from);
 
     if (value && *value && !getenv(to))
-        add(variables, memory_format("%s=%s", to, value));
+        package_installer_add(variables, memory_format("%s=%s", to, value));
 }
 
 static void add_index(struct strings *variables, const char *url)
@@ -123,17 +124,17 @@ static void add_index(struct strings *variables, const char *url)
     AUTO_FREE char *plain_host = package_index_plain_host(url);
 
     if (plain_host) {
-        add(variables, memory_format("PIP_TRUSTED_HOST=%s", plain_host));
-        add(variables, memory_format("UV_INSECURE_HOST=%s", plain_host));
+        package_installer_add(variables, memory_format("PIP_TRUSTED_HOST=%s", plain_host));
+        package_installer_add(variables, memory_format("UV_INSECURE_HOST=%s", plain_host));
     }
     if (url) {
-        add(variables, memory_format("PIP_INDEX_URL=%s", url));
-        add(variables, memory_format("UV_DEFAULT_INDEX=%s", url));
+        package_installer_add(variables, memory_format("PIP_INDEX_URL=%s", url));
+        package_installer_add(variables, memory_format("UV_DEFAULT_INDEX=%s", url));
         return;
     }
     if (!getenv("UV_INDEX_URL"))
-        translate(variables, "PIP_INDEX_URL", "UV_DEFAULT_INDEX");
-    translate(variables, "PIP_EXTRA_INDEX_URL", "UV_INDEX");
+        package_installer_translate(variables, "PIP_INDEX_URL", "UV_DEFAULT_INDEX");
+    package_installer_translate(variables, "PIP_EXTRA_INDEX_URL", "UV_INDEX");
 }
 
 static void add_variables(struct strings *variables,
@@ -154,11 +155,11 @@ static void add_variables(struct strings *variables,
                                        NULL};
 
     add_all(variables, ours);
-    add(variables, memory_format("TMPDIR=%s", installation->scratch));
+    package_installer_add(variables, memory_format("TMPDIR=%s", installation->scratch));
     add_index(variables, installation->index_url);
-    translate(variables, "PIP_CERT", "SSL_CERT_FILE");
+    package_installer_translate(variables, "PIP_CERT", "SSL_CERT_FILE");
     for (char **variable = environ; *variable; variable++)
-        if (is_handed_on(*variable, installation))
+        if (package_installer_is_handed_on(*variable, installation))
             add_variable(variables, *variable);
 }
 
@@ -178,31 +179,31 @@ static bool is_true(const char *name)
 static void add_uv(struct strings *arguments, const struct package_installation *installation,
                    char *uv /* taken */)
 {
-    add(arguments, uv);
+    package_installer_add(arguments, uv);
     add_all(arguments, (const char *const[]){"pip", "install", "--python", NULL});
-    add(arguments, memory_format("%s/bin/python", installation->venv));
+    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
     if (!installation->index_url && is_true("PIP_NO_INDEX"))
-        add(arguments, memory_copy_string("--no-index"));
+        package_installer_add(arguments, memory_copy_string("--no-index"));
     if (is_left_to_the_server(installation) && getenv("PIP_FIND_LINKS") &&
         !getenv("UV_FIND_LINKS")) {
-        add(arguments, memory_copy_string("--find-links"));
-        add(arguments, memory_copy_string(getenv("PIP_FIND_LINKS")));
+        package_installer_add(arguments, memory_copy_string("--find-links"));
+        package_installer_add(arguments, memory_copy_string(getenv("PIP_FIND_LINKS")));
     }
 }
 
 static void add_pip(struct strings *arguments, const struct package_installation *installation)
 {
-    add(arguments, memory_format("%s/bin/python", installation->venv));
+    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
     add_all(arguments, (const char *const[]){"-I", "-m", "pip", "install", NULL});
 }
 
 static void add_other_pip(struct strings *arguments,
                           const struct package_installation *installation)
 {
-    add(arguments, memory_copy_string(installation->base->executable));
+    package_installer_add(arguments, memory_copy_string(installation->base->executable));
     add_all(arguments, (const char *const[]){"-I", "-m", "pip", "--python", NULL});
-    add(arguments, memory_format("%s/bin/python", installation->venv));
-    add(arguments, memory_copy_string("install"));
+    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
+    package_installer_add(arguments, memory_copy_string("install"));
 }
 
 /* A pip that can work for a venv that has none. */
@@ -255,7 +256,7 @@ static void add_options(struct strings *arguments, const struct package_installa
     if (installation->find_links)
         add_all(arguments, (const char *const[]){"--find-links", installation->find_links, NULL});
     if (requirements_have_hashes(installation->requirements))
-        add(arguments, memory_copy_string("--require-hashes"));
+        package_installer_add(arguments, memory_copy_string("--require-hashes"));
     add_all(arguments, (const char *const[]){"-r", file, NULL});
 }
 

@@ -22,7 +22,7 @@ struct reader {
     struct error *err;
 };
 
-static int refuse(struct reader *reader, const char *reason)
+static int requirement_refuse(struct reader *reader, const char *reason)
 {
     return error_set(reader->err, ERROR_CONFIG, "%s", reason);
 }
@@ -38,21 +38,21 @@ static void skip_blanks(struct reader *reader)
         reader->at++;
 }
 
-static char peek(const struct reader *reader)
+static char requirement_peek(const struct reader *reader)
 {
     return reader->at < reader->end ? *reader->at : '\0';
 }
 
 /* It fits always: the text has room for twice the input, and a blank is only added beside a word of
  * at least two letters. */
-static void keep(struct reader *reader, const char *bytes, size_t length)
+static void requirement_keep(struct reader *reader, const char *bytes, size_t length)
 {
     struct error ignored = ERROR_INIT;
 
     (void)buffer_append(&reader->text, bytes, length, &ignored);
 }
 
-static bool is_at(const struct reader *reader, const char *token)
+static bool requirement_is_at(const struct reader *reader, const char *token)
 {
     size_t length = strlen(token);
 
@@ -62,15 +62,15 @@ static bool is_at(const struct reader *reader, const char *token)
 /* Moves over LENGTH bytes and the blanks behind them. */
 static void take_bytes(struct reader *reader, size_t length)
 {
-    keep(reader, reader->at, length);
+    requirement_keep(reader, reader->at, length);
     reader->at += length;
     skip_blanks(reader);
 }
 
 /* Moves over TOKEN; false: something else is here. */
-static bool take(struct reader *reader, const char *token)
+static bool requirement_take(struct reader *reader, const char *token)
 {
-    if (!is_at(reader, token))
+    if (!requirement_is_at(reader, token))
         return false;
     take_bytes(reader, strlen(token));
     return true;
@@ -82,7 +82,7 @@ static size_t word_length(const struct reader *reader, const char *further)
 {
     const char *at = reader->at;
 
-    if (!is_alphanumeric(peek(reader)))
+    if (!is_alphanumeric(requirement_peek(reader)))
         return 0;
     while (at < reader->end && (is_alphanumeric(*at) || (*at && strchr(further, *at))))
         at++;
@@ -94,14 +94,14 @@ static int read_word(struct reader *reader, const char *further, const char *rea
     size_t length = word_length(reader, further);
 
     if (length == 0)
-        return refuse(reader, reason);
+        return requirement_refuse(reader, reason);
     take_bytes(reader, length);
     return 0;
 }
 
 /* Name and extras */
 
-static bool ends_with(const char *text, size_t length, const char *end)
+static bool requirement_ends_with(const char *text, size_t length, const char *end)
 {
     size_t end_length = strlen(end);
 
@@ -116,7 +116,7 @@ static bool is_archive(const char *name, size_t length)
                                        ".tar.lz",  ".tar.zst", ".egg", ".tar.lzma"};
 
     for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-        if (ends_with(name, length, ends[i]))
+        if (requirement_ends_with(name, length, ends[i]))
             return true;
     return false;
 }
@@ -133,16 +133,16 @@ static bool has_before_blank(const struct reader *reader, const char *needle)
 /* Says what stands in the place of a name, because that is what somebody meant to use. */
 static int refuse_name(struct reader *reader)
 {
-    if (peek(reader) == '-')
-        return refuse(reader,
-                      "options are not taken (-r, -c, -e and all the others), only packages "
-                      "by name");
+    if (requirement_peek(reader) == '-')
+        return requirement_refuse(
+            reader, "options are not taken (-r, -c, -e and all the others), only packages "
+                    "by name");
     if (has_before_blank(reader, "://") || has_before_blank(reader, "git+"))
-        return refuse(reader, "URLs are not taken, only packages by name");
-    if (peek(reader) == '.' || peek(reader) == '~' || has_before_blank(reader, "/") ||
-        has_before_blank(reader, "\\"))
-        return refuse(reader, "paths are not taken, only packages by name");
-    return refuse(reader, "there is no package name");
+        return requirement_refuse(reader, "URLs are not taken, only packages by name");
+    if (requirement_peek(reader) == '.' || requirement_peek(reader) == '~' ||
+        has_before_blank(reader, "/") || has_before_blank(reader, "\\"))
+        return requirement_refuse(reader, "paths are not taken, only packages by name");
+    return requirement_refuse(reader, "there is no package name");
 }
 
 static int read_name(struct reader *reader, struct requirement *requirement)
@@ -153,9 +153,9 @@ static int read_name(struct reader *reader, struct requirement *requirement)
         has_before_blank(reader, "\\"))
         return refuse_name(reader);
     if (is_archive(reader->at, length))
-        return refuse(reader, "paths of archives are not taken, only packages by name");
+        return requirement_refuse(reader, "paths of archives are not taken, only packages by name");
     if (!is_alphanumeric(reader->at[length - 1]))
-        return refuse(reader, "a package name ends with a letter or a digit");
+        return requirement_refuse(reader, "a package name ends with a letter or a digit");
     requirement->name_length = length;
     take_bytes(reader, length);
     return 0;
@@ -165,15 +165,15 @@ static int read_extras(struct reader *reader)
 {
     static const char reason[] = "extras are names between brackets, as in name[one,two]";
 
-    if (!take(reader, "["))
+    if (!requirement_take(reader, "["))
         return 0;
-    if (take(reader, "]"))
+    if (requirement_take(reader, "]"))
         return 0;
     do
         if (read_word(reader, "._-", reason) < 0)
             return -1;
-    while (take(reader, ","));
-    return take(reader, "]") ? 0 : refuse(reader, reason);
+    while (requirement_take(reader, ","));
+    return requirement_take(reader, "]") ? 0 : requirement_refuse(reader, reason);
 }
 
 /* Versions */
@@ -183,7 +183,7 @@ static bool take_comparison(struct reader *reader)
     static const char *const operators[] = {"===", "==", "~=", "!=", "<=", ">=", "<", ">"};
 
     for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-        if (take(reader, operators[i]))
+        if (requirement_take(reader, operators[i]))
             return true;
     return false;
 }
@@ -194,28 +194,29 @@ static int read_clauses(struct reader *reader)
 
     do
         if (!take_comparison(reader))
-            return refuse(reader, reason);
+            return requirement_refuse(reader, reason);
         else if (read_word(reader, "._-*+!", reason) < 0)
             return -1;
-    while (take(reader, ","));
+    while (requirement_take(reader, ","));
     return 0;
 }
 
 /* The parentheses that an older form has around the clauses are left out. */
 static int read_versions(struct reader *reader)
 {
-    if (peek(reader) == '(') {
+    if (requirement_peek(reader) == '(') {
         reader->at++;
         skip_blanks(reader);
         if (read_clauses(reader) < 0)
             return -1;
-        if (peek(reader) != ')')
-            return refuse(reader, "the parenthesis around the version clauses is not closed");
+        if (requirement_peek(reader) != ')')
+            return requirement_refuse(reader,
+                                      "the parenthesis around the version clauses is not closed");
         reader->at++;
         skip_blanks(reader);
         return 0;
     }
-    if (peek(reader) && strchr("=~!<>", peek(reader)))
+    if (requirement_peek(reader) && strchr("=~!<>", requirement_peek(reader)))
         return read_clauses(reader);
     return 0;
 }
@@ -229,12 +230,12 @@ static const char bad_marker[] =
 /* No blanks between the quotes: installers look for options behind them. */
 static int read_quoted(struct reader *reader)
 {
-    const char quote[] = {peek(reader), '\0'};
+    const char quote[] = {requirement_peek(reader), '\0'};
 
     take_bytes(reader, 1);
-    if (peek(reader) != quote[0] && read_word(reader, "._-*+!", bad_marker) < 0)
+    if (requirement_peek(reader) != quote[0] && read_word(reader, "._-*+!", bad_marker) < 0)
         return -1;
-    return take(reader, quote) ? 0 : refuse(reader, bad_marker);
+    return requirement_take(reader, quote) ? 0 : requirement_refuse(reader, bad_marker);
 }
 
 static bool take_variable(struct reader *reader)
@@ -247,26 +248,26 @@ static bool take_variable(struct reader *reader)
     size_t length = word_length(reader, "_");
 
     for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
-        if (strlen(variables[i]) == length && take(reader, variables[i]))
+        if (strlen(variables[i]) == length && requirement_take(reader, variables[i]))
             return true;
     return false;
 }
 
 static int read_operand(struct reader *reader)
 {
-    if (peek(reader) == '"' || peek(reader) == '\'')
+    if (requirement_peek(reader) == '"' || requirement_peek(reader) == '\'')
         return read_quoted(reader);
-    return take_variable(reader) ? 0 : refuse(reader, bad_marker);
+    return take_variable(reader) ? 0 : requirement_refuse(reader, bad_marker);
 }
 
 /* Moves over WORD, which is kept with a blank on either side. */
 static bool take_word(struct reader *reader, const char *word)
 {
-    if (word_length(reader, "_") != strlen(word) || !is_at(reader, word))
+    if (word_length(reader, "_") != strlen(word) || !requirement_is_at(reader, word))
         return false;
-    keep(reader, " ", 1);
+    requirement_keep(reader, " ", 1);
     take_bytes(reader, strlen(word));
-    keep(reader, " ", 1);
+    requirement_keep(reader, " ", 1);
     return true;
 }
 
@@ -281,16 +282,18 @@ static int read_alternatives(struct reader *reader, unsigned depth);
 
 static int read_condition(struct reader *reader, unsigned depth)
 {
-    if (take(reader, "(")) {
+    if (requirement_take(reader, "(")) {
         if (depth == MARKER_DEPTH)
-            return refuse(reader, "a marker has too many parentheses");
+            return requirement_refuse(reader, "a marker has too many parentheses");
         if (read_alternatives(reader, depth + 1) < 0)
             return -1;
-        return take(reader, ")") ? 0 : refuse(reader, "a parenthesis of the marker is not closed");
+        return requirement_take(reader, ")")
+                   ? 0
+                   : requirement_refuse(reader, "a parenthesis of the marker is not closed");
     }
     if (read_operand(reader) < 0)
         return -1;
-    return take_operator(reader) ? read_operand(reader) : refuse(reader, bad_marker);
+    return take_operator(reader) ? read_operand(reader) : requirement_refuse(reader, bad_marker);
 }
 
 static int read_conjunction(struct reader *reader, unsigned depth)
@@ -313,7 +316,7 @@ static int read_alternatives(struct reader *reader, unsigned depth)
 
 static int read_marker(struct reader *reader)
 {
-    return take(reader, ";") ? read_alternatives(reader, 0) : 0;
+    return requirement_take(reader, ";") ? read_alternatives(reader, 0) : 0;
 }
 
 /* Hashes */
@@ -338,20 +341,21 @@ static int read_hash(struct reader *reader)
     for (size_t i = 0; i < ARRAY_SIZE(algorithms); i++) {
         size_t length = strlen(algorithms[i].option);
 
-        if (!is_at(reader, algorithms[i].option) ||
+        if (!requirement_is_at(reader, algorithms[i].option) ||
             count_digits(reader, length) != algorithms[i].digits)
             continue;
-        keep(reader, " ", 1);
+        requirement_keep(reader, " ", 1);
         take_bytes(reader, length + algorithms[i].digits);
         return 0;
     }
-    return refuse(reader, "the only option that is taken is --hash=sha256:..., or sha384 or sha512 "
-                          "with as many digits as it has");
+    return requirement_refuse(
+        reader, "the only option that is taken is --hash=sha256:..., or sha384 or sha512 "
+                "with as many digits as it has");
 }
 
 static int read_hashes(struct reader *reader)
 {
-    while (peek(reader) == '-')
+    while (requirement_peek(reader) == '-')
         if (read_hash(reader) < 0)
             return -1;
     return 0;
@@ -361,10 +365,12 @@ static int read_hashes(struct reader *reader)
 
 static int refuse_rest(struct reader *reader)
 {
-    if (peek(reader) == '@')
-        return refuse(reader, "URLs behind \"@\" are not taken, only packages by name and version");
-    return refuse(reader, "there is something behind the package that is no version clause, marker "
-                          "or hash");
+    if (requirement_peek(reader) == '@')
+        return requirement_refuse(
+            reader, "URLs behind \"@\" are not taken, only packages by name and version");
+    return requirement_refuse(
+        reader, "there is something behind the package that is no version clause, marker "
+                "or hash");
 }
 
 static char *copy_text(const struct reader *reader)

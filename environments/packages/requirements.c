@@ -24,8 +24,8 @@ void requirements_deinit(struct requirements *requirements)
     *requirements = (struct requirements){0};
 }
 
-static int add(struct requirements *requirements, const char *text, size_t length,
-               struct error *err)
+static int requirements_add(struct requirements *requirements, const char *text, size_t length,
+                            struct error *err)
 {
     struct requirement requirement;
 
@@ -46,7 +46,8 @@ int requirements_add_packages(struct requirements *requirements, const json_t *p
     size_t i;
 
     json_array_foreach (packages, i, package)
-        if (add(requirements, json_string_value(package), json_string_length(package), err) < 0)
+        if (requirements_add(requirements, json_string_value(package), json_string_length(package),
+                             err) < 0)
             return error_prefix(err, "package %zu", i + 1);
     return 0;
 }
@@ -93,18 +94,19 @@ static bool is_continued(const char *line, size_t length)
 }
 
 /* One line is complete, which may have been several in the file. */
-static int add_line(struct requirements *requirements, struct buffer *line, struct error *err)
+static int requirements_add_line(struct requirements *requirements, struct buffer *line,
+                                 struct error *err)
 {
     const char *text = buffer_bytes(line);
     size_t length = length_without_comment(text, buffer_length(line));
-    int ret = has_text(text, length) ? add(requirements, text, length, err) : 0;
+    int ret = has_text(text, length) ? requirements_add(requirements, text, length, err) : 0;
 
     buffer_consume(line, buffer_length(line));
     return ret;
 }
 
-static int add_lines(struct requirements *requirements, const char *text, size_t left,
-                     struct buffer *line, struct error *err)
+static int requirements_add_lines(struct requirements *requirements, const char *text, size_t left,
+                                  struct buffer *line, struct error *err)
 {
     size_t first = 1; /* number of the line that the present one began with */
 
@@ -119,7 +121,7 @@ static int add_lines(struct requirements *requirements, const char *text, size_t
         left -= whole;
         if (continued && left > 0)
             continue;
-        if (add_line(requirements, line, err) < 0)
+        if (requirements_add_line(requirements, line, err) < 0)
             return error_prefix(err, "line %zu", first);
         first = number + 1;
     }
@@ -138,7 +140,7 @@ int requirements_add_text(struct requirements *requirements, const char *text, s
         length -= mark;
     }
     buffer_init(&line, REQUIREMENTS_FILE_BYTES);
-    ret = add_lines(requirements, text, length, &line, err);
+    ret = requirements_add_lines(requirements, text, length, &line, err);
     buffer_deinit(&line);
     return ret;
 }

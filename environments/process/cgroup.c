@@ -52,7 +52,7 @@ struct cgroup_leaf {
 };
 
 /* The content of DIRECTORY/NAME, or NULL; owned by the caller. */
-static char *read_entry(const char *directory, const char *name)
+static char *cgroup_read_entry(const char *directory, const char *name)
 {
     AUTO_FREE char *path = memory_format("%s/%s", directory, name);
     struct error ignored = ERROR_INIT;
@@ -76,7 +76,7 @@ static bool has_entry(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static bool has_word(const char *text, const char *word)
+static bool cgroup_has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);
 
@@ -103,7 +103,7 @@ static char *own_path(const char *controller)
             continue;
         *controllers++ = '\0';
         *path++ = '\0';
-        if (*controller ? has_word(controllers, controller) : strcmp(line, "0") == 0)
+        if (*controller ? cgroup_has_word(controllers, controller) : strcmp(line, "0") == 0)
             return memory_copy_string(path);
     }
     return NULL;
@@ -131,7 +131,7 @@ static char *own_directory(const char *type, const char *controller)
         if (!tail || sscanf(line, "%*s %*s %*s %511s %511s", mounted_root, point) != 2 ||
             sscanf(tail, " - %31s %*s %511s", actual, options) != 2 || strcmp(actual, type) != 0)
             continue;
-        if (*controller && !has_word(options, controller))
+        if (*controller && !cgroup_has_word(options, controller))
             continue;
         if (strcmp(mounted_root, "/") != 0 &&
             strncmp(path, mounted_root, strlen(mounted_root)) == 0)
@@ -167,12 +167,13 @@ static unsigned delegate_controllers(const char *directory)
         const char *name;
         unsigned offers;
     } controllers[] = {{"memory", OFFERS_MEMORY}, {"pids", OFFERS_PROCESSES}};
-    AUTO_FREE char *available = read_entry(directory, "cgroup.controllers");
+    AUTO_FREE char *available = cgroup_read_entry(directory, "cgroup.controllers");
     AUTO_FREE char *aside = memory_format("%s/pyexecd-server", directory);
     bool nested = has_entry(directory, "cgroup.type"); /* the root cgroup has none */
     unsigned offers = 0;
 
-    if (!available || (!has_word(available, "memory") && !has_word(available, "pids")))
+    if (!available ||
+        (!cgroup_has_word(available, "memory") && !cgroup_has_word(available, "pids")))
         return 0;
     if (nested) {
         (void)mkdir(aside, 0755); /* may be there from before */
@@ -183,7 +184,7 @@ static unsigned delegate_controllers(const char *directory)
         char enable[16];
 
         snprintf(enable, sizeof enable, "+%s", controllers[i].name);
-        if (has_word(available, controllers[i].name) &&
+        if (cgroup_has_word(available, controllers[i].name) &&
             write_entry(directory, "cgroup.subtree_control", enable) == 0)
             offers |= controllers[i].offers;
     }
@@ -219,7 +220,7 @@ static unsigned offers_of(const struct cgroup_tree *tree)
 static unsigned long long start_time(const char *pid)
 {
     AUTO_FREE char *directory = memory_format("/proc/%s", pid);
-    AUTO_FREE char *text = read_entry(directory, "stat");
+    AUTO_FREE char *text = cgroup_read_entry(directory, "stat");
     char *after_name = text ? strrchr(text, ')') : NULL;
     unsigned long long ticks = 0;
 
@@ -252,7 +253,7 @@ static bool is_leaf_of_the_dead(const char *name)
     return start_time(number) != start;
 }
 
-static void sweep(const struct hierarchy *hierarchy)
+static void cgroup_sweep(const struct hierarchy *hierarchy)
 {
     DIR *directory = opendir(hierarchy->directory);
     struct dirent *entry;
@@ -296,7 +297,7 @@ struct cgroup_tree *cgroup_tree_new(void)
     if (!(offers_of(tree) & OFFERS_PROCESSES))
         add_hierarchy(tree, "pids", OFFERS_PROCESSES);
     for (size_t i = 0; i < tree->count; i++)
-        sweep(&tree->hierarchies[i]);
+        cgroup_sweep(&tree->hierarchies[i]);
     return tree;
 }
 
@@ -453,14 +454,14 @@ void cgroup_leaf_kill(struct cgroup_leaf *leaf)
 }
 
 /* The number behind KEY in one of two files, of which a hierarchy has one. */
-static uint64_t counter(const struct cgroup_leaf *leaf, unsigned offers, const char *const names[2],
-                        const char *key)
+static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers,
+                               const char *const names[2], const char *key)
 {
     const char *directory = directory_with(leaf, offers);
     uint64_t value = 0;
 
     for (int i = 0; directory && i < 2; i++) {
-        AUTO_FREE char *text = read_entry(directory, names[i]);
+        AUTO_FREE char *text = cgroup_read_entry(directory, names[i]);
         const char *at = text ? strstr(text, key) : NULL;
 
         if (at && sscanf(at + strlen(key), "%lu", &value) == 1)
@@ -473,19 +474,19 @@ bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf)
 {
     static const char *const files[2] = {"cgroup.events", "cgroup.events"};
 
-    return counter(leaf, OFFERS_KILL, files, "populated ") == 0;
+    return cgroup_counter(leaf, OFFERS_KILL, files, "populated ") == 0;
 }
 
 bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf)
 {
     static const char *const files[2] = {"memory.events", "memory.oom_control"};
 
-    return counter(leaf, OFFERS_MEMORY, files, "oom_kill ") > 0;
+    return cgroup_counter(leaf, OFFERS_MEMORY, files, "oom_kill ") > 0;
 }
 
 uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
 {
     static const char *const files[2] = {"memory.peak", "memory.max_usage_in_bytes"};
 
-    return counter(leaf, OFFERS_MEMORY, files, "");
+    return cgroup_counter(leaf, OFFERS_MEMORY, files, "");
 }

@@ -50,7 +50,7 @@ static void note_missing(struct process_host *host, const char *what)
         host->settings.missing(host->settings.data, what);
 }
 
-static bool is_refused(const struct process_host *host)
+static bool host_is_too_weak(const struct process_host *host)
 {
     return host->containment == CONTAINMENT_BEST_EFFORT && !host->settings.allow_best_effort;
 }
@@ -69,7 +69,7 @@ static void note_missing_limits(struct process_host *host)
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */
-static void on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
+static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     struct process_host *host = CONTAINER_OF(watcher, struct process_host, finish);
 
@@ -91,7 +91,7 @@ static void on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
     }
 }
 
-static void on_refill(struct ev_loop *loop, ev_timer *timer, int events)
+static void host_on_refill(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct process_host *host = CONTAINER_OF(timer, struct process_host, refill);
     struct error ignored = ERROR_INIT; /* the call that needs one will meet it again */
@@ -109,7 +109,7 @@ static void schedule_refill(struct process_host *host)
     ev_timer_start(host->settings.loop, &host->refill);
 }
 
-static void on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
+static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct process_host *host = CONTAINER_OF(timer, struct process_host, tidy);
 
@@ -120,7 +120,7 @@ static void on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* Zombies that a dead supervisor left to us, their subreaper (rule L7). Children of ours are reaped
  * by their pidfd at once; only what stays a zombie from one look to the next is nobody's. */
-static void on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
+static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct process_host *host = CONTAINER_OF(timer, struct process_host, orphans);
     siginfo_t information;
@@ -154,7 +154,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host = NEW(struct process_host);
     host->settings = *settings;
     host->containment = settings->strongest;
-    host->refused = is_refused(host);
+    host->refused = host_is_too_weak(host);
     host->runner = STEAL_FD(runner);
     host->missing = json_array();
     host->cgroups = cgroup_tree_new();
@@ -162,12 +162,12 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     note_missing_limits(host);
     signal(SIGCHLD, SIG_DFL); /* inherited as ignored, the kernel would reap in our place */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ev_init(&host->refill, on_refill);
-    ev_timer_init(&host->tidy, on_tidy, 0., TIDY_SECONDS);
+    ev_init(&host->refill, host_on_refill);
+    ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
     schedule_refill(host);
-    ev_timer_init(&host->orphans, on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
+    ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
     ev_timer_start(settings->loop, &host->orphans);
-    ev_prepare_init(&host->finish, on_finish);
+    ev_prepare_init(&host->finish, host_on_finish);
     ev_prepare_start(settings->loop, &host->finish);
     return host;
 }
@@ -261,7 +261,7 @@ const char *process_host_namespace_hint(void)
 }
 
 /* The next weaker containment that exists here. */
-static void weaken(struct process_host *host)
+static void host_weaken(struct process_host *host)
 {
     host->containment++;
     if (host->containment == CONTAINMENT_CGROUP &&
@@ -271,7 +271,7 @@ static void weaken(struct process_host *host)
         note_missing(host, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
         host->containment++;
     }
-    host->refused = is_refused(host);
+    host->refused = host_is_too_weak(host);
 }
 
 /* Being out of memory or processes passes; anything else will be refused again. */
@@ -297,7 +297,7 @@ bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups
         AUTO_FREE char *what = memory_format("%s%s", text, process_host_namespace_hint());
 
         note_missing(host, what);
-        weaken(host);
+        host_weaken(host);
     }
     return !host->refused;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Keeps LINE instead of the oldest ones. */
-static void keep(struct last_lines *lines, const char *line)
+static void last_lines_keep(struct last_lines *lines, const char *line)
 {
     size_t length = strlen(line) + 1;
     size_t dropped = 0;
@@ -22,7 +22,7 @@ static void keep(struct last_lines *lines, const char *line)
     lines->kept[lines->kept_length - 1] = '\n';
 }
 
-static void end_line(struct last_lines *lines, int stream)
+static void last_lines_end_line(struct last_lines *lines, int stream)
 {
     char *line = lines->begun[stream].text;
     size_t length = lines->begun[stream].length;
@@ -34,7 +34,7 @@ static void end_line(struct last_lines *lines, int stream)
     if (!*line)
         return;
     printable_clean(line);
-    keep(lines, line);
+    last_lines_keep(lines, line);
     if (lines->said)
         lines->said(lines, line);
 }
@@ -43,7 +43,7 @@ void last_lines_feed(struct last_lines *lines, int stream, const char *data, siz
 {
     for (size_t i = 0; i < length; i++)
         if (data[i] == '\n' || data[i] == '\r')
-            end_line(lines, stream);
+            last_lines_end_line(lines, stream);
         else if (lines->begun[stream].length < LAST_LINES_LINE && data[i])
             lines->begun[stream].text[lines->begun[stream].length++] = data[i];
 }
@@ -51,7 +51,7 @@ void last_lines_feed(struct last_lines *lines, int stream, const char *data, siz
 const char *last_lines_end(struct last_lines *lines)
 {
     for (int i = 0; i < LAST_LINES_STREAMS; i++)
-        end_line(lines, i);
+        last_lines_end_line(lines, i);
     lines->kept[lines->kept_length > 0 ? lines->kept_length - 1 : 0] = '\0';
     return lines->kept;
 }

@@ -35,7 +35,7 @@ static void subprocess_free(struct subprocess *tool)
     free(tool);
 }
 
-static void on_said(struct last_lines *lines, const char *line)
+static void subprocess_on_said(struct last_lines *lines, const char *line)
 {
     struct subprocess *tool = CONTAINER_OF(lines, struct subprocess, lines);
 
@@ -43,8 +43,8 @@ static void on_said(struct last_lines *lines, const char *line)
         tool->settings.said(tool->settings.data, line);
 }
 
-static void on_output(struct process *process, enum process_stream stream, const char *data,
-                      size_t length)
+static void subprocess_on_output(struct process *process, enum process_stream stream,
+                                 const char *data, size_t length)
 {
     struct subprocess *tool = CONTAINER_OF(process, struct subprocess, process);
     struct error ignored = ERROR_INIT; /* what is much is not read */
@@ -55,7 +55,8 @@ static void on_output(struct process *process, enum process_stream stream, const
 }
 
 /* Behind how it ended, what it said last. */
-static int fail(const struct subprocess *tool, struct error *err, const char *how, int number)
+static int subprocess_fail(const struct subprocess *tool, struct error *err, const char *how,
+                           int number)
 {
     const char *said = tool->lines.kept;
 
@@ -65,7 +66,8 @@ static int fail(const struct subprocess *tool, struct error *err, const char *ho
     return error_set(err, ERROR_UNAVAILABLE, "%s %s %d:\n%s", tool->name, how, number, said);
 }
 
-static int judge(const struct subprocess *tool, const struct process_end *end, struct error *err)
+static int subprocess_judge(const struct subprocess *tool, const struct process_end *end,
+                            struct error *err)
 {
     if (end->failure[0])
         return error_set(err, ERROR_UNAVAILABLE, "cannot start %s: %s", tool->name, end->failure);
@@ -74,13 +76,13 @@ static int judge(const struct subprocess *tool, const struct process_end *end, s
     if (!end->reported)
         return error_set(err, ERROR_SYSTEM, "%s was killed", tool->name);
     if (WIFSIGNALED(end->wait_status))
-        return fail(tool, err, "was killed by signal", WTERMSIG(end->wait_status));
+        return subprocess_fail(tool, err, "was killed by signal", WTERMSIG(end->wait_status));
     if (WEXITSTATUS(end->wait_status) != 0)
-        return fail(tool, err, "ended with exit status", WEXITSTATUS(end->wait_status));
+        return subprocess_fail(tool, err, "ended with exit status", WEXITSTATUS(end->wait_status));
     return 0;
 }
 
-static void on_ended(struct process *process, const struct process_end *end)
+static void subprocess_on_ended(struct process *process, const struct process_end *end)
 {
     struct subprocess *tool = CONTAINER_OF(process, struct subprocess, process);
     struct error err = ERROR_INIT;
@@ -88,7 +90,7 @@ static void on_ended(struct process *process, const struct process_end *end)
     int ret;
 
     (void)last_lines_end(&tool->lines);
-    ret = judge(tool, end, &err);
+    ret = subprocess_judge(tool, end, &err);
     output = memory_format("%.*s", (int)buffer_length(&tool->output),
                            buffer_length(&tool->output) ? buffer_bytes(&tool->output) : "");
     tool->settings.ended(tool->settings.data, output, ret < 0 ? &err : NULL);
@@ -107,9 +109,9 @@ struct subprocess *subprocess_start(const struct subprocess_settings *settings, 
 
     tool->settings = *settings;
     tool->name = memory_copy_string(settings->name);
-    tool->process.output = on_output;
-    tool->process.ended = on_ended;
-    tool->lines.said = on_said;
+    tool->process.output = subprocess_on_output;
+    tool->process.ended = subprocess_on_ended;
+    tool->lines.said = subprocess_on_said;
     buffer_init(&tool->output, OUTPUT_BYTES);
     if (process_start(settings->host, &tool->process, &command, err) == 0)
         return tool;

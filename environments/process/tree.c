@@ -20,7 +20,7 @@
 
 enum { READ_BYTES = 64 * 1024 };
 
-static void advance(struct tree *tree);
+static void tree_advance(struct tree *tree);
 
 static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
 {
@@ -30,21 +30,21 @@ static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
     *fd = -1;
 }
 
-static void set_bound(struct tree *tree, double seconds)
+static void tree_set_bound(struct tree *tree, double seconds)
 {
     ev_timer_stop(host_loop(tree->host), &tree->bound);
     ev_timer_set(&tree->bound, seconds, 0.);
     ev_timer_start(host_loop(tree->host), &tree->bound);
 }
 
-static void set_state(struct tree *tree, enum tree_state state)
+static void tree_set_state(struct tree *tree, enum tree_state state)
 {
     assert(state > tree->state);
     tree->state = state;
     if (state == TREE_EMPTYING)
-        set_bound(tree, SOFT_SECONDS);
+        tree_set_bound(tree, SOFT_SECONDS);
     if (state == TREE_DRAINING)
-        set_bound(tree, PROCESS_DRAIN_SECONDS);
+        tree_set_bound(tree, PROCESS_DRAIN_SECONDS);
     if (state == TREE_OVER) {
         ev_timer_stop(host_loop(tree->host), &tree->bound);
         ev_timer_stop(host_loop(tree->host), &tree->polling);
@@ -80,7 +80,7 @@ static void begin_end(struct tree *tree)
         return;
     if (tree->started > 0 && !tree->end.reported)
         tree->end.run_seconds = clock_seconds() - tree->started;
-    set_state(tree, TREE_EMPTYING);
+    tree_set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
 }
 
@@ -92,7 +92,7 @@ void tree_kill(struct tree *tree)
     begin_end(tree);
 }
 
-static void fail(struct tree *tree, const char *text)
+static void tree_fail(struct tree *tree, const char *text)
 {
     snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
     begin_end(tree);
@@ -101,16 +101,16 @@ static void fail(struct tree *tree, const char *text)
 static void send_job(struct tree *tree)
 {
     if (!channel_send(&tree->channel, &tree->job)) {
-        fail(tree, "cannot reach the runner");
+        tree_fail(tree, "cannot reach the runner");
         return;
     }
     buffer_deinit(&tree->job);
-    set_state(tree, TREE_RUNNING);
+    tree_set_state(tree, TREE_RUNNING);
 }
 
 /* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
  * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. */
-static bool reap(int pidfd, siginfo_t *ret)
+static bool tree_reap(int pidfd, siginfo_t *ret)
 {
     *ret = (siginfo_t){0};
     if (waitid(P_PIDFD, (id_t)pidfd, ret, WEXITED | WNOHANG) < 0)
@@ -118,14 +118,14 @@ static bool reap(int pidfd, siginfo_t *ret)
     return ret->si_pid != 0;
 }
 
-static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
+static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
     siginfo_t information;
 
     (void)loop;
     (void)events;
-    if (!reap(tree->supervisor, &information))
+    if (!tree_reap(tree->supervisor, &information))
         return;
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
@@ -133,24 +133,24 @@ static void on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     if (tree->containment > CONTAINMENT_CGROUP &&
         (information.si_code != CLD_EXITED || information.si_status != 0))
         tree->end.survivors = true;
-    advance(tree);
+    tree_advance(tree);
 }
 
-static void on_runner(struct ev_loop *loop, ev_io *watcher, int events)
+static void tree_on_runner(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, runner_watcher);
     siginfo_t information;
 
     (void)loop;
     (void)events;
-    if (!reap(tree->runner, &information))
+    if (!tree_reap(tree->runner, &information))
         return;
     close_watched(tree, &tree->runner_watcher, &tree->runner);
-    advance(tree);
+    tree_advance(tree);
 }
 
 /* The supervisor's pidfd is the one descriptor that comes. */
-static void on_descriptor(struct channel *channel, int fd)
+static void tree_on_descriptor(struct channel *channel, int fd)
 {
     struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
 
@@ -159,13 +159,13 @@ static void on_descriptor(struct channel *channel, int fd)
         return;
     }
     tree->supervisor = fd;
-    ev_io_init(&tree->supervisor_watcher, on_supervisor, fd, EV_READ);
+    ev_io_init(&tree->supervisor_watcher, tree_on_supervisor, fd, EV_READ);
     ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
     if (tree->state >= TREE_EMPTYING)
         kill_hard(tree); /* it was not there when the end began; it has no program yet */
 }
 
-static void on_ready(struct tree *tree, const char *missing)
+static void tree_on_ready(struct tree *tree, const char *missing)
 {
     if (*missing)
         host_adapt(tree->host, tree, false, 0, missing);
@@ -174,10 +174,10 @@ static void on_ready(struct tree *tree, const char *missing)
     if (buffer_length(&tree->job) > 0)
         send_job(tree);
     else
-        set_state(tree, TREE_READY);
+        tree_set_state(tree, TREE_READY);
 }
 
-static void on_refused(struct tree *tree, bool cgroups, int number, const char *text)
+static void tree_on_refused(struct tree *tree, bool cgroups, int number, const char *text)
 {
     struct error err = ERROR_INIT;
 
@@ -185,16 +185,16 @@ static void on_refused(struct tree *tree, bool cgroups, int number, const char *
         host_retry(tree->host, tree);
     else if (host_is_refused(tree->host) && host_refusal(tree->host, &err) < 0)
         text = err.message;
-    fail(tree, text);
+    tree_fail(tree, text);
 }
 
-static void on_started(struct tree *tree, const struct control_started *started)
+static void tree_on_started(struct tree *tree, const struct control_started *started)
 {
     tree->started = started->time;
     tree->end.start_seconds = started->time - tree->submitted;
 }
 
-static void on_ended(struct tree *tree, const struct control_ended *ended)
+static void tree_on_ended(struct tree *tree, const struct control_ended *ended)
 {
     tree->end.reported = true;
     tree->end.wait_status = ended->status;
@@ -206,8 +206,8 @@ static void on_ended(struct tree *tree, const struct control_ended *ended)
 }
 
 /* One message of the runner, which is trusted: the program cannot reach the control channel. */
-static void on_message(struct channel *channel, enum control_type type, const char *payload,
-                       size_t length)
+static void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
+                            size_t length)
 {
     struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
     AUTO_FREE char *text = memory_format("%.*s", (int)length, payload);
@@ -216,21 +216,21 @@ static void on_message(struct channel *channel, enum control_type type, const ch
     struct control_ended ended;
 
     if (type == CONTROL_READY)
-        on_ready(tree, text);
+        tree_on_ready(tree, text);
     else if (type == CONTROL_FAILED)
-        fail(tree, text);
+        tree_fail(tree, text);
     if ((type == CONTROL_REFUSED || type == CONTROL_NO_CGROUP) && length >= sizeof refused) {
         AUTO_FREE char *reason =
             memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
 
         memcpy(&refused, payload, sizeof refused);
-        on_refused(tree, type == CONTROL_NO_CGROUP, refused.number, reason);
+        tree_on_refused(tree, type == CONTROL_NO_CGROUP, refused.number, reason);
     } else if (type == CONTROL_STARTED && length == sizeof started) {
         memcpy(&started, payload, sizeof started);
-        on_started(tree, &started);
+        tree_on_started(tree, &started);
     } else if (type == CONTROL_ENDED && length == sizeof ended) {
         memcpy(&ended, payload, sizeof ended);
-        on_ended(tree, &ended);
+        tree_on_ended(tree, &ended);
     }
 }
 
@@ -240,7 +240,7 @@ static void close_channel(struct tree *tree)
     channel_deinit(&tree->channel);
 }
 
-static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
+static void tree_on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, channel_watcher);
 
@@ -250,10 +250,10 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
         close_channel(tree);
         begin_end(tree);
     }
-    advance(tree);
+    tree_advance(tree);
 }
 
-static void on_stream(struct tree *tree, enum process_stream stream)
+static void tree_on_stream(struct tree *tree, enum process_stream stream)
 {
     char bytes[READ_BYTES];
     ssize_t count = read(tree->streams[stream], bytes, sizeof bytes);
@@ -264,25 +264,27 @@ static void on_stream(struct tree *tree, enum process_stream stream)
         close_watched(tree, &tree->stream_watchers[stream], &tree->streams[stream]);
     else if (tree->process)
         tree->process->output(tree->process, stream, bytes, (size_t)count);
-    advance(tree);
+    tree_advance(tree);
 }
 
-static void on_stdout(struct ev_loop *loop, ev_io *watcher, int events)
+static void tree_on_stdout(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)loop;
     (void)events;
-    on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDOUT]), PROCESS_STDOUT);
+    tree_on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDOUT]),
+                   PROCESS_STDOUT);
 }
 
-static void on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
+static void tree_on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)loop;
     (void)events;
-    on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDERR]), PROCESS_STDERR);
+    tree_on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDERR]),
+                   PROCESS_STDERR);
 }
 
 /* A supervisor that exists was announced on the channel before the channel ended. */
-static bool is_empty(const struct tree *tree)
+static bool tree_is_empty(const struct tree *tree)
 {
     if (tree->runner >= 0 || tree->supervisor >= 0)
         return false;
@@ -309,7 +311,7 @@ static void note_memory(struct tree *tree)
         tree->end.peak_memory = peak;
 }
 
-static void advance(struct tree *tree)
+static void tree_advance(struct tree *tree)
 {
     if (tree->state < TREE_EMPTYING && tree->supervisor_reaped)
         begin_end(tree);
@@ -318,38 +320,38 @@ static void advance(struct tree *tree)
         while (tree->supervisor_reaped && tree->channel.fd >= 0 && !tree->end.reported &&
                channel_read(&tree->channel) == CHANNEL_OPEN)
             ;
-        if (is_empty(tree)) {
+        if (tree_is_empty(tree)) {
             note_memory(tree);
-            set_state(tree, TREE_DRAINING);
+            tree_set_state(tree, TREE_DRAINING);
         } else if (tree->runner < 0 && tree->supervisor < 0 && !ev_is_active(&tree->polling)) {
             ev_timer_again(host_loop(tree->host), &tree->polling);
         }
     }
     if (tree->state == TREE_DRAINING && (!tree->process || streams_are_closed(tree)))
-        set_state(tree, TREE_OVER);
+        tree_set_state(tree, TREE_OVER);
 }
 
-static void on_polling(struct ev_loop *loop, ev_timer *timer, int events)
+static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    advance(CONTAINER_OF(timer, struct tree, polling));
+    tree_advance(CONTAINER_OF(timer, struct tree, polling));
 }
 
-static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct tree *tree = CONTAINER_OF(timer, struct tree, bound);
 
     (void)loop;
     (void)events;
     if (tree->state == TREE_DRAINING) {
-        set_state(tree, TREE_OVER);
+        tree_set_state(tree, TREE_OVER);
         return;
     }
     if (!tree->hard) {
         tree->hard = true;
         kill_hard(tree);
-        set_bound(tree, PROCESS_EMPTY_SECONDS - SOFT_SECONDS);
+        tree_set_bound(tree, PROCESS_EMPTY_SECONDS - SOFT_SECONDS);
         return;
     }
     tree->end.survivors = true;
@@ -359,33 +361,33 @@ static void on_bound(struct ev_loop *loop, ev_timer *timer, int events)
     if (tree->runner >= 0)
         syscall(SYS_pidfd_send_signal, tree->runner, SIGKILL, NULL, 0);
     note_memory(tree);
-    set_state(tree, TREE_DRAINING);
+    tree_set_state(tree, TREE_DRAINING);
 }
 
-static void watch(struct tree *tree, const struct spawned *spawned)
+static void tree_watch(struct tree *tree, const struct spawned *spawned)
 {
     struct ev_loop *loop = host_loop(tree->host);
 
-    tree->channel.message = on_message;
-    tree->channel.descriptor = on_descriptor;
+    tree->channel.message = tree_on_message;
+    tree->channel.descriptor = tree_on_descriptor;
     channel_init(&tree->channel, spawned->control);
     tree->runner = spawned->pidfd;
     tree->supervisor = -1;
-    ev_io_init(&tree->channel_watcher, on_channel, spawned->control, EV_READ);
+    ev_io_init(&tree->channel_watcher, tree_on_channel, spawned->control, EV_READ);
     ev_io_start(loop, &tree->channel_watcher);
-    ev_io_init(&tree->runner_watcher, on_runner, tree->runner, EV_READ);
+    ev_io_init(&tree->runner_watcher, tree_on_runner, tree->runner, EV_READ);
     ev_io_start(loop, &tree->runner_watcher);
-    ev_io_init(&tree->supervisor_watcher, on_supervisor, -1, EV_READ);
+    ev_io_init(&tree->supervisor_watcher, tree_on_supervisor, -1, EV_READ);
     for (int i = 0; i < PROCESS_STREAMS; i++) {
         tree->streams[i] = spawned->streams[i];
-        ev_io_init(&tree->stream_watchers[i], i == PROCESS_STDOUT ? on_stdout : on_stderr,
+        ev_io_init(&tree->stream_watchers[i], i == PROCESS_STDOUT ? tree_on_stdout : tree_on_stderr,
                    tree->streams[i], EV_READ);
     }
-    ev_init(&tree->bound, on_bound);
-    ev_timer_init(&tree->polling, on_polling, 0., POLL_SECONDS);
+    ev_init(&tree->bound, tree_on_bound);
+    ev_timer_init(&tree->polling, tree_on_polling, 0., POLL_SECONDS);
 }
 
-static int spawn(struct tree *tree, struct spawned *ret, struct error *err)
+static int tree_spawn(struct tree *tree, struct spawned *ret, struct error *err)
 {
     struct cgroup_tree *cgroups = host_cgroups(tree->host);
     AUTO_FREE char **arguments = NULL;
@@ -415,13 +417,13 @@ struct tree *tree_new(struct process_host *host, struct error *err)
 
     tree->host = host;
     tree->containment = process_host_containment(host);
-    if (spawn(tree, &spawned, err) < 0) {
+    if (tree_spawn(tree, &spawned, err) < 0) {
         cgroup_leaf_free(tree->leaf);
         free(tree);
         return NULL;
     }
     buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
-    watch(tree, &spawned);
+    tree_watch(tree, &spawned);
     host_add(host, tree);
     return tree;
 }

@@ -23,35 +23,35 @@ static const struct system_environment *const_system_of(const struct environment
     return CONTAINER_OF(environment, const struct system_environment, environment);
 }
 
-static enum outcome prepare(struct environment *environment, struct error *err)
+static enum outcome system_prepare(struct environment *environment, struct error *err)
 {
     return interpreter_find(&system_of(environment)->interpreter, err);
 }
 
-static void cancel(struct environment *environment)
+static void system_cancel(struct environment *environment)
 {
     interpreter_cancel(&system_of(environment)->interpreter);
 }
 
-static struct execution *start(struct environment *environment,
-                               const struct execution_request *request,
-                               struct execution_listener *listener, struct error *err)
+static struct execution *system_start(struct environment *environment,
+                                      const struct execution_request *request,
+                                      struct execution_listener *listener, struct error *err)
 {
     return local_start(environment, system_of(environment)->interpreter.executable, request,
                        listener, err);
 }
 
-static const char *executable(const struct environment *environment)
+static const char *system_executable(const struct environment *environment)
 {
     return const_system_of(environment)->interpreter.executable;
 }
 
-static const char *python_version(const struct environment *environment)
+static const char *system_python_version(const struct environment *environment)
 {
     return const_system_of(environment)->interpreter.version;
 }
 
-static json_t *reach(const struct environment *environment)
+static json_t *system_describe_reach(const struct environment *environment)
 {
     const char *named = json_object_get_string(environment->definition, "executable");
     json_t *lines = json_array();
@@ -61,7 +61,7 @@ static json_t *reach(const struct environment *environment)
     return lines;
 }
 
-static void on_found(struct interpreter *interpreter, const struct error *err)
+static void system_on_found(struct interpreter *interpreter, const struct error *err)
 {
     struct system_environment *system =
         CONTAINER_OF(interpreter, struct system_environment, interpreter);
@@ -81,14 +81,14 @@ static void system_free(struct environment *environment)
 static const struct environment_ops system_ops = {
     .kind = "system",
     .isolation = "none",
-    .prepare = prepare,
-    .cancel = cancel,
-    .start = start,
+    .prepare = system_prepare,
+    .cancel = system_cancel,
+    .start = system_start,
     .can_overlay = local_can_overlay,
-    .interpreter = executable,
-    .python_version = python_version,
+    .interpreter = system_executable,
+    .python_version = system_python_version,
     .containment = local_containment,
-    .reach = reach,
+    .reach = system_describe_reach,
     .free = system_free,
 };
 
@@ -102,6 +102,6 @@ struct environment *system_environment_new(struct environment_recipe *recipe, co
     (void)err;
     environment_init(&system->environment, &system_ops, recipe);
     interpreter_init(&system->interpreter, recipe->loop, recipe->host, name);
-    system->interpreter.done = on_found;
+    system->interpreter.done = system_on_found;
     return &system->environment;
 }

@@ -31,7 +31,7 @@ static const char *const state_names[] = {
     [BUILDER_CLEANING] = "cleaning",
 };
 
-static void set_state(struct venv_builder *builder, enum venv_builder_state state)
+static void venv_builder_set_state(struct venv_builder *builder, enum venv_builder_state state)
 {
     log_debug("venv builder: %s -> %s", state_names[builder->state], state_names[state]);
     builder->state = state;
@@ -50,16 +50,16 @@ static bool is_given_up(const struct venv_builder *builder)
 
 /* Removing */
 
-static void begin_removal(struct venv_builder *builder, enum venv_builder_state state)
+static void venv_builder_begin_removal(struct venv_builder *builder, enum venv_builder_state state)
 {
-    set_state(builder, state);
+    venv_builder_set_state(builder, state);
     if (builder->aside)
         (void)tree_removal_open(&builder->removal, builder->aside);
     directory_removal_init(&builder->emptying, builder->scratch.fd);
     continue_in(builder, 0);
 }
 
-static bool remove_some(struct venv_builder *builder)
+static bool venv_builder_remove_some(struct venv_builder *builder)
 {
     if (builder->removal.path && tree_removal_step(&builder->removal))
         return true;
@@ -84,7 +84,7 @@ static void builder_free(struct venv_builder *builder)
 }
 
 /* The one way out. */
-static void finish(struct venv_builder *builder)
+static void venv_builder_finish(struct venv_builder *builder)
 {
     const struct error *err = builder->error.code == ERROR_NONE ? NULL : &builder->error;
 
@@ -98,9 +98,9 @@ static void finish(struct venv_builder *builder)
 }
 
 /* It has succeeded, or builder->error says why it has not. */
-static void clean(struct venv_builder *builder)
+static void venv_builder_clean(struct venv_builder *builder)
 {
-    begin_removal(builder, BUILDER_CLEANING);
+    venv_builder_begin_removal(builder, BUILDER_CLEANING);
 }
 
 /* Where the venv is while it is made. Owned by the caller. */
@@ -165,7 +165,7 @@ static int move_tree(struct venv_builder *builder, const char *tree)
     return error_set_errno(&builder->error, errno, "cannot make %s", builder->plan.path);
 }
 
-static int place(struct venv_builder *builder)
+static int venv_builder_place(struct venv_builder *builder)
 {
     AUTO_FREE char *tree = tree_of(builder);
     AUTO_FREE char *bin = memory_format("%s/bin", tree);
@@ -186,7 +186,7 @@ static void say_installing(const struct venv_builder *builder)
     environment_step(builder->plan.environment, -1, "installing %s", builder->installing);
 }
 
-static void on_said(void *data, const char *line)
+static void venv_builder_on_said(void *data, const char *line)
 {
     const struct venv_builder *builder = data;
     AUTO_FREE char *step = package_installation_step(line);
@@ -196,7 +196,7 @@ static void on_said(void *data, const char *line)
                          step);
 }
 
-static void on_installed(void *data, const char *output, const struct error *err)
+static void venv_builder_on_installed(void *data, const char *output, const struct error *err)
 {
     struct venv_builder *builder = data;
 
@@ -206,12 +206,12 @@ static void on_installed(void *data, const char *output, const struct error *err
         say_installing(builder);
         builder->error = *err;
     } else if (!is_given_up(builder)) {
-        (void)place(builder);
+        (void)venv_builder_place(builder);
     }
-    clean(builder);
+    venv_builder_clean(builder);
 }
 
-static void install(struct venv_builder *builder)
+static void venv_builder_install(struct venv_builder *builder)
 {
     const struct venv_plan *plan = &builder->plan;
     AUTO_FREE char *tree = tree_of(builder);
@@ -230,17 +230,17 @@ static void install(struct venv_builder *builder)
     builder->installing = requirements_names(plan->requirements);
     say_installing(builder);
     if (scratch)
-        builder->tool = package_installation_start(&installation, builder, on_said, on_installed,
-                                                   &builder->error);
+        builder->tool = package_installation_start(&installation, builder, venv_builder_on_said,
+                                                   venv_builder_on_installed, &builder->error);
     if (!builder->tool)
-        clean(builder);
+        venv_builder_clean(builder);
     else
-        set_state(builder, BUILDER_INSTALLING);
+        venv_builder_set_state(builder, BUILDER_INSTALLING);
 }
 
 /* The venv itself */
 
-static void create(struct venv_builder *builder)
+static void venv_builder_create(struct venv_builder *builder)
 {
     AUTO_FREE char *tree = tree_of(builder);
     const struct venv_layout layout = {
@@ -252,20 +252,20 @@ static void create(struct venv_builder *builder)
 
     environment_step(builder->plan.environment, -1, "creating venv");
     if (venv_layout_write(&layout, &builder->error) < 0) {
-        clean(builder);
+        venv_builder_clean(builder);
         return;
     }
     if (builder->plan.packages) {
-        install(builder);
+        venv_builder_install(builder);
         return;
     }
-    (void)place(builder);
-    clean(builder);
+    (void)venv_builder_place(builder);
+    venv_builder_clean(builder);
 }
 
 /* What it is made from */
 
-static void on_asked(void *data, const char *output, const struct error *err)
+static void venv_builder_on_asked(void *data, const char *output, const struct error *err)
 {
     struct venv_builder *builder = data;
     AUTO_FREE char *scratch = memory_format("%s/python", builder->scratch.path);
@@ -277,38 +277,38 @@ static void on_asked(void *data, const char *output, const struct error *err)
         builder->base = base_python_keep(builder->plan.state, builder->plan.interpreter, output,
                                          scratch, &builder->error);
     if (builder->base)
-        create(builder);
+        venv_builder_create(builder);
     else
-        clean(builder);
+        venv_builder_clean(builder);
 }
 
-static void ask(struct venv_builder *builder)
+static void venv_builder_ask(struct venv_builder *builder)
 {
     AUTO_FREE char *scratch = make_scratch(builder, "python");
 
     environment_step(builder->plan.environment, -1, "unpacking pip");
     if (scratch)
-        builder->tool =
-            base_python_ask(builder->plan.interpreter, scratch, builder, on_asked, &builder->error);
+        builder->tool = base_python_ask(builder->plan.interpreter, scratch, builder,
+                                        venv_builder_on_asked, &builder->error);
     if (builder->tool)
-        set_state(builder, BUILDER_ASKING);
+        venv_builder_set_state(builder, BUILDER_ASKING);
     else
-        clean(builder);
+        venv_builder_clean(builder);
 }
 
 static void begin_work(struct venv_builder *builder)
 {
     if (builder->plan.is_there)
-        install(builder);
+        venv_builder_install(builder);
     else if (builder->plan.base)
-        create(builder);
+        venv_builder_create(builder);
     else
-        ask(builder);
+        venv_builder_ask(builder);
 }
 
 /* The lock */
 
-static enum outcome lock(struct venv_builder *builder)
+static enum outcome venv_builder_lock(struct venv_builder *builder)
 {
     AUTO_FREE char *folder = memory_format("%s/venvs", builder->plan.state);
     AUTO_FREE char *path = memory_format("%s/.new-%s", folder, builder->plan.key);
@@ -321,9 +321,9 @@ static enum outcome lock(struct venv_builder *builder)
 /* Whoever had it has probably made what is wanted: its owner looks again. */
 static void try_lock(struct venv_builder *builder)
 {
-    switch (lock(builder)) {
+    switch (venv_builder_lock(builder)) {
     case OUTCOME_FAILED:
-        finish(builder);
+        venv_builder_finish(builder);
         break;
     case OUTCOME_PENDING:
         if (!builder->has_waited)
@@ -333,12 +333,13 @@ static void try_lock(struct venv_builder *builder)
         continue_in(builder, LOCKED_SECONDS);
         break;
     case OUTCOME_READY:
-        begin_removal(builder, builder->has_waited ? BUILDER_CLEANING : BUILDER_EMPTYING);
+        venv_builder_begin_removal(builder,
+                                   builder->has_waited ? BUILDER_CLEANING : BUILDER_EMPTYING);
         break;
     }
 }
 
-static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void venv_builder_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct venv_builder *builder = CONTAINER_OF(timer, struct venv_builder, timer);
 
@@ -346,12 +347,12 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (builder->state == BUILDER_LOCKING)
         try_lock(builder);
-    else if (remove_some(builder))
+    else if (venv_builder_remove_some(builder))
         continue_in(builder, 0);
     else if (builder->state == BUILDER_EMPTYING && !is_given_up(builder))
         begin_work(builder);
     else
-        finish(builder);
+        venv_builder_finish(builder);
 }
 
 struct venv_builder *venv_builder_start(const struct venv_plan *plan, struct list *list,
@@ -366,7 +367,7 @@ struct venv_builder *venv_builder_start(const struct venv_plan *plan, struct lis
     builder->aside = plan->aside ? memory_copy_string(plan->aside) : NULL;
     builder->scratch.fd = -1;
     list_append(list, &builder->link);
-    ev_timer_init(&builder->timer, on_timer, 0., 0.);
+    ev_timer_init(&builder->timer, venv_builder_on_timer, 0., 0.);
     continue_in(builder, 0);
     return builder;
 }

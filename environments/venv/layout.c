@@ -48,7 +48,7 @@ static const char ACTIVATE[] =
 
 /* PATH between quotes, where a quote in it ends them, stands by itself and begins them again. Owned
  * by the caller. */
-static char *quote(const char *path)
+static char *venv_layout_quote(const char *path)
 {
     char *quoted = memory_new(4 * strlen(path) + 3, 1);
     char *end = stpcpy(quoted, "'");
@@ -70,7 +70,8 @@ static int make_file(const struct venv_layout *layout, const char *name, const c
     return fd_write_new_file(path, 0666, text, strlen(text), err);
 }
 
-static int make_directory(const struct venv_layout *layout, const char *name, struct error *err)
+static int venv_layout_make_directory(const struct venv_layout *layout, const char *name,
+                                      struct error *err)
 {
     AUTO_FREE char *path = memory_format("%s/%s", layout->written, name);
 
@@ -98,8 +99,9 @@ static char *minor_version(const char *version)
 
 static int make_directories(const struct venv_layout *layout, struct error *err)
 {
-    if (make_directory(layout, "bin", err) < 0 || make_directory(layout, "include", err) < 0 ||
-        make_directory(layout, layout->base->packages, err) < 0)
+    if (venv_layout_make_directory(layout, "bin", err) < 0 ||
+        venv_layout_make_directory(layout, "include", err) < 0 ||
+        venv_layout_make_directory(layout, layout->base->packages, err) < 0)
         return -1;
     if (sizeof(void *) < 8 || strncmp(layout->base->packages, "lib/", 4) != 0)
         return 0;
@@ -138,7 +140,7 @@ static int make_configuration(const struct venv_layout *layout, struct error *er
 
 static int make_activation(const struct venv_layout *layout, struct error *err)
 {
-    AUTO_FREE char *quoted = quote(layout->path);
+    AUTO_FREE char *quoted = venv_layout_quote(layout->path);
     AUTO_FREE char *text = memory_format(ACTIVATE, quoted);
 
     return make_file(layout, "bin/activate", text, err);

@@ -38,7 +38,8 @@ int venv_script_write(const char *path, const char *interpreter, const char *bod
 
 /* The text of the regular file NAME, if it is small and a script; NULL: it is left as it is. Owned
  * by the caller. */
-static char *read_script(int bin, const char *name, mode_t *ret_mode, size_t *ret_length)
+static char *venv_scripts_read_script(int bin, const char *name, mode_t *ret_mode,
+                                      size_t *ret_length)
 {
     AUTO_CLOSE int fd = openat(bin, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct error ignored = ERROR_INIT;
@@ -57,7 +58,7 @@ static char *read_script(int bin, const char *name, mode_t *ret_mode, size_t *re
 }
 
 /* Puts TO for every FROM in the first lines of TEXT, in place: it is no longer. */
-static size_t replace(char *text, size_t length, const char *from, const char *to)
+static size_t venv_scripts_replace(char *text, size_t length, const char *from, const char *to)
 {
     size_t from_length = strlen(from);
     size_t to_length = strlen(to);
@@ -97,15 +98,15 @@ static int move_script(int bin, const char *name, const char *from, const char *
 {
     mode_t mode;
     size_t length;
-    AUTO_FREE char *text = read_script(bin, name, &mode, &length);
-    size_t moved = text ? replace(text, length, from, to) : 0;
+    AUTO_FREE char *text = venv_scripts_read_script(bin, name, &mode, &length);
+    size_t moved = text ? venv_scripts_replace(text, length, from, to) : 0;
 
     if (!text || moved == length)
         return 0;
     return replace_file(bin, name, text, moved, mode, err);
 }
 
-static void close_stream(DIR **stream)
+static void venv_scripts_close_stream(DIR **stream)
 {
     if (*stream)
         closedir(*stream);
@@ -113,7 +114,7 @@ static void close_stream(DIR **stream)
 
 int venv_scripts_move(const char *bin, const char *from, const char *to, struct error *err)
 {
-    AUTO(close_stream) DIR *stream = opendir(bin);
+    AUTO(venv_scripts_close_stream) DIR *stream = opendir(bin);
     const struct dirent *entry;
 
     if (!stream)

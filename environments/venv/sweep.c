@@ -23,7 +23,7 @@
 
 enum { NAME_DIGITS = 16 };
 
-static void schedule(struct venv_sweep *sweep, double seconds)
+static void venv_sweep_schedule(struct venv_sweep *sweep, double seconds)
 {
     ev_timer_set(&sweep->timer, seconds, 0.);
     ev_timer_start(sweep->loop, &sweep->timer);
@@ -31,13 +31,13 @@ static void schedule(struct venv_sweep *sweep, double seconds)
 }
 
 /* Whoever uses it has it locked. */
-static void begin_removal(struct venv_sweep *sweep, const char *path)
+static void venv_sweep_begin_removal(struct venv_sweep *sweep, const char *path)
 {
     if (tree_removal_open(&sweep->removal, path) && flock(sweep->removal.fd, LOCK_EX | LOCK_NB) < 0)
         tree_removal_close(&sweep->removal);
 }
 
-static bool is_expired(const char *venv)
+static bool venv_sweep_is_expired(const char *venv)
 {
     AUTO_FREE char *record = memory_format("%s/" RECORD_NAME, venv);
     struct timespec now;
@@ -55,19 +55,19 @@ static void consider_venv(struct venv_sweep *sweep, const char *path)
     AUTO_FREE char *digits = random_digits(NAME_DIGITS);
     AUTO_FREE char *discarded = memory_format("%s/" DISCARDED_PREFIX "%s", sweep->folder, digits);
 
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_expired(path) ||
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !venv_sweep_is_expired(path) ||
         rename(path, discarded) < 0)
         return;
     (void)flock(fd, LOCK_UN);
-    begin_removal(sweep, discarded);
+    venv_sweep_begin_removal(sweep, discarded);
 }
 
-static void consider(struct venv_sweep *sweep, const char *name)
+static void venv_sweep_consider(struct venv_sweep *sweep, const char *name)
 {
     AUTO_FREE char *path = memory_format("%s/%s", sweep->folder, name);
 
     if (text_starts_with(name, SCRATCH_PREFIX) || text_starts_with(name, DISCARDED_PREFIX))
-        begin_removal(sweep, path);
+        venv_sweep_begin_removal(sweep, path);
     else if (name[0] != '.')
         consider_venv(sweep, path);
 }
@@ -84,18 +84,18 @@ static bool take_turn(struct venv_sweep *sweep)
         sweep->entries = opendir(sweep->folder);
     entry = sweep->entries ? readdir(sweep->entries) : NULL;
     if (entry)
-        consider(sweep, entry->d_name);
+        venv_sweep_consider(sweep, entry->d_name);
     return entry != NULL;
 }
 
-static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void venv_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct venv_sweep *sweep = CONTAINER_OF(timer, struct venv_sweep, timer);
 
     (void)events;
     ev_ref(loop); /* the timer has stopped */
     if (take_turn(sweep))
-        schedule(sweep, TURN_SECONDS);
+        venv_sweep_schedule(sweep, TURN_SECONDS);
     else
         venv_sweep_stop(sweep);
 }
@@ -103,8 +103,8 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 void venv_sweep_start(struct venv_sweep *sweep, struct ev_loop *loop, const char *state)
 {
     *sweep = (struct venv_sweep){.loop = loop, .folder = memory_format("%s/venvs", state)};
-    ev_timer_init(&sweep->timer, on_timer, 0., 0.);
-    schedule(sweep, FIRST_SECONDS);
+    ev_timer_init(&sweep->timer, venv_sweep_on_timer, 0., 0.);
+    venv_sweep_schedule(sweep, FIRST_SECONDS);
 }
 
 void venv_sweep_stop(struct venv_sweep *sweep)

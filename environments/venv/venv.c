@@ -70,7 +70,7 @@ static bool is_ours(const struct venv_environment *venv)
     return !venv->definition.venv_path;
 }
 
-static void set(char **string, char *value /* taken */)
+static void venv_set(char **string, char *value /* taken */)
 {
     free(*string);
     *string = value;
@@ -78,7 +78,7 @@ static void set(char **string, char *value /* taken */)
 
 /* Prepared */
 
-static void leave(struct venv_environment *venv)
+static void venv_leave(struct venv_environment *venv)
 {
     if (venv->in_use >= 0)
         close(venv->in_use);
@@ -87,7 +87,7 @@ static void leave(struct venv_environment *venv)
 }
 
 /* Nobody sweeps it while it is in use, nor for some time after. */
-static void hold(struct venv_environment *venv)
+static void venv_hold(struct venv_environment *venv)
 {
     venv->in_use = open(venv->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (venv->in_use < 0)
@@ -98,11 +98,11 @@ static void hold(struct venv_environment *venv)
 
 static enum outcome become_ready(struct venv_environment *venv, const char *version)
 {
-    set(&venv->version, memory_copy_string(version));
+    venv_set(&venv->version, memory_copy_string(version));
     file_identity_read(&venv->python_file, venv->python);
     venv->prepared = true;
     if (is_ours(venv))
-        hold(venv);
+        venv_hold(venv);
     return OUTCOME_READY;
 }
 
@@ -114,29 +114,29 @@ static bool is_ready(const struct venv_environment *venv)
 
 /* Building */
 
-static enum outcome look(struct venv_environment *venv, struct error *err);
+static enum outcome venv_look(struct venv_environment *venv, struct error *err);
 
 /* The one way on from what was pending. */
-static void go_on(struct venv_environment *venv, enum outcome outcome, const struct error *err)
+static void venv_go_on(struct venv_environment *venv, enum outcome outcome, const struct error *err)
 {
     if (outcome == OUTCOME_PENDING)
         return;
     environment_prepared(&venv->environment, outcome == OUTCOME_FAILED ? err : NULL);
 }
 
-static void on_built(struct venv_builder *builder, const struct error *failure)
+static void venv_on_built(struct venv_builder *builder, const struct error *failure)
 {
     struct venv_environment *venv = venv_of(builder->plan.environment);
     struct error err = ERROR_INIT;
 
     venv->builder = NULL;
     if (failure)
-        go_on(venv, OUTCOME_FAILED, failure);
+        venv_go_on(venv, OUTCOME_FAILED, failure);
     else
-        go_on(venv, look(venv, &err), &err);
+        venv_go_on(venv, venv_look(venv, &err), &err);
 }
 
-static void build(struct venv_environment *venv)
+static void venv_build(struct venv_environment *venv)
 {
     const struct venv_definition *definition = &venv->definition;
     const struct venv_plan plan = {
@@ -158,21 +158,21 @@ static void build(struct venv_environment *venv)
         .allow_source_builds = definition->allow_source_builds,
     };
 
-    venv->builder = venv_builder_start(&plan, &venv->builders, on_built);
+    venv->builder = venv_builder_start(&plan, &venv->builders, venv_on_built);
 }
 
-static void on_base_found(struct base_search *search, const struct error *err)
+static void venv_on_base_found(struct base_search *search, const struct error *err)
 {
     struct venv_environment *venv = CONTAINER_OF(search, struct venv_environment, search);
 
     if (err)
-        go_on(venv, OUTCOME_FAILED, err);
+        venv_go_on(venv, OUTCOME_FAILED, err);
     else
-        build(venv);
+        venv_build(venv);
 }
 
 /* Makes the venv; from the Python that is asked for. */
-static enum outcome create(struct venv_environment *venv, struct error *err)
+static enum outcome venv_create(struct venv_environment *venv, struct error *err)
 {
     const char *version = venv->definition.python_path ? NULL : venv->definition.python_version;
     enum outcome outcome;
@@ -182,7 +182,7 @@ static enum outcome create(struct venv_environment *venv, struct error *err)
     outcome = base_search_start(&venv->search, err);
     if (outcome != OUTCOME_READY)
         return outcome;
-    build(venv);
+    venv_build(venv);
     return OUTCOME_PENDING;
 }
 
@@ -204,18 +204,18 @@ static bool has_packages(const struct venv_environment *venv, const struct venv_
 }
 
 /* RECORD is of a venv whose interpreter is VERSION now. */
-static enum outcome judge(struct venv_environment *venv, const struct venv_record *record,
-                          const char *version, struct error *err)
+static enum outcome venv_judge(struct venv_environment *venv, const struct venv_record *record,
+                               const char *version, struct error *err)
 {
     const bool is_same = record->version && has_same_minor(record->version, version);
 
     if (is_ours(venv) && !(is_same && has_packages(venv, record))) {
         venv->is_replaced = true;
-        return create(venv, err);
+        return venv_create(venv, err);
     }
     if (*venv->packages.digest && !(is_same && has_packages(venv, record))) {
-        set(&venv->version, memory_copy_string(version));
-        build(venv);
+        venv_set(&venv->version, memory_copy_string(version));
+        venv_build(venv);
         return OUTCOME_PENDING;
     }
     return become_ready(venv, version);
@@ -227,7 +227,7 @@ static void renew_record(const struct venv_environment *venv, struct venv_record
     struct error ignored = ERROR_INIT; /* it is asked again the next time */
 
     file_identity_read(&record->executable_file, venv->python);
-    set(&record->version, memory_copy_string(venv->own.version));
+    venv_set(&record->version, memory_copy_string(venv->own.version));
     (void)venv_record_write(record, venv->path, &ignored);
 }
 
@@ -235,7 +235,7 @@ static enum outcome judge_answer(struct venv_environment *venv, struct error *er
 {
     struct venv_record record;
     const bool has_record = venv_record_read(&record, venv->path);
-    enum outcome outcome = judge(venv, &record, venv->own.version, err);
+    enum outcome outcome = venv_judge(venv, &record, venv->own.version, err);
 
     if (has_record && outcome == OUTCOME_READY)
         renew_record(venv, &record);
@@ -243,21 +243,21 @@ static enum outcome judge_answer(struct venv_environment *venv, struct error *er
     return outcome;
 }
 
-static void on_own_answered(struct interpreter *interpreter, const struct error *failure)
+static void venv_on_own_answered(struct interpreter *interpreter, const struct error *failure)
 {
     struct venv_environment *venv = CONTAINER_OF(interpreter, struct venv_environment, own);
     struct error err = ERROR_INIT;
 
     if (!failure) {
-        go_on(venv, judge_answer(venv, &err), &err);
+        venv_go_on(venv, judge_answer(venv, &err), &err);
         return;
     }
     if (!is_ours(venv)) {
-        go_on(venv, OUTCOME_FAILED, failure);
+        venv_go_on(venv, OUTCOME_FAILED, failure);
         return;
     }
     venv->is_replaced = true;
-    go_on(venv, create(venv, &err), &err);
+    venv_go_on(venv, venv_create(venv, &err), &err);
 }
 
 static enum outcome ask_own(struct venv_environment *venv, struct error *err)
@@ -267,12 +267,12 @@ static enum outcome ask_own(struct venv_environment *venv, struct error *err)
     environment_step(&venv->environment, -1, "asking the Python of the venv for its version");
     interpreter_deinit(&venv->own);
     interpreter_init(&venv->own, venv->environment.loop, venv->environment.host, venv->python);
-    venv->own.done = on_own_answered;
+    venv->own.done = venv_on_own_answered;
     outcome = interpreter_find(&venv->own, err);
     return outcome == OUTCOME_READY ? judge_answer(venv, err) : outcome;
 }
 
-static enum outcome use(struct venv_environment *venv, struct error *err)
+static enum outcome venv_use(struct venv_environment *venv, struct error *err)
 {
     struct venv_record record;
     enum outcome outcome;
@@ -281,20 +281,20 @@ static enum outcome use(struct venv_environment *venv, struct error *err)
     if (!venv_record_read(&record, venv->path))
         return ask_own(venv, err);
     if (file_identity_holds(&record.executable_file, venv->python))
-        outcome = judge(venv, &record, record.version, err);
+        outcome = venv_judge(venv, &record, record.version, err);
     else
         outcome = ask_own(venv, err);
     venv_record_deinit(&record);
     return outcome;
 }
 
-static void close_stream(DIR **stream)
+static void venv_close_stream(DIR **stream)
 {
     if (*stream)
         closedir(*stream);
 }
 
-static bool is_empty(DIR *stream)
+static bool venv_is_empty(DIR *stream)
 {
     const struct dirent *entry;
 
@@ -307,14 +307,14 @@ static bool is_empty(DIR *stream)
 /* The operator's path, where no venv is: nothing else may be there. */
 static int check_place(const struct venv_environment *venv, struct error *err)
 {
-    AUTO(close_stream) DIR *stream = opendir(venv->path);
+    AUTO(venv_close_stream) DIR *stream = opendir(venv->path);
     struct stat status;
 
     if (!stream && errno == ENOENT)
         return 0;
     if (!stream)
         return error_set_errno(err, errno, "venv_path: %s", venv->path);
-    if (is_empty(stream))
+    if (venv_is_empty(stream))
         return 0;
     if (lstat(venv->python, &status) == 0)
         return error_set(err, ERROR_UNAVAILABLE,
@@ -340,7 +340,7 @@ static int prepare_place(struct venv_environment *venv, struct error *err)
 }
 
 /* Where it is, and what has to be in it. */
-static int settle(struct venv_environment *venv, struct error *err)
+static int venv_settle(struct venv_environment *venv, struct error *err)
 {
     struct venv_packages packages;
 
@@ -348,38 +348,38 @@ static int settle(struct venv_environment *venv, struct error *err)
         return -1;
     venv_packages_deinit(&venv->packages);
     venv->packages = packages;
-    set(&venv->key, venv_definition_key(&venv->definition, &venv->packages));
-    set(&venv->path, is_ours(venv) ? memory_format("%s/venvs/%s", venv->state, venv->key)
-                                   : memory_copy_string(venv->definition.venv_path));
-    set(&venv->python, memory_format("%s/bin/python", venv->path));
-    set(&venv->aside, NULL);
+    venv_set(&venv->key, venv_definition_key(&venv->definition, &venv->packages));
+    venv_set(&venv->path, is_ours(venv) ? memory_format("%s/venvs/%s", venv->state, venv->key)
+                                        : memory_copy_string(venv->definition.venv_path));
+    venv_set(&venv->python, memory_format("%s/bin/python", venv->path));
+    venv_set(&venv->aside, NULL);
     venv->is_there = false;
     venv->is_replaced = false;
     return 0;
 }
 
 /* Looks at what there is, and makes what is missing. */
-static enum outcome look(struct venv_environment *venv, struct error *err)
+static enum outcome venv_look(struct venv_environment *venv, struct error *err)
 {
-    leave(venv);
+    venv_leave(venv);
     base_search_cancel(&venv->search);
     if (venv->looks++ == LOOKS)
         return (enum outcome)error_set(err, ERROR_UNAVAILABLE,
                                        "%s is changed by others all the time", venv->path);
-    if (settle(venv, err) < 0)
+    if (venv_settle(venv, err) < 0)
         return OUTCOME_FAILED;
     if (search_path_is_program(venv->python))
-        return use(venv, err);
+        return venv_use(venv, err);
     if (is_ours(venv))
         venv->is_replaced = true;
     else if (prepare_place(venv, err) < 0)
         return OUTCOME_FAILED;
-    return create(venv, err);
+    return venv_create(venv, err);
 }
 
 /* The kind */
 
-static enum outcome prepare(struct environment *environment, struct error *err)
+static enum outcome venv_prepare(struct environment *environment, struct error *err)
 {
     struct venv_environment *venv = venv_of(environment);
 
@@ -387,10 +387,10 @@ static enum outcome prepare(struct environment *environment, struct error *err)
         return OUTCOME_READY;
     venv->looks = 0;
     environment_step(environment, -1, "looking for the venv");
-    return look(venv, err);
+    return venv_look(venv, err);
 }
 
-static void cancel(struct environment *environment)
+static void venv_cancel(struct environment *environment)
 {
     struct venv_environment *venv = venv_of(environment);
 
@@ -401,36 +401,36 @@ static void cancel(struct environment *environment)
     interpreter_cancel(&venv->own);
 }
 
-static struct execution *start(struct environment *environment,
-                               const struct execution_request *request,
-                               struct execution_listener *listener, struct error *err)
+static struct execution *venv_start(struct environment *environment,
+                                    const struct execution_request *request,
+                                    struct execution_listener *listener, struct error *err)
 {
     return local_start(environment, venv_of(environment)->python, request, listener, err);
 }
 
-static const char *interpreter(const struct environment *environment)
+static const char *venv_interpreter(const struct environment *environment)
 {
     return const_venv_of(environment)->python;
 }
 
-static const char *python_version(const struct environment *environment)
+static const char *venv_python_version(const struct environment *environment)
 {
     return const_venv_of(environment)->version;
 }
 
-static void begin(struct environment *environment)
+static void venv_begin(struct environment *environment)
 {
     struct venv_environment *venv = venv_of(environment);
 
     venv_sweep_start(&venv->sweep, environment->loop, venv->state);
 }
 
-static void stop(struct environment *environment)
+static void venv_stop(struct environment *environment)
 {
     venv_sweep_stop(&venv_of(environment)->sweep);
 }
 
-static bool is_idle(const struct environment *environment)
+static bool venv_is_idle(const struct environment *environment)
 {
     return list_is_empty(&const_venv_of(environment)->builders);
 }
@@ -440,7 +440,7 @@ static void venv_free(struct environment *environment)
     struct venv_environment *venv = venv_of(environment);
 
     assert(list_is_empty(&venv->builders));
-    leave(venv);
+    venv_leave(venv);
     venv_sweep_stop(&venv->sweep);
     base_search_cancel(&venv->search);
     interpreter_deinit(&venv->own);
@@ -457,7 +457,7 @@ static void venv_free(struct environment *environment)
     free(venv);
 }
 
-static json_t *reach(const struct environment *environment)
+static json_t *venv_describe_reach(const struct environment *environment)
 {
     const struct venv_definition *definition = &const_venv_of(environment)->definition;
     const char *base = definition->python_path ? definition->python_path : "python3";
@@ -477,17 +477,17 @@ static json_t *reach(const struct environment *environment)
 static const struct environment_ops venv_ops = {
     .kind = "venv",
     .isolation = "none",
-    .begin = begin,
-    .prepare = prepare,
-    .cancel = cancel,
-    .start = start,
+    .begin = venv_begin,
+    .prepare = venv_prepare,
+    .cancel = venv_cancel,
+    .start = venv_start,
     .can_overlay = local_can_overlay,
-    .interpreter = interpreter,
-    .python_version = python_version,
+    .interpreter = venv_interpreter,
+    .python_version = venv_python_version,
     .containment = local_containment,
-    .reach = reach,
-    .stop = stop,
-    .is_idle = is_idle,
+    .reach = venv_describe_reach,
+    .stop = venv_stop,
+    .is_idle = venv_is_idle,
     .free = venv_free,
 };
 
@@ -499,7 +499,7 @@ static void begin_search(struct venv_environment *venv, const struct environment
         .state = venv->state,
         .path = venv->definition.python_path,
         .version = venv->definition.python_version,
-        .done = on_base_found,
+        .done = venv_on_base_found,
     };
 }
 

@@ -74,7 +74,7 @@ static size_t read_list(struct list *list, const char *path, const char *name, m
 
 /* Adds PERMISSIONS to the entry of TAG and ID, which is made where it belongs when it is missing.
  * The number of entries then. */
-static size_t add(struct list *list, size_t count, const struct entry *wanted)
+static size_t access_list_add(struct list *list, size_t count, const struct entry *wanted)
 {
     size_t at = 0;
 
@@ -95,11 +95,11 @@ static size_t add(struct list *list, size_t count, const struct entry *wanted)
 
 static size_t add_user(struct list *list, size_t count, uid_t uid, uint16_t permissions)
 {
-    count = add(list, count, &(struct entry){TAG_USER, permissions, uid});
-    return add(list, count, &(struct entry){TAG_MASK, permissions, (uint32_t)NOBODY});
+    count = access_list_add(list, count, &(struct entry){TAG_USER, permissions, uid});
+    return access_list_add(list, count, &(struct entry){TAG_MASK, permissions, (uint32_t)NOBODY});
 }
 
-static int fail(const char *path, uid_t uid, struct error *err)
+static int access_list_fail(const char *path, uid_t uid, struct error *err)
 {
     return error_set_errno(err, errno, "cannot open %s to user %u by an access control list", path,
                            (unsigned)uid);
@@ -112,10 +112,10 @@ static int open_to(const char *path, uid_t uid, uint16_t permissions, struct err
     size_t count;
 
     if (stat(path, &status) < 0)
-        return fail(path, uid, err);
+        return access_list_fail(path, uid, err);
     count = add_user(&list, read_list(&list, path, ACCESS, status.st_mode), uid, permissions);
     if (setxattr(path, ACCESS, &list, size_of(count), 0) < 0)
-        return fail(path, uid, err);
+        return access_list_fail(path, uid, err);
     return 0;
 }
 
@@ -135,6 +135,6 @@ int access_list_open_directory(const char *path, uid_t uid, struct error *err)
     count = add_user(&list, count, uid, ALL);
     count = add_user(&list, count, geteuid(), ALL);
     if (setxattr(path, DEFAULTS, &list, size_of(count), 0) < 0)
-        return fail(path, uid, err);
+        return access_list_fail(path, uid, err);
     return 0;
 }

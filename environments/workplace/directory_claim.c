@@ -40,8 +40,8 @@ static int lock_shared(const struct working_directory *directory, struct error *
 }
 
 /* A new file NAME in PARENT that holds CODE. */
-static int write_file(int parent, const char *name, const char *code, size_t length,
-                      struct error *err)
+static int directory_claim_write_file(int parent, const char *name, const char *code, size_t length,
+                                      struct error *err)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     AUTO_CLOSE int fd = openat(parent, name, flags, S_IRUSR | S_IWUSR);
@@ -73,13 +73,13 @@ static int rename_into_place(int parent, const char *name)
 }
 
 /* Makes CODE the script.py of DIRECTORY, whatever stood there. */
-static int place(const struct working_directory *directory, const char *code, size_t length,
-                 struct error *err)
+static int directory_claim_place(const struct working_directory *directory, const char *code,
+                                 size_t length, struct error *err)
 {
     AUTO_FREE char *digits = random_digits(NAME_DIGITS);
     AUTO_FREE char *name = memory_format("." SCRIPT_NAME ".%s", digits);
 
-    if (write_file(directory->fd, name, code, length, err) < 0)
+    if (directory_claim_write_file(directory->fd, name, code, length, err) < 0)
         return -1;
     if (rename_into_place(directory->fd, name) == 0)
         return 0;
@@ -97,7 +97,7 @@ static int ensure_script(const struct working_directory *directory, const char *
     if (fstatat(directory->fd, SCRIPT_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(status.st_mode))
         return 0;
-    return place(directory, code, length, err);
+    return directory_claim_place(directory, code, length, err);
 }
 
 static void remember_newest(struct working_directory *directory, const char *code, size_t length)
@@ -117,7 +117,7 @@ static int open_overlay(struct directory_claim *claim, const char *code, size_t 
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
 
     if (ensure_script(directory, code, length, err) < 0 ||
-        write_file(workplace->private_fd, name, code, length, err) < 0)
+        directory_claim_write_file(workplace->private_fd, name, code, length, err) < 0)
         return -1;
     claim->overlay = memory_format("%s/%s/%s", workplace->root, workplace->private_name, name);
     remember_newest(directory, code, length);
@@ -132,7 +132,7 @@ static enum outcome place_alone(struct directory_claim *claim, const char *code,
 
     if (directory->claims > 0 || working_directory_lock(directory, LOCK_EX) < 0)
         return OUTCOME_PENDING;
-    if (place(directory, code, length, err) < 0)
+    if (directory_claim_place(directory, code, length, err) < 0)
         return OUTCOME_FAILED;
     /* Between the two locks another server may have come in, and put its own script there. */
     return working_directory_lock(directory, LOCK_SH) == 0 ? OUTCOME_READY : OUTCOME_PENDING;
@@ -179,7 +179,7 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
     return 0;
 }
 
-static uint64_t growth(const struct directory_claim *claim, uint64_t bytes)
+static uint64_t directory_claim_growth_to(const struct directory_claim *claim, uint64_t bytes)
 {
     uint64_t before = directory_listing_bytes(claim->before);
 
@@ -188,7 +188,7 @@ static uint64_t growth(const struct directory_claim *claim, uint64_t bytes)
 
 uint64_t directory_claim_growth(const struct directory_claim *claim)
 {
-    return growth(claim, directory_bytes(claim->directory->fd));
+    return directory_claim_growth_to(claim, directory_bytes(claim->directory->fd));
 }
 
 json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *ret_growth)
@@ -196,18 +196,19 @@ json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *r
     struct directory_listing *after = directory_listing_new(claim->directory->fd);
     json_t *changes = directory_listing_changes(claim->before, after);
 
-    *ret_growth = growth(claim, directory_listing_bytes(after));
+    *ret_growth = directory_claim_growth_to(claim, directory_listing_bytes(after));
     directory_listing_free(after);
     return changes;
 }
 
 /* The last one out leaves the newest call's code behind. */
-static void settle(struct working_directory *directory)
+static void directory_claim_settle(struct working_directory *directory)
 {
     struct error err = ERROR_INIT;
 
     if (directory->newest_code && working_directory_lock(directory, LOCK_EX) == 0 &&
-        place(directory, directory->newest_code, directory->newest_length, &err) < 0)
+        directory_claim_place(directory, directory->newest_code, directory->newest_length, &err) <
+            0)
         log_debug("%s", err.message);
     free(directory->newest_code);
     directory->newest_code = NULL;
@@ -224,7 +225,7 @@ void directory_claim_close(struct directory_claim *claim)
         (void)unlinkat(directory->workplace->private_fd, strrchr(claim->overlay, '/') + 1, 0);
     assert(directory->claims > 0);
     if (--directory->claims == 0)
-        settle(directory);
+        directory_claim_settle(directory);
     working_directory_touch(directory);
     directory_listing_free(claim->before);
     free(claim->overlay);

@@ -101,13 +101,13 @@ static int copy_entry(int from, const char *name, int to, unsigned depth)
     return -1;
 }
 
-static void close_stream(DIR **stream)
+static void directory_copy_close_stream(DIR **stream)
 {
     if (*stream)
         closedir(*stream);
 }
 
-static DIR *open_stream(int fd)
+static DIR *directory_copy_open_stream(int fd)
 {
     AUTO_CLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     DIR *stream = own >= 0 ? fdopendir(own) : NULL;
@@ -119,7 +119,7 @@ static DIR *open_stream(int fd)
 
 static int copy_entries(int from, int to, unsigned depth)
 {
-    AUTO(close_stream) DIR *stream = open_stream(from);
+    AUTO(directory_copy_close_stream) DIR *stream = directory_copy_open_stream(from);
     const struct dirent *entry;
 
     if (!stream)

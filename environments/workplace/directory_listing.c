@@ -54,7 +54,7 @@ struct walk {
     bool is_complete;
 };
 
-static void enter(struct walk *walk, int parent, const char *name, bool is_cache)
+static void directory_listing_enter(struct walk *walk, int parent, const char *name, bool is_cache)
 {
     AUTO_CLOSE int fd = -1;
     DIR *stream;
@@ -76,14 +76,14 @@ static void enter(struct walk *walk, int parent, const char *name, bool is_cache
     walk->depth++;
 }
 
-static void leave(struct walk *walk)
+static void directory_listing_leave(struct walk *walk)
 {
     walk->depth--;
     closedir(walk->levels[walk->depth]);
 }
 
 /* Puts NAME behind the path of the level at hand. */
-static void set_path(struct walk *walk, const char *name)
+static void directory_listing_set_path(struct walk *walk, const char *name)
 {
     size_t end = walk->ends[walk->depth - 1];
     size_t length = strlen(name);
@@ -136,7 +136,7 @@ static uint64_t bytes_of(const struct stat *status)
     return S_ISDIR(status->st_mode) || status->st_nlink == 0 ? bytes : bytes / status->st_nlink;
 }
 
-static void visit(struct walk *walk, const char *name)
+static void directory_listing_visit(struct walk *walk, const char *name)
 {
     int directory = dirfd(walk->levels[walk->depth - 1]);
     bool is_cache = walk->is_cache[walk->depth - 1];
@@ -145,9 +145,9 @@ static void visit(struct walk *walk, const char *name)
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* gone in the meantime */
     walk->bytes += bytes_of(&status);
-    set_path(walk, name);
+    directory_listing_set_path(walk, name);
     if (S_ISDIR(status.st_mode))
-        enter(walk, directory, name, is_cache || is_cache_name(name));
+        directory_listing_enter(walk, directory, name, is_cache || is_cache_name(name));
     else if (S_ISREG(status.st_mode) && walk->listing && !is_cache)
         add_file(walk->listing, walk->path, &status);
 }
@@ -155,12 +155,12 @@ static void visit(struct walk *walk, const char *name)
 static void walk_tree(struct walk *walk, int directory)
 {
     walk->is_complete = true;
-    enter(walk, directory, ".", false);
+    directory_listing_enter(walk, directory, ".", false);
     while (walk->depth > 0) {
         const struct dirent *entry = readdir(walk->levels[walk->depth - 1]);
 
         if (!entry) {
-            leave(walk);
+            directory_listing_leave(walk);
             continue;
         }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -169,10 +169,10 @@ static void walk_tree(struct walk *walk, int directory)
             walk->is_complete = false;
             break;
         }
-        visit(walk, entry->d_name);
+        directory_listing_visit(walk, entry->d_name);
     }
     while (walk->depth > 0)
-        leave(walk);
+        directory_listing_leave(walk);
 }
 
 static int compare_files(const void *a, const void *b, void *paths)

@@ -25,7 +25,7 @@ void directory_removal_init(struct directory_removal *removal, int directory)
     };
 }
 
-static void close_stream(DIR **stream)
+static void directory_removal_close_stream(DIR **stream)
 {
     if (*stream)
         closedir(*stream);
@@ -34,8 +34,8 @@ static void close_stream(DIR **stream)
 
 void directory_removal_deinit(struct directory_removal *removal)
 {
-    close_stream(&removal->inner);
-    close_stream(&removal->entries);
+    directory_removal_close_stream(&removal->inner);
+    directory_removal_close_stream(&removal->entries);
 }
 
 /* chmod of the directory NAME itself: fchmodat(2) would follow a link that took its place. */
@@ -70,7 +70,7 @@ int directory_open_forced(int parent, const char *name)
     return fd;
 }
 
-static DIR *open_stream(int parent, const char *name)
+static DIR *directory_removal_open_stream(int parent, const char *name)
 {
     AUTO_CLOSE int fd = directory_open_forced(parent, name);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -81,7 +81,7 @@ static DIR *open_stream(int parent, const char *name)
 }
 
 /* Moves the directory NAME out of PARENT to the top, under a name of ours. */
-static int lift(struct directory_removal *removal, int parent, const char *name)
+static int directory_removal_lift(struct directory_removal *removal, int parent, const char *name)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         char target[32];
@@ -113,14 +113,15 @@ static void step_inner(struct directory_removal *removal)
     int parent = dirfd(removal->inner);
 
     if (!entry) {
-        close_stream(&removal->inner);
+        directory_removal_close_stream(&removal->inner);
         if (unlinkat(removal->directory, removal->inner_name, AT_REMOVEDIR) == 0)
             removal->progressed = true;
         return;
     }
     if (text_is_dots(entry->d_name))
         return;
-    if (remove_entry(parent, entry->d_name) == 0 || lift(removal, parent, entry->d_name) == 0)
+    if (remove_entry(parent, entry->d_name) == 0 ||
+        directory_removal_lift(removal, parent, entry->d_name) == 0)
         removal->progressed = true;
 }
 
@@ -129,7 +130,7 @@ static void step_entries(struct directory_removal *removal)
     const struct dirent *entry = readdir(removal->entries);
 
     if (!entry) {
-        close_stream(&removal->entries);
+        directory_removal_close_stream(&removal->entries);
         return;
     }
     if (text_is_dots(entry->d_name))
@@ -140,7 +141,7 @@ static void step_entries(struct directory_removal *removal)
         return;
     }
     snprintf(removal->inner_name, sizeof removal->inner_name, "%s", entry->d_name);
-    removal->inner = open_stream(removal->directory, entry->d_name);
+    removal->inner = directory_removal_open_stream(removal->directory, entry->d_name);
 }
 
 /* A pass may put new entries at the top, so passes go on until one finds nothing, or nothing that
@@ -151,7 +152,7 @@ static bool begin_pass(struct directory_removal *removal)
         return false;
     removal->found = false;
     removal->progressed = false;
-    removal->entries = open_stream(removal->directory, ".");
+    removal->entries = directory_removal_open_stream(removal->directory, ".");
     return removal->entries != NULL;
 }
 

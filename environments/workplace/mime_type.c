@@ -89,7 +89,7 @@ static const struct mime_type {
     {".zst", "application/zstd"},
 };
 
-static bool ends_with(const char *name, const char *suffix)
+static bool mime_type_ends_with(const char *name, const char *suffix)
 {
     size_t name_length = strlen(name);
     size_t suffix_length = strlen(suffix);
@@ -104,7 +104,7 @@ const char *mime_type_of_path(const char *path)
     const char *name = slash ? slash + 1 : path;
 
     for (size_t i = 0; i < ARRAY_SIZE(mime_types); i++)
-        if (ends_with(name, mime_types[i].suffix))
+        if (mime_type_ends_with(name, mime_types[i].suffix))
             return mime_types[i].name;
     return "application/octet-stream";
 }

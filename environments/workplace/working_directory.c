@@ -136,7 +136,7 @@ int working_directory_attach(struct working_directory *directory)
 }
 
 /* Makes NAME in PARENT unless there is a directory; anything else in its place is removed. */
-static void make_directory(int parent, const char *name)
+static void working_directory_make_one(int parent, const char *name)
 {
     struct stat status;
 
@@ -154,10 +154,10 @@ static void make_place(const struct working_directory *directory)
         (void)fd_make_directories(directory->path, S_IRWXU, &ignored); /* `attach` tells */
         return;
     }
-    make_directory(directory->workplace->root_fd, directory->folder);
+    working_directory_make_one(directory->workplace->root_fd, directory->folder);
     folder = open_folder(directory);
     if (folder >= 0)
-        make_directory(folder, directory->handle);
+        working_directory_make_one(folder, directory->handle);
 }
 
 int working_directory_make(struct working_directory *directory, struct error *err)

@@ -56,7 +56,7 @@ static int check_root(const char *root, int fd, struct error *err)
     return 0;
 }
 
-static int open_root(const char *root, struct error *err)
+static int workplace_open_root(const char *root, struct error *err)
 {
     AUTO_CLOSE int fd = -1;
 
@@ -70,7 +70,7 @@ static int open_root(const char *root, struct error *err)
 
 static int set_root(struct workplace *workplace, const char *root, struct error *err)
 {
-    workplace->root_fd = open_root(root, err);
+    workplace->root_fd = workplace_open_root(root, err);
     if (workplace->root_fd < 0)
         return -1;
     workplace->root = realpath(root, NULL);
@@ -101,7 +101,7 @@ static int make_private_directory(struct workplace *workplace, struct error *err
 }
 
 /* True when the directory FD is the one called NAME in PARENT. */
-static bool is_at(int parent, const char *name, int fd)
+static bool workplace_is_at(int parent, const char *name, int fd)
 {
     struct stat there;
     struct stat ours;
@@ -112,7 +112,7 @@ static bool is_at(int parent, const char *name, int fd)
 
 static int reopen_root(struct workplace *workplace, struct error *err)
 {
-    int fd = open_root(workplace->root, err);
+    int fd = workplace_open_root(workplace->root, err);
 
     if (fd < 0)
         return -1;
@@ -132,16 +132,17 @@ static int remake_private_directory(struct workplace *workplace, struct error *e
 
 int workplace_restore(struct workplace *workplace, struct error *err)
 {
-    if (!is_at(AT_FDCWD, workplace->root, workplace->root_fd) && reopen_root(workplace, err) < 0)
+    if (!workplace_is_at(AT_FDCWD, workplace->root, workplace->root_fd) &&
+        reopen_root(workplace, err) < 0)
         return -1;
     (void)fchmod(workplace->root_fd, S_IRWXU); /* where that fails, what needs it will */
-    if (!is_at(workplace->root_fd, workplace->private_name, workplace->private_fd))
+    if (!workplace_is_at(workplace->root_fd, workplace->private_name, workplace->private_fd))
         return remake_private_directory(workplace, err);
     directory_allow_owner(workplace->private_fd);
     return 0;
 }
 
-static int set_path(struct workplace *workplace, const char *path, struct error *err)
+static int workplace_set_path(struct workplace *workplace, const char *path, struct error *err)
 {
     if (fd_make_directories(path, S_IRWXU, err) < 0)
         return -1;
@@ -165,7 +166,7 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     sweep_init(workplace);
     if (set_root(workplace, settings->root, err) < 0 ||
         make_private_directory(workplace, err) < 0 ||
-        (settings->path && set_path(workplace, settings->path, err) < 0)) {
+        (settings->path && workplace_set_path(workplace, settings->path, err) < 0)) {
         workplace_free(workplace);
         return NULL;
     }

@@ -24,7 +24,7 @@ enum {
 #define STOP_SECONDS      0.2  /* what the end of the server may take */
 #define TOLERATED_SECONDS 60.0 /* a directory used later than this from now had its time set */
 
-static void schedule(struct workplace *workplace, double seconds)
+static void workplace_sweep_schedule(struct workplace *workplace, double seconds)
 {
     ev_timer *timer = &workplace->sweep.timer;
 
@@ -51,7 +51,7 @@ int sweep_discard(struct workplace *workplace, int parent, const char *name)
     return trash < 0 ? -1 : renameat(parent, name, trash, target);
 }
 
-static bool is_expired(const struct workplace *workplace, int fd)
+static bool workplace_sweep_is_expired(const struct workplace *workplace, int fd)
 {
     struct timespec now;
     struct stat status;
@@ -71,7 +71,7 @@ static void consider_directory(struct workplace *workplace, int folder, const ch
 {
     AUTO_CLOSE int fd = directory_open_forced(folder, name);
 
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_expired(workplace, fd))
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !workplace_sweep_is_expired(workplace, fd))
         return;
     (void)sweep_discard(workplace, folder, name); /* or an hour later */
 }
@@ -85,7 +85,7 @@ static void consider_private(struct workplace *workplace, const char *name)
         (void)sweep_discard(workplace, workplace->root_fd, name);
 }
 
-static DIR *open_stream(int parent, const char *name)
+static DIR *workplace_sweep_open_stream(int parent, const char *name)
 {
     AUTO_CLOSE int fd = directory_open_forced(parent, name);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -109,7 +109,7 @@ static void look_into_principal(struct workplace *workplace)
         consider_directory(workplace, dirfd(sweep->principal), entry->d_name);
 }
 
-static void begin_removal(struct workplace *workplace)
+static void workplace_sweep_begin_removal(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
     AUTO_CLOSE int trash = open_trash(workplace);
@@ -134,7 +134,7 @@ static void end_look(struct workplace *workplace)
 {
     closedir(workplace->sweep.root);
     workplace->sweep.root = NULL;
-    begin_removal(workplace);
+    workplace_sweep_begin_removal(workplace);
 }
 
 static void look_into_root(struct workplace *workplace)
@@ -148,13 +148,13 @@ static void look_into_root(struct workplace *workplace)
     }
     if (text_starts_with(entry->d_name, PRINCIPAL_PREFIX)) {
         (void)unlinkat(workplace->root_fd, entry->d_name, AT_REMOVEDIR); /* an empty one */
-        sweep->principal = open_stream(workplace->root_fd, entry->d_name);
+        sweep->principal = workplace_sweep_open_stream(workplace->root_fd, entry->d_name);
     } else if (text_starts_with(entry->d_name, PRIVATE_PREFIX)) {
         consider_private(workplace, entry->d_name);
     }
 }
 
-static void look(struct workplace *workplace)
+static void workplace_sweep_look(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
 
@@ -166,7 +166,7 @@ static void look(struct workplace *workplace)
     }
 }
 
-static void remove_some(struct workplace *workplace)
+static void workplace_sweep_remove_some(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
 
@@ -175,7 +175,7 @@ static void remove_some(struct workplace *workplace)
         end_removal(sweep);
 }
 
-static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void workplace_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct workplace *workplace =
         CONTAINER_OF(CONTAINER_OF(timer, struct sweep, timer), struct workplace, sweep);
@@ -184,28 +184,29 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop;
     (void)events;
     if (sweep->trash >= 0)
-        remove_some(workplace);
+        workplace_sweep_remove_some(workplace);
     else if (sweep->root)
-        look(workplace);
+        workplace_sweep_look(workplace);
     else
-        sweep->root = open_stream(workplace->root_fd, ".");
-    schedule(workplace, sweep->root || sweep->trash >= 0 ? STEP_SECONDS : HOUR_SECONDS);
+        sweep->root = workplace_sweep_open_stream(workplace->root_fd, ".");
+    workplace_sweep_schedule(workplace,
+                             sweep->root || sweep->trash >= 0 ? STEP_SECONDS : HOUR_SECONDS);
 }
 
 void sweep_init(struct workplace *workplace)
 {
     workplace->sweep = (struct sweep){.trash = -1};
-    ev_timer_init(&workplace->sweep.timer, on_timer, 0, HOUR_SECONDS);
+    ev_timer_init(&workplace->sweep.timer, workplace_sweep_on_timer, 0, HOUR_SECONDS);
 }
 
 void sweep_start(struct workplace *workplace)
 {
-    schedule(workplace, STEP_SECONDS);
+    workplace_sweep_schedule(workplace, STEP_SECONDS);
 }
 
 void sweep_hurry(struct workplace *workplace)
 {
-    schedule(workplace, STEP_SECONDS);
+    workplace_sweep_schedule(workplace, STEP_SECONDS);
 }
 
 static void stop_timer(struct workplace *workplace)
@@ -234,7 +235,7 @@ void sweep_stop(struct workplace *workplace)
     stop_timer(workplace);
     close_streams(sweep);
     if (workplace->root_fd >= 0 && sweep->trash < 0)
-        begin_removal(workplace);
+        workplace_sweep_begin_removal(workplace);
     while (sweep->trash >= 0)
         if (!directory_removal_step(&sweep->removal, STEP_OPERATIONS) || ev_time() >= end)
             end_removal(sweep);

@@ -25,7 +25,8 @@ struct check {
     enum outcome outcome; /* PENDING until `prepared` came */
 };
 
-static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+static void command_check_config_on_prepared(struct environment_waiter *waiter,
+                                             const struct error *err)
 {
     struct check *check = CONTAINER_OF(waiter, struct check, waiter);
 
@@ -37,7 +38,8 @@ static void on_prepared(struct environment_waiter *waiter, const struct error *e
 
 static void check_environment(struct service *service, struct config *config, const char *name)
 {
-    struct check check = {.waiter.prepared = on_prepared, .loop = service->loop};
+    struct check check = {.waiter.prepared = command_check_config_on_prepared,
+                          .loop = service->loop};
     struct environment *environment = catalog_find(service->catalog, name);
 
     list_init(&check.waiter.link);
@@ -54,7 +56,7 @@ static bool is_checkable(const struct environment *environment)
     return strcmp(environment->ops->kind, "system") == 0;
 }
 
-static void check_environments(struct service *service, struct config *config)
+static void command_check_config_check_environments(struct service *service, struct config *config)
 {
     AUTO_JSON json_t *names = catalog_names(service->catalog);
     const json_t *name;
@@ -87,7 +89,7 @@ static void check_certificate(struct config *config)
     tls_free(tls);
 }
 
-static int check(struct config *config)
+static int command_check_config_open(struct config *config)
 {
     struct service service;
     struct error err = ERROR_INIT;
@@ -98,7 +100,7 @@ static int check(struct config *config)
     check_certificate(config);
     status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
     if (status == 0)
-        check_environments(&service, config);
+        command_check_config_check_environments(&service, config);
     service_stop(&service);
     service_drain(&service);
     service_close(&service);
@@ -117,7 +119,7 @@ int command_check_config(const struct options *options)
 
     if (!config)
         return status;
-    status = check(config);
+    status = command_check_config_open(config);
     config_free(config);
     return status;
 }

@@ -61,7 +61,7 @@ static void print_kernel(void)
     }
 }
 
-static void on_done(void *data, const struct run_report *report)
+static void command_doctor_on_done(void *data, const struct run_report *report)
 {
     struct doctor *doctor = data;
 
@@ -70,7 +70,7 @@ static void on_done(void *data, const struct run_report *report)
     ev_break(doctor->service.loop, EVBREAK_ALL);
 }
 
-static void on_step(void *data, const struct preparation_step *step)
+static void command_doctor_on_step(void *data, const struct preparation_step *step)
 {
     struct doctor *doctor = data;
 
@@ -112,8 +112,8 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
                                       .code_length = strlen(TRIAL_SCRIPT),
                                       .timeout = TRIAL_SECONDS,
                                       .data = doctor,
-                                      .progress = on_step,
-                                      .done = on_done,
+                                      .progress = command_doctor_on_step,
+                                      .done = command_doctor_on_done,
                                   },
                                   err);
     working_directory_unref(directory);
@@ -123,7 +123,7 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
     return 0;
 }
 
-static double timing(const json_t *result, const char *key)
+static double command_doctor_timing(const json_t *result, const char *key)
 {
     return json_number_value(json_object_get(json_object_get(result, "timings"), key));
 }
@@ -138,8 +138,9 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
     if (json_is_true(json_object_get(result, "success"))) {
         text = memory_format("%s, Python %s; started in %.1f ms, ended after %.1f ms",
                              environment->ops->interpreter(environment),
-                             version ? version : "(unknown)", timing(result, "start") * 1e3,
-                             timing(result, "run") * 1e3);
+                             version ? version : "(unknown)",
+                             command_doctor_timing(result, "start") * 1e3,
+                             command_doctor_timing(result, "run") * 1e3);
         doctor_line("yes", environment->name, text);
         return;
     }
@@ -243,7 +244,7 @@ static void print_service(struct doctor *doctor)
 }
 
 /* 0 when runs would be started, 1 when they would be refused, or the status of a failure. */
-static int diagnose(struct doctor *doctor, struct config *config)
+static int command_doctor_diagnose(struct doctor *doctor, struct config *config)
 {
     struct error err = ERROR_INIT;
     int status = EX_OK;
@@ -277,7 +278,7 @@ int command_doctor(const struct options *options)
 
     if (!config)
         return status;
-    status = diagnose(&doctor, config);
+    status = command_doctor_diagnose(&doctor, config);
     config_free(config);
     return status;
 }

@@ -80,7 +80,7 @@ static void tell_failure(struct preparing *preparing, struct preparation *prepar
 }
 
 /* The one way out of a preparation. */
-static void conclude(struct preparation *preparation, enum outcome outcome)
+static void command_prepare_conclude(struct preparation *preparation, enum outcome outcome)
 {
     struct preparing *preparing = preparation->preparing;
 
@@ -95,38 +95,39 @@ static void conclude(struct preparation *preparation, enum outcome outcome)
         ev_break(preparing->service.loop, EVBREAK_ALL);
 }
 
-static void on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+static void command_prepare_on_progress(struct environment_waiter *waiter,
+                                        const struct preparation_step *step)
 {
     struct preparation *preparation = CONTAINER_OF(waiter, struct preparation, waiter);
 
     step_display_update(&preparation->preparing->display, &preparation->line, step);
 }
 
-static void on_prepared(struct environment_waiter *waiter, const struct error *err)
+static void command_prepare_on_prepared(struct environment_waiter *waiter, const struct error *err)
 {
     struct preparation *preparation = CONTAINER_OF(waiter, struct preparation, waiter);
 
     if (err)
         preparation->err = *err;
-    conclude(preparation, err ? OUTCOME_FAILED : OUTCOME_READY);
+    command_prepare_conclude(preparation, err ? OUTCOME_FAILED : OUTCOME_READY);
 }
 
-static void begin(struct preparation *preparation)
+static void command_prepare_begin(struct preparation *preparation)
 {
     enum outcome outcome;
 
     step_line_init(&preparation->line, preparation->environment->name);
-    preparation->waiter.progress = on_progress;
-    preparation->waiter.prepared = on_prepared;
+    preparation->waiter.progress = command_prepare_on_progress;
+    preparation->waiter.prepared = command_prepare_on_prepared;
     list_init(&preparation->waiter.link);
     step_display_add(&preparation->preparing->display, &preparation->line);
     outcome = environment_prepare(preparation->environment, &preparation->waiter, //
                                   &preparation->err);
     if (outcome != OUTCOME_PENDING)
-        conclude(preparation, outcome);
+        command_prepare_conclude(preparation, outcome);
 }
 
-static void give_up(struct preparation *preparation)
+static void command_prepare_give_up(struct preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
     const char *step = environment->step.text;
@@ -136,7 +137,7 @@ static void give_up(struct preparation *preparation)
     if (*step)
         (void)error_prefix(&preparation->err, "cannot prepare environment \"%s\": %s",
                            environment->name, step);
-    conclude(preparation, OUTCOME_FAILED);
+    command_prepare_conclude(preparation, OUTCOME_FAILED);
 }
 
 static void prepare_all(struct preparing *preparing)
@@ -146,18 +147,18 @@ static void prepare_all(struct preparing *preparing)
     preparing->going = preparing->count;
     interruption_start(&interruption, preparing->service.loop);
     for (size_t i = 0; i < preparing->count; i++)
-        begin(&preparing->preparations[i]);
+        command_prepare_begin(&preparing->preparations[i]);
     if (preparing->going > 0)
         ev_run(preparing->service.loop, 0);
     for (size_t i = 0; i < preparing->count; i++)
         if (preparing->preparations[i].outcome == OUTCOME_PENDING)
-            give_up(&preparing->preparations[i]);
+            command_prepare_give_up(&preparing->preparations[i]);
     interruption_stop(&interruption);
     if (interruption.signal)
         preparing->status = interruption_status(interruption.signal);
 }
 
-static json_t *describe(const struct preparation *preparation)
+static json_t *command_prepare_describe(const struct preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
     bool is_ready = preparation->outcome == OUTCOME_READY;
@@ -171,17 +172,18 @@ static json_t *describe(const struct preparation *preparation)
                      "seconds", round(preparation->seconds * 1e3) / 1e3, "error", error);
 }
 
-static void print_json(struct preparing *preparing)
+static void command_prepare_print_json(struct preparing *preparing)
 {
     AUTO_JSON json_t *list = json_array();
 
     for (size_t i = 0; i < preparing->count; i++)
-        json_array_append_new(list, describe(&preparing->preparations[i]));
+        json_array_append_new(list, command_prepare_describe(&preparing->preparations[i]));
     if (command_print_json(list) != EX_OK)
         preparing->status = EX_IOERR;
 }
 
-static bool has(const struct preparing *preparing, const struct environment *environment)
+static bool command_prepare_has_name(const struct preparing *preparing,
+                                     const struct environment *environment)
 {
     for (size_t i = 0; i < preparing->count; i++)
         if (preparing->preparations[i].environment == environment)
@@ -189,13 +191,13 @@ static bool has(const struct preparing *preparing, const struct environment *env
     return false;
 }
 
-static int choose(struct preparing *preparing, const char *name, struct error *err)
+static int command_prepare_choose(struct preparing *preparing, const char *name, struct error *err)
 {
     struct environment *environment = service_find_environment(&preparing->service, name, err);
 
     if (!environment)
         return -1;
-    if (!has(preparing, environment))
+    if (!command_prepare_has_name(preparing, environment))
         preparing->preparations[preparing->count++] = (struct preparation){
             .preparing = preparing, .environment = environment, .outcome = OUTCOME_PENDING};
     return 0;
@@ -211,17 +213,17 @@ static int choose_all(struct preparing *preparing, struct error *err)
 
     preparing->preparations = memory_new(json_array_size(every), sizeof *preparing->preparations);
     for (i = 0; names[i]; i++)
-        if (choose(preparing, names[i], err) < 0)
+        if (command_prepare_choose(preparing, names[i], err) < 0)
             return -1;
     if (i > 0)
         return 0;
     json_array_foreach (every, i, name)
-        if (choose(preparing, json_string_value(name), err) < 0)
+        if (command_prepare_choose(preparing, json_string_value(name), err) < 0)
             return -1;
     return 0;
 }
 
-static int prepare(struct preparing *preparing, struct config *config)
+static int command_prepare_all(struct preparing *preparing, struct config *config)
 {
     struct service *service = &preparing->service;
     struct error err = ERROR_INIT;
@@ -233,7 +235,7 @@ static int prepare(struct preparing *preparing, struct config *config)
         prepare_all(preparing);
         step_display_deinit(&preparing->display);
         if (preparing->options->json)
-            print_json(preparing);
+            command_prepare_print_json(preparing);
     } else {
         preparing->status =
             config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
@@ -253,7 +255,7 @@ int command_prepare(const struct options *options)
 
     if (!config)
         return status;
-    status = prepare(&preparing, config);
+    status = command_prepare_all(&preparing, config);
     config_free(config);
     return status;
 }

@@ -40,7 +40,7 @@ struct invocation {
 };
 
 /* Ends the run that nobody wants any more. */
-static void give_up(struct invocation *invocation, int status)
+static void command_run_give_up(struct invocation *invocation, int status)
 {
     if (!invocation->run)
         return;
@@ -49,14 +49,15 @@ static void give_up(struct invocation *invocation, int status)
     ev_break(invocation->service.loop, EVBREAK_ALL);
 }
 
-static void on_step(void *data, const struct preparation_step *step)
+static void command_run_on_step(void *data, const struct preparation_step *step)
 {
     struct invocation *invocation = data;
 
     step_display_follow(&invocation->display, &invocation->line, step);
 }
 
-static void on_output(void *data, enum process_stream stream, const char *bytes, size_t length)
+static void command_run_on_output(void *data, enum process_stream stream, const char *bytes,
+                                  size_t length)
 {
     static const int descriptors[PROCESS_STREAMS] = {
         [PROCESS_STDOUT] = STDOUT_FILENO,
@@ -68,14 +69,14 @@ static void on_output(void *data, enum process_stream stream, const char *bytes,
     if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
         return;
     if (err.number == EPIPE) { /* nobody reads on, as in `pyexecd run FILE | head` */
-        give_up(invocation, EXIT_SIGNAL_BASE + SIGPIPE);
+        command_run_give_up(invocation, EXIT_SIGNAL_BASE + SIGPIPE);
         return;
     }
     log_error("cannot pass the output on: %s", err.message);
-    give_up(invocation, EX_IOERR);
+    command_run_give_up(invocation, EX_IOERR);
 }
 
-static int exit_status(const struct run_report *report, json_int_t code)
+static int command_run_exit_status(const struct run_report *report, json_int_t code)
 {
     if (report->end == RUN_TIMED_OUT)
         return EXIT_TIMED_OUT;
@@ -83,7 +84,7 @@ static int exit_status(const struct run_report *report, json_int_t code)
 }
 
 /* Tells what the script itself could not tell. */
-static int conclude(const struct run_report *report, const json_t *structured)
+static int command_run_conclude(const struct run_report *report, const json_t *structured)
 {
     const char *error = json_object_get_string(structured, "error");
 
@@ -91,16 +92,17 @@ static int conclude(const struct run_report *report, const json_t *structured)
         return command_fail(&report->error);
     if (error)
         log_error("the script %s", error);
-    return exit_status(report, json_integer_value(json_object_get(structured, "returncode")));
+    return command_run_exit_status(report,
+                                   json_integer_value(json_object_get(structured, "returncode")));
 }
 
-static void on_done(void *data, const struct run_report *report)
+static void command_run_on_done(void *data, const struct run_report *report)
 {
     struct invocation *invocation = data;
     AUTO_JSON json_t *structured = run_result_structured(report, &invocation->setting);
 
     invocation->run = NULL;
-    invocation->status = conclude(report, structured);
+    invocation->status = command_run_conclude(report, structured);
     if (invocation->options->json && command_print_json(structured) != EX_OK)
         invocation->status = EX_IOERR;
     ev_break(invocation->service.loop, EVBREAK_ALL);
@@ -126,7 +128,8 @@ static int choose_setting(struct invocation *invocation, struct error *err)
     return 0;
 }
 
-static int submit(struct invocation *invocation, const char *code, size_t length, struct error *err)
+static int command_run_submit(struct invocation *invocation, const char *code, size_t length,
+                              struct error *err)
 {
     if (choose_setting(invocation, err) < 0)
         return -1;
@@ -135,24 +138,25 @@ static int submit(struct invocation *invocation, const char *code, size_t length
     if (!invocation->directory)
         return -1;
     executor_client_init(&invocation->client);
-    invocation->run = executor_submit(invocation->service.executor,
-                                      &(struct run_request){
-                                          .environment = invocation->setting.environment,
-                                          .directory = invocation->directory,
-                                          .client = &invocation->client,
-                                          .code = code,
-                                          .code_length = length,
-                                          .timeout = invocation->setting.timeout,
-                                          .data = invocation,
-                                          .progress = on_step,
-                                          .output = invocation->options->json ? NULL : on_output,
-                                          .done = on_done,
-                                      },
-                                      err);
+    invocation->run =
+        executor_submit(invocation->service.executor,
+                        &(struct run_request){
+                            .environment = invocation->setting.environment,
+                            .directory = invocation->directory,
+                            .client = &invocation->client,
+                            .code = code,
+                            .code_length = length,
+                            .timeout = invocation->setting.timeout,
+                            .data = invocation,
+                            .progress = command_run_on_step,
+                            .output = invocation->options->json ? NULL : command_run_on_output,
+                            .done = command_run_on_done,
+                        },
+                        err);
     return invocation->run ? 0 : -1;
 }
 
-static void wait_for_end(struct invocation *invocation)
+static void command_run_wait_for_end(struct invocation *invocation)
 {
     struct ev_loop *loop = invocation->service.loop;
     struct interruption interruption;
@@ -162,21 +166,21 @@ static void wait_for_end(struct invocation *invocation)
     step_line_init(&invocation->line, invocation->setting.environment->name);
     ev_run(loop, 0);
     if (interruption.signal)
-        give_up(invocation, interruption_status(interruption.signal));
+        command_run_give_up(invocation, interruption_status(interruption.signal));
     step_display_deinit(&invocation->display);
     interruption_stop(&interruption);
 }
 
 /* Runs CODE to its end; returns the exit status. */
-static int run(struct invocation *invocation, struct config *config, const char *code,
-               size_t length)
+static int command_run_script(struct invocation *invocation, struct config *config,
+                              const char *code, size_t length)
 {
     struct service *service = &invocation->service;
     struct error err = ERROR_INIT;
 
     if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
-        submit(invocation, code, length, &err) == 0)
-        wait_for_end(invocation);
+        command_run_submit(invocation, code, length, &err) == 0)
+        command_run_wait_for_end(invocation);
     else if (config_has_errors(config))
         invocation->status = command_fail_config(config);
     else
@@ -189,7 +193,7 @@ static int run(struct invocation *invocation, struct config *config, const char 
 }
 
 /* The script; owned by the caller, NULL with ERR. */
-static char *read_script(const char *file, size_t *ret_length, struct error *err)
+static char *command_run_read_script(const char *file, size_t *ret_length, struct error *err)
 {
     if (strcmp(file, "-") == 0)
         return fd_read_all(STDIN_FILENO, RUN_PYTHON_CODE_BYTES, ret_length, err);
@@ -201,7 +205,7 @@ int command_run(const struct options *options)
     struct invocation invocation = {.options = options};
     struct error err = ERROR_INIT;
     size_t length;
-    AUTO_FREE char *code = read_script(options->file, &length, &err);
+    AUTO_FREE char *code = command_run_read_script(options->file, &length, &err);
     struct config *config;
     int status;
 
@@ -212,7 +216,7 @@ int command_run(const struct options *options)
     config = command_load_config(options, &status);
     if (!config)
         return status;
-    status = run(&invocation, config, code, length);
+    status = command_run_script(&invocation, config, code, length);
     config_free(config);
     return status;
 }

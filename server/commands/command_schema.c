@@ -14,8 +14,9 @@
 #include <stdio.h>
 #include <sysexits.h>
 
-static json_t *declare(const struct provider *provider, const struct catalog *catalog,
-                       const struct caller_rules *rules, const char *environment)
+static json_t *command_schema_declare(const struct provider *provider,
+                                      const struct catalog *catalog,
+                                      const struct caller_rules *rules, const char *environment)
 {
     AUTO_FREE char *description = run_python_description(catalog, environment);
     AUTO_JSON json_t *input_schema = run_python_input_schema(catalog, environment, rules);
@@ -33,8 +34,8 @@ static json_t *declare(const struct provider *provider, const struct catalog *ca
 }
 
 /* The definition of environments is declared where a server of this configuration would take it. */
-static int print(const struct provider *provider, const struct options *options,
-                 struct config *config)
+static int command_schema_print(const struct provider *provider, const struct options *options,
+                                struct config *config)
 {
     const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
     struct catalog *catalog = service_open_catalog(&(struct catalog_settings){0}, config);
@@ -45,8 +46,9 @@ static int print(const struct provider *provider, const struct options *options,
     command_list_addresses(options, config, addresses);
     may_define = callers_read(config, addresses).define_environments;
     if (!config_has_errors(config))
-        declaration = declare(provider, catalog, may_define ? rules : NULL,
-                              json_object_get_string(config_tree(config), "default_environment"));
+        declaration = command_schema_declare(
+            provider, catalog, may_define ? rules : NULL,
+            json_object_get_string(config_tree(config), "default_environment"));
     caller_rules_free(rules);
     catalog_free(catalog);
     if (!declaration)
@@ -66,7 +68,7 @@ int command_schema(const struct options *options)
     config = command_load_config(options, &status);
     if (!config)
         return status;
-    status = print(provider, options, config);
+    status = command_schema_print(provider, options, config);
     config_free(config);
     return status;
 }

@@ -64,21 +64,21 @@ struct server {
     struct ev_timer deadline; /* running: the server is stopping */
 };
 
-static void on_finished(void *data)
+static void command_serve_on_finished(void *data)
 {
     struct server *server = data;
 
     ev_break(server->service.loop, EVBREAK_ALL);
 }
 
-static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void command_serve_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     (void)timer;
     (void)events;
     ev_break(loop, EVBREAK_ALL);
 }
 
-static void stop(struct server *server, int signal)
+static void command_serve_stop(struct server *server, int signal)
 {
     if (!server->transport || ev_is_active(&server->deadline)) { /* stopping already */
         transport_free(server->transport);
@@ -93,11 +93,11 @@ static void stop(struct server *server, int signal)
     service_stop(&server->service);
 }
 
-static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
+static void command_serve_on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
 {
     (void)loop;
     (void)events;
-    stop(watcher->data, watcher->signum);
+    command_serve_stop(watcher->data, watcher->signum);
 }
 
 /* Tools */
@@ -183,7 +183,7 @@ static void take_over(struct server *server, struct config *config)
     token_file_deinit(&tokens);
 }
 
-static void on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int events)
+static void command_serve_on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int events)
 {
     struct server *server = watcher->data;
     struct config *config;
@@ -191,7 +191,7 @@ static void on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int event
     (void)loop;
     (void)events;
     if (server->has_terminal && !terminal_has_us()) {
-        stop(server, SIGHUP);
+        command_serve_stop(server, SIGHUP);
         return;
     }
     if (!server->transport || ev_is_active(&server->deadline))
@@ -218,19 +218,19 @@ static bool terminal_may_end_us(void)
 
 static void start_watchers(struct server *server)
 {
-    ev_timer_init(&server->deadline, on_deadline, STOP_SECONDS, 0);
+    ev_timer_init(&server->deadline, command_serve_on_deadline, STOP_SECONDS, 0);
     for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-        ev_signal_init(&server->signals[i], on_signal, ending_signals[i]);
+        ev_signal_init(&server->signals[i], command_serve_on_signal, ending_signals[i]);
         server->signals[i].data = server;
         ev_signal_start(server->service.loop, &server->signals[i]);
     }
     server->has_terminal = terminal_may_end_us();
-    ev_signal_init(&server->hangup, on_hangup, SIGHUP);
+    ev_signal_init(&server->hangup, command_serve_on_hangup, SIGHUP);
     server->hangup.data = server;
     ev_signal_start(server->service.loop, &server->hangup);
 }
 
-static void stop_watchers(struct server *server)
+static void command_serve_stop_watchers(struct server *server)
 {
     ev_timer_stop(server->service.loop, &server->deadline);
     for (size_t i = 0; i < ENDING_SIGNALS; i++)
@@ -263,7 +263,7 @@ static struct transport_limits transport_limits_of(const struct config *config)
     return result;
 }
 
-static struct admin_state look(void *data)
+static struct admin_state command_serve_look(void *data)
 {
     const struct server *server = data;
 
@@ -287,14 +287,14 @@ static int open_admin(struct server *server, struct error *err)
             .loop = server->service.loop,
             .address = address,
             .version = PYEXECD_VERSION,
-            .look = look,
+            .look = command_serve_look,
             .data = server,
         },
         err);
     return server->admin ? 0 : -1;
 }
 
-static int open_transport(struct server *server, struct error *err)
+static int command_serve_open_transport(struct server *server, struct error *err)
 {
     server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
     server->transport = transport_open(
@@ -307,7 +307,7 @@ static int open_transport(struct server *server, struct error *err)
             .http = http_endpoint_service(server->http),
             .auth_none = json_object_get(config_tree(server->config), "auth"),
             .limits = transport_limits_of(server->config),
-            .finished = on_finished,
+            .finished = command_serve_on_finished,
             .data = server,
         },
         err);
@@ -325,7 +325,7 @@ static void shut_down(struct server *server)
     service_stop(&server->service);
     service_drain(&server->service);
     admin_close(STEAL_PTR(server->admin));
-    stop_watchers(server);
+    command_serve_stop_watchers(server);
     mcp_server_deinit(&server->mcp);
     registry_free(server->registry);
     run_python_free(server->run_python);
@@ -341,10 +341,10 @@ static int open_server(struct server *server, struct error *err)
     if (open_tools(server, err) < 0 || open_authority(server) < 0 ||
         tls_config_open(server->config, &server->tls) < 0 || open_admin(server, err) < 0)
         return -1;
-    return open_transport(server, err);
+    return command_serve_open_transport(server, err);
 }
 
-static int serve(struct server *server)
+static int command_serve_loop(struct server *server)
 {
     struct error err = ERROR_INIT;
     int status = EX_OK;
@@ -370,7 +370,7 @@ int command_serve(const struct options *options)
         return status;
     server.started = json_incref((json_t *)config_tree(server.config));
     command_list_addresses(options, server.config, server.addresses);
-    status = serve(&server);
+    status = command_serve_loop(&server);
     json_decref(server.started);
     config_free(server.config);
     return status;

@@ -23,7 +23,7 @@ static void digest_of(const char *token, char ret_text[DIGEST_TEXT_BYTES])
     digest_finish(&digest, ret_text);
 }
 
-static int print(const char *name, const char *token, const char *digest)
+static int command_token_print(const char *name, const char *token, const char *digest)
 {
     printf("The token, which is shown only now:\n\n"
            "    %s\n\n"
@@ -33,7 +33,7 @@ static int print(const char *name, const char *token, const char *digest)
     return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
 }
 
-static int print_json(const char *name, const char *token, const char *digest)
+static int command_token_print_json(const char *name, const char *token, const char *digest)
 {
     AUTO_JSON json_t *value = json_object();
 
@@ -55,7 +55,8 @@ int command_token(const struct options *options)
         return command_fail(&err);
     }
     digest_of(token, digest);
-    status = (options->json ? print_json : print)(options->principal, token, digest);
+    status = (options->json ? command_token_print_json : command_token_print)(options->principal,
+                                                                              token, digest);
     explicit_bzero(token, TOKEN_DIGITS);
     return status;
 }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* TEXT, which is freed, and MORE behind a comma. Owned by the caller. */
-static char *join(char *text, const char *more)
+static char *doctor_docker_join(char *text, const char *more)
 {
     char *longer = *text ? memory_format("%s, %s", text, more) : memory_copy_string(more);
 
@@ -69,7 +69,7 @@ static void print_security(const json_t *info)
             describe_option(json_is_string(option) ? json_string_value(option) : "");
 
         is_rootless = is_rootless || strcmp(described, "rootless") == 0;
-        text = join(text, described);
+        text = doctor_docker_join(text, described);
     }
     doctor_line("", "its security", *text ? text : "no seccomp, AppArmor or SELinux");
     doctor_line("", "rootless", is_rootless ? "yes" : "no: whoever may use it can become root");
@@ -90,7 +90,7 @@ static void print_runtimes(const json_t *info)
             memory_format("%s%s", name, strcmp(name, standard) == 0 ? " (default)" : "");
 
         if (strncmp(name, "io.containerd.", strlen("io.containerd.")) != 0)
-            text = join(text, described);
+            text = doctor_docker_join(text, described);
     }
     doctor_line("", "its runtimes", text);
     free(text);
@@ -203,7 +203,7 @@ static bool is_docker(const json_t *definition)
 }
 
 /* Whether an environment before the one called NAME has the same engine. */
-static bool is_known(const json_t *definitions, const char *name)
+static bool doctor_docker_is_known(const json_t *definitions, const char *name)
 {
     const char *host = string_or(json_object_get(definitions, name), "host", "");
     const char *other;
@@ -225,7 +225,7 @@ void doctor_docker_print(const json_t *definitions)
     size_t count = 0;
 
     json_object_foreach ((json_t *)definitions, name, definition) {
-        if (!is_docker(definition) || is_known(definitions, name))
+        if (!is_docker(definition) || doctor_docker_is_known(definitions, name))
             continue;
         print_engine(definition, ENGINE_IS_NEEDED);
         count++;

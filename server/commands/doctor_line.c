@@ -9,7 +9,7 @@
 
 enum { NAME_COLUMNS = 19 };
 
-static void print(const char *mark, const char *name, char *text)
+static void doctor_line_print(const char *mark, const char *name, char *text)
 {
     printable_clean(text);
     printf("  %-4s %-*s%s\n", mark, *text ? NAME_COLUMNS : 0, name, text);
@@ -20,7 +20,7 @@ void doctor_line(const char *mark, const char *name, const char *text)
     AUTO_FREE char *copy = memory_copy_string(text);
     char *rest = copy;
 
-    print(mark, name, strsep(&rest, "\n"));
+    doctor_line_print(mark, name, strsep(&rest, "\n"));
     while (rest && *rest)
-        print("", "", strsep(&rest, "\n"));
+        doctor_line_print("", "", strsep(&rest, "\n"));
 }

@@ -56,8 +56,8 @@ static void print_python(const struct interpreter_answer *answer, const char *pa
 }
 
 /* Several places may lead to one program: shims, links. */
-static void on_answered(void *data, const struct interpreter_answer *answer,
-                        const struct error *err)
+static void doctor_venv_on_answered(void *data, const struct interpreter_answer *answer,
+                                    const struct error *err)
 {
     struct survey *survey = data;
     AUTO_FREE char *real = answer ? realpath(answer->executable, NULL) : NULL;
@@ -70,21 +70,21 @@ static void on_answered(void *data, const struct interpreter_answer *answer,
     ev_break(survey->loop, EVBREAK_ONE);
 }
 
-static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void doctor_venv_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     (void)events;
     CONTAINER_OF(timer, struct survey, deadline)->is_over = true;
     ev_break(loop, EVBREAK_ONE);
 }
 
-static void ask(struct survey *survey, const char *path)
+static void doctor_venv_ask(struct survey *survey, const char *path)
 {
     const struct interpreter_question_settings settings = {
         .loop = survey->loop,
         .host = survey->host,
         .path = path,
         .data = survey,
-        .answered = on_answered,
+        .answered = doctor_venv_on_answered,
     };
     struct error ignored = ERROR_INIT;
     struct interpreter_question *question = interpreter_ask(&settings, &ignored);
@@ -98,11 +98,11 @@ static void ask(struct survey *survey, const char *path)
 
 static void ask_all(struct survey *survey, const struct python_places *places)
 {
-    ev_timer_init(&survey->deadline, on_deadline, SURVEY_SECONDS, 0.);
+    ev_timer_init(&survey->deadline, doctor_venv_on_deadline, SURVEY_SECONDS, 0.);
     ev_now_update(survey->loop);
     ev_timer_start(survey->loop, &survey->deadline);
     for (size_t i = 0; i < places->count && !survey->is_over; i++)
-        ask(survey, places->paths[i]);
+        doctor_venv_ask(survey, places->paths[i]);
     ev_timer_stop(survey->loop, &survey->deadline);
     if (survey->is_over)
         doctor_line("?", "further ones", "were not asked: that took too long");

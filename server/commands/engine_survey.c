@@ -24,8 +24,8 @@ struct asking {
     struct error err;
 };
 
-static void on_done(struct engine_request *request, const struct engine_answer *answer,
-                    const struct error *err)
+static void engine_survey_on_done(struct engine_request *request,
+                                  const struct engine_answer *answer, const struct error *err)
 {
     struct inquiry *inquiry = CONTAINER_OF(request, struct inquiry, request);
     struct asking *asking = inquiry->asking;
@@ -38,7 +38,7 @@ static void on_done(struct engine_request *request, const struct engine_answer *
         ev_break(asking->loop, EVBREAK_ALL);
 }
 
-static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void engine_survey_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct asking *asking = CONTAINER_OF(timer, struct asking, deadline);
 
@@ -50,7 +50,7 @@ static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events
     ev_break(loop, EVBREAK_ALL);
 }
 
-static void ask(struct asking *asking)
+static void engine_survey_ask(struct asking *asking)
 {
     static const char *const paths[QUESTIONS] = {"/version", "/info"};
 
@@ -59,11 +59,11 @@ static void ask(struct asking *asking)
         const struct engine_question question = {.method = "GET", .path = paths[i]};
 
         inquiry->asking = asking;
-        inquiry->request.done = on_done;
+        inquiry->request.done = engine_survey_on_done;
         asking->open++;
         engine_request_start(&inquiry->request, asking->engine, &question);
     }
-    ev_timer_init(&asking->deadline, on_deadline, ENGINE_SURVEY_SECONDS, 0.);
+    ev_timer_init(&asking->deadline, engine_survey_on_deadline, ENGINE_SURVEY_SECONDS, 0.);
     ev_timer_start(asking->loop, &asking->deadline);
     ev_run(asking->loop, 0);
     ev_timer_stop(asking->loop, &asking->deadline);
@@ -80,7 +80,7 @@ void engine_survey_make(struct engine_survey *survey, struct engine_address *add
         return;
     asking.loop = ev_loop_new(EVFLAG_AUTO);
     asking.engine = engine_new(asking.loop, address);
-    ask(&asking);
+    engine_survey_ask(&asking);
     *survey = (struct engine_survey){
         .version = asking.inquiries[0].answer,
         .info = asking.inquiries[1].answer,

@@ -6,7 +6,7 @@ enum { STATUS_BASE = 128 };
 
 static const int signals[INTERRUPTION_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
-static void on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
+static void interruption_on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
 {
     struct interruption *interruption = watcher->data;
 
@@ -19,7 +19,7 @@ void interruption_start(struct interruption *interruption, struct ev_loop *loop)
 {
     *interruption = (struct interruption){.loop = loop};
     for (int i = 0; i < INTERRUPTION_SIGNALS; i++) {
-        ev_signal_init(&interruption->watchers[i], on_signal, signals[i]);
+        ev_signal_init(&interruption->watchers[i], interruption_on_signal, signals[i]);
         interruption->watchers[i].data = interruption;
         ev_signal_start(loop, &interruption->watchers[i]);
     }

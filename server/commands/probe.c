@@ -55,7 +55,7 @@ static int new_namespaces(void)
     return unshare(geteuid() == 0 ? flags : flags | CLONE_NEWUSER);
 }
 
-static int mount_proc(void)
+static int probe_mount_proc(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return -1;
@@ -69,7 +69,7 @@ static int mount_proc_in_namespace(void)
 
     if (new_namespaces() < 0)
         return -1;
-    number = errno_of_child(mount_proc);
+    number = errno_of_child(probe_mount_proc);
     errno = number;
     return number ? -1 : 0;
 }

@@ -145,7 +145,7 @@ static void make_nullable(json_t *property)
         json_array_append_new(choices, json_null());
 }
 
-static bool is_required(const json_t *schema, const char *name)
+static bool provider_is_required(const json_t *schema, const char *name)
 {
     const json_t *entry;
     size_t i;
@@ -163,7 +163,7 @@ static void require_all(json_t *schema)
     const char *name;
 
     json_object_foreach (json_object_get(schema, "properties"), name, property) {
-        if (!is_required(schema, name))
+        if (!provider_is_required(schema, name))
             make_nullable(property);
         json_array_append_new(names, json_string(name));
     }
@@ -181,7 +181,7 @@ static void drop_objects(json_t *schema)
     json_object_foreach_safe (properties, next, name, property) {
         const char *type = json_object_get_string(property, "type");
 
-        if (type && strcmp(type, "object") == 0 && !is_required(schema, name))
+        if (type && strcmp(type, "object") == 0 && !provider_is_required(schema, name))
             json_object_del(properties, name);
     }
 }

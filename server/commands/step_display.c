@@ -31,16 +31,16 @@ enum {
 };
 
 /* A frame is bounded by the terminal; of one that is not, the rest is left out. */
-static void add(struct buffer *frame, const char *text, size_t length)
+static void frame_append(struct buffer *frame, const char *text, size_t length)
 {
     struct error ignored = ERROR_INIT;
 
     (void)buffer_append(frame, text, length, &ignored);
 }
 
-static void add_string(struct buffer *frame, const char *text)
+static void frame_append_string(struct buffer *frame, const char *text)
 {
-    add(frame, text, strlen(text));
+    frame_append(frame, text, strlen(text));
 }
 
 /* TEXT in a field of COLUMNS, cut or filled with blanks. */
@@ -48,9 +48,9 @@ static void add_field(struct buffer *frame, const char *text, size_t columns)
 {
     size_t used;
 
-    add(frame, text, printable_fit(text, columns, &used));
+    frame_append(frame, text, printable_fit(text, columns, &used));
     for (; used < columns; used++)
-        add(frame, " ", 1);
+        frame_append(frame, " ", 1);
 }
 
 /* "  [######--------------]  31 %" */
@@ -59,11 +59,11 @@ static void add_bar(struct buffer *frame, const struct terminal *terminal, doubl
     int cells = (int)(fraction * CELLS);
     char percent[16];
 
-    add_string(frame, "  [");
-    add_string(frame, terminal_green(terminal));
-    add(frame, BAR_DONE, (size_t)cells);
-    add_string(frame, terminal_plain(terminal));
-    add_string(frame, BAR_LEFT + cells);
+    frame_append_string(frame, "  [");
+    frame_append_string(frame, terminal_green(terminal));
+    frame_append(frame, BAR_DONE, (size_t)cells);
+    frame_append_string(frame, terminal_plain(terminal));
+    frame_append_string(frame, BAR_LEFT + cells);
     snprintf(percent, sizeof percent, "] %3d %%", (int)(fraction * 100));
     add_field(frame, percent, BAR_COLUMNS - CELLS - 3);
 }
@@ -73,12 +73,12 @@ static void add_seconds(struct buffer *frame, double seconds)
     char text[32];
 
     snprintf(text, sizeof text, seconds < 1000 ? "  %5.1f s" : "  %5.0f s", seconds);
-    add_string(frame, text);
+    frame_append_string(frame, text);
 }
 
 /* The last column stays free: some terminals wrap when it is written to. */
-static void add_line(struct buffer *frame, const struct step_display *display,
-                     const struct step_line *line, size_t name_columns)
+static void frame_append_line(struct buffer *frame, const struct step_display *display,
+                              const struct step_line *line, size_t name_columns)
 {
     const char *text = *line->step.text ? line->step.text : "preparing";
     size_t width = size_min(terminal_columns(&display->terminal) - 1, MOST_COLUMNS);
@@ -111,7 +111,7 @@ static size_t widest_name(const struct step_display *display)
 }
 
 /* As many lines as there is room for, and then back to the first. */
-static void add_lines(struct buffer *frame, const struct step_display *display)
+static void frame_append_lines(struct buffer *frame, const struct step_display *display)
 {
     size_t room = terminal_rows(&display->terminal) - 1;
     size_t count = 0;
@@ -120,33 +120,34 @@ static void add_lines(struct buffer *frame, const struct step_display *display)
     LIST_FOR_EACH (&display->lines, link) {
         if (count == room)
             break;
-        add_string(frame, count++ ? CLEAR_TO_END_OF_LINE "\r\n" : "");
-        add_line(frame, display, CONTAINER_OF(link, struct step_line, link), widest_name(display));
+        frame_append_string(frame, count++ ? CLEAR_TO_END_OF_LINE "\r\n" : "");
+        frame_append_line(frame, display, CONTAINER_OF(link, struct step_line, link),
+                          widest_name(display));
     }
-    add_string(frame, CLEAR_TO_END_OF_SCREEN);
+    frame_append_string(frame, CLEAR_TO_END_OF_SCREEN);
     if (count > 1)
         snprintf(back, sizeof back, UP_TO_COLUMN_1, count - 1);
-    add_string(frame, back);
+    frame_append_string(frame, back);
 }
 
 /* In one piece, so that nothing flickers. Whoever does not see it has lost nothing else. */
-static void draw(struct step_display *display)
+static void step_display_draw(struct step_display *display)
 {
     struct error ignored = ERROR_INIT;
     struct buffer frame;
 
     buffer_init(&frame, FRAME_BYTES);
-    add_lines(&frame, display);
+    frame_append_lines(&frame, display);
     (void)fd_write_all(display->terminal.fd, buffer_bytes(&frame), buffer_length(&frame), &ignored);
     buffer_deinit(&frame);
     display->is_drawn = true;
 }
 
-static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void step_display_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    draw(CONTAINER_OF(timer, struct step_display, timer));
+    step_display_draw(CONTAINER_OF(timer, struct step_display, timer));
 }
 
 void step_display_hide(struct step_display *display)
@@ -157,7 +158,7 @@ void step_display_hide(struct step_display *display)
     display->is_drawn = false;
 }
 
-static void on_log(void *data)
+static void step_display_on_log(void *data)
 {
     step_display_hide(data);
 }
@@ -167,8 +168,8 @@ void step_display_init(struct step_display *display, struct ev_loop *loop)
     *display = (struct step_display){.loop = loop};
     terminal_init(&display->terminal, STDERR_FILENO);
     list_init(&display->lines);
-    ev_timer_init(&display->timer, on_timer, DRAWING_SECONDS, DRAWING_SECONDS);
-    log_precede(on_log, display);
+    ev_timer_init(&display->timer, step_display_on_timer, DRAWING_SECONDS, DRAWING_SECONDS);
+    log_precede(step_display_on_log, display);
 }
 
 void step_display_deinit(struct step_display *display)

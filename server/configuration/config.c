@@ -66,16 +66,16 @@ void config_complain(struct config *config, const char *message, const char *poi
     add_problem_at(config, SCHEMA_AT_VALUE, path, message);
 }
 
-static void on_yaml_fault(void *data, struct yaml_position position, const char *pointer,
-                          const char *message)
+static void config_on_yaml_fault(void *data, struct yaml_position position, const char *pointer,
+                                 const char *message)
 {
     struct config *config = data;
 
     problem_list_add(&config->problems, position, pointer, message);
 }
 
-static void on_value_problem(void *data, enum schema_problem_place place, const char *pointer,
-                             const char *message)
+static void config_on_value_problem(void *data, enum schema_problem_place place,
+                                    const char *pointer, const char *message)
 {
     add_problem_at(data, place, pointer, message);
 }
@@ -86,8 +86,8 @@ struct validation {
     size_t known; /* problems found before */
 };
 
-static void on_schema_problem(void *data, enum schema_problem_place place, const char *pointer,
-                              const char *message)
+static void config_on_schema_problem(void *data, enum schema_problem_place place,
+                                     const char *pointer, const char *message)
 {
     const struct validation *validation = data;
 
@@ -117,10 +117,11 @@ static void check_tree(struct config *config)
     AUTO_FREE char *folder = config->path ? config_paths_folder(config->path) : NULL;
     json_t *root = config->tree.root;
 
-    config_values_settle(&(struct config_values){document, folder, on_value_problem, config}, root);
+    config_values_settle(&(struct config_values){document, folder, config_on_value_problem, config},
+                         root);
     validation.known = config->problems.count;
-    if (schema_validate(schema, root, on_schema_problem, &validation) && folder)
-        config_paths_settle_volumes(folder, root, on_value_problem, config);
+    if (schema_validate(schema, root, config_on_schema_problem, &validation) && folder)
+        config_paths_settle_volumes(folder, root, config_on_value_problem, config);
     schema_free(schema);
     config_checks_relations(config, &config->tree, root);
 }
@@ -150,7 +151,7 @@ static int open_file(struct config *config)
     return -1;
 }
 
-static char *read_file(struct config *config, size_t *ret_length)
+static char *config_read_file(struct config *config, size_t *ret_length)
 {
     AUTO_CLOSE int fd = open_file(config);
     struct error err = ERROR_INIT;
@@ -164,9 +165,9 @@ static char *read_file(struct config *config, size_t *ret_length)
     return text;
 }
 
-static void parse(struct config *config, const char *text, size_t length)
+static void config_parse_text(struct config *config, const char *text, size_t length)
 {
-    yaml_tree_init(&config->tree, text, length, on_yaml_fault, config);
+    yaml_tree_init(&config->tree, text, length, config_on_yaml_fault, config);
     if (config->tree.root)
         check_tree(config);
 }
@@ -176,7 +177,7 @@ struct config *config_parse(const char *name, const char *text, size_t length)
     struct config *config = NEW(struct config);
 
     config->path = memory_copy_string(name);
-    parse(config, text, length);
+    config_parse_text(config, text, length);
     return config;
 }
 
@@ -192,9 +193,9 @@ struct config *config_load(const char *path)
         return config;
     }
     config->path = memory_copy_string(path);
-    text = read_file(config, &length);
+    text = config_read_file(config, &length);
     if (text)
-        parse(config, text, length);
+        config_parse_text(config, text, length);
     return config;
 }
 
@@ -238,7 +239,7 @@ char *config_error_text(const struct config *config)
     return problem_list_text(&config->problems, config->path);
 }
 
-static char *existing(char *path)
+static char *config_existing(char *path)
 {
     if (access(path, F_OK) == 0)
         return path;
@@ -253,9 +254,9 @@ static char *find_in_home(void)
 
     /* A relative path there is to be ignored (XDG Base Directory Specification). */
     if (directory && *directory == '/')
-        return existing(memory_format("%s/pyexecd/config.yaml", directory));
+        return config_existing(memory_format("%s/pyexecd/config.yaml", directory));
     if (home && *home == '/')
-        return existing(memory_format("%s/.config/pyexecd/config.yaml", home));
+        return config_existing(memory_format("%s/.config/pyexecd/config.yaml", home));
     return NULL;
 }
 
@@ -267,5 +268,5 @@ char *config_find(void)
     if (named && *named)
         return memory_copy_string(named);
     path = find_in_home();
-    return path ? path : existing(memory_copy_string("/etc/pyexecd/config.yaml"));
+    return path ? path : config_existing(memory_copy_string("/etc/pyexecd/config.yaml"));
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* KEY of DEFINITION, or where it has none, the server's. Borrowed, or NULL. */
-static const json_t *inherited(const json_t *root, const json_t *definition, const char *key)
+static const json_t *config_checks_inherited(const json_t *root, const json_t *definition,
+                                             const char *key)
 {
     const json_t *own = json_object_get(definition, key);
 
@@ -19,8 +20,8 @@ static const json_t *inherited(const json_t *root, const json_t *definition, con
 static void check_timeouts(struct config *config, const struct yaml_tree *tree, const json_t *root,
                            const json_t *definition, const char *pointer)
 {
-    const json_t *timeout = inherited(root, definition, "timeout");
-    const json_t *most = inherited(root, definition, "max_timeout");
+    const json_t *timeout = config_checks_inherited(root, definition, "timeout");
+    const json_t *most = config_checks_inherited(root, definition, "max_timeout");
     AUTO_FREE char *timeout_pointer = memory_format("%s/timeout", pointer);
     AUTO_FREE char *most_pointer = memory_format("%s/max_timeout", pointer);
     AUTO_FREE char *message = NULL;
@@ -72,7 +73,7 @@ static char *list_names(const json_t *environments)
     return list;
 }
 
-static const char *choose_environment(const json_t *environments)
+static const char *config_checks_choose_environment(const json_t *environments)
 {
     if (json_object_get(environments, "system"))
         return "system";
@@ -99,7 +100,8 @@ static void check_default_environment(struct config *config, json_t *root)
 {
     const json_t *environments = json_object_get(root, "environments");
     const json_t *written = json_object_get(root, "default_environment");
-    const char *name = written ? json_string_value(written) : choose_environment(environments);
+    const char *name =
+        written ? json_string_value(written) : config_checks_choose_environment(environments);
 
     if (json_object_size(environments) == 0 || (written && !name))
         return;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* PATH as it is seen from FOLDER. Owned by the caller. */
-static char *absolute(const char *folder, const char *path)
+static char *config_paths_absolute(const char *folder, const char *path)
 {
     if (*path == '/')
         return memory_copy_string(path);
@@ -32,7 +32,7 @@ char *config_paths_folder(const char *file)
         return STEAL_PTR(folder);
     if (!getcwd(here, sizeof here))
         return NULL;
-    return slash ? absolute(here, folder) : memory_copy_string(here);
+    return slash ? config_paths_absolute(here, folder) : memory_copy_string(here);
 }
 
 json_t *config_paths_read(const char *folder, const char *format, const json_t *value)
@@ -46,20 +46,20 @@ json_t *config_paths_read(const char *folder, const char *format, const json_t *
     /* "~" is for shells, and a program without "/" is one on PATH, not a file of this folder. */
     if (*text == '\0' || *text == '~' || (is_program && !strchr(text, '/')))
         return NULL;
-    path = absolute(folder, text);
+    path = config_paths_absolute(folder, text);
     return json_string(path);
 }
 
 /* VOLUMES with other keys, new. */
-static json_t *settle(const char *folder, const json_t *volumes, const char *pointer,
-                      schema_problem_fn report, void *data)
+static json_t *config_paths_settle(const char *folder, const json_t *volumes, const char *pointer,
+                                   schema_problem_fn report, void *data)
 {
     json_t *settled = json_object();
     const char *path;
     json_t *value;
 
     json_object_foreach ((json_t *)volumes, path, value) {
-        AUTO_FREE char *place = absolute(folder, path);
+        AUTO_FREE char *place = config_paths_absolute(folder, path);
         AUTO_FREE char *member = json_pointer_append(pointer, path);
 
         if (json_object_get(settled, place))
@@ -83,6 +83,6 @@ void config_paths_settle_volumes(const char *folder, json_t *root, schema_proble
 
         if (volumes)
             json_object_set_new(definition, "volumes",
-                                settle(folder, volumes, pointer, report, data));
+                                config_paths_settle(folder, volumes, pointer, report, data));
     }
 }

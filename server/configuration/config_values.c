@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
-                      const char *pointer);
+static json_t *config_values_settle_value(const struct config_values *values, const json_t *schema,
+                                          json_t *value, const char *pointer);
 
-static json_t *refuse(struct error *err, const char *expected, const char *text)
+static json_t *config_values_refuse(struct error *err, const char *expected, const char *text)
 {
     error_set(err, ERROR_CONFIG, "must be %s, not \"%.100s\"", expected, text);
     return NULL;
@@ -30,10 +30,11 @@ static json_t *read_size(const char *text, struct error *err)
 
     if (quantity_read_bytes(text, &bytes))
         return json_integer((json_int_t)bytes);
-    return refuse(err, "a number of bytes or a size such as 512MiB, 1GB or 64KiB", text);
+    return config_values_refuse(err, "a number of bytes or a size such as 512MiB, 1GB or 64KiB",
+                                text);
 }
 
-static json_t *read_address(const char *text, struct error *err)
+static json_t *config_values_read_address(const char *text, struct error *err)
 {
     struct address address;
 
@@ -51,7 +52,7 @@ static json_t *read_safe_url(const char *text, struct error *err)
 {
     if (oauth_url_is_safe(text))
         return json_string(text);
-    return refuse(err, "an https URL, or an http one of a loopback address", text);
+    return config_values_refuse(err, "an https URL, or an http one of a loopback address", text);
 }
 
 static json_t *read_resource_url(const char *text, struct error *err)
@@ -62,7 +63,7 @@ static json_t *read_resource_url(const char *text, struct error *err)
 static json_t *read_absolute_path(const char *text, struct error *err)
 {
     if (*text != '/')
-        return refuse(err, "an absolute path", text);
+        return config_values_refuse(err, "an absolute path", text);
     return json_string(text);
 }
 
@@ -71,9 +72,9 @@ static json_t *read_working_directory(const char *text, struct error *err)
     if (strcmp(text, "temporary") == 0 || strcmp(text, "memory") == 0)
         return json_string(text);
     if (*text != '/')
-        return refuse(err, "temporary, memory or an absolute path", text);
+        return config_values_refuse(err, "temporary, memory or an absolute path", text);
     if (text[strspn(text, "/")] == '\0')
-        return refuse(err, "a directory that runs may fill", text);
+        return config_values_refuse(err, "a directory that runs may fill", text);
     return json_string(text);
 }
 
@@ -87,7 +88,8 @@ static json_t *read_variable_name(const char *text, struct error *err)
         return NULL;
     }
     if (strspn(text, letters) == 0 || text[strspn(text, others)] != '\0')
-        return refuse(err, "a name of letters, digits and _ that begins with no digit", text);
+        return config_values_refuse(
+            err, "a name of letters, digits and _ that begins with no digit", text);
     return json_string(text);
 }
 
@@ -98,20 +100,21 @@ static json_t *read_environment_name(const char *text, struct error *err)
     size_t length = strlen(text);
 
     if (length == 0 || length > 64 || text[strspn(text, allowed)] != '\0')
-        return refuse(err, "a name of 1 to 64 letters, digits, dots, - and _", text);
+        return config_values_refuse(err, "a name of 1 to 64 letters, digits, dots, - and _", text);
     return json_string(text);
 }
 
-static json_t *read_host(const char *text, struct error *err)
+static json_t *config_values_read_host(const char *text, struct error *err)
 {
-    return http_name_is_host(text) ? json_string(text) : refuse(err, "NAME or NAME:PORT", text);
+    return http_name_is_host(text) ? json_string(text)
+                                   : config_values_refuse(err, "NAME or NAME:PORT", text);
 }
 
 static json_t *read_origin(const char *text, struct error *err)
 {
     return http_name_is_origin(text)
                ? json_string(text)
-               : refuse(err, "http://NAME or https://NAME, or with :PORT", text);
+               : config_values_refuse(err, "http://NAME or https://NAME, or with :PORT", text);
 }
 
 /* What TEXT in FORMAT stands for, new; or NULL with ERR set. Unknown formats stand for nothing. */
@@ -121,14 +124,14 @@ static json_t *read_format(const char *format, const char *text, struct error *e
         const char *name;
         json_t *(*read)(const char *text, struct error *err);
     } formats[] = {
-        {"address", read_address},
+        {"address", config_values_read_address},
         {"admin-address", read_admin_address},
         {"byte-size", read_size},
         {"absolute-path", read_absolute_path},
         {"working-directory", read_working_directory},
         {"variable-name", read_variable_name},
         {"environment-name", read_environment_name},
-        {"http-host", read_host},
+        {"http-host", config_values_read_host},
         {"http-origin", read_origin},
         {"safe-url", read_safe_url},
         {"resource-url", read_resource_url},
@@ -142,7 +145,8 @@ static json_t *read_format(const char *format, const char *text, struct error *e
 }
 
 /* The schema that SCHEMA refers to, or NULL. References are "#/..." without escapes. Borrowed. */
-static const json_t *referred(const struct config_values *values, const json_t *schema)
+static const json_t *config_values_referred(const struct config_values *values,
+                                            const json_t *schema)
 {
     const char *reference = json_object_get_string(schema, "$ref");
     const json_t *node = values->schema;
@@ -159,12 +163,12 @@ static const json_t *referred(const struct config_values *values, const json_t *
 }
 
 /* The keyword KEY of SCHEMA, or of the schema that it refers to. Borrowed, or NULL. */
-static const json_t *keyword(const struct config_values *values, const json_t *schema,
-                             const char *key)
+static const json_t *config_values_keyword(const struct config_values *values, const json_t *schema,
+                                           const char *key)
 {
     const json_t *found = NULL;
 
-    for (; schema && !found; schema = referred(values, schema))
+    for (; schema && !found; schema = config_values_referred(values, schema))
         found = json_object_get(schema, key);
     return found;
 }
@@ -174,14 +178,14 @@ static void settle_member(const struct config_values *values, const json_t *sche
 {
     AUTO_FREE char *member = yaml_pointer(pointer, key);
     json_t *value = json_object_get(object, key);
-    const json_t *fallback = keyword(values, schema, "default");
+    const json_t *fallback = config_values_keyword(values, schema, "default");
 
     if (!value && fallback) {
         value = json_deep_copy(fallback);
         json_object_set_new(object, key, value);
     }
     if (value)
-        json_object_set_new(object, key, settle(values, schema, value, member));
+        json_object_set_new(object, key, config_values_settle_value(values, schema, value, member));
 }
 
 static void check_names(const struct config_values *values, const char *format,
@@ -239,7 +243,7 @@ static char *types_with_key(const struct config_values *values, const json_t *fo
         const json_t *schema = form_schema(form, &type);
         char *longer;
 
-        if (!json_object_get(keyword(values, schema, "properties"), key))
+        if (!json_object_get(config_values_keyword(values, schema, "properties"), key))
             continue;
         longer = memory_format("%s%s%s", types ? types : "", types ? " or " : "", type);
         free(types);
@@ -260,7 +264,7 @@ static void check_foreign_keys(const struct config_values *values, const json_t 
         AUTO_FREE char *member = yaml_pointer(pointer, key);
         AUTO_FREE char *message = NULL;
 
-        if (json_object_get(keyword(values, chosen, "properties"), key))
+        if (json_object_get(config_values_keyword(values, chosen, "properties"), key))
             continue;
         types = types_with_key(values, forms, key);
         if (!types)
@@ -274,9 +278,9 @@ static void check_foreign_keys(const struct config_values *values, const json_t 
 static void settle_members(const struct config_values *values, const json_t *schema, json_t *object,
                            const char *pointer)
 {
-    const json_t *properties = keyword(values, schema, "properties");
-    const json_t *others = keyword(values, schema, "additionalProperties");
-    const json_t *names = keyword(values, schema, "propertyNames");
+    const json_t *properties = config_values_keyword(values, schema, "properties");
+    const json_t *others = config_values_keyword(values, schema, "additionalProperties");
+    const json_t *names = config_values_keyword(values, schema, "propertyNames");
     const char *key;
     json_t *member;
 
@@ -295,7 +299,7 @@ static void settle_members(const struct config_values *values, const json_t *sch
 static void settle_object(const struct config_values *values, const json_t *schema, json_t *object,
                           const char *pointer)
 {
-    const json_t *forms = keyword(values, schema, "allOf");
+    const json_t *forms = config_values_keyword(values, schema, "allOf");
     const json_t *chosen = choose_form(schema, forms, object);
 
     if (chosen != schema)
@@ -306,7 +310,7 @@ static void settle_object(const struct config_values *values, const json_t *sche
 static void settle_array(const struct config_values *values, const json_t *schema, json_t *array,
                          const char *pointer)
 {
-    const json_t *items = keyword(values, schema, "items");
+    const json_t *items = config_values_keyword(values, schema, "items");
     json_t *item;
     size_t i;
 
@@ -314,14 +318,14 @@ static void settle_array(const struct config_values *values, const json_t *schem
         AUTO_FREE char *place = memory_format("%s/%zu", pointer, i);
 
         if (items)
-            json_array_set_new(array, i, settle(values, items, item, place));
+            json_array_set_new(array, i, config_values_settle_value(values, items, item, place));
     }
 }
 
 static json_t *settle_string(const struct config_values *values, const json_t *schema,
                              json_t *value, const char *pointer)
 {
-    const char *format = json_string_value(keyword(values, schema, "format"));
+    const char *format = json_string_value(config_values_keyword(values, schema, "format"));
     struct error err = ERROR_INIT;
     json_t *read;
 
@@ -337,8 +341,8 @@ static json_t *settle_string(const struct config_values *values, const json_t *s
 }
 
 /* What VALUE becomes by SCHEMA: itself, changed or not, or another value. New reference. */
-static json_t *settle(const struct config_values *values, const json_t *schema, json_t *value,
-                      const char *pointer)
+static json_t *config_values_settle_value(const struct config_values *values, const json_t *schema,
+                                          json_t *value, const char *pointer)
 {
     if (json_is_string(value))
         return settle_string(values, schema, value, pointer);
@@ -351,5 +355,5 @@ static json_t *settle(const struct config_values *values, const json_t *schema, 
 
 void config_values_settle(const struct config_values *values, json_t *root)
 {
-    json_decref(settle(values, values->schema, root, ""));
+    json_decref(config_values_settle_value(values, values->schema, root, ""));
 }

@@ -31,11 +31,11 @@ static struct yaml_position position_of(yaml_mark_t mark)
     return (struct yaml_position){.line = mark.line + 1, .column = mark.column + 1};
 }
 
-static void complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void yaml_tree_complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
+                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
-                     const char *format, ...)
+static void yaml_tree_complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
+                               const char *format, ...)
 {
     AUTO_FREE char *message = NULL;
     va_list arguments;
@@ -71,12 +71,12 @@ static void complain_about_syntax(struct reader *reader)
         reader->report(reader->data, position_of_byte(reader->text, parser->problem_offset), "",
                        problem);
     else if (!parser->context)
-        complain(reader, parser->problem_mark, "", "%s", problem);
+        yaml_tree_complain(reader, parser->problem_mark, "", "%s", problem);
     else if (parser->context_mark.line == parser->problem_mark.line)
-        complain(reader, parser->problem_mark, "", "%s, %s", problem, parser->context);
+        yaml_tree_complain(reader, parser->problem_mark, "", "%s, %s", problem, parser->context);
     else
-        complain(reader, parser->problem_mark, "", "%s, %s that begins in line %zu", problem,
-                 parser->context, parser->context_mark.line + 1);
+        yaml_tree_complain(reader, parser->problem_mark, "", "%s, %s that begins in line %zu",
+                           problem, parser->context, parser->context_mark.line + 1);
 }
 
 static bool next_event(struct reader *reader, yaml_event_t *ret)
@@ -129,7 +129,7 @@ static bool is_whole(double number)
 }
 
 /* The number that TEXT is, JSON's way of writing one; or NULL. `64.0` and `1e3` are integers. */
-static json_t *read_number(const char *text, size_t length, bool *ret_overflow)
+static json_t *yaml_tree_read_number(const char *text, size_t length, bool *ret_overflow)
 {
     json_error_t error;
     json_t *number = NULL;
@@ -167,11 +167,11 @@ static json_t *read_plain(struct reader *reader, const yaml_event_t *event, cons
             return words[i].type == JSON_NULL ? json_null()
                                               : json_boolean(words[i].type == JSON_TRUE);
     }
-    number = read_number(text, event->data.scalar.length, &overflow);
+    number = yaml_tree_read_number(text, event->data.scalar.length, &overflow);
     if (number)
         return number;
     if (overflow)
-        complain(reader, event->start_mark, pointer, "the number is too large");
+        yaml_tree_complain(reader, event->start_mark, pointer, "the number is too large");
     return json_stringn_nocheck(text, event->data.scalar.length);
 }
 
@@ -181,7 +181,7 @@ static json_t *read_scalar(struct reader *reader, const yaml_event_t *event, con
     size_t length = event->data.scalar.length;
 
     if (memchr(text, '\0', length)) {
-        complain(reader, event->start_mark, pointer, "must not contain a NUL character");
+        yaml_tree_complain(reader, event->start_mark, pointer, "must not contain a NUL character");
         return json_null();
     }
     if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
@@ -193,14 +193,15 @@ static void refuse_anchor(struct reader *reader, yaml_mark_t mark, const char *p
                           const yaml_char_t *anchor)
 {
     if (anchor)
-        complain(reader, mark, pointer, "anchor &%s: anchors and aliases are not read",
-                 (const char *)anchor);
+        yaml_tree_complain(reader, mark, pointer, "anchor &%s: anchors and aliases are not read",
+                           (const char *)anchor);
 }
 
 static void refuse_tag(struct reader *reader, yaml_mark_t mark, const char *pointer, bool tagged)
 {
     if (tagged)
-        complain(reader, mark, pointer, "tags are not read, a value has the type it is written as");
+        yaml_tree_complain(reader, mark, pointer,
+                           "tags are not read, a value has the type it is written as");
 }
 
 static void refuse_scalar_properties(struct reader *reader, const yaml_event_t *event,
@@ -236,14 +237,15 @@ static json_t *read_sequence(struct reader *reader, const char *pointer)
 }
 
 /* NULL when EVENT cannot be a key: that has been reported. Borrowed from EVENT. */
-static const char *read_key(struct reader *reader, const yaml_event_t *event)
+static const char *yaml_tree_read_key(struct reader *reader, const yaml_event_t *event)
 {
     if (event->type != YAML_SCALAR_EVENT)
-        complain(reader, event->start_mark, "", "a key must be a single word or string");
+        yaml_tree_complain(reader, event->start_mark, "", "a key must be a single word or string");
     else if (event->data.scalar.length > YAML_KEY_BYTES)
-        complain(reader, event->start_mark, "", "the key is longer than %d bytes", YAML_KEY_BYTES);
+        yaml_tree_complain(reader, event->start_mark, "", "the key is longer than %d bytes",
+                           YAML_KEY_BYTES);
     else if (memchr(event->data.scalar.value, '\0', event->data.scalar.length))
-        complain(reader, event->start_mark, "", "the key contains a NUL character");
+        yaml_tree_complain(reader, event->start_mark, "", "the key contains a NUL character");
     else
         return (const char *)event->data.scalar.value;
     return NULL;
@@ -259,8 +261,8 @@ static void complain_about_duplicate(struct reader *reader, const yaml_event_t *
 
         if (strcmp(place->pointer, pointer) != 0)
             continue;
-        complain(reader, event->start_mark, pointer, "key \"%s\" is given twice, first in line %zu",
-                 key, place->key.line);
+        yaml_tree_complain(reader, event->start_mark, pointer,
+                           "key \"%s\" is given twice, first in line %zu", key, place->key.line);
         return;
     }
 }
@@ -280,7 +282,7 @@ static bool read_member(struct reader *reader, const yaml_event_t *key_event, co
                         json_t *object)
 {
     AUTO(yaml_event_delete) yaml_event_t event = {0};
-    const char *key = read_key(reader, key_event);
+    const char *key = yaml_tree_read_key(reader, key_event);
     AUTO_FREE char *member = NULL;
     json_t *value;
 
@@ -317,9 +319,9 @@ static json_t *read_mapping(struct reader *reader, const char *pointer)
 
 static json_t *read_alias(struct reader *reader, const yaml_event_t *event, const char *pointer)
 {
-    complain(reader, event->start_mark, pointer,
-             "alias *%s: write the value out, aliases are not read",
-             (const char *)event->data.alias.anchor);
+    yaml_tree_complain(reader, event->start_mark, pointer,
+                       "alias *%s: write the value out, aliases are not read",
+                       (const char *)event->data.alias.anchor);
     return json_null();
 }
 
@@ -358,11 +360,13 @@ static json_t *read_value(struct reader *reader, const yaml_event_t *event, cons
     json_t *value;
 
     if (++reader->values > YAML_VALUES) {
-        complain(reader, event->start_mark, "", "there are more than %d values", YAML_VALUES);
+        yaml_tree_complain(reader, event->start_mark, "", "there are more than %d values",
+                           YAML_VALUES);
         return NULL;
     }
     if (reader->depth == YAML_DEPTH) {
-        complain(reader, event->start_mark, "", "values are nested more than %d deep", YAML_DEPTH);
+        yaml_tree_complain(reader, event->start_mark, "", "values are nested more than %d deep",
+                           YAML_DEPTH);
         return NULL;
     }
     reader->depth++;
@@ -393,7 +397,8 @@ static json_t *read_stream(struct reader *reader)
     if (document_start.type == YAML_DOCUMENT_START_EVENT && !next_event(reader, &root))
         return NULL;
     if (root.type == YAML_NO_EVENT || is_nothing(&root)) {
-        complain(reader, (yaml_mark_t){0}, "", "the file is empty; {} stands for all the defaults");
+        yaml_tree_complain(reader, (yaml_mark_t){0}, "",
+                           "the file is empty; {} stands for all the defaults");
         return NULL;
     }
     add_place(reader->tree, "", root.start_mark, root.start_mark);
@@ -401,7 +406,8 @@ static json_t *read_stream(struct reader *reader)
     if (!value || !next_event(reader, &document_end) || !next_event(reader, &after))
         return NULL;
     if (after.type != YAML_STREAM_END_EVENT) {
-        complain(reader, after.start_mark, "", "a second document begins here, there can be one");
+        yaml_tree_complain(reader, after.start_mark, "",
+                           "a second document begins here, there can be one");
         return NULL;
     }
     return STEAL_PTR(value);
@@ -420,12 +426,12 @@ void yaml_tree_init(struct yaml_tree *tree, const char *text, size_t length, yam
 
     *tree = (struct yaml_tree){0};
     if (length > YAML_TEXT_BYTES) {
-        complain(&reader, (yaml_mark_t){0}, "", "the file is larger than %d bytes",
-                 YAML_TEXT_BYTES);
+        yaml_tree_complain(&reader, (yaml_mark_t){0}, "", "the file is larger than %d bytes",
+                           YAML_TEXT_BYTES);
         return;
     }
     if (!yaml_parser_initialize(&reader.parser)) {
-        complain(&reader, (yaml_mark_t){0}, "", "out of memory");
+        yaml_tree_complain(&reader, (yaml_mark_t){0}, "", "out of memory");
         return;
     }
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);

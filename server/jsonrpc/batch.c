@@ -31,7 +31,7 @@ void batch_free(struct batch *batch)
 }
 
 /* The room for errors that is beyond BATCH_BYTES makes sure that this cannot fail. */
-static void append(struct batch *batch, const char *text)
+static void batch_append(struct batch *batch, const char *text)
 {
     struct error err = ERROR_INIT;
     int failed = buffer_append_string(&batch->text, text, &err);
@@ -52,8 +52,8 @@ void batch_add(struct batch *batch, const char *id, const char *answer)
         refusal = message_error(id, &err, NULL);
         answer = refusal;
     }
-    append(batch, buffer_length(&batch->text) ? "," : "[");
-    append(batch, answer);
+    batch_append(batch, buffer_length(&batch->text) ? "," : "[");
+    batch_append(batch, answer);
 }
 
 bool batch_close_member(struct batch *batch)
@@ -62,6 +62,6 @@ bool batch_close_member(struct batch *batch)
     if (--batch->open > 0)
         return false;
     if (buffer_length(&batch->text))
-        append(batch, "]");
+        batch_append(batch, "]");
     return true;
 }

@@ -10,7 +10,7 @@
 
 /* Reading */
 
-static void explain(const json_error_t *failure, struct error *err)
+static void message_explain(const json_error_t *failure, struct error *err)
 {
     error_set(err, ERROR_PARSE, "%s at line %d column %d", failure->text, failure->line,
               failure->column);
@@ -26,7 +26,7 @@ json_t *message_parse(char *text, size_t length, struct scan *scan, struct error
     value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL,
                        &failure);
     if (!value)
-        explain(&failure, err);
+        message_explain(&failure, err);
     return value;
 }
 

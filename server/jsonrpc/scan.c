@@ -34,7 +34,7 @@ struct scanner {
     struct level levels[SCAN_DEPTH];
 };
 
-static struct level *innermost(struct scanner *scanner)
+static struct level *scan_innermost(struct scanner *scanner)
 {
     return scanner->depth ? &scanner->levels[scanner->depth - 1] : NULL;
 }
@@ -48,7 +48,7 @@ static int count_node(struct scanner *scanner, struct error *err)
 
 /* Arrays and objects */
 
-static int enter(struct scanner *scanner, struct error *err)
+static int scan_enter(struct scanner *scanner, struct error *err)
 {
     bool is_object = scanner->text[scanner->at++] == '{';
 
@@ -60,7 +60,7 @@ static int enter(struct scanner *scanner, struct error *err)
     return count_node(scanner, err);
 }
 
-static void leave(struct scanner *scanner)
+static void scan_leave(struct scanner *scanner)
 {
     scanner->at++;
     if (scanner->depth)
@@ -69,7 +69,7 @@ static void leave(struct scanner *scanner)
 
 static void pass_comma(struct scanner *scanner)
 {
-    struct level *level = innermost(scanner);
+    struct level *level = scan_innermost(scanner);
 
     scanner->at++;
     if (level && level->is_object)
@@ -89,7 +89,7 @@ static int hex_digit(char c)
 }
 
 /* True when TEXT, the inside of a JSON string, is NAME, any of it perhaps written as \u00XX. */
-static bool spells(const char *text, size_t length, const char *name)
+static bool scan_spells(const char *text, size_t length, const char *name)
 {
     size_t at = 0;
 
@@ -106,13 +106,13 @@ static bool spells(const char *text, size_t length, const char *name)
     return at == length;
 }
 
-static enum key find_key(const char *text, size_t length)
+static enum key scan_find_key(const char *text, size_t length)
 {
     static const char *const NAMES[] = {
         [KEY_ID] = "id", [KEY_PARAMS] = "params", [KEY_REQUEST_ID] = "requestId"};
 
     for (enum key key = KEY_ID; key <= KEY_REQUEST_ID; key++) {
-        if (spells(text, length, NAMES[key]))
+        if (scan_spells(text, length, NAMES[key]))
             return key;
     }
     return KEY_OTHER;
@@ -127,14 +127,14 @@ static size_t string_end(const struct scanner *scanner, size_t at)
 
 static int pass_string(struct scanner *scanner, struct error *err)
 {
-    struct level *level = innermost(scanner);
+    struct level *level = scan_innermost(scanner);
     size_t start = scanner->at + 1;
     size_t end = string_end(scanner, start);
 
     scanner->at = end + 1;
     if (!level || !level->expects_key)
         return count_node(scanner, err);
-    level->key = find_key(scanner->text + start, end - start);
+    level->key = scan_find_key(scanner->text + start, end - start);
     level->expects_key = false;
     if (++level->members > SCAN_MEMBERS)
         return error_set(err, ERROR_INVALID_REQUEST, "an object has more than %d members",
@@ -151,7 +151,7 @@ struct number {
     bool has_exponent;
 };
 
-static size_t digits(const char *text, size_t length)
+static size_t scan_digits(const char *text, size_t length)
 {
     size_t count = 0;
 
@@ -164,14 +164,14 @@ static size_t digits(const char *text, size_t length)
 static bool number_read(struct number *number, const char *text, size_t length)
 {
     size_t at = text[0] == '-';
-    size_t whole = digits(text + at, length - at);
+    size_t whole = scan_digits(text + at, length - at);
 
     *number = (struct number){.text = text, .length = length};
     if (whole == 0 || (whole > 1 && text[at] == '0'))
         return false;
     at += whole;
     if (at < length && text[at] == '.') {
-        size_t fraction = digits(text + at + 1, length - at - 1);
+        size_t fraction = scan_digits(text + at + 1, length - at - 1);
 
         if (fraction == 0)
             return false;
@@ -183,7 +183,7 @@ static bool number_read(struct number *number, const char *text, size_t length)
         at += at < length && (text[at] == '+' || text[at] == '-');
         number->is_real = true;
         number->has_exponent = true;
-        return at < length && at + digits(text + at, length - at) == length;
+        return at < length && at + scan_digits(text + at, length - at) == length;
     }
     return at == length;
 }
@@ -238,7 +238,7 @@ static void keep_id(struct scanner *scanner, const struct number *number)
 }
 
 /* No number that overflows is shorter than this one. */
-static void overwrite(char *text, size_t length)
+static void scan_overwrite(char *text, size_t length)
 {
     static const char LARGE[] = "1e308";
     size_t sign = text[0] == '-';
@@ -263,7 +263,7 @@ static int pass_number(struct scanner *scanner, struct error *err)
         if (!fits && !number.is_real)
             keep_id(scanner, &number);
         if (!fits)
-            overwrite(text, length);
+            scan_overwrite(text, length);
     }
     return count_node(scanner, err);
 }
@@ -283,15 +283,15 @@ static int pass_other(struct scanner *scanner, struct error *err)
     return 0;
 }
 
-static int step(struct scanner *scanner, struct error *err)
+static int scan_step(struct scanner *scanner, struct error *err)
 {
     switch (scanner->text[scanner->at]) {
     case '{':
     case '[':
-        return enter(scanner, err);
+        return scan_enter(scanner, err);
     case '}':
     case ']':
-        leave(scanner);
+        scan_leave(scanner);
         return 0;
     case ',':
         pass_comma(scanner);
@@ -311,7 +311,7 @@ int scan_text(struct scan *scan, char *text, size_t length, struct error *err)
     struct scanner scanner = {.scan = scan, .text = text, .length = length};
 
     while (scanner.at < scanner.length) {
-        if (step(&scanner, err) < 0)
+        if (scan_step(&scanner, err) < 0)
             return -1;
     }
     return 0;

@@ -56,7 +56,8 @@ static void send_answer(struct sink *sink, struct batch *batch, const struct ans
 }
 
 /* Answers a message that does not become a call. */
-static void refuse(struct sink *sink, struct batch *batch, const char *id, const struct error *err)
+static void session_refuse(struct sink *sink, struct batch *batch, const char *id,
+                           const struct error *err)
 {
     AUTO_FREE char *text = message_error(id, err, NULL);
     struct answer answer = {.id = id, .text = text, .code = err->code};
@@ -88,7 +89,7 @@ static void close_member(struct session *session, struct batch *batch)
 
 /* Calls */
 
-static void question_free(struct session *session, struct question *question)
+static void session_question_free(struct session *session, struct question *question)
 {
     session->question_count--;
     list_remove(&question->link);
@@ -101,11 +102,11 @@ static void free_questions(const struct call *call)
         struct question *question = CONTAINER_OF(link, struct question, link);
 
         if (question->call == call)
-            question_free(call->session, question);
+            session_question_free(call->session, question);
     }
 }
 
-static void call_free(struct call *call)
+static void session_call_free(struct call *call)
 {
     free_questions(call);
     call->session->call_count--;
@@ -139,7 +140,7 @@ static void call_finish(struct call *call, json_t *result /* taken */, const str
     json_decref(result);
     mcp_request_deinit(&call->request);
     send_answer(call->sink, batch, &answer);
-    call_free(call);
+    session_call_free(call);
     close_member(session, batch);
 }
 
@@ -151,7 +152,7 @@ static void call_cancel(struct call *call)
     struct sink *sink = batch ? NULL : call->sink;
 
     mcp_request_cancel(&call->request);
-    call_free(call);
+    session_call_free(call);
     close_sink(sink);
     close_member(session, batch);
 }
@@ -165,7 +166,7 @@ static bool send_aside(struct sink *sink, const char *text)
     return true;
 }
 
-static void notify(struct sink *sink, const char *method, json_t *params /* taken */)
+static void session_notify(struct sink *sink, const char *method, json_t *params /* taken */)
 {
     AUTO_FREE char *text = message_notification(method, params);
 
@@ -173,17 +174,17 @@ static void notify(struct sink *sink, const char *method, json_t *params /* take
     send_aside(sink, text);
 }
 
-static void on_notify(struct mcp_request *request, const char *method, json_t *params)
+static void session_on_notify(struct mcp_request *request, const char *method, json_t *params)
 {
-    notify(CONTAINER_OF(request, struct call, request)->sink, method, params);
+    session_notify(CONTAINER_OF(request, struct call, request)->sink, method, params);
 }
 
-static void on_peer_notify(struct mcp_peer *peer, const char *method, json_t *params)
+static void session_on_peer_notify(struct mcp_peer *peer, const char *method, json_t *params)
 {
-    notify(CONTAINER_OF(peer, struct session, peer)->sink, method, params);
+    session_notify(CONTAINER_OF(peer, struct session, peer)->sink, method, params);
 }
 
-static unsigned on_ask(struct mcp_request *request, const char *method, json_t *params)
+static unsigned session_on_ask(struct mcp_request *request, const char *method, json_t *params)
 {
     struct call *call = CONTAINER_OF(request, struct call, request);
     struct session *session = call->session;
@@ -212,18 +213,19 @@ static struct question *question_find(const struct session *session, json_int_t 
     return NULL;
 }
 
-static void on_withdraw(struct mcp_request *request, unsigned number)
+static void session_on_withdraw(struct mcp_request *request, unsigned number)
 {
     struct call *call = CONTAINER_OF(request, struct call, request);
     struct question *question = question_find(call->session, (json_int_t)number);
 
     if (!question)
         return;
-    question_free(call->session, question);
-    on_notify(request, "notifications/cancelled", json_pack("{s:i}", "requestId", (int)number));
+    session_question_free(call->session, question);
+    session_on_notify(request, "notifications/cancelled",
+                      json_pack("{s:i}", "requestId", (int)number));
 }
 
-static void on_release(struct mcp_request *request)
+static void session_on_release(struct mcp_request *request)
 {
     struct sink *sink = CONTAINER_OF(request, struct call, request)->sink;
 
@@ -231,13 +233,13 @@ static void on_release(struct mcp_request *request)
         sink->release(sink);
 }
 
-static void on_done(struct mcp_request *request, json_t *result, const struct error *err)
+static void session_on_done(struct mcp_request *request, json_t *result, const struct error *err)
 {
     call_finish(CONTAINER_OF(request, struct call, request), result, err);
 }
 
-static struct call *call_new(struct session *session, const struct arrival *arrival,
-                             struct message *message)
+static struct call *session_call_new(struct session *session, const struct arrival *arrival,
+                                     struct message *message)
 {
     struct call *call = NEW(struct call);
 
@@ -254,11 +256,11 @@ static struct call *call_new(struct session *session, const struct arrival *arri
         .params = message->params,
         .in_batch = arrival->batch != NULL,
         .headers = arrival->headers,
-        .notify = on_notify,
-        .ask = on_ask,
-        .withdraw = on_withdraw,
-        .release = on_release,
-        .done = on_done,
+        .notify = session_on_notify,
+        .ask = session_on_ask,
+        .withdraw = session_on_withdraw,
+        .release = session_on_release,
+        .done = session_on_done,
     };
     list_append(&session->calls, &call->link);
     session->call_count++;
@@ -277,8 +279,8 @@ static struct call *call_find(const struct session *session, const char *id)
     return NULL;
 }
 
-static int check_room(const struct session *session, const struct arrival *arrival, const char *id,
-                      struct error *err)
+static int session_check_room(const struct session *session, const struct arrival *arrival,
+                              const char *id, struct error *err)
 {
     if (call_find(session, id))
         return error_set(err, ERROR_INVALID_REQUEST, "a request with this id is in flight");
@@ -312,20 +314,20 @@ static void call_start(struct call *call)
 /* In */
 
 /* The call that a request becomes, or NULL when it has been refused. */
-static struct call *on_request(struct session *session, const struct arrival *arrival,
-                               struct message *message)
+static struct call *session_on_request(struct session *session, const struct arrival *arrival,
+                                       struct message *message)
 {
     struct error err = ERROR_INIT;
 
-    if (check_room(session, arrival, message->id, &err) == 0)
-        return call_new(session, arrival, message);
-    refuse(arrival->sink, arrival->batch, message->id, &err);
+    if (session_check_room(session, arrival, message->id, &err) == 0)
+        return session_call_new(session, arrival, message);
+    session_refuse(arrival->sink, arrival->batch, message->id, &err);
     return NULL;
 }
 
 /* Others than this one change nothing here. A call that is not found has been answered already. */
-static void on_notification(struct session *session, const struct arrival *arrival,
-                            const struct message *message)
+static void session_on_notification(struct session *session, const struct arrival *arrival,
+                                    const struct message *message)
 {
     AUTO_FREE char *id = NULL;
     struct call *call;
@@ -340,7 +342,7 @@ static void on_notification(struct session *session, const struct arrival *arriv
 }
 
 /* What the client says to what it was asked; to anything else it says nothing that matters. */
-static void on_response(struct session *session, const json_t *value)
+static void session_on_response(struct session *session, const json_t *value)
 {
     const json_t *id = json_object_get(value, "id");
     const json_t *error = json_object_get(value, "error");
@@ -355,7 +357,7 @@ static void on_response(struct session *session, const json_t *value)
         return;
     call = question->call;
     number = question->number;
-    question_free(session, question);
+    session_question_free(session, question);
     if (error || !json_is_object(json_object_get(value, "result")))
         error_set(&err, ERROR_UNAVAILABLE, "%s", reason ? reason : "it answered with no object");
     mcp_request_answer(&call->request, number, json_object_get(value, "result"),
@@ -363,7 +365,7 @@ static void on_response(struct session *session, const json_t *value)
 }
 
 /* True when it is to be answered. */
-static bool on_message(struct session *session, const struct arrival *arrival)
+static bool session_on_message(struct session *session, const struct arrival *arrival)
 {
     struct message message;
     struct error err = ERROR_INIT;
@@ -371,15 +373,15 @@ static bool on_message(struct session *session, const struct arrival *arrival)
     bool is_owed = true;
 
     if (message_read(&message, arrival->value, arrival->scan, arrival->element, &err) < 0)
-        refuse(arrival->sink, arrival->batch, message.id, &err);
+        session_refuse(arrival->sink, arrival->batch, message.id, &err);
     else if (message.kind == MESSAGE_REQUEST)
-        call = on_request(session, arrival, &message);
+        call = session_on_request(session, arrival, &message);
     else
         is_owed = false;
     if (!is_owed && message.kind == MESSAGE_NOTIFICATION)
-        on_notification(session, arrival, &message);
+        session_on_notification(session, arrival, &message);
     else if (!is_owed)
-        on_response(session, arrival->value);
+        session_on_response(session, arrival->value);
     message_deinit(&message);
     if (arrival->batch)
         arrival->batch->is_owed |= is_owed;
@@ -407,7 +409,7 @@ static int check_batch(const struct session *session, const json_t *messages, st
 }
 
 /* The last member may free the batch. */
-static bool on_batch(struct session *session, const struct arrival *whole)
+static bool session_on_batch(struct session *session, const struct arrival *whole)
 {
     size_t size = json_array_size(whole->value);
     struct error err = ERROR_INIT;
@@ -415,7 +417,7 @@ static bool on_batch(struct session *session, const struct arrival *whole)
     bool is_owed = false;
 
     if (check_batch(session, whole->value, &err) < 0) {
-        refuse(whole->sink, NULL, NULL, &err);
+        session_refuse(whole->sink, NULL, NULL, &err);
         return true;
     }
     batch = batch_new(size);
@@ -429,7 +431,7 @@ static bool on_batch(struct session *session, const struct arrival *whole)
         arrival.element = i;
         arrival.batch = batch;
         arrival.bytes = whole->bytes / size;
-        is_owed |= on_message(session, &arrival);
+        is_owed |= session_on_message(session, &arrival);
     }
     return is_owed;
 }
@@ -446,11 +448,11 @@ bool session_take(struct session *session, const struct incoming *incoming, stru
     };
 
     if (!incoming->value) {
-        refuse(sink, NULL, NULL, &incoming->fault);
+        session_refuse(sink, NULL, NULL, &incoming->fault);
         return true;
     }
-    return json_is_array(incoming->value) ? on_batch(session, &arrival)
-                                          : on_message(session, &arrival);
+    return json_is_array(incoming->value) ? session_on_batch(session, &arrival)
+                                          : session_on_message(session, &arrival);
 }
 
 void session_receive(struct session *session, char *text, size_t length)
@@ -467,7 +469,7 @@ void session_refuse_line(struct session *session, size_t limit)
     struct error err = ERROR_INIT;
 
     error_set(&err, ERROR_INVALID_REQUEST, "message is longer than %zu bytes", limit);
-    refuse(session->sink, NULL, NULL, &err);
+    session_refuse(session->sink, NULL, NULL, &err);
 }
 
 /* The session itself */
@@ -477,7 +479,7 @@ void session_init(struct session *session, struct mcp_server *server,
 {
     *session = (struct session){.sink = sink};
     mcp_peer_init(&session->peer, server, settings);
-    session->peer.notify = on_peer_notify;
+    session->peer.notify = session_on_peer_notify;
     list_init(&session->calls);
     list_init(&session->batches);
     list_init(&session->questions);
@@ -504,7 +506,7 @@ void session_deinit(struct session *session)
         struct call *call = CONTAINER_OF(link, struct call, link);
 
         mcp_request_cancel(&call->request);
-        call_free(call);
+        session_call_free(call);
     }
     LIST_FOR_EACH_SAFE (&session->batches, link) {
         batch_free(CONTAINER_OF(link, struct batch, link));

@@ -30,7 +30,7 @@ static bool prompt_has(const struct prompt *prompt, const char *name)
     return false;
 }
 
-static int unknown(const char *what, const char *name, struct error *err)
+static int completion_unknown(const char *what, const char *name, struct error *err)
 {
     return error_set(err, ERROR_INVALID_PARAMS, "there is no %s \"%.*s\"", what, NAME_SHOWN_BYTES,
                      name);
@@ -46,16 +46,16 @@ static int find_prompt(const struct registry *registry, const json_t *ref,
         return error_prefix(err, "ref");
     entry = registry_find(registry, REGISTRY_PROMPTS, name);
     if (!entry)
-        return unknown("prompt", name, err);
+        return completion_unknown("prompt", name, err);
     if (!prompt_has(prompt_of(entry), completion->argument))
-        return unknown("argument", completion->argument, err);
+        return completion_unknown("argument", completion->argument, err);
     completion->complete = prompt_of(entry)->complete;
     completion->data = entry->data;
     return 0;
 }
 
-static int find_template(const struct registry *registry, const json_t *ref,
-                         struct completion *completion, struct error *err)
+static int completion_find_template(const struct registry *registry, const json_t *ref,
+                                    struct completion *completion, struct error *err)
 {
     const struct entry *entry;
     const char *uri;
@@ -64,16 +64,16 @@ static int find_template(const struct registry *registry, const json_t *ref,
         return error_prefix(err, "ref");
     entry = registry_find(registry, REGISTRY_TEMPLATES, uri);
     if (!entry)
-        return unknown("resource template", uri, err);
+        return completion_unknown("resource template", uri, err);
     if (!uri_template_has(uri, completion->argument))
-        return unknown("variable", completion->argument, err);
+        return completion_unknown("variable", completion->argument, err);
     completion->complete = resource_of(entry)->complete;
     completion->data = entry->data;
     return 0;
 }
 
-static int find(const struct registry *registry, const json_t *ref, struct completion *completion,
-                struct error *err)
+static int completion_find(const struct registry *registry, const json_t *ref,
+                           struct completion *completion, struct error *err)
 {
     const char *type;
 
@@ -84,7 +84,7 @@ static int find(const struct registry *registry, const json_t *ref, struct compl
     if (strcmp(type, "ref/prompt") == 0)
         return find_prompt(registry, ref, completion, err);
     if (strcmp(type, "ref/resource") == 0)
-        return find_template(registry, ref, completion, err);
+        return completion_find_template(registry, ref, completion, err);
     return error_set(err, ERROR_INVALID_PARAMS,
                      "ref: type must be \"ref/prompt\" or \"ref/resource\"");
 }
@@ -119,7 +119,7 @@ static int read_context(const struct mcp_request *request, struct completion *co
 }
 
 /* The first of VALUES that there is room for. New reference. */
-static json_t *answer(const json_t *values)
+static json_t *completion_answer(const json_t *values)
 {
     size_t total = json_array_size(values);
     json_t *some = json_array();
@@ -138,11 +138,12 @@ enum outcome completion_complete(struct mcp_request *request, json_t **ret, stru
 
     if (read_argument(request->params, &completion, err) < 0 ||
         read_context(request, &completion, err) < 0 ||
-        find(server->registry, json_object_get(request->params, "ref"), &completion, err) < 0)
+        completion_find(server->registry, json_object_get(request->params, "ref"), &completion,
+                        err) < 0)
         return OUTCOME_FAILED;
     if (completion.complete)
         values = completion.complete(completion.data, completion.argument, completion.value,
                                      completion.context);
-    *ret = result_finish(server, request->version, answer(values));
+    *ret = result_finish(server, request->version, completion_answer(values));
     return OUTCOME_READY;
 }

@@ -8,23 +8,24 @@
 #define KEY_CLIENT_INFO  MCP_META_PREFIX "clientInfo"
 #define KEY_LOG_LEVEL    MCP_META_PREFIX "logLevel"
 
-static json_t *meta(const json_t *params)
+static json_t *envelope_meta(const json_t *params)
 {
     return json_object_get(params, "_meta");
 }
 
 bool envelope_is_claimed(const json_t *params)
 {
-    return json_object_get(meta(params), KEY_VERSION) != NULL;
+    return json_object_get(envelope_meta(params), KEY_VERSION) != NULL;
 }
 
 bool envelope_is_modern(const json_t *params)
 {
-    return mcp_version_is_modern(mcp_version_of(json_object_get(meta(params), KEY_VERSION))) &&
-           json_is_object(json_object_get(meta(params), KEY_CAPABILITIES));
+    return mcp_version_is_modern(
+               mcp_version_of(json_object_get(envelope_meta(params), KEY_VERSION))) &&
+           json_is_object(json_object_get(envelope_meta(params), KEY_CAPABILITIES));
 }
 
-static int check_members(const json_t *envelope, struct error *err)
+static int envelope_check_members(const json_t *envelope, struct error *err)
 {
     const json_t *client = json_object_get(envelope, KEY_CLIENT_INFO);
     const json_t *level = json_object_get(envelope, KEY_LOG_LEVEL);
@@ -44,11 +45,12 @@ static int check_members(const json_t *envelope, struct error *err)
 
 int envelope_read(struct mcp_request *request, struct error *err)
 {
-    const json_t *envelope = meta(request->params);
+    const json_t *envelope = envelope_meta(request->params);
     json_t *version = json_object_get(envelope, KEY_VERSION);
     const json_t *level = json_object_get(envelope, KEY_LOG_LEVEL);
 
-    if (check_members(envelope, err) < 0 || headers_check_version(request, version, err) < 0)
+    if (envelope_check_members(envelope, err) < 0 ||
+        headers_check_version(request, version, err) < 0)
         return -1;
     if (!mcp_version_is_modern(mcp_version_of(version))) {
         request->error_data =
@@ -64,7 +66,7 @@ int envelope_read(struct mcp_request *request, struct error *err)
 
 json_t *envelope_progress_token(const json_t *params)
 {
-    json_t *token = json_object_get(meta(params), "progressToken");
+    json_t *token = json_object_get(envelope_meta(params), "progressToken");
 
     return json_is_string(token) || json_is_integer(token) ? token : NULL;
 }

@@ -4,7 +4,7 @@
 #include "server/mcp/result.h"
 
 /* The version asked for, or the newest that has a handshake. */
-static enum mcp_version agree(const json_t *requested)
+static enum mcp_version handshake_agree(const json_t *requested)
 {
     enum mcp_version version = mcp_version_of(requested);
 
@@ -36,7 +36,7 @@ enum outcome handshake_initialize(struct mcp_request *request, json_t **ret, str
 
     if (check_initialize(request->params, err) < 0)
         return OUTCOME_FAILED;
-    request->version = agree(json_object_get(request->params, "protocolVersion"));
+    request->version = handshake_agree(json_object_get(request->params, "protocolVersion"));
     request->peer->negotiated = request->version;
     json_decref(request->peer->capabilities);
     request->peer->capabilities = json_incref(client);

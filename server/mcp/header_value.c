@@ -55,7 +55,7 @@ static bool is_decimal(const char *text)
 }
 
 /* 42 and 42.0 are the same; what no double can tell apart is compared as it is written. */
-static bool is_number(const char *text, const json_t *expected)
+static bool header_value_is_number(const char *text, const json_t *expected)
 {
     if (!is_decimal(text))
         return false;
@@ -77,5 +77,5 @@ bool header_value_is(const char *value, const json_t *expected)
         return false;
     if (json_is_boolean(expected))
         return strcmp(text, json_is_true(expected) ? "true" : "false") == 0;
-    return is_number(text, expected);
+    return header_value_is_number(text, expected);
 }

@@ -21,7 +21,7 @@ static const char *find_one(const struct mcp_headers *headers, const char *name,
     return count == 1 ? value : NULL;
 }
 
-static int refuse(const char *name, const char *what, struct error *err)
+static int headers_refuse(const char *name, const char *what, struct error *err)
 {
     return error_set(err, ERROR_HEADER_MISMATCH, "the header field %s is not %s", name, what);
 }
@@ -37,7 +37,7 @@ int headers_check_version(const struct mcp_request *request, const json_t *versi
     if (!value)
         return -1;
     if (strcmp(value, json_string_value(version)) != 0)
-        return refuse("MCP-Protocol-Version", "what _meta says", err);
+        return headers_refuse("MCP-Protocol-Version", "what _meta says", err);
     return 0;
 }
 
@@ -60,7 +60,7 @@ static const char *name_member(const char *method)
 }
 
 /* A member of the wrong type is the business of the method. */
-static int check_name(const struct mcp_request *request, struct error *err)
+static int headers_check_name(const struct mcp_request *request, struct error *err)
 {
     const char *member = name_member(request->method);
     const json_t *name = member ? json_object_get(request->params, member) : NULL;
@@ -71,7 +71,7 @@ static int check_name(const struct mcp_request *request, struct error *err)
     value = find_one(request->headers, "Mcp-Name", err);
     if (!value)
         return -1;
-    return header_value_is(value, name) ? 0 : refuse("Mcp-Name", "what params name", err);
+    return header_value_is(value, name) ? 0 : headers_refuse("Mcp-Name", "what params name", err);
 }
 
 int headers_check_method(const struct mcp_request *request, struct error *err)
@@ -84,8 +84,8 @@ int headers_check_method(const struct mcp_request *request, struct error *err)
     if (!value)
         return -1;
     if (strcmp(value, request->method) != 0)
-        return refuse("Mcp-Method", "the method", err);
-    return check_name(request, err);
+        return headers_refuse("Mcp-Method", "the method", err);
+    return headers_check_name(request, err);
 }
 
 /* What PARAMETER (field name, key, key, ...) leads to in ARGUMENTS; NULL: it is not there. */
@@ -111,12 +111,12 @@ static int check_parameter(const struct mcp_request *request, const json_t *para
         return 0; /* the tool refuses it */
     if (!argument)
         return request->headers->find(request->headers, name, &count)
-                   ? refuse(name, "to be there without its argument", err)
+                   ? headers_refuse(name, "to be there without its argument", err)
                    : 0;
     value = find_one(request->headers, name, err);
     if (!value)
         return -1;
-    return header_value_is(value, argument) ? 0 : refuse(name, "what its argument is", err);
+    return header_value_is(value, argument) ? 0 : headers_refuse(name, "what its argument is", err);
 }
 
 int headers_check_parameters(const struct mcp_request *request, const json_t *parameters,

@@ -23,8 +23,8 @@ static struct job *job_of(struct invocation *call)
 
 /* What is told on the way */
 
-static void tell_progress(struct mcp_request *request, double progress, double total,
-                          const char *message)
+static void job_tell_progress(struct mcp_request *request, double progress, double total,
+                              const char *message)
 {
     json_t *params = request->peer->slow ? NULL
                                          : progress_next(&request->progress, request->version,
@@ -34,7 +34,8 @@ static void tell_progress(struct mcp_request *request, double progress, double t
         request->notify(request, "notifications/progress", params);
 }
 
-static void on_progress(struct invocation *call, double progress, double total, const char *message)
+static void job_on_progress(struct invocation *call, double progress, double total,
+                            const char *message)
 {
     struct job *job = job_of(call);
 
@@ -43,13 +44,13 @@ static void on_progress(struct invocation *call, double progress, double total, 
         job->message = memory_copy_string(message);
     }
     if (job->request)
-        tell_progress(job->request, progress, total, message);
+        job_tell_progress(job->request, progress, total, message);
     else
         job->keeper->progress(job->keeper, progress, total, message);
 }
 
-static void on_log(struct invocation *call, enum log_severity level, const char *logger,
-                   json_t *data)
+static void job_on_log(struct invocation *call, enum log_severity level, const char *logger,
+                       json_t *data)
 {
     struct job *job = job_of(call);
 
@@ -60,7 +61,7 @@ static void on_log(struct invocation *call, enum log_severity level, const char 
 }
 
 /* Only 2025-11-25 has ids for pages. */
-static void on_page_done(struct invocation *call, const char *id)
+static void job_on_page_done(struct invocation *call, const char *id)
 {
     const struct job *job = job_of(call);
 
@@ -69,7 +70,7 @@ static void on_page_done(struct invocation *call, const char *id)
                              json_pack("{s:s}", "elicitationId", id));
 }
 
-static void on_release(struct invocation *call)
+static void job_on_release(struct invocation *call)
 {
     struct mcp_request *request = job_of(call)->request;
 
@@ -218,7 +219,7 @@ static void forget_answers(struct job *job)
         json_object_del(job->answers, key);
 }
 
-static enum outcome ask(struct job *job, json_t **ret, struct error *err)
+static enum outcome job_ask(struct job *job, json_t **ret, struct error *err)
 {
     if (check_can_ask(job, err) < 0)
         return OUTCOME_FAILED;
@@ -230,10 +231,11 @@ static enum outcome ask(struct job *job, json_t **ret, struct error *err)
 }
 
 /* The invocation has ended, in FAILED unless that is not set. */
-static enum outcome conclude(struct job *job, struct error *failed, json_t **ret, struct error *err)
+static enum outcome job_conclude(struct job *job, struct error *failed, json_t **ret,
+                                 struct error *err)
 {
     if (failed->code == ERROR_NONE && job->call.result.requests) {
-        enum outcome outcome = ask(job, ret, failed);
+        enum outcome outcome = job_ask(job, ret, failed);
 
         if (outcome != OUTCOME_FAILED)
             return outcome;
@@ -249,13 +251,14 @@ enum outcome job_start(struct job *job, json_t **ret, struct error *err)
     struct error failed = ERROR_INIT;
 
     if (invocation_start(&job->call, &failed) != OUTCOME_PENDING)
-        return conclude(job, &failed, ret, err);
+        return job_conclude(job, &failed, ret, err);
     job->is_running = true;
     return OUTCOME_PENDING;
 }
 
 /* Tells whoever waits, unless there is more to wait for. */
-static void settle(struct job *job, enum outcome outcome, json_t *result, const struct error *err)
+static void job_settle(struct job *job, enum outcome outcome, json_t *result,
+                       const struct error *err)
 {
     struct mcp_request *request = job->request;
     const struct error *failed = outcome == OUTCOME_FAILED ? err : NULL;
@@ -268,7 +271,7 @@ static void settle(struct job *job, enum outcome outcome, json_t *result, const 
         job->keeper->done(job->keeper, result, failed);
 }
 
-static void on_done(struct invocation *call, const struct error *failed)
+static void job_on_done(struct invocation *call, const struct error *failed)
 {
     struct job *job = job_of(call);
     struct error why = failed ? *failed : (struct error)ERROR_INIT;
@@ -277,8 +280,8 @@ static void on_done(struct invocation *call, const struct error *failed)
     enum outcome outcome;
 
     job->is_running = false;
-    outcome = conclude(job, &why, &result, &err);
-    settle(job, outcome, result, &err);
+    outcome = job_conclude(job, &why, &result, &err);
+    job_settle(job, outcome, result, &err);
 }
 
 /* Answers */
@@ -289,7 +292,7 @@ static void stop_asking(struct job *job)
     inquiry_withdraw(&job->inquiry);
 }
 
-static void give_up(struct job *job, struct error *why)
+static void job_give_up(struct job *job, struct error *why)
 {
     struct error err = ERROR_INIT;
     json_t *result = NULL;
@@ -297,10 +300,10 @@ static void give_up(struct job *job, struct error *why)
 
     stop_asking(job);
     outcome = job_fail(job, why, &result, &err);
-    settle(job, outcome, result, &err);
+    job_settle(job, outcome, result, &err);
 }
 
-static void on_patience(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void job_on_patience(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct job *job = CONTAINER_OF(timer, struct job, patience);
     struct error why = ERROR_INIT;
@@ -309,7 +312,7 @@ static void on_patience(struct ev_loop *loop, struct ev_timer *timer, int events
     (void)events;
     error_set(&why, ERROR_TIMEOUT, "the client did not answer within %.0f seconds",
               PATIENCE_SECONDS);
-    give_up(job, &why);
+    job_give_up(job, &why);
 }
 
 /* Makes what was kept the state of the next round. */
@@ -323,7 +326,7 @@ static void next_round(struct job *job)
 }
 
 /* What is asked by KEY is answered. */
-static void keep_answer(struct job *job, const char *key, json_t *answer)
+static void job_keep_answer(struct job *job, const char *key, json_t *answer)
 {
     if (!job->answers)
         job->answers = json_object();
@@ -332,7 +335,7 @@ static void keep_answer(struct job *job, const char *key, json_t *answer)
 }
 
 /* Starts the next round when everything is answered. */
-static void go_on(struct job *job)
+static void job_go_on(struct job *job)
 {
     struct error err = ERROR_INIT;
     json_t *ret = NULL;
@@ -344,7 +347,7 @@ static void go_on(struct job *job)
     inquiry_deinit(&job->inquiry);
     next_round(job);
     outcome = job_start(job, &ret, &err);
-    settle(job, outcome, ret, &err);
+    job_settle(job, outcome, ret, &err);
 }
 
 void job_take_answer(struct job *job, unsigned number, json_t *result, const struct error *failed)
@@ -357,21 +360,21 @@ void job_take_answer(struct job *job, unsigned number, json_t *result, const str
         struct error why = *failed;
 
         error_prefix(&why, "the client could not be asked");
-        give_up(job, &why);
+        job_give_up(job, &why);
         return;
     }
-    keep_answer(job, key, result);
-    go_on(job);
+    job_keep_answer(job, key, result);
+    job_go_on(job);
 }
 
 void job_answer(struct job *job, const char *key, json_t *answer)
 {
-    keep_answer(job, key, answer);
-    go_on(job);
+    job_keep_answer(job, key, answer);
+    job_go_on(job);
 }
 
 /* Takes over what CONTENT, which was sealed here, and RESPONSES, which the client adds, say. */
-static void resume(struct job *job, const json_t *content, const json_t *responses)
+static void job_resume(struct job *job, const json_t *content, const json_t *responses)
 {
     const json_t *key;
     size_t i;
@@ -410,7 +413,7 @@ static int read_round(struct job *job, struct error *err)
         request_state_open(job->server->request_states, &owner, json_string_value(state), err);
     if (!content)
         return -1;
-    resume(job, content, responses);
+    job_resume(job, content, responses);
     json_decref(content);
     return 0;
 }
@@ -440,12 +443,12 @@ void job_cancel(struct job *job)
     job->is_running = false;
 }
 
-static void cancel(struct mcp_request *request)
+static void job_on_cancel(struct mcp_request *request)
 {
     job_cancel(request->job);
 }
 
-static void on_stay(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void job_on_stay(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct job *job = CONTAINER_OF(timer, struct job, stay);
 
@@ -470,17 +473,17 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
         .client = capabilities_of_client(request),
         .arguments = arguments,
         .wants_progress = request->progress.token != NULL,
-        .progress = on_progress,
-        .log = on_log,
-        .release = on_release,
-        .page_done = on_page_done,
-        .done = on_done,
+        .progress = job_on_progress,
+        .log = job_on_log,
+        .release = job_on_release,
+        .page_done = job_on_page_done,
+        .done = job_on_done,
     };
     read_trace(job);
-    ev_timer_init(&job->patience, on_patience, 0, 0);
-    ev_timer_init(&job->stay, on_stay, 0, 0);
+    ev_timer_init(&job->patience, job_on_patience, 0, 0);
+    ev_timer_init(&job->stay, job_on_stay, 0, 0);
     request->job = job;
-    request->cancel = cancel;
+    request->cancel = job_on_cancel;
     return read_round(job, err) == 0 ? job : NULL;
 }
 

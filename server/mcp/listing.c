@@ -17,7 +17,7 @@ struct listing_cache {
 
 /* The cache */
 
-static void forget(struct listing_cache *cache, enum registry_kind kind)
+static void listing_forget(struct listing_cache *cache, enum registry_kind kind)
 {
     for (size_t version = 0; version < MCP_VERSIONS; version++) {
         free(cache->pages[kind][version]);
@@ -25,16 +25,16 @@ static void forget(struct listing_cache *cache, enum registry_kind kind)
     }
 }
 
-static void on_changed(struct registry_watcher *watcher, enum registry_kind kind)
+static void listing_on_changed(struct registry_watcher *watcher, enum registry_kind kind)
 {
-    forget(CONTAINER_OF(watcher, struct listing_cache, watcher), kind);
+    listing_forget(CONTAINER_OF(watcher, struct listing_cache, watcher), kind);
 }
 
 struct listing_cache *listing_cache_new(struct registry *registry)
 {
     struct listing_cache *cache = NEW(struct listing_cache);
 
-    cache->watcher.changed = on_changed;
+    cache->watcher.changed = listing_on_changed;
     registry_watch(registry, &cache->watcher);
     return cache;
 }
@@ -45,7 +45,7 @@ void listing_cache_free(struct listing_cache *cache)
         return;
     registry_unwatch(&cache->watcher);
     for (enum registry_kind kind = 0; kind < REGISTRY_KINDS; kind++)
-        forget(cache, kind);
+        listing_forget(cache, kind);
     free(cache);
 }
 
@@ -67,8 +67,8 @@ static bool is_behind(const struct entry *entry, const char *name)
 }
 
 /* The position that CURSOR stands for. */
-static int read_cursor(const struct registry *registry, enum registry_kind kind,
-                       const json_t *cursor, size_t *ret, struct error *err)
+static int listing_read_cursor(const struct registry *registry, enum registry_kind kind,
+                               const json_t *cursor, size_t *ret, struct error *err)
 {
     size_t length = 0;
     AUTO_FREE char *name = NULL;
@@ -89,8 +89,8 @@ static int read_cursor(const struct registry *registry, enum registry_kind kind,
 /* Pages */
 
 /* The result whose first entry is that at POSITION. New reference. */
-static json_t *page(const struct mcp_server *server, const struct listing *listing,
-                    enum mcp_version version, size_t position)
+static json_t *listing_page(const struct mcp_server *server, const struct listing *listing,
+                            enum mcp_version version, size_t position)
 {
     const struct registry *registry = server->registry;
     size_t size = server->page_size > 0 ? server->page_size : LISTING_PAGE_SIZE;
@@ -116,7 +116,7 @@ static const char *first_page(const struct mcp_server *server, const struct list
     char **place = &server->listing_cache->pages[listing->kind][version];
 
     if (!*place) {
-        AUTO_JSON json_t *result = page(server, listing, version, 0);
+        AUTO_JSON json_t *result = listing_page(server, listing, version, 0);
 
         *place = json_text(result);
     }
@@ -134,8 +134,8 @@ enum outcome listing_answer(struct mcp_request *request, const struct listing *l
         request->text = first_page(server, listing, request->version);
         return OUTCOME_READY;
     }
-    if (read_cursor(server->registry, listing->kind, cursor, &position, err) < 0)
+    if (listing_read_cursor(server->registry, listing->kind, cursor, &position, err) < 0)
         return OUTCOME_FAILED;
-    *ret = page(server, listing, request->version, position);
+    *ret = listing_page(server, listing, request->version, position);
     return OUTCOME_READY;
 }

@@ -157,7 +157,7 @@ static int refuse_stateless(enum mcp_era era, struct error *err)
                      "_meta must name the protocol version and the client's capabilities");
 }
 
-static int choose_version(struct mcp_request *request, struct error *err)
+static int mcp_choose_version(struct mcp_request *request, struct error *err)
 {
     enum mcp_era era = mcp_era_of(request->method, request->params);
 
@@ -195,7 +195,7 @@ enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct
 {
     const struct method *method;
 
-    if (choose_version(request, err) < 0)
+    if (mcp_choose_version(request, err) < 0)
         return OUTCOME_FAILED;
     method = find_method(request);
     if (!method)

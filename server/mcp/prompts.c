@@ -26,7 +26,7 @@ static json_t *define_arguments(const struct prompt *prompt, enum mcp_version ve
     return arguments;
 }
 
-static json_t *define(const struct entry *entry, enum mcp_version version)
+static json_t *prompts_define(const struct entry *entry, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18},
                                                    {"icons", MCP_2025_11_25}};
@@ -41,14 +41,14 @@ static json_t *define(const struct entry *entry, enum mcp_version version)
 
 enum outcome prompts_list(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    static const struct listing listing = {REGISTRY_PROMPTS, "prompts", define};
+    static const struct listing listing = {REGISTRY_PROMPTS, "prompts", prompts_define};
 
     return listing_answer(request, &listing, ret, err);
 }
 
 /* prompts/get */
 
-static json_t *result(const struct job *job)
+static json_t *prompts_result(const struct job *job)
 {
     const struct prompt *prompt = prompt_of(job->call.entry);
 
@@ -59,7 +59,7 @@ static json_t *result(const struct job *job)
 
 enum outcome prompts_get(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    static const struct job_kind kind = {.result = result};
+    static const struct job_kind kind = {.result = prompts_result};
     const char *name;
     json_t *arguments;
     struct error failed = ERROR_INIT;

@@ -64,7 +64,7 @@ static void digest_owner(const struct request_state_owner *owner, char ret[DIGES
     digest_finish(&digest, ret);
 }
 
-static char *sign(const struct request_states *states, const char *payload)
+static char *request_state_sign(const struct request_states *states, const char *payload)
 {
     unsigned char mac[HMAC_BYTES];
 
@@ -91,12 +91,12 @@ char *request_state_seal(struct request_states *states, const struct request_sta
         error_set(err, ERROR_LIMIT, "what is to be remembered between two requests is too long");
         return NULL;
     }
-    mac = sign(states, text);
+    mac = request_state_sign(states, text);
     return memory_format(PREFIX "%s.%s", text, mac);
 }
 
 /* The payload of TEXT, if it is one of ours. New reference, or NULL. */
-static json_t *verify(const struct request_states *states, const char *text)
+static json_t *request_state_verify(const struct request_states *states, const char *text)
 {
     const char *payload = text + strlen(PREFIX);
     const char *dot;
@@ -140,7 +140,7 @@ static void use_up(struct request_states *states, const char *nonce, json_int_t 
 json_t *request_state_open(struct request_states *states, const struct request_state_owner *owner,
                            const char *text, struct error *err)
 {
-    AUTO_JSON json_t *payload = verify(states, text);
+    AUTO_JSON json_t *payload = request_state_verify(states, text);
     const char *nonce = json_object_get_string(payload, "nonce");
     json_int_t made = json_integer_value(json_object_get(payload, "made"));
     char digest[DIGEST_TEXT_BYTES];

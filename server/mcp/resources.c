@@ -12,8 +12,8 @@
 /* Lists */
 
 /* What is the same for both; URI_MEMBER is what its URI is called. */
-static json_t *define(const struct resource *resource, const char *uri_member,
-                      enum mcp_version version)
+static json_t *resources_define(const struct resource *resource, const char *uri_member,
+                                enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18},
                                                    {"icons", MCP_2025_11_25}};
@@ -30,7 +30,7 @@ static json_t *define(const struct resource *resource, const char *uri_member,
 static json_t *define_resource(const struct entry *entry, enum mcp_version version)
 {
     const struct resource *resource = resource_of(entry);
-    json_t *object = define(resource, "uri", version);
+    json_t *object = resources_define(resource, "uri", version);
 
     if (resource->size >= 0)
         json_object_set_new(object, "size", json_integer(resource->size));
@@ -39,7 +39,7 @@ static json_t *define_resource(const struct entry *entry, enum mcp_version versi
 
 static json_t *define_template(const struct entry *entry, enum mcp_version version)
 {
-    return define(resource_of(entry), "uriTemplate", version);
+    return resources_define(resource_of(entry), "uriTemplate", version);
 }
 
 enum outcome resources_list(struct mcp_request *request, json_t **ret, struct error *err)
@@ -59,7 +59,7 @@ enum outcome resources_list_templates(struct mcp_request *request, json_t **ret,
 
 /* resources/read */
 
-static json_t *result(const struct job *job)
+static json_t *resources_result(const struct job *job)
 {
     return result_finish_cacheable(
         job->server, job->version,
@@ -68,7 +68,7 @@ static json_t *result(const struct job *job)
 }
 
 /* A resource that is not there had a code of its own up to 2025-11-25. */
-static void explain(struct job *job, struct error *err)
+static void resources_explain(struct job *job, struct error *err)
 {
     if (err->code != ERROR_UNKNOWN_RESOURCE)
         return;
@@ -81,7 +81,7 @@ static void explain(struct job *job, struct error *err)
 
 enum outcome resources_read(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    static const struct job_kind kind = {.result = result, .explain = explain};
+    static const struct job_kind kind = {.result = resources_result, .explain = resources_explain};
     const char *uri;
     struct error failed = ERROR_INIT;
     struct job *job;

@@ -107,7 +107,7 @@ static json_t *content_block(json_t *block, enum mcp_version version)
 }
 
 /* A prompt's message holds one block. */
-static json_t *message(json_t *newest, enum mcp_version version)
+static json_t *result_message(json_t *newest, enum mcp_version version)
 {
     json_t *known = json_copy(newest);
 
@@ -137,7 +137,7 @@ json_t *result_content(const json_t *content, enum mcp_version version)
 
 json_t *result_messages(const json_t *messages, enum mcp_version version)
 {
-    return translate_all(messages, version, message);
+    return translate_all(messages, version, result_message);
 }
 
 json_t *result_contents(const json_t *contents, enum mcp_version version)

@@ -48,7 +48,8 @@ static const unsigned LIST_BITS[REGISTRY_KINDS] = {
 
 /* Telling */
 
-static void send(struct subscriber *subscriber, const char *method, json_t *params /* taken */)
+static void subscriptions_send(struct subscriber *subscriber, const char *method,
+                               json_t *params /* taken */)
 {
     if (subscriber->request) {
         json_object_set_new(params, "_meta", json_pack("{s:O}", KEY_SUBSCRIPTION, subscriber->id));
@@ -65,7 +66,7 @@ static void tell_lists(struct subscriber *subscriber)
     subscriber->pending = 0;
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         if (pending & 1U << i)
-            send(subscriber, LISTS[i].method, json_object());
+            subscriptions_send(subscriber, LISTS[i].method, json_object());
     }
 }
 
@@ -78,7 +79,8 @@ static void tell_resources(struct subscriber *subscriber)
         if (!json_is_true(is_pending))
             continue;
         json_object_set_new(subscriber->resources, uri, json_false());
-        send(subscriber, "notifications/resources/updated", json_pack("{s:s}", "uri", uri));
+        subscriptions_send(subscriber, "notifications/resources/updated",
+                           json_pack("{s:s}", "uri", uri));
     }
 }
 
@@ -88,7 +90,7 @@ static void tell_task(struct subscriber *listener, const char *id)
     const struct task *task = task_store_find(listener->peer->server->tasks, listener->request, id);
 
     if (task)
-        send(listener, "notifications/tasks", task_view_detailed(task));
+        subscriptions_send(listener, "notifications/tasks", task_view_detailed(task));
 }
 
 static void tell_tasks(struct subscriber *subscriber)
@@ -117,7 +119,7 @@ static void tell_all(struct list *subscribers)
     }
 }
 
-static void on_due(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void subscriptions_on_due(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct subscriptions *subscriptions = CONTAINER_OF(timer, struct subscriptions, due);
 
@@ -128,7 +130,7 @@ static void on_due(struct ev_loop *loop, struct ev_timer *timer, int events)
 }
 
 /* Has everybody told when the loop comes round. */
-static void schedule(struct subscriptions *subscriptions)
+static void subscriptions_schedule(struct subscriptions *subscriptions)
 {
     ev_timer_start(subscriptions->server->loop, &subscriptions->due);
 }
@@ -144,13 +146,13 @@ static void note_list(struct list *subscribers, unsigned bit)
     }
 }
 
-static void on_changed(struct registry_watcher *watcher, enum registry_kind kind)
+static void subscriptions_on_changed(struct registry_watcher *watcher, enum registry_kind kind)
 {
     struct subscriptions *subscriptions = CONTAINER_OF(watcher, struct subscriptions, watcher);
 
     note_list(&subscriptions->peers, LIST_BITS[kind]);
     note_list(&subscriptions->listeners, LIST_BITS[kind]);
-    schedule(subscriptions);
+    subscriptions_schedule(subscriptions);
 }
 
 static void note_resource(struct list *subscribers, const char *uri)
@@ -163,16 +165,16 @@ static void note_resource(struct list *subscribers, const char *uri)
     }
 }
 
-static void on_updated(struct registry_watcher *watcher, const char *uri)
+static void subscriptions_on_updated(struct registry_watcher *watcher, const char *uri)
 {
     struct subscriptions *subscriptions = CONTAINER_OF(watcher, struct subscriptions, watcher);
 
     note_resource(&subscriptions->peers, uri);
     note_resource(&subscriptions->listeners, uri);
-    schedule(subscriptions);
+    subscriptions_schedule(subscriptions);
 }
 
-static void on_task_changed(struct task_watcher *watcher, const struct task *task)
+static void subscriptions_on_task_changed(struct task_watcher *watcher, const struct task *task)
 {
     struct subscriptions *subscriptions = CONTAINER_OF(watcher, struct subscriptions, task_watcher);
 
@@ -182,7 +184,7 @@ static void on_task_changed(struct task_watcher *watcher, const struct task *tas
         if (json_object_get(listener->tasks, task->id))
             json_object_set_new(listener->tasks, task->id, json_true());
     }
-    schedule(subscriptions);
+    subscriptions_schedule(subscriptions);
 }
 
 /* All of them */
@@ -192,13 +194,13 @@ struct subscriptions *subscriptions_new(struct mcp_server *server)
     struct subscriptions *subscriptions = NEW(struct subscriptions);
 
     subscriptions->server = server;
-    subscriptions->watcher.changed = on_changed;
-    subscriptions->watcher.updated = on_updated;
+    subscriptions->watcher.changed = subscriptions_on_changed;
+    subscriptions->watcher.updated = subscriptions_on_updated;
     list_init(&subscriptions->peers);
     list_init(&subscriptions->listeners);
-    ev_timer_init(&subscriptions->due, on_due, 0, 0);
+    ev_timer_init(&subscriptions->due, subscriptions_on_due, 0, 0);
     registry_watch(server->registry, &subscriptions->watcher);
-    subscriptions->task_watcher.changed = on_task_changed;
+    subscriptions->task_watcher.changed = subscriptions_on_task_changed;
     task_store_watch(server->tasks, &subscriptions->task_watcher);
     return subscriptions;
 }
@@ -224,7 +226,7 @@ static void subscriber_deinit(struct subscriber *subscriber)
     subscriber->id = NULL;
 }
 
-static int check_room(const struct subscriber *subscriber, struct error *err)
+static int subscriptions_check_room(const struct subscriber *subscriber, struct error *err)
 {
     if (json_object_size(subscriber->resources) < SUBSCRIPTIONS_RESOURCES)
         return 0;
@@ -236,7 +238,7 @@ static int add_resource(struct subscriber *subscriber, const char *uri, struct e
 {
     if (json_object_get(subscriber->resources, uri))
         return 0;
-    if (check_room(subscriber, err) < 0)
+    if (subscriptions_check_room(subscriber, err) < 0)
         return -1;
     if (!subscriber->resources)
         subscriber->resources = json_object();
@@ -268,7 +270,7 @@ void subscriptions_begin(struct mcp_peer *peer)
 
 void subscriptions_resume(struct mcp_peer *peer)
 {
-    schedule(peer->server->subscriptions);
+    subscriptions_schedule(peer->server->subscriptions);
 }
 
 enum outcome subscriptions_subscribe(struct mcp_request *request, json_t **ret, struct error *err)
@@ -379,7 +381,7 @@ static int read_tasks(struct subscriber *listener, const json_t *wishes, json_t 
         json_array_append(known, id);
     }
     json_object_set_new(honoured, "taskIds", known);
-    schedule(listener->peer->server->subscriptions);
+    subscriptions_schedule(listener->peer->server->subscriptions);
     return 0;
 }
 
@@ -408,12 +410,12 @@ static int read_id(struct subscriber *listener, struct error *err)
                      "a subscription goes by its id, and this one is too long a number");
 }
 
-static void on_cancel(struct mcp_request *request)
+static void subscriptions_on_cancel(struct mcp_request *request)
 {
     subscriptions_forget(request);
 }
 
-static struct subscriber *listener_new(struct mcp_request *request)
+static struct subscriber *subscriptions_listener_new(struct mcp_request *request)
 {
     struct subscriber *listener = NEW(struct subscriber);
     struct subscriptions *subscriptions = request->peer->server->subscriptions;
@@ -423,7 +425,7 @@ static struct subscriber *listener_new(struct mcp_request *request)
     list_append(&subscriptions->listeners, &listener->link);
     subscriptions->listener_count++;
     request->listener = listener;
-    request->cancel = on_cancel;
+    request->cancel = subscriptions_on_cancel;
     return listener;
 }
 
@@ -446,17 +448,17 @@ enum outcome subscriptions_listen(struct mcp_request *request, json_t **ret, str
     if (request->peer->server->subscriptions->listener_count >= SUBSCRIPTIONS_LISTENERS)
         return error_set(err, ERROR_BUSY, "%d requests listen already; try again later",
                          SUBSCRIPTIONS_LISTENERS);
-    listener = listener_new(request);
+    listener = subscriptions_listener_new(request);
     if (read_id(listener, err) < 0 || read_wishes(listener, &honoured, err) < 0)
         return OUTCOME_FAILED;
-    send(listener, "notifications/subscriptions/acknowledged",
-         json_pack("{s:o}", "notifications", honoured));
+    subscriptions_send(listener, "notifications/subscriptions/acknowledged",
+                       json_pack("{s:o}", "notifications", honoured));
     return OUTCOME_PENDING;
 }
 
 /* The end */
 
-static void end(const struct subscriber *listener)
+static void subscriptions_end_listener(const struct subscriber *listener)
 {
     struct mcp_request *request = listener->request;
     json_t *result = result_finish(listener->peer->server, request->version, json_object());
@@ -481,5 +483,5 @@ void subscriptions_end(struct mcp_peer *peer)
     const struct subscriber *listener;
 
     while ((listener = find_listener(peer)))
-        end(listener);
+        subscriptions_end_listener(listener);
 }

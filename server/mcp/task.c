@@ -21,7 +21,7 @@ bool task_is_over(const struct task *task)
 /* Telling */
 
 /* To the session that the task came from, of what belongs to it. */
-static void tell(struct task *task, const char *method, json_t *params /* taken */)
+static void task_tell(struct task *task, const char *method, json_t *params /* taken */)
 {
     json_object_set_new(params, "_meta", task_view_related(task));
     task->peer->notify(task->peer, method, params);
@@ -34,7 +34,7 @@ static void tell_status(struct task *task)
     task_store_tell(task->store, task);
 }
 
-static void touch(struct task *task)
+static void task_touch(struct task *task)
 {
     clock_gettime(CLOCK_REALTIME, &task->updated);
 }
@@ -42,7 +42,7 @@ static void touch(struct task *task)
 static void set_status(struct task *task, enum task_status status)
 {
     task->status = status;
-    touch(task);
+    task_touch(task);
     tell_status(task);
 }
 
@@ -57,30 +57,30 @@ static struct task *task_of(struct job_keeper *keeper)
     return CONTAINER_OF(keeper, struct task, keeper);
 }
 
-static void on_progress(struct job_keeper *keeper, double progress, double total,
-                        const char *message)
+static void task_on_progress(struct job_keeper *keeper, double progress, double total,
+                             const char *message)
 {
     struct task *task = task_of(keeper);
     json_t *params = NULL;
 
     if (message) {
         set_message(task, message);
-        touch(task);
+        task_touch(task);
     }
     if (task->peer && !task->peer->slow)
         params = progress_next(&task->progress, task->version, progress, total, message);
     if (params)
-        tell(task, "notifications/progress", params);
+        task_tell(task, "notifications/progress", params);
 }
 
-static void on_log(struct job_keeper *keeper, enum log_severity level, const char *logger,
-                   json_t *data)
+static void task_on_log(struct job_keeper *keeper, enum log_severity level, const char *logger,
+                        json_t *data)
 {
     struct task *task = task_of(keeper);
     struct mcp_peer *peer = task->peer;
 
     if (peer && !peer->slow && (int)level <= peer->log_level)
-        tell(task, "notifications/message", logging_params(level, logger, data));
+        task_tell(task, "notifications/message", logging_params(level, logger, data));
     else
         json_decref(data);
 }
@@ -88,7 +88,7 @@ static void on_log(struct job_keeper *keeper, enum log_severity level, const cha
 /* Asking */
 
 /* On the stream of the first that waits; if it cannot carry that, the next one may. */
-static void ask(struct task *task)
+static void task_ask(struct task *task)
 {
     LIST_FOR_EACH (&task->waiters, link) {
         struct error err = ERROR_INIT;
@@ -115,7 +115,7 @@ static void mark_requests(const struct task *task)
     }
 }
 
-static void on_ask(struct job_keeper *keeper)
+static void task_on_ask(struct job_keeper *keeper)
 {
     struct task *task = task_of(keeper);
 
@@ -123,7 +123,7 @@ static void on_ask(struct job_keeper *keeper)
         mark_requests(task);
     set_status(task, TASK_INPUT_REQUIRED);
     if (!mcp_version_is_modern(task->version))
-        ask(task);
+        task_ask(task);
 }
 
 /* What was asked before has had its key without a number. */
@@ -226,7 +226,7 @@ static void answer_waiters(struct task *task)
     }
 }
 
-static void end(struct task *task, enum task_status status)
+static void task_end(struct task *task, enum task_status status)
 {
     job_free(STEAL_PTR(task->job));
     task->progress = (struct progress){0};
@@ -235,7 +235,7 @@ static void end(struct task *task, enum task_status status)
 }
 
 /* A result that says that it is an error is a failure in 2025-11-25 only. */
-static enum task_status status_of(const struct task *task)
+static enum task_status task_status_of(const struct task *task)
 {
     bool is_error = json_is_true(json_object_get(task->result, "isError"));
 
@@ -244,7 +244,7 @@ static enum task_status status_of(const struct task *task)
     return is_error && !mcp_version_is_modern(task->version) ? TASK_FAILED : TASK_COMPLETED;
 }
 
-static void on_done(struct job_keeper *keeper, json_t *result, const struct error *err)
+static void task_on_done(struct job_keeper *keeper, json_t *result, const struct error *err)
 {
     struct task *task = task_of(keeper);
 
@@ -256,13 +256,13 @@ static void on_done(struct job_keeper *keeper, json_t *result, const struct erro
         set_message(task, err->message);
     }
     task->bytes = result ? json_dumpb(result, NULL, 0, JSON_COMPACT) : 0;
-    end(task, status_of(task));
+    task_end(task, task_status_of(task));
 }
 
 void task_settle(struct task *task, enum outcome outcome, json_t *result, const struct error *err)
 {
     if (outcome != OUTCOME_PENDING)
-        on_done(&task->keeper, result, outcome == OUTCOME_FAILED ? err : NULL);
+        task_on_done(&task->keeper, result, outcome == OUTCOME_FAILED ? err : NULL);
 }
 
 void task_cancel(struct task *task)
@@ -270,13 +270,13 @@ void task_cancel(struct task *task)
     if (task_is_over(task))
         return;
     job_cancel(task->job);
-    end(task, TASK_CANCELLED);
+    task_end(task, TASK_CANCELLED);
 }
 
 /* Waiting */
 
 /* What was asked on its stream goes by that of the next one. */
-static void cancel_waiting(struct mcp_request *request)
+static void task_cancel_waiting(struct mcp_request *request)
 {
     struct task *task = request->task;
     bool is_asked = task->job->inquiry.request == request;
@@ -285,7 +285,7 @@ static void cancel_waiting(struct mcp_request *request)
         job_stop_asking(task->job);
     stop_waiting(request);
     if (is_asked)
-        ask(task);
+        task_ask(task);
 }
 
 enum outcome task_wait(struct task *task, struct mcp_request *request, json_t **ret,
@@ -294,10 +294,10 @@ enum outcome task_wait(struct task *task, struct mcp_request *request, json_t **
     if (task_is_over(task))
         return answer_waiter(task, request, ret, err);
     request->task = task;
-    request->cancel = cancel_waiting;
+    request->cancel = task_cancel_waiting;
     list_append(&task->waiters, &request->waiting);
     if (task->status == TASK_INPUT_REQUIRED && !task->job->inquiry.request)
-        ask(task);
+        task_ask(task);
     return OUTCOME_PENDING;
 }
 
@@ -311,10 +311,10 @@ struct task *task_new(struct task_store *store, unsigned long number, double ttl
     task->id = random_digits(ID_DIGITS);
     task->number = number;
     task->keeper = (struct job_keeper){
-        .progress = on_progress,
-        .log = on_log,
-        .ask = on_ask,
-        .done = on_done,
+        .progress = task_on_progress,
+        .log = task_on_log,
+        .ask = task_on_ask,
+        .done = task_on_done,
     };
     clock_gettime(CLOCK_REALTIME, &task->created);
     task->updated = task->created;

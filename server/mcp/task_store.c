@@ -15,7 +15,7 @@ struct task_store {
     struct ev_timer timer; /* running while there are tasks: the next look at them is due */
 };
 
-static struct task *task_of(struct list *link)
+static struct task *task_store_entry_of(struct list *link)
 {
     return CONTAINER_OF(link, struct task, link);
 }
@@ -30,7 +30,7 @@ static double next_look(const struct task *task)
     return task->status == TASK_WORKING ? end - task->ttl_at_first / 2 : end;
 }
 
-static void look_at(struct task *task, double now)
+static void task_store_look_at(struct task *task, double now)
 {
     if (next_look(task) > now)
         return;
@@ -40,12 +40,12 @@ static void look_at(struct task *task, double now)
         task_free(task);
 }
 
-static void rearm(struct task_store *store)
+static void task_store_rearm(struct task_store *store)
 {
     double next = INFINITY;
 
     LIST_FOR_EACH (&store->tasks, link)
-        next = fmin(next, next_look(task_of(link)));
+        next = fmin(next, next_look(task_store_entry_of(link)));
     ev_timer_stop(store->loop, &store->timer);
     if (!isfinite(next))
         return;
@@ -54,7 +54,7 @@ static void rearm(struct task_store *store)
     ev_timer_start(store->loop, &store->timer);
 }
 
-static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void task_store_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct task_store *store = CONTAINER_OF(timer, struct task_store, timer);
     double now = clock_seconds();
@@ -62,8 +62,8 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
     (void)loop;
     (void)events;
     LIST_FOR_EACH_SAFE (&store->tasks, link)
-        look_at(task_of(link), now);
-    rearm(store);
+        task_store_look_at(task_store_entry_of(link), now);
+    task_store_rearm(store);
 }
 
 /* Finding */
@@ -78,8 +78,9 @@ struct task *task_store_find(const struct task_store *store, const struct mcp_re
                              const char *id)
 {
     LIST_FOR_EACH (&store->tasks, link) {
-        if (strcmp(task_of(link)->id, id) == 0 && is_known_to(task_of(link), request))
-            return task_of(link);
+        if (strcmp(task_store_entry_of(link)->id, id) == 0 &&
+            is_known_to(task_store_entry_of(link), request))
+            return task_store_entry_of(link);
     }
     return NULL;
 }
@@ -88,8 +89,9 @@ struct task *task_store_next(const struct task_store *store, const struct mcp_re
                              unsigned long number)
 {
     LIST_FOR_EACH (&store->tasks, link) {
-        if (task_of(link)->number > number && is_known_to(task_of(link), request))
-            return task_of(link);
+        if (task_store_entry_of(link)->number > number &&
+            is_known_to(task_store_entry_of(link), request))
+            return task_store_entry_of(link);
     }
     return NULL;
 }
@@ -103,12 +105,13 @@ struct counts {
     size_t bytes;
 };
 
-static struct counts count(const struct task_store *store, const struct principal *principal)
+static struct counts task_store_count(const struct task_store *store,
+                                      const struct principal *principal)
 {
     struct counts counts = {0};
 
     LIST_FOR_EACH (&store->tasks, link) {
-        const struct task *task = task_of(link);
+        const struct task *task = task_store_entry_of(link);
         bool is_own = task->principal == principal;
 
         counts.all++;
@@ -122,7 +125,7 @@ static struct counts count(const struct task_store *store, const struct principa
 int task_store_admit(const struct task_store *store, const struct principal *principal,
                      struct error *err)
 {
-    const struct counts counts = count(store, principal);
+    const struct counts counts = task_store_count(store, principal);
 
     if (counts.at_work >= TASK_STORE_AT_WORK)
         return error_set(err, ERROR_BUSY, "too many running tasks, %u; wait for one of them",
@@ -140,15 +143,15 @@ struct task *task_store_add(struct task_store *store, struct job *job, double tt
 
     task_take(task, job);
     list_append(&store->tasks, &task->link);
-    rearm(store);
+    task_store_rearm(store);
     return task;
 }
 
 void task_store_forget(struct task_store *store, const struct mcp_peer *peer)
 {
     LIST_FOR_EACH (&store->tasks, link) {
-        if (task_of(link)->peer == peer)
-            task_of(link)->peer = NULL;
+        if (task_store_entry_of(link)->peer == peer)
+            task_store_entry_of(link)->peer = NULL;
     }
 }
 
@@ -182,14 +185,14 @@ struct task_store *task_store_new(struct ev_loop *loop)
     store->loop = loop;
     list_init(&store->tasks);
     list_init(&store->watchers);
-    ev_timer_init(&store->timer, on_timer, 0, 0);
+    ev_timer_init(&store->timer, task_store_on_timer, 0, 0);
     return store;
 }
 
 void task_store_stop(struct task_store *store)
 {
     LIST_FOR_EACH (&store->tasks, link)
-        task_cancel(task_of(link));
+        task_cancel(task_store_entry_of(link));
 }
 
 void task_store_free(struct task_store *store)
@@ -197,7 +200,7 @@ void task_store_free(struct task_store *store)
     if (!store)
         return;
     LIST_FOR_EACH_SAFE (&store->tasks, link)
-        task_free(task_of(link));
+        task_free(task_store_entry_of(link));
     ev_timer_stop(store->loop, &store->timer);
     free(store);
 }

@@ -52,13 +52,13 @@ static struct task_store *store_of(const struct job *job)
     return job->server->tasks;
 }
 
-static int admit(const struct job *job, struct error *err)
+static int tasks_admit(const struct job *job, struct error *err)
 {
     return task_store_admit(store_of(job), job->call.caller->principal, err);
 }
 
-static enum outcome begin(struct job *job, const struct error *misfit, json_t **ret,
-                          struct error *err)
+static enum outcome tasks_begin(struct job *job, const struct error *misfit, json_t **ret,
+                                struct error *err)
 {
     return misfit ? job_fail(job, misfit, ret, err) : job_start(job, ret, err);
 }
@@ -72,12 +72,12 @@ static json_t *become_task(struct job *job)
 }
 
 /* If there may be no more tasks, the request goes on to wait. */
-static void on_leave(struct job *job)
+static void tasks_on_leave(struct job *job)
 {
     struct mcp_request *request = job->request;
     struct error err = ERROR_INIT;
 
-    if (admit(job, &err) == 0)
+    if (tasks_admit(job, &err) == 0)
         request->done(request, become_task(job), NULL);
 }
 
@@ -107,19 +107,19 @@ static enum outcome start_modern(struct job *job, const struct tool *tool,
     struct error busy = ERROR_INIT;
     enum outcome outcome;
 
-    if (is_required && admit(job, &busy) < 0)
+    if (is_required && tasks_admit(job, &busy) < 0)
         return job_fail(job, &busy, ret, err);
     job->call.wants_progress = true;
-    outcome = begin(job, misfit, ret, err);
+    outcome = tasks_begin(job, misfit, ret, err);
     if (outcome != OUTCOME_PENDING)
         return is_required && !misfit && !job->call.result.requests
                    ? end_as_task(job, outcome, ret, err)
                    : outcome;
     if (!is_required && tool->task_after > 0) {
-        job_leave_after(job, tool->task_after, on_leave);
+        job_leave_after(job, tool->task_after, tasks_on_leave);
         return OUTCOME_PENDING;
     }
-    if (admit(job, &busy) < 0)
+    if (tasks_admit(job, &busy) < 0)
         return OUTCOME_PENDING;
     *ret = become_task(job);
     return OUTCOME_READY;
@@ -152,12 +152,12 @@ static enum outcome start_as_task(struct job *job, const struct error *misfit, j
     struct task *task;
     double ttl = TASK_STORE_TTL;
 
-    if (read_ttl(json_object_get(job->params, "task"), &ttl, err) < 0 || admit(job, err) < 0)
+    if (read_ttl(json_object_get(job->params, "task"), &ttl, err) < 0 || tasks_admit(job, err) < 0)
         return OUTCOME_FAILED;
     job->call.wants_progress = true;
     task = task_store_add(store_of(job), job, ttl);
     *ret = json_pack("{s:o}", "task", task_view(task));
-    outcome = begin(job, misfit, &result, &failed);
+    outcome = tasks_begin(job, misfit, &result, &failed);
     task_settle(task, outcome, result, &failed);
     task->peer = peer;
     return OUTCOME_READY;
@@ -173,7 +173,7 @@ static enum outcome start_legacy(struct job *job, const struct tool *tool,
     if (!is_wanted && tool->task_support == TOOL_TASK_REQUIRED)
         return error_set(err, ERROR_METHOD_NOT_FOUND, "%s can only be called as a task",
                          tool->name);
-    return is_wanted ? start_as_task(job, misfit, ret, err) : begin(job, misfit, ret, err);
+    return is_wanted ? start_as_task(job, misfit, ret, err) : tasks_begin(job, misfit, ret, err);
 }
 
 enum outcome tasks_start_call(struct job *job, const struct error *misfit, json_t **ret,
@@ -186,14 +186,14 @@ enum outcome tasks_start_call(struct job *job, const struct error *misfit, json_
     if (tool->task_support == TOOL_TASK_REQUIRED && tasks_check_extension(job->request, err) < 0)
         return OUTCOME_FAILED;
     if (tool->task_support == TOOL_TASK_FORBIDDEN || !has_extension(job->request))
-        return begin(job, misfit, ret, err);
+        return tasks_begin(job, misfit, ret, err);
     return start_modern(job, tool, misfit, ret, err);
 }
 
 /* The methods */
 
 /* The task that REQUEST names, or NULL. */
-static struct task *find(struct mcp_request *request, struct error *err)
+static struct task *tasks_find(struct mcp_request *request, struct error *err)
 {
     const json_t *id = json_object_get(request->params, "taskId");
     struct task *task;
@@ -211,7 +211,7 @@ static struct task *find(struct mcp_request *request, struct error *err)
     return task;
 }
 
-static enum outcome answer(const struct mcp_request *request, json_t *result, json_t **ret)
+static enum outcome tasks_answer(const struct mcp_request *request, json_t *result, json_t **ret)
 {
     *ret = result_finish(request->peer->server, request->version, result);
     return OUTCOME_READY;
@@ -219,14 +219,14 @@ static enum outcome answer(const struct mcp_request *request, json_t *result, js
 
 enum outcome tasks_get(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    const struct task *task = find(request, err);
+    const struct task *task = tasks_find(request, err);
 
-    return task ? answer(request, task_view_detailed(task), ret) : OUTCOME_FAILED;
+    return task ? tasks_answer(request, task_view_detailed(task), ret) : OUTCOME_FAILED;
 }
 
 enum outcome tasks_result(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    struct task *task = find(request, err);
+    struct task *task = tasks_find(request, err);
 
     return task ? task_wait(task, request, ret, err) : OUTCOME_FAILED;
 }
@@ -234,34 +234,34 @@ enum outcome tasks_result(struct mcp_request *request, json_t **ret, struct erro
 enum outcome tasks_update(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const json_t *answers = json_object_get(request->params, "inputResponses");
-    struct task *task = find(request, err);
+    struct task *task = tasks_find(request, err);
 
     if (!task)
         return OUTCOME_FAILED;
     if (!json_is_object(answers))
         return error_set(err, ERROR_INVALID_PARAMS, "inputResponses must be an object");
     task_update(task, answers);
-    return answer(request, json_object(), ret);
+    return tasks_answer(request, json_object(), ret);
 }
 
 enum outcome tasks_cancel(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    struct task *task = find(request, err);
+    struct task *task = tasks_find(request, err);
 
     if (!task)
         return OUTCOME_FAILED;
     if (is_modern(request)) {
         task_cancel(task);
-        return answer(request, json_object(), ret);
+        return tasks_answer(request, json_object(), ret);
     }
     if (task_is_over(task))
         return error_set(err, ERROR_INVALID_PARAMS, "the task is over already");
     task_cancel(task);
-    return answer(request, task_view(task), ret);
+    return tasks_answer(request, task_view(task), ret);
 }
 
 /* A cursor is the number of the last task before it. */
-static int read_cursor(const json_t *cursor, unsigned long *ret, struct error *err)
+static int tasks_read_cursor(const json_t *cursor, unsigned long *ret, struct error *err)
 {
     const char *text = json_string_value(cursor);
     char *end;
@@ -287,7 +287,7 @@ enum outcome tasks_list(struct mcp_request *request, json_t **ret, struct error 
     if (request->peer->anonymous)
         return error_set(err, ERROR_METHOD_NOT_FOUND,
                          "tasks/list is for clients that say who they are");
-    if (read_cursor(json_object_get(request->params, "cursor"), &number, err) < 0)
+    if (tasks_read_cursor(json_object_get(request->params, "cursor"), &number, err) < 0)
         return OUTCOME_FAILED;
     list = json_array();
     while (json_array_size(list) < PAGE_TASKS &&

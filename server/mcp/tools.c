@@ -29,7 +29,7 @@ static const char *const task_support_names[] = {
     [TOOL_TASK_REQUIRED] = "required",
 };
 
-static json_t *define(const struct entry *entry, enum mcp_version version)
+static json_t *tools_define(const struct entry *entry, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {
         {"annotations", MCP_2025_03_26},
@@ -55,14 +55,14 @@ static json_t *define(const struct entry *entry, enum mcp_version version)
 
 enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    static const struct listing listing = {REGISTRY_TOOLS, "tools", define};
+    static const struct listing listing = {REGISTRY_TOOLS, "tools", tools_define};
 
     return listing_answer(request, &listing, ret, err);
 }
 
 /* tools/call */
 
-static json_t *success(const struct job *job)
+static json_t *tools_success(const struct job *job)
 {
     static const struct result_member MEMBERS[] = {{"structuredContent", MCP_2025_06_18}};
     const struct invocation_result *answer = &job->call.result;
@@ -84,7 +84,7 @@ static bool is_protocol_error(const struct job *job, const struct error *err)
            (err->code == ERROR_INVALID_ARGUMENTS && job->version <= MCP_2025_06_18);
 }
 
-static json_t *failure(const struct job *job, const struct error *err)
+static json_t *tools_failure(const struct job *job, const struct error *err)
 {
     json_t *text;
 
@@ -96,11 +96,11 @@ static json_t *failure(const struct job *job, const struct error *err)
                                    "isError", true));
 }
 
-static const struct job_kind tool_kind = {.result = success, .failure = failure};
+static const struct job_kind tool_kind = {.result = tools_success, .failure = tools_failure};
 
 /* Makes JOB a call of the tool NAME, if its caller may make one now. Every call counts, also one
  * that does not fit. */
-static int prepare(struct job *job, const char *name, struct error *err)
+static int tools_prepare(struct job *job, const char *name, struct error *err)
 {
     const struct principal *principal = job->call.caller->principal;
     struct error too_many = ERROR_INIT;
@@ -137,7 +137,7 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (prepare(job, name, &failed) < 0 && failed.code == ERROR_UNKNOWN_TOOL)
+    if (tools_prepare(job, name, &failed) < 0 && failed.code == ERROR_UNKNOWN_TOOL)
         return job_fail(job, &failed, ret, err);
     return tasks_start_call(job, failed.code == ERROR_NONE ? NULL : &failed, ret, err);
 }

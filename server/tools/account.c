@@ -33,7 +33,7 @@ static const char *error_name(enum error_code code)
     }
 }
 
-static const char *outcome_name(const struct invocation *call)
+static const char *account_outcome_name(const struct invocation *call)
 {
     if (call->result.requests)
         return "input_required";
@@ -57,8 +57,8 @@ static void add_caller(json_t *line, const struct tool_caller *caller)
         json_object_set_new(line, "peer", json_string(caller->label));
 }
 
-static void write_line(const struct invocation *call, const char *name, const char *outcome,
-                       const struct error *err)
+static void account_write_line(const struct invocation *call, const char *name, const char *outcome,
+                               const struct error *err)
 {
     AUTO_JSON json_t *line = json_object();
 
@@ -75,12 +75,12 @@ static void write_line(const struct invocation *call, const char *name, const ch
     log_event(LOG_LEVEL_INFO, "call", line);
 }
 
-static void account(const struct invocation *call, const char *name, const char *outcome,
-                    const struct error *err)
+static void account_write(const struct invocation *call, const char *name, const char *outcome,
+                          const struct error *err)
 {
     metrics_count(METRIC_TOOL_CALLS, call->entry ? call->name : "unknown", outcome);
     if (log_wants(LOG_LEVEL_INFO))
-        write_line(call, name, outcome, err);
+        account_write_line(call, name, outcome, err);
 }
 
 static bool is_tool(const struct invocation *call)
@@ -93,20 +93,20 @@ void account_end(const struct invocation *call, const struct error *err)
     if (err && err->code == ERROR_BUSY)
         metrics_count(METRIC_REFUSALS, "busy", NULL);
     if (is_tool(call))
-        account(call, call->name, err ? "failed" : outcome_name(call), err);
+        account_write(call, call->name, err ? "failed" : account_outcome_name(call), err);
 }
 
 void account_cancel(const struct invocation *call)
 {
     if (is_tool(call))
-        account(call, call->name, "cancelled", NULL);
+        account_write(call, call->name, "cancelled", NULL);
 }
 
 void account_refuse(const struct invocation *call, const char *name, const struct error *err)
 {
     if (err->code == ERROR_BUSY)
         metrics_count(METRIC_REFUSALS, "rate_limit", NULL);
-    account(call, name, "refused", err);
+    account_write(call, name, "refused", err);
 }
 
 void account_note(struct invocation *call, const char *key, json_t *value)

@@ -57,7 +57,7 @@ static void digest_text(const char *text, char ret[DIGEST_TEXT_BYTES])
     digest_finish(&digest, ret);
 }
 
-static json_t *form(enum approval_policy policy)
+static json_t *approval_form(enum approval_policy policy)
 {
     const char *meaning = policy == APPROVAL_FIRST
                               ? "Yes runs the code above, and later calls without a question"
@@ -74,14 +74,14 @@ static json_t *form(enum approval_policy policy)
 }
 
 /* Asks what TEXT, whose digest is SHOWN, says; this is the call's question number TRY. */
-static void ask(struct invocation *call, enum approval_policy policy, const char *text,
-                const char *shown, json_int_t try)
+static void approval_ask(struct invocation *call, enum approval_policy policy, const char *text,
+                         const char *shown, json_int_t try)
 {
-    invocation_ask_form(call, KEY, text, form(policy));
+    invocation_ask_form(call, KEY, text, approval_form(policy));
     invocation_keep(call, json_pack("{s:s, s:I}", "shown", shown, "try", try));
 }
 
-static void refuse(struct invocation *call, const char *text)
+static void approval_refuse(struct invocation *call, const char *text)
 {
     call->result.is_error = true;
     invocation_add_text(call, text, strlen(text));
@@ -96,7 +96,7 @@ static void refuse_declined(struct invocation *call, const json_t *content)
                             4 * REASON_CHARACTERS, reason)
             : memory_copy_string("The user declined to run this code.");
 
-    refuse(call, text);
+    approval_refuse(call, text);
 }
 
 enum decision {
@@ -134,8 +134,8 @@ static enum decision read_decision(const json_t *answer)
 
 /* The decision about TEXT, whose digest is SHOWN, as CALL has it by now; a question that has not
  * been decided is asked again, a few times. True: it was accepted. */
-static bool decide(struct invocation *call, enum approval_policy policy, const char *text,
-                   const char *shown)
+static bool approval_decide(struct invocation *call, enum approval_policy policy, const char *text,
+                            const char *shown)
 {
     const json_t *answer = invocation_answer(call, KEY);
     const char *was_shown = json_object_get_string(call->state, "shown");
@@ -149,7 +149,7 @@ static bool decide(struct invocation *call, enum approval_policy policy, const c
         refuse_declined(call, json_object_get(answer, "content"));
         return false;
     case DECISION_CANCELLED:
-        refuse(call, "No decision was made about running this code; ask again later.");
+        approval_refuse(call, "No decision was made about running this code; ask again later.");
         return false;
     case DECISION_ACCEPTED:
         if (is_same)
@@ -160,10 +160,11 @@ static bool decide(struct invocation *call, enum approval_policy policy, const c
         break;
     }
     if (tries >= TRIES)
-        refuse(call, "The client did not answer the question whether this code may run with a "
-                     "decision, so it did not run.");
+        approval_refuse(call,
+                        "The client did not answer the question whether this code may run with a "
+                        "decision, so it did not run.");
     else
-        ask(call, policy, text, shown, tries + 1);
+        approval_ask(call, policy, text, shown, tries + 1);
     return false;
 }
 
@@ -182,7 +183,7 @@ bool approval_settle(struct invocation *call, const struct approval_subject *sub
         return true;
     text = approval_text(subject);
     digest_text(text, shown);
-    if (!decide(call, policy, text, shown))
+    if (!approval_decide(call, policy, text, shown))
         return false;
     if (policy == APPROVAL_FIRST)
         approvals_add(approvals, place);

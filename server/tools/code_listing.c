@@ -45,7 +45,7 @@ struct cut {
     size_t tail;
 };
 
-static struct cut find_cut(const char *text, size_t length)
+static struct cut code_listing_find_cut(const char *text, size_t length)
 {
     if (length <= LISTING_WHOLE_BYTES)
         return (struct cut){length, length};
@@ -57,7 +57,7 @@ static struct cut find_cut(const char *text, size_t length)
 
 struct code_listing code_listing_measure(const char *text, size_t length)
 {
-    const struct cut cut = find_cut(text, length);
+    const struct cut cut = code_listing_find_cut(text, length);
 
     return (struct code_listing){
         .lines = count_lines(text, length),
@@ -85,7 +85,7 @@ static void begin_line(struct writer *writer)
     writer->column = 0;
 }
 
-static void end_line(struct writer *writer)
+static void code_listing_end_line(struct writer *writer)
 {
     buffer_print(writer->buffer, "\n");
     writer->line++;
@@ -100,7 +100,7 @@ static size_t write_character(struct writer *writer, const char *text, size_t le
 
     begin_line(writer);
     if (bytes > 0) {
-        end_line(writer);
+        code_listing_end_line(writer);
         return bytes;
     }
     bytes = *text == '\t' ? 1 : visible_character(text, length, shown);
@@ -134,7 +134,7 @@ static void leave_out(struct writer *writer, const char *text, size_t length)
 void code_listing_append(struct buffer *buffer, const char *text, size_t length)
 {
     const size_t lines = count_lines(text, length);
-    const struct cut cut = find_cut(text, length);
+    const struct cut cut = code_listing_find_cut(text, length);
     struct writer writer = {.buffer = buffer, .line = 1};
 
     for (size_t rest = lines; rest > 0; rest /= 10)

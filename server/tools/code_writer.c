@@ -45,7 +45,7 @@ static const char APPROVAL[] =
     "say "
     "in comments what they do. When one is declined, heed the reason; do not send it again.\n";
 
-static void append(char **text, const char *more)
+static void code_writer_append(char **text, const char *more)
 {
     char *longer = memory_format("%s%s", *text, more);
 
@@ -61,13 +61,13 @@ static void append_environment(char **text, const struct environment *environmen
     const json_t *fact;
     size_t i;
 
-    append(text, "- ");
-    append(text, line);
-    append(text, "\n");
+    code_writer_append(text, "- ");
+    code_writer_append(text, line);
+    code_writer_append(text, "\n");
     json_array_foreach (reach, i, fact) {
-        append(text, "  - ");
-        append(text, json_string_value(fact));
-        append(text, "\n");
+        code_writer_append(text, "  - ");
+        code_writer_append(text, json_string_value(fact));
+        code_writer_append(text, "\n");
     }
 }
 
@@ -76,7 +76,7 @@ static void append_one(char **text, const struct environment *environment)
     AUTO_FREE char *heading =
         memory_format("\nWhere it runs: always pass `environment`: \"%s\".\n", environment->name);
 
-    append(text, heading);
+    code_writer_append(text, heading);
     append_environment(text, environment);
 }
 
@@ -88,16 +88,16 @@ static void append_all(char **text, const struct run_python_settings *settings)
     const json_t *name;
     size_t i;
 
-    append(text, heading);
+    code_writer_append(text, heading);
     json_array_foreach (names, i, name)
         append_environment(text, catalog_find(settings->catalog, json_string_value(name)));
     if (settings->rules)
-        append(text,
-               "- or one that the call defines (`environment_definition`), with packages that "
-               "are installed before the program runs\n");
+        code_writer_append(
+            text, "- or one that the call defines (`environment_definition`), with packages that "
+                  "are installed before the program runs\n");
 }
 
-static bool asks(const struct environment *environment)
+static bool code_writer_asks(const struct environment *environment)
 {
     return environment->settings.approval != APPROVAL_NEVER;
 }
@@ -109,14 +109,14 @@ static bool any_asks(const struct catalog *catalog)
     size_t i;
 
     json_array_foreach (names, i, name)
-        if (asks(catalog_find(catalog, json_string_value(name))))
+        if (code_writer_asks(catalog_find(catalog, json_string_value(name))))
             return true;
     return false;
 }
 
 /* What there is to know for TASK in CHOSEN; both may be NULL. Owned by the caller. */
-static char *write_text(const struct run_python_settings *settings,
-                        const struct environment *chosen, const char *task)
+static char *code_writer_write_text(const struct run_python_settings *settings,
+                                    const struct environment *chosen, const char *task)
 {
     char *text = memory_copy_string(INTRODUCTION);
 
@@ -124,18 +124,18 @@ static char *write_text(const struct run_python_settings *settings,
         append_one(&text, chosen);
     else
         append_all(&text, settings);
-    append(&text, CONDUCT);
-    if (chosen ? asks(chosen) : any_asks(settings->catalog))
-        append(&text, APPROVAL);
+    code_writer_append(&text, CONDUCT);
+    if (chosen ? code_writer_asks(chosen) : any_asks(settings->catalog))
+        code_writer_append(&text, APPROVAL);
     if (task && *task) {
-        append(&text, "\nThe task:\n\n");
-        append(&text, task);
-        append(&text, "\n");
+        code_writer_append(&text, "\nThe task:\n\n");
+        code_writer_append(&text, task);
+        code_writer_append(&text, "\n");
     }
     return text;
 }
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome code_writer_start(struct invocation *call, struct error *err)
 {
     const struct run_python_settings *settings = run_python_settings(call->data);
     const char *name = json_object_get_string(call->arguments, "environment");
@@ -148,13 +148,14 @@ static enum outcome start(struct invocation *call, struct error *err)
         if (!environment)
             return error_set(err, ERROR_INVALID_PARAMS, "there is no environment \"%.64s\"", name);
     }
-    text = write_text(settings, environment, task);
+    text = code_writer_write_text(settings, environment, task);
     prompt_add_text(call, "user", text);
     return OUTCOME_READY;
 }
 
 /* The names of environments that begin with VALUE. */
-static json_t *complete(void *data, const char *argument, const char *value, const json_t *context)
+static json_t *code_writer_complete(void *data, const char *argument, const char *value,
+                                    const json_t *context)
 {
     const struct run_python_settings *settings = run_python_settings(data);
     AUTO_JSON json_t *names = catalog_names(settings->catalog);
@@ -188,8 +189,8 @@ int code_writer_register(struct registry *registry, struct run_python *run_pytho
                 {.name = "task", .title = "Task", .description = "What is to be done"},
             },
         .data = run_python,
-        .complete = complete,
-        .start = start,
+        .complete = code_writer_complete,
+        .start = code_writer_start,
     };
 
     return prompt_register(registry, &prompt, err);

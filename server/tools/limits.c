@@ -119,7 +119,7 @@ static void account_free(struct account *account)
 }
 
 /* The calls of ACCOUNT that are still counted NOW. */
-static double level(const struct limits *limits, const struct account *account, double now)
+static double limits_level(const struct limits *limits, const struct account *account, double now)
 {
     double rate = limits_find(limits, account->name)->calls_per_minute / SECONDS_PER_MINUTE;
 
@@ -136,7 +136,7 @@ static struct account *open_account(struct limits *limits, const char *name, dou
 
         if (strcmp(account->name, name) == 0)
             found = account;
-        else if (level(limits, account, now) <= 0)
+        else if (limits_level(limits, account, now) <= 0)
             account_free(account);
     }
     if (found)
@@ -158,7 +158,7 @@ int limits_admit_call(struct limits *limits, const char *name, struct error *err
     if (per_minute == 0)
         return 0;
     account = open_account(limits, name, now);
-    account->calls = level(limits, account, now);
+    account->calls = limits_level(limits, account, now);
     account->counted = now;
     if (account->calls + 1 > burst)
         return error_set(err, ERROR_BUSY,
@@ -170,7 +170,7 @@ int limits_admit_call(struct limits *limits, const char *name, struct error *err
 
 /* Environments */
 
-static bool is_among(const char *const *names, const char *name)
+static bool limits_is_among(const char *const *names, const char *name)
 {
     for (; *names; names++)
         if (strcmp(*names, name) == 0)
@@ -179,7 +179,7 @@ static bool is_among(const char *const *names, const char *name)
 }
 
 /* "a, b". Owned by the caller. */
-static char *join(const char *const *names)
+static char *limits_join(const char *const *names)
 {
     char *list = memory_copy_string("");
 
@@ -195,9 +195,9 @@ int limits_check_environment(const struct limits *limits, const char *name, cons
                              struct error *err)
 {
     const char *const *allowed = limits_find(limits, name)->environments;
-    AUTO_FREE char *names = allowed ? join(allowed) : NULL;
+    AUTO_FREE char *names = allowed ? limits_join(allowed) : NULL;
 
-    if (!allowed || (environment && is_among(allowed, environment)))
+    if (!allowed || (environment && limits_is_among(allowed, environment)))
         return 0;
     if (!environment)
         return error_set(err, ERROR_INVALID_ARGUMENTS,

@@ -61,7 +61,7 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
     return prompt_entry;
 }
 
-static int check_texts(const struct prompt *prompt, struct error *err)
+static int prompt_check_texts(const struct prompt *prompt, struct error *err)
 {
     if (label_check_text(prompt->title, err) < 0 || label_check_text(prompt->description, err) < 0)
         return -1;
@@ -78,7 +78,7 @@ static int check_prompt(const struct prompt *prompt, struct error *err)
 {
     if (label_check_name("prompt", prompt->name, err) < 0)
         return -1;
-    if (check_texts(prompt, err) < 0)
+    if (prompt_check_texts(prompt, err) < 0)
         return error_prefix(err, "prompt %s", prompt->name);
     return 0;
 }
@@ -96,7 +96,7 @@ int prompt_register(struct registry *registry, const struct prompt *prompt, stru
     return -1;
 }
 
-static int check_arguments(const struct invocation *call, struct error *err)
+static int prompt_check_arguments(const struct invocation *call, struct error *err)
 {
     const struct prompt *prompt = prompt_of(call->entry);
     const char *key;
@@ -121,7 +121,7 @@ int prompt_prepare(struct invocation *call, const struct registry *registry, con
     if (!invocation_find(call, registry, REGISTRY_PROMPTS, name))
         return error_set(err, ERROR_INVALID_PARAMS, "there is no prompt \"%.*s\"", NAME_SHOWN_BYTES,
                          name);
-    return check_arguments(call, err);
+    return prompt_check_arguments(call, err);
 }
 
 void prompt_add_message(struct invocation *call, const char *role, json_t *content)

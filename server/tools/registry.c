@@ -62,7 +62,7 @@ void registry_unwatch(struct registry_watcher *watcher)
     list_remove(&watcher->link);
 }
 
-static void tell(const struct registry *registry, enum registry_kind kind)
+static void registry_tell(const struct registry *registry, enum registry_kind kind)
 {
     LIST_FOR_EACH_SAFE (&registry->watchers, link) {
         struct registry_watcher *watcher = CONTAINER_OF(link, struct registry_watcher, link);
@@ -83,8 +83,8 @@ void registry_update(struct registry *registry, const char *uri)
 
 /* Entries */
 
-static struct entry **find(const struct registry *registry, enum registry_kind kind,
-                           const char *key)
+static struct entry **registry_find_slot(const struct registry *registry, enum registry_kind kind,
+                                         const char *key)
 {
     const struct entry_list *list = &registry->kinds[kind];
 
@@ -99,38 +99,38 @@ int registry_add(struct registry *registry, struct entry *entry, struct error *e
 {
     struct entry_list *list = &registry->kinds[entry->kind];
 
-    if (find(registry, entry->kind, entry->key))
+    if (registry_find_slot(registry, entry->kind, entry->key))
         return error_set(err, ERROR_CONFIG, "%s: registered already", entry->key);
     list->entries = memory_resize(list->entries, (list->count + 1) * sizeof(*list->entries));
     list->entries[list->count++] = entry_ref(entry);
     list->offered = true;
-    tell(registry, entry->kind);
+    registry_tell(registry, entry->kind);
     return 0;
 }
 
 void registry_remove(struct registry *registry, enum registry_kind kind, const char *key)
 {
     struct entry_list *list = &registry->kinds[kind];
-    struct entry **place = find(registry, kind, key);
+    struct entry **place = registry_find_slot(registry, kind, key);
 
     if (!place)
         return;
     entry_unref(*place);
     list->count--;
     memmove(place, place + 1, (size_t)(list->entries + list->count - place) * sizeof(*place));
-    tell(registry, kind);
+    registry_tell(registry, kind);
 }
 
 void registry_replace(struct registry *registry, struct entry *entry)
 {
-    struct entry **place = find(registry, entry->kind, entry->key);
+    struct entry **place = registry_find_slot(registry, entry->kind, entry->key);
     struct entry *before;
 
     assert(place);
     before = *place;
     *place = entry_ref(entry);
     entry_unref(before);
-    tell(registry, entry->kind);
+    registry_tell(registry, entry->kind);
 }
 
 bool registry_offers(const struct registry *registry, enum registry_kind kind)
@@ -152,7 +152,7 @@ struct entry *registry_at(const struct registry *registry, enum registry_kind ki
 struct entry *registry_find(const struct registry *registry, enum registry_kind kind,
                             const char *key)
 {
-    struct entry **place = find(registry, kind, key);
+    struct entry **place = registry_find_slot(registry, kind, key);
 
     return place ? *place : NULL;
 }

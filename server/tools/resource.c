@@ -62,7 +62,7 @@ static struct resource_entry *resource_entry_new(const struct resource *source,
     return resource_entry;
 }
 
-static int check_texts(const struct resource *resource, struct error *err)
+static int resource_check_texts(const struct resource *resource, struct error *err)
 {
     const char *texts[] = {resource->uri, resource->name, resource->title, resource->description,
                            resource->mime_type};
@@ -82,7 +82,7 @@ static int check_resource(const struct resource_entry *entry, struct error *err)
     const char *uri = entry->resource.uri;
     size_t scheme = strcspn(uri, ":/?#{");
 
-    if (check_texts(&entry->resource, err) < 0)
+    if (resource_check_texts(&entry->resource, err) < 0)
         return -1;
     if (scheme == 0 || uri[scheme] != ':')
         return error_set(err, ERROR_CONFIG, "a URI begins with a scheme");
@@ -93,8 +93,8 @@ static int check_resource(const struct resource_entry *entry, struct error *err)
     return uri_template_check(uri, err);
 }
 
-static int add(struct registry *registry, const struct resource *resource, enum registry_kind kind,
-               struct error *err)
+static int resource_add(struct registry *registry, const struct resource *resource,
+                        enum registry_kind kind, struct error *err)
 {
     struct resource_entry *entry = resource_entry_new(resource, kind);
 
@@ -107,20 +107,20 @@ static int add(struct registry *registry, const struct resource *resource, enum 
 
 int resource_register(struct registry *registry, const struct resource *resource, struct error *err)
 {
-    return add(registry, resource, REGISTRY_RESOURCES, err);
+    return resource_add(registry, resource, REGISTRY_RESOURCES, err);
 }
 
 int resource_register_template(struct registry *registry, const struct resource *resource,
                                struct error *err)
 {
-    return add(registry, resource, REGISTRY_TEMPLATES, err);
+    return resource_add(registry, resource, REGISTRY_TEMPLATES, err);
 }
 
 /* Reading */
 
 /* Makes CALL one of the first template that describes URI. The variables in it, or NULL. */
-static json_t *find_template(struct invocation *call, const struct registry *registry,
-                             const char *uri)
+static json_t *resource_find_template(struct invocation *call, const struct registry *registry,
+                                      const char *uri)
 {
     for (size_t i = 0; i < registry_count(registry, REGISTRY_TEMPLATES); i++) {
         const char *template = registry_at(registry, REGISTRY_TEMPLATES, i)->key;
@@ -140,7 +140,7 @@ int resource_prepare(struct invocation *call, const struct registry *registry, c
     if (invocation_find(call, registry, REGISTRY_RESOURCES, uri))
         call->normalised = json_object();
     else
-        call->normalised = find_template(call, registry, uri);
+        call->normalised = resource_find_template(call, registry, uri);
     if (!call->normalised)
         return error_set(err, ERROR_UNKNOWN_RESOURCE, "%.*s", URI_SHOWN_BYTES, uri);
     json_object_set_new(call->normalised, "uri", json_string(uri));

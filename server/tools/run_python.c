@@ -84,18 +84,18 @@ static void python_call_free(struct python_call *python_call)
 }
 
 /* How many steps may be told at once NOW. */
-static double allowance(const struct python_call *python_call, double now)
+static double run_python_allowance(const struct python_call *python_call, double now)
 {
     return fmin(python_call->allowance + (now - python_call->told) * STEPS_PER_SECOND,
                 STEPS_IN_A_ROW);
 }
 
-static void tell(struct python_call *python_call, const char *what)
+static void run_python_tell(struct python_call *python_call, const char *what)
 {
     double now = clock_seconds();
     double seconds = round((now - python_call->started) * 1e3) / 1e3;
 
-    python_call->allowance = fmax(allowance(python_call, now) - 1, 0);
+    python_call->allowance = fmax(run_python_allowance(python_call, now) - 1, 0);
     python_call->told = now;
     python_call->progress = fmax(seconds, python_call->progress + PROGRESS_LEAST);
     python_call->call->progress(python_call->call, python_call->progress, -1, what);
@@ -103,7 +103,7 @@ static void tell(struct python_call *python_call, const char *what)
 
 static void tell_line(struct python_call *python_call, const char *line)
 {
-    tell(python_call, line);
+    run_python_tell(python_call, line);
     free(python_call->last_line);
     python_call->last_line = memory_copy_string(line);
 }
@@ -115,7 +115,7 @@ static bool is_news(const struct python_call *python_call, const char *line)
 
 /* Tells the newest output line, or the step that is waited for, when it is a new one, and
  * otherwise, after a silence, at least that the call is alive. */
-static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void run_python_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct python_call *python_call = CONTAINER_OF(timer, struct python_call, timer);
     AUTO_FREE char *output = run_last_line(python_call->run);
@@ -126,7 +126,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
     if (line && is_news(python_call, line))
         tell_line(python_call, line);
     else if (clock_seconds() - python_call->told >= SILENCE_SECONDS)
-        tell(python_call, line ? line : run_activity(python_call->run));
+        run_python_tell(python_call, line ? line : run_activity(python_call->run));
 }
 
 /* "pulling layer 3 of 7 (41 %)". Owned by the caller. */
@@ -139,7 +139,7 @@ static char *describe_step(const struct preparation_step *step)
 
 /* Each step of a preparation is told at once, and how it moves on, unless there are very many: then
  * the timer finds the newest. */
-static void on_step(void *data, const struct preparation_step *step)
+static void run_python_on_step(void *data, const struct preparation_step *step)
 {
     struct python_call *python_call = data;
 
@@ -148,7 +148,7 @@ static void on_step(void *data, const struct preparation_step *step)
     free(python_call->step);
     python_call->step = step ? describe_step(step) : NULL;
     if (step && is_news(python_call, python_call->step) &&
-        allowance(python_call, clock_seconds()) >= 1)
+        run_python_allowance(python_call, clock_seconds()) >= 1)
         tell_line(python_call, python_call->step);
 }
 
@@ -162,7 +162,7 @@ static void log_end(struct invocation *call, const json_t *structured)
                              "duration", json_object_get(structured, "duration")));
 }
 
-static void on_done(void *data, const struct run_report *report)
+static void run_python_on_done(void *data, const struct run_report *report)
 {
     struct python_call *python_call = data;
     struct invocation *call = python_call->call;
@@ -194,7 +194,7 @@ static struct environment *find_environment(const struct run_python *run_python,
 }
 
 /* Before an environment is looked for or made. */
-static int check_allowed(const struct python_call *python_call, struct error *err)
+static int run_python_check_allowed(const struct python_call *python_call, struct error *err)
 {
     const struct principal *principal = python_call->call->caller->principal;
     const json_t *arguments = python_call->call->arguments;
@@ -205,8 +205,8 @@ static int check_allowed(const struct python_call *python_call, struct error *er
     return limits_check_environment(principal->limits, principal->name, name, err);
 }
 
-static struct environment *choose_environment(const struct run_python *run_python,
-                                              const json_t *arguments, struct error *err)
+static struct environment *run_python_choose_environment(const struct run_python *run_python,
+                                                         const json_t *arguments, struct error *err)
 {
     const json_t *definition = json_object_get(arguments, "environment_definition");
 
@@ -269,16 +269,16 @@ static struct working_directory *choose_directory(struct python_call *python_cal
 }
 
 /* What the call asks for; nothing is begun. */
-static int choose(struct python_call *python_call, struct error *err)
+static int run_python_choose(struct python_call *python_call, struct error *err)
 {
     const json_t *arguments = python_call->call->arguments;
     struct run_setting *setting = &python_call->setting;
 
     if (check_code(json_object_get(arguments, "code"), err) < 0)
         return -1;
-    if (check_allowed(python_call, err) < 0)
+    if (run_python_check_allowed(python_call, err) < 0)
         return -1;
-    setting->environment = choose_environment(python_call->run_python, arguments, err);
+    setting->environment = run_python_choose_environment(python_call->run_python, arguments, err);
     if (!setting->environment)
         return -1;
     return choose_timeout(setting->environment, arguments, &setting->timeout, err);
@@ -317,7 +317,7 @@ static bool is_approved(struct python_call *python_call)
                               : &python_call->run_python->approvals);
 }
 
-static int submit(struct python_call *python_call, struct error *err)
+static int run_python_submit(struct python_call *python_call, struct error *err)
 {
     const json_t *code = json_object_get(python_call->call->arguments, "code");
     struct caller_state *state = caller_state_of(python_call->call);
@@ -342,8 +342,8 @@ static int submit(struct python_call *python_call, struct error *err)
                                            .owner = principal->name,
                                            .owner_runs = limits->concurrent_runs,
                                            .data = python_call,
-                                           .progress = on_step,
-                                           .done = on_done,
+                                           .progress = run_python_on_step,
+                                           .done = run_python_on_done,
                                        },
                                        err);
     trace_variables_deinit(&variables);
@@ -351,7 +351,7 @@ static int submit(struct python_call *python_call, struct error *err)
     return python_call->run ? 0 : -1;
 }
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome run_python_start(struct invocation *call, struct error *err)
 {
     struct run_python *run_python = call->data;
     struct python_call *python_call = NEW(struct python_call);
@@ -361,8 +361,8 @@ static enum outcome start(struct invocation *call, struct error *err)
     python_call->started = clock_seconds();
     python_call->told = python_call->started;
     python_call->allowance = STEPS_IN_A_ROW;
-    ev_timer_init(&python_call->timer, on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
-    if (choose(python_call, err) < 0) {
+    ev_timer_init(&python_call->timer, run_python_on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
+    if (run_python_choose(python_call, err) < 0) {
         python_call_free(python_call);
         return OUTCOME_FAILED;
     }
@@ -371,7 +371,7 @@ static enum outcome start(struct invocation *call, struct error *err)
         python_call_free(python_call);
         return OUTCOME_READY;
     }
-    if (submit(python_call, err) < 0) {
+    if (run_python_submit(python_call, err) < 0) {
         python_call_free(python_call);
         return OUTCOME_FAILED;
     }
@@ -381,7 +381,7 @@ static enum outcome start(struct invocation *call, struct error *err)
     return OUTCOME_PENDING;
 }
 
-static void cancel(struct invocation *call)
+static void run_python_cancel(struct invocation *call)
 {
     struct python_call *python_call = call->work;
 
@@ -390,7 +390,7 @@ static void cancel(struct invocation *call)
 }
 
 /* DESCRIPTION is borrowed by what is returned; the JSON in it is new. */
-static struct tool describe(struct run_python *run_python, const char *description)
+static struct tool run_python_describe(struct run_python *run_python, const char *description)
 {
     const struct run_python_settings *settings = &run_python->settings;
 
@@ -405,12 +405,13 @@ static struct tool describe(struct run_python *run_python, const char *descripti
         .task_support = TOOL_TASK_OPTIONAL,
         .task_after = TASK_AFTER_SECONDS,
         .data = run_python,
-        .start = start,
-        .cancel = cancel,
+        .start = run_python_start,
+        .cancel = run_python_cancel,
     };
 }
 
-static void set(struct run_python *run_python, const struct run_python_settings *settings)
+static void run_python_set(struct run_python *run_python,
+                           const struct run_python_settings *settings)
 {
     char *name = memory_copy_string(settings->default_environment);
 
@@ -429,8 +430,8 @@ struct run_python *run_python_register(struct registry *registry,
         run_python_description(settings->catalog, settings->default_environment);
     struct tool tool;
 
-    set(run_python, settings);
-    tool = describe(run_python, description);
+    run_python_set(run_python, settings);
+    tool = run_python_describe(run_python, description);
     if (tool_register_function(registry, &tool, err) < 0) {
         run_python_free(run_python);
         return NULL;
@@ -457,8 +458,8 @@ int run_python_reload(struct run_python *run_python, struct registry *registry,
     const struct tool *before = tool_of(registry_find(registry, REGISTRY_TOOLS, RUN_PYTHON_NAME));
     struct tool tool;
 
-    set(run_python, settings);
-    tool = describe(run_python, description);
+    run_python_set(run_python, settings);
+    tool = run_python_describe(run_python, description);
     if (!looks_alike(before, &tool))
         return tool_replace(registry, &tool, err);
     json_decref(tool.input_schema);

@@ -91,7 +91,7 @@ static json_t *built_in(const char *name)
     return schema;
 }
 
-static json_t *property(json_t *schema, const char *name)
+static json_t *run_python_definition_property(json_t *schema, const char *name)
 {
     return json_object_get(json_object_get(schema, "properties"), name);
 }
@@ -113,7 +113,7 @@ static double longest_timeout(const struct catalog *catalog, const json_t *names
 }
 
 /* A whole number without a fraction, as people write it. */
-static json_t *number(double value)
+static json_t *run_python_definition_number(double value)
 {
     if (value == (double)(json_int_t)value)
         return json_integer((json_int_t)value);
@@ -127,15 +127,16 @@ json_t *run_python_input_schema(const struct catalog *catalog, const char *defau
     AUTO_JSON json_t *names = catalog_names(catalog);
     const struct environment *fallback = catalog_find(catalog, default_environment);
 
-    json_object_set_new(property(schema, "environment"), "description",
+    json_object_set_new(run_python_definition_property(schema, "environment"), "description",
                         describe_environments(catalog, names, default_environment));
-    json_object_set_new(property(schema, "timeout"), "maximum",
-                        number(longest_timeout(catalog, names, rules)));
-    json_object_set_new(property(schema, "timeout"), "description",
+    json_object_set_new(run_python_definition_property(schema, "timeout"), "maximum",
+                        run_python_definition_number(longest_timeout(catalog, names, rules)));
+    json_object_set_new(run_python_definition_property(schema, "timeout"), "description",
                         json_string_format("Seconds after which the program is killed. Default: "
                                            "%g.",
                                            fallback->settings.timeout));
-    json_object_set_new(property(schema, "environment"), "enum", STEAL_PTR(names));
+    json_object_set_new(run_python_definition_property(schema, "environment"), "enum",
+                        STEAL_PTR(names));
     if (rules)
         json_object_set_new(json_object_get(schema, "properties"), "environment_definition",
                             caller_rules_schema(rules));

@@ -17,7 +17,7 @@ enum {
 
 /* As Python's subprocess has it. A script that was killed before anybody could wait for it was
  * killed by SIGKILL: nothing else does that. */
-static int returncode(const struct process_end *end)
+static int run_result_returncode(const struct process_end *end)
 {
     if (!end->reported)
         return -SIGKILL;
@@ -64,7 +64,8 @@ static json_t *explain_signal(int number)
 }
 
 /* The sentence for the model when the script cannot tell by itself what went wrong. */
-static json_t *explain(const struct run_report *report, const struct run_setting *setting)
+static json_t *run_result_explain(const struct run_report *report,
+                                  const struct run_setting *setting)
 {
     const struct process_end *end = &report->process;
 
@@ -76,14 +77,14 @@ static json_t *explain(const struct run_report *report, const struct run_setting
         return explain_timeout(setting);
     if (report->end == RUN_DISK_LIMIT)
         return explain_disk(setting);
-    if (end->out_of_memory && returncode(end) != 0)
+    if (end->out_of_memory && run_result_returncode(end) != 0)
         return explain_memory(setting);
-    if (returncode(end) < 0)
-        return explain_signal(-returncode(end));
+    if (run_result_returncode(end) < 0)
+        return explain_signal(-run_result_returncode(end));
     return json_null();
 }
 
-static double rounded(double seconds)
+static double run_result_rounded(double seconds)
 {
     return seconds > 0 ? round(seconds * 1e6) / 1e6 : 0;
 }
@@ -93,7 +94,7 @@ static json_t *string_or_null(const char *string)
     return string ? json_string_format("%s", string) : json_null();
 }
 
-static void set_streams(json_t *structured, const struct capture *streams)
+static void run_result_set_streams(json_t *structured, const struct capture *streams)
 {
     const struct capture *out = &streams[PROCESS_STDOUT];
     const struct capture *err = &streams[PROCESS_STDERR];
@@ -111,7 +112,7 @@ static void set_end(json_t *structured, const struct run_report *report,
                     const struct run_setting *setting)
 {
     bool ran = report->end != RUN_FAILED;
-    int code = ran ? returncode(&report->process) : 0;
+    int code = ran ? run_result_returncode(&report->process) : 0;
     bool success = report->end == RUN_ENDED && code == 0 && !report->process.survivors;
 
     json_object_set_new(structured, "success", json_boolean(success));
@@ -119,7 +120,7 @@ static void set_end(json_t *structured, const struct run_report *report,
     json_object_set_new(structured, "signal", code < 0 ? signal_name(-code) : json_null());
     json_object_set_new(structured, "timed_out", json_boolean(report->end == RUN_TIMED_OUT));
     json_object_set_new(structured, "out_of_memory", json_boolean(report->process.out_of_memory));
-    json_object_set_new(structured, "error", explain(report, setting));
+    json_object_set_new(structured, "error", run_result_explain(report, setting));
 }
 
 static void set_place(json_t *structured, const struct run_report *report,
@@ -140,16 +141,17 @@ static void set_place(json_t *structured, const struct run_report *report,
 static void set_cost(json_t *structured, const struct run_report *report)
 {
     const struct process_end *end = &report->process;
-    json_t *timings = json_pack("{s:f, s:f, s:f, s:f}",                      //
-                                "prepare", rounded(report->prepare_seconds), //
-                                "wait", rounded(report->wait_seconds),       //
-                                "start", rounded(end->start_seconds),        //
-                                "run", rounded(end->run_seconds));
-    json_t *usage = json_pack("{s:f, s:I}",                             //
-                              "cpu_seconds", rounded(end->cpu_seconds), //
+    json_t *timings = json_pack("{s:f, s:f, s:f, s:f}",                                 //
+                                "prepare", run_result_rounded(report->prepare_seconds), //
+                                "wait", run_result_rounded(report->wait_seconds),       //
+                                "start", run_result_rounded(end->start_seconds),        //
+                                "run", run_result_rounded(end->run_seconds));
+    json_t *usage = json_pack("{s:f, s:I}",                                        //
+                              "cpu_seconds", run_result_rounded(end->cpu_seconds), //
                               "peak_memory_bytes", (json_int_t)end->peak_memory);
 
-    json_object_set_new(structured, "duration", json_real(rounded(report->total_seconds)));
+    json_object_set_new(structured, "duration",
+                        json_real(run_result_rounded(report->total_seconds)));
     json_object_set_new(structured, "timings", timings);
     json_object_set_new(structured, "usage", usage);
 }
@@ -159,7 +161,7 @@ json_t *run_result_structured(const struct run_report *report, const struct run_
     json_t *structured = json_object();
 
     set_end(structured, report, setting);
-    set_streams(structured, report->streams);
+    run_result_set_streams(structured, report->streams);
     set_place(structured, report, setting);
     set_cost(structured, report);
     return structured;
@@ -171,25 +173,25 @@ static size_t string_length(const json_t *structured, const char *key)
 }
 
 /* The limit of TEXT is known to suffice for what is put into it. */
-static void add(struct buffer *text, const char *bytes, size_t length)
+static void run_result_add(struct buffer *text, const char *bytes, size_t length)
 {
     struct error ignored = ERROR_INIT;
 
     (void)buffer_append(text, bytes, length, &ignored);
 }
 
-static void add_string(struct buffer *text, const char *string)
+static void run_result_add_string(struct buffer *text, const char *string)
 {
-    add(text, string, strlen(string));
+    run_result_add(text, string, strlen(string));
 }
 
 /* A new line, unless TEXT is at the start of one. */
-static void end_line(struct buffer *text)
+static void run_result_end_line(struct buffer *text)
 {
     size_t length = buffer_length(text);
 
     if (length > 0 && buffer_bytes(text)[length - 1] != '\n')
-        add(text, "\n", 1);
+        run_result_add(text, "\n", 1);
 }
 
 static void add_error(struct buffer *text, const json_t *structured)
@@ -198,10 +200,11 @@ static void add_error(struct buffer *text, const json_t *structured)
 
     if (!error)
         return;
-    add_string(text, json_is_null(json_object_get(structured, "returncode")) ? "The run failed: "
-                                                                             : "The script ");
-    add_string(text, error);
-    add_string(text, ".\n");
+    run_result_add_string(text, json_is_null(json_object_get(structured, "returncode"))
+                                    ? "The run failed: "
+                                    : "The script ");
+    run_result_add_string(text, error);
+    run_result_add_string(text, ".\n");
 }
 
 static void add_exit_code(struct buffer *text, const json_t *structured)
@@ -212,7 +215,7 @@ static void add_exit_code(struct buffer *text, const json_t *structured)
         memory_format("exitcode: %" JSON_INTEGER_FORMAT " (execution %s)\n",
                       json_integer_value(code), success ? "succeeded" : "failed");
 
-    add_string(text, line);
+    run_result_add_string(text, line);
 }
 
 static void add_output(struct buffer *text, const json_t *structured)
@@ -220,24 +223,25 @@ static void add_output(struct buffer *text, const json_t *structured)
     const json_t *out = json_object_get(structured, "stdout");
     const json_t *err = json_object_get(structured, "stderr");
 
-    add_string(text, "Code output: ");
-    add(text, json_string_value(out), json_string_length(out));
+    run_result_add_string(text, "Code output: ");
+    run_result_add(text, json_string_value(out), json_string_length(out));
     if (json_string_length(err) == 0)
         return;
-    end_line(text);
-    add_string(text, "Error output:\n");
-    add(text, json_string_value(err), json_string_length(err));
+    run_result_end_line(text);
+    run_result_add_string(text, "Error output:\n");
+    run_result_add(text, json_string_value(err), json_string_length(err));
 }
 
 static void add_empty_hint(struct buffer *text, const json_t *structured)
 {
     if (string_length(structured, "stdout") || string_length(structured, "stderr"))
         return;
-    add_string(text, "(none: the script printed nothing");
+    run_result_add_string(text, "(none: the script printed nothing");
     if (json_is_true(json_object_get(structured, "success")))
-        add_string(text, ". The value of a bare expression on the last line is not shown; if that "
-                         "was what you wanted to see, print() it");
-    add_string(text, ")");
+        run_result_add_string(
+            text, ". The value of a bare expression on the last line is not shown; if that "
+                  "was what you wanted to see, print() it");
+    run_result_add_string(text, ")");
 }
 
 static void add_cut(struct buffer *text, const json_t *structured)
@@ -251,11 +255,11 @@ static void add_cut(struct buffer *text, const json_t *structured)
 
     if (!json_is_true(json_object_get(structured, "truncated")))
         return;
-    end_line(text);
-    add_string(text, line);
+    run_result_end_line(text);
+    run_result_add_string(text, line);
 }
 
-static void add_files(struct buffer *text, const json_t *structured)
+static void run_result_add_files(struct buffer *text, const json_t *structured)
 {
     const json_t *files = json_object_get(structured, "files");
     size_t count = json_array_size(files);
@@ -264,22 +268,22 @@ static void add_files(struct buffer *text, const json_t *structured)
 
     if (count == 0)
         return;
-    end_line(text);
-    add_string(text, "Files created or changed:");
+    run_result_end_line(text);
+    run_result_add_string(text, "Files created or changed:");
     json_array_foreach (files, i, file) {
         AUTO_FREE char *size =
             quantity_bytes((uint64_t)json_integer_value(json_object_get(file, "size")));
 
         if (i == FILES_SHOWN)
             break;
-        add_string(text, i == 0 ? " " : ", ");
-        add_string(text, json_object_get_string(file, "path"));
-        add_string(text, " (");
-        add_string(text, size);
-        add_string(text, ")");
+        run_result_add_string(text, i == 0 ? " " : ", ");
+        run_result_add_string(text, json_object_get_string(file, "path"));
+        run_result_add_string(text, " (");
+        run_result_add_string(text, size);
+        run_result_add_string(text, ")");
     }
     if (count > FILES_SHOWN)
-        add_string(text, ", ...");
+        run_result_add_string(text, ", ...");
 }
 
 static size_t text_limit(const json_t *structured)
@@ -300,7 +304,7 @@ json_t *run_result_text(const json_t *structured)
         add_output(&text, structured);
         add_empty_hint(&text, structured);
         add_cut(&text, structured);
-        add_files(&text, structured);
+        run_result_add_files(&text, structured);
     }
     string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));
     buffer_deinit(&text);

@@ -73,7 +73,7 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
     return tool_entry;
 }
 
-static int check_texts(const struct tool *tool, struct error *err)
+static int tool_check_texts(const struct tool *tool, struct error *err)
 {
     if (label_check_text(tool->title, err) < 0 || label_check_text(tool->description, err) < 0)
         return error_prefix(err, "tool %s", tool->name);
@@ -109,11 +109,11 @@ static int check_output(const struct tool_entry *entry, struct error *err)
     return 0;
 }
 
-static int check_entry(struct tool_entry *entry, struct error *err)
+static int tool_check_entry(struct tool_entry *entry, struct error *err)
 {
     if (label_check_name("tool", entry->tool.name, err) < 0)
         return -1;
-    if (check_texts(&entry->tool, err) < 0)
+    if (tool_check_texts(&entry->tool, err) < 0)
         return -1;
     if (compile_input(entry, err) < 0)
         return error_prefix(err, "tool %s: input schema", entry->tool.name);
@@ -127,7 +127,7 @@ static struct tool_entry *make_entry(const struct tool *tool, struct error *err)
 {
     struct tool_entry *tool_entry = tool_entry_new(tool);
 
-    if (check_entry(tool_entry, err) == 0)
+    if (tool_check_entry(tool_entry, err) == 0)
         return tool_entry;
     tool_entry_free(&tool_entry->entry);
     return NULL;
@@ -157,7 +157,7 @@ int tool_replace(struct registry *registry, const struct tool *tool, struct erro
 
 /* Arguments */
 
-static bool is_required(const json_t *schema, const char *key)
+static bool tool_is_required(const json_t *schema, const char *key)
 {
     const json_t *name;
     size_t i;
@@ -171,7 +171,8 @@ static bool is_required(const json_t *schema, const char *key)
 
 static bool is_optional(const json_t *schema, const char *key)
 {
-    return json_object_get(json_object_get(schema, "properties"), key) && !is_required(schema, key);
+    return json_object_get(json_object_get(schema, "properties"), key) &&
+           !tool_is_required(schema, key);
 }
 
 /* The arguments without the nulls that stand for "absent", also those inside of objects; these are
@@ -193,7 +194,7 @@ static json_t *drop_nulls(json_t *arguments, const json_t *schema)
     return normalised;
 }
 
-static void normalise(struct invocation *call)
+static void tool_normalise(struct invocation *call)
 {
     call->normalised = call->arguments
                            ? drop_nulls(call->arguments, tool_of(call->entry)->input_schema)
@@ -201,7 +202,7 @@ static void normalise(struct invocation *call)
     call->arguments = call->normalised;
 }
 
-static int check_arguments(const struct invocation *call, struct error *err)
+static int tool_check_arguments(const struct invocation *call, struct error *err)
 {
     struct misfits misfits = {.whole = "the call", .prefix = ""};
 
@@ -211,19 +212,19 @@ static int check_arguments(const struct invocation *call, struct error *err)
 
 /* Calls */
 
-static int prepare(struct invocation *call, const struct registry *registry, const char *name,
-                   struct error *err)
+static int tool_prepare_call(struct invocation *call, const struct registry *registry,
+                             const char *name, struct error *err)
 {
     if (!invocation_find(call, registry, REGISTRY_TOOLS, name))
         return error_set(err, ERROR_UNKNOWN_TOOL, "%.*s", NAME_SHOWN_BYTES, name);
-    normalise(call);
-    return check_arguments(call, err);
+    tool_normalise(call);
+    return tool_check_arguments(call, err);
 }
 
 int tool_prepare(struct invocation *call, const struct registry *registry, const char *name,
                  struct error *err)
 {
-    if (prepare(call, registry, name, err) == 0)
+    if (tool_prepare_call(call, registry, name, err) == 0)
         return 0;
     account_refuse(call, name, err);
     return -1;

@@ -27,7 +27,7 @@ static bool is_one_of(const char *text, const char *const *texts)
 
 /* Checks one annotation. */
 
-static int check_name(const json_t *name, const json_t *found, struct error *err)
+static int tool_headers_check_name(const json_t *name, const json_t *found, struct error *err)
 {
     const char *text = json_string_value(name);
     json_t *other;
@@ -51,12 +51,12 @@ static int check_annotation(const struct place *place, const json_t *found, stru
         return error_set(err, ERROR_CONFIG, KEYWORD " is only for properties of properties");
     if (!type || !is_one_of(type, TYPES))
         return error_set(err, ERROR_CONFIG, KEYWORD " is only for a string, integer or boolean");
-    return check_name(json_object_get(place->schema, KEYWORD), found, err);
+    return tool_headers_check_name(json_object_get(place->schema, KEYWORD), found, err);
 }
 
 /* Goes through all of a schema. */
 
-static int visit(const struct place *place, json_t *found, struct error *err);
+static int tool_headers_visit(const struct place *place, json_t *found, struct error *err);
 
 /* KEY stands in the schema at PLACE, with VALUE; its parts are schemas in turn, or hold them. */
 static int visit_part(const struct place *place, const char *key, const json_t *value,
@@ -68,14 +68,14 @@ static int visit_part(const struct place *place, const char *key, const json_t *
     json_t *schema;
 
     if (!is_property)
-        return visit(&beyond, found, err);
+        return tool_headers_visit(&beyond, found, err);
     json_object_foreach ((json_t *)value, name, schema) {
         AUTO_JSON json_t *path = place->path ? json_copy((json_t *)place->path) : NULL;
         const struct place inside = {.schema = schema, .path = path};
 
         if (path)
             json_array_append_new(path, json_string(name));
-        if (visit(&inside, found, err) < 0)
+        if (tool_headers_visit(&inside, found, err) < 0)
             return -1;
     }
     return 0;
@@ -89,13 +89,13 @@ static int visit_elements(const json_t *array, json_t *found, struct error *err)
     json_array_foreach (array, i, element) {
         const struct place place = {.schema = element};
 
-        if (visit(&place, found, err) < 0)
+        if (tool_headers_visit(&place, found, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static void note(const struct place *place, json_t *found)
+static void tool_headers_note(const struct place *place, json_t *found)
 {
     json_t *entry = json_array();
 
@@ -105,7 +105,7 @@ static void note(const struct place *place, json_t *found)
 }
 
 /* What is only data is passed over, however much it looks like a schema. */
-static int visit(const struct place *place, json_t *found, struct error *err)
+static int tool_headers_visit(const struct place *place, json_t *found, struct error *err)
 {
     static const char *const DATA[] = {"default", "examples", "const", "enum", KEYWORD, NULL};
     const char *key;
@@ -116,7 +116,7 @@ static int visit(const struct place *place, json_t *found, struct error *err)
     if (json_object_get(place->schema, KEYWORD)) {
         if (check_annotation(place, found, err) < 0)
             return -1;
-        note(place, found);
+        tool_headers_note(place, found);
     }
     json_object_foreach ((json_t *)place->schema, key, value) {
         if (!is_one_of(key, DATA) && visit_part(place, key, value, found, err) < 0)
@@ -131,7 +131,7 @@ int tool_headers_read(const json_t *schema, json_t **ret, struct error *err)
     AUTO_JSON json_t *path = json_array();
     const struct place root = {.schema = schema, .path = path};
 
-    if (visit(&root, found, err) < 0)
+    if (tool_headers_visit(&root, found, err) < 0)
         return -1;
     *ret = json_array_size(found) > 0 ? json_incref(found) : NULL;
     return 0;

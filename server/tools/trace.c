@@ -67,7 +67,7 @@ static bool is_key(const char *text, size_t length)
            strspn(text, rest) >= length;
 }
 
-static bool is_value(const char *text, size_t length)
+static bool trace_is_value(const char *text, size_t length)
 {
     if (length == 0 || length > VALUE_LENGTH)
         return false;
@@ -94,7 +94,7 @@ static bool is_member(const char *text, size_t length)
     if (!equals)
         return false;
     return is_key(text, (size_t)(equals - text)) &&
-           is_value(equals + 1, length - (size_t)(equals + 1 - text));
+           trace_is_value(equals + 1, length - (size_t)(equals + 1 - text));
 }
 
 static bool is_state(const char *state)

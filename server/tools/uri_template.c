@@ -87,7 +87,7 @@ int uri_template_check(const char *template, struct error *err)
 
 /* Matching */
 
-static int hexadecimal(char digit)
+static int uri_template_hexadecimal(char digit)
 {
     if (digit >= '0' && digit <= '9')
         return digit - '0';
@@ -96,14 +96,14 @@ static int hexadecimal(char digit)
 }
 
 /* The LENGTH bytes of TEXT without percent-encoding. NULL when they are no text then. */
-static json_t *decode(const char *text, size_t length)
+static json_t *uri_template_decode(const char *text, size_t length)
 {
     AUTO_FREE char *bytes = memory_new(length + 1, 1);
     size_t done = 0;
 
     for (size_t i = 0; i < length; i++) {
-        int high = i + 2 < length ? hexadecimal(text[i + 1]) : -1;
-        int low = i + 2 < length ? hexadecimal(text[i + 2]) : -1;
+        int high = i + 2 < length ? uri_template_hexadecimal(text[i + 1]) : -1;
+        int low = i + 2 < length ? uri_template_hexadecimal(text[i + 2]) : -1;
 
         if (text[i] != '%') {
             bytes[done++] = text[i];
@@ -119,7 +119,7 @@ static json_t *decode(const char *text, size_t length)
 
 /* How many bytes of URI are VARIABLE's, 0 for a mismatch. What comes first ends as early as its
  * literal allows: nothing that comes later could match if it did not then. */
-static size_t measure(const struct variable *variable, const char *uri)
+static size_t uri_template_measure(const struct variable *variable, const char *uri)
 {
     size_t most = strcspn(uri, "/");
     size_t length = strlen(uri);
@@ -141,10 +141,10 @@ static size_t measure(const struct variable *variable, const char *uri)
 }
 
 /* Adds what VARIABLE has in *URI, and goes behind its literal. */
-static bool take(const struct variable *variable, const char **uri, json_t *values)
+static bool uri_template_take(const struct variable *variable, const char **uri, json_t *values)
 {
-    size_t length = measure(variable, *uri);
-    json_t *value = length > 0 ? decode(*uri, length) : NULL;
+    size_t length = uri_template_measure(variable, *uri);
+    json_t *value = length > 0 ? uri_template_decode(*uri, length) : NULL;
     AUTO_FREE char *name = memory_format("%.*s", (int)variable->length, variable->name);
 
     if (!value)
@@ -165,7 +165,7 @@ json_t *uri_template_match(const char *template, const char *uri)
     values = json_object();
     uri += prefix;
     for (template += prefix; next_variable(template, &variable); template = variable.literal) {
-        if (take(&variable, &uri, values))
+        if (uri_template_take(&variable, &uri, values))
             continue;
         json_decref(values);
         return NULL;

@@ -45,7 +45,7 @@ static bool has_option(int fd, int option, int wanted)
     return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 && value == wanted;
 }
 
-static int check(int fd, struct error *err)
+static int activation_check(int fd, struct error *err)
 {
     struct endpoint endpoint;
 
@@ -64,11 +64,11 @@ static int check(int fd, struct error *err)
     return 0;
 }
 
-static int prepare(int fd, struct error *err)
+static int activation_prepare(int fd, struct error *err)
 {
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
         return error_set_errno(err, errno, "descriptor %d", fd);
-    if (check(fd, err) < 0)
+    if (activation_check(fd, err) < 0)
         return -1;
     return fd_set_nonblocking(fd, err);
 }
@@ -91,7 +91,7 @@ int activation_take(int ret[static ACTIVATION_SOCKETS], struct error *err)
         return -1;
     for (int i = 0; i < (int)count; i++) {
         ret[i] = FIRST_FD + i;
-        if (prepare(ret[i], err) < 0) {
+        if (activation_prepare(ret[i], err) < 0) {
             close_all((int)count);
             return -1;
         }

@@ -31,7 +31,7 @@ static int parse_systemd(const char *rest, struct address *ret, struct error *er
     return 0;
 }
 
-static int parse_unix(const char *path, struct address *ret, struct error *err)
+static int address_parse_unix(const char *path, struct address *ret, struct error *err)
 {
     struct endpoint endpoint = {.local.sun_family = AF_UNIX, .length = sizeof(endpoint.local)};
     size_t length = strlen(path);
@@ -123,7 +123,8 @@ static int strip_brackets(char **host, struct error *err)
 }
 
 /* HOST:PORT, the LENGTH bytes of TEXT. */
-static int parse_host_port(const char *text, size_t length, struct address *ret, struct error *err)
+static int address_parse_host_port(const char *text, size_t length, struct address *ret,
+                                   struct error *err)
 {
     char copy[ADDRESS_TEXT_BYTES];
     struct address address;
@@ -146,15 +147,15 @@ static int parse_host_port(const char *text, size_t length, struct address *ret,
     return 0;
 }
 
-static int parse_tcp(const char *rest, struct address *ret, struct error *err)
+static int address_parse_tcp(const char *rest, struct address *ret, struct error *err)
 {
-    return parse_host_port(rest, strlen(rest), ret, err);
+    return address_parse_host_port(rest, strlen(rest), ret, err);
 }
 
 /* HTTP */
 
 /* PATH as requests name it: no escapes, no query. */
-static int set_path(struct address *address, const char *path, struct error *err)
+static int address_set_path(struct address *address, const char *path, struct error *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "/-._~!$&'()*+,;=:@";
@@ -176,15 +177,15 @@ static int parse_http(const char *rest, struct address *ret, struct error *err)
     size_t length = strcspn(rest, "/");
     struct address address;
 
-    if (parse_host_port(rest, length, &address, err) < 0 ||
-        set_path(&address, rest[length] ? rest + length : default_path, err) < 0)
+    if (address_parse_host_port(rest, length, &address, err) < 0 ||
+        address_set_path(&address, rest[length] ? rest + length : default_path, err) < 0)
         return -1;
     address.kind = ADDRESS_HTTP;
     *ret = address;
     return 0;
 }
 
-static int parse_https(const char *rest, struct address *ret, struct error *err)
+static int address_parse_https(const char *rest, struct address *ret, struct error *err)
 {
     if (parse_http(rest, ret, err) < 0)
         return -1;
@@ -204,7 +205,8 @@ static int parse_unix_http(const char *rest, struct address *ret, struct error *
                          "a unix socket that speaks HTTP is written unix:///PATH#/mcp, another one "
                          "unix:/PATH");
     file = memory_format("%.*s", (int)(mark - rest), rest);
-    if (parse_unix(file, &address, err) < 0 || set_path(&address, mark + 1, err) < 0)
+    if (address_parse_unix(file, &address, err) < 0 ||
+        address_set_path(&address, mark + 1, err) < 0)
         return -1;
     address.kind = ADDRESS_UNIX_HTTP;
     *ret = address;
@@ -218,10 +220,13 @@ static const struct {
     bool stands_alone; /* nothing may follow */
     int (*parse)(const char *rest, struct address *ret, struct error *err);
 } forms[] = {
-    {"stdio", true, parse_stdio},        {"systemd", true, parse_systemd},
-    {"unix://", false, parse_unix_http}, {"unix:", false, parse_unix},
-    {"tcp:", false, parse_tcp},          {"http://", false, parse_http},
-    {"https://", false, parse_https},
+    {"stdio", true, parse_stdio},
+    {"systemd", true, parse_systemd},
+    {"unix://", false, parse_unix_http},
+    {"unix:", false, address_parse_unix},
+    {"tcp:", false, address_parse_tcp},
+    {"http://", false, parse_http},
+    {"https://", false, address_parse_https},
 };
 
 int address_parse(const char *text, struct address *ret, struct error *err)

@@ -42,15 +42,15 @@ struct authority {
 
 /* The answer */
 
-static void grant(struct authority_check *check, const char *principal)
+static void authority_grant(struct authority_check *check, const char *principal)
 {
     check->status = STATUS_GRANTED;
     snprintf(check->principal, sizeof check->principal, "%s", principal);
 }
 
 /* ERROR, of RFC 6750, and DESCRIPTION only if something was shown. */
-static void refuse(struct authority_check *check, unsigned status, const char *error,
-                   const char *description)
+static void authority_refuse(struct authority_check *check, unsigned status, const char *error,
+                             const char *description)
 {
     const struct oauth *oauth = check->authority->oauth;
 
@@ -89,7 +89,7 @@ static unsigned count_failure(const struct authority_check *check)
     return ++failures->count;
 }
 
-static void on_delay_end(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void authority_on_delay_end(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct authority_check *check = CONTAINER_OF(timer, struct authority_check, timer);
 
@@ -98,9 +98,9 @@ static void on_delay_end(struct ev_loop *loop, struct ev_timer *timer, int event
     check->done(check);
 }
 
-static enum outcome delay(struct authority_check *check)
+static enum outcome authority_delay(struct authority_check *check)
 {
-    ev_timer_init(&check->timer, on_delay_end, DELAY_SECONDS, 0);
+    ev_timer_init(&check->timer, authority_on_delay_end, DELAY_SECONDS, 0);
     ev_timer_start(check->authority->loop, &check->timer);
     return OUTCOME_PENDING;
 }
@@ -111,14 +111,14 @@ static enum outcome refuse_token(struct authority_check *check, unsigned status,
 {
     unsigned failures = count_failure(check);
 
-    refuse(check, status, error, description);
+    authority_refuse(check, status, error, description);
     if (failures <= FAILURES_UNPUNISHED) {
         log_warning("a client without the right token was refused");
         return OUTCOME_READY;
     }
     if (failures == FAILURES_UNPUNISHED + 1)
         log_warning("many clients without the right token: further ones are answered late");
-    return delay(check);
+    return authority_delay(check);
 }
 
 /* The question */
@@ -151,10 +151,10 @@ static enum outcome settle_signed(struct authority_check *check)
 {
     switch (check->oauth.verdict) {
     case OAUTH_GRANTED:
-        grant(check, check->oauth.principal);
+        authority_grant(check, check->oauth.principal);
         return OUTCOME_READY;
     case OAUTH_INSUFFICIENT:
-        refuse(check, STATUS_FORBIDDEN, "insufficient_scope", check->oauth.reason);
+        authority_refuse(check, STATUS_FORBIDDEN, "insufficient_scope", check->oauth.reason);
         return OUTCOME_READY;
     case OAUTH_UNAVAILABLE:
         check->status = STATUS_UNAVAILABLE;
@@ -165,7 +165,7 @@ static enum outcome settle_signed(struct authority_check *check)
     return refuse_token(check, STATUS_UNAUTHORIZED, "invalid_token", check->oauth.reason);
 }
 
-static void on_signed(struct oauth_check *oauth)
+static void authority_on_signed(struct oauth_check *oauth)
 {
     struct authority_check *check = CONTAINER_OF(oauth, struct authority_check, oauth);
 
@@ -178,7 +178,7 @@ static enum outcome check_signed(struct authority_check *check, const char *toke
     check->oauth = (struct oauth_check){
         .oauth = check->authority->oauth,
         .token = token,
-        .done = on_signed,
+        .done = authority_on_signed,
     };
     return oauth_check(&check->oauth) == OUTCOME_READY ? settle_signed(check) : OUTCOME_PENDING;
 }
@@ -193,13 +193,13 @@ static enum outcome check_token(struct authority_check *check, const char *text,
         return check_signed(check, text);
     if (!principal)
         return refuse_token(check, STATUS_UNAUTHORIZED, "invalid_token", NULL);
-    grant(check, principal);
+    authority_grant(check, principal);
     return OUTCOME_READY;
 }
 
 static enum outcome answer_none(struct authority_check *check)
 {
-    refuse(check, STATUS_UNAUTHORIZED, NULL, NULL);
+    authority_refuse(check, STATUS_UNAUTHORIZED, NULL, NULL);
     return OUTCOME_READY;
 }
 

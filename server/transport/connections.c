@@ -70,19 +70,19 @@ static void connection_free(struct connection *connection)
     free(connection);
 }
 
-static void leave(struct connection *connection)
+static void connections_leave(struct connection *connection)
 {
     list_remove(&connection->link);
     list_append(&connection->owner->leaving, &connection->link);
 }
 
-static void on_leaving(struct stream *stream)
+static void connections_on_leaving(struct stream *stream)
 {
-    leave(CONTAINER_OF(stream, struct connection, stream));
+    connections_leave(CONTAINER_OF(stream, struct connection, stream));
 }
 
 /* Hands the descriptors to the stream. */
-static void serve(struct connection *connection, int out, double grace_seconds)
+static void connections_serve(struct connection *connection, int out, double grace_seconds)
 {
     struct connections *owner = connection->owner;
     const char *principal = connection->login.check.principal;
@@ -102,7 +102,7 @@ static void serve(struct connection *connection, int out, double grace_seconds)
                                          .in = STEAL_FD(connection->fd),
                                          .out = out,
                                          .grace_seconds = grace_seconds,
-                                         .leaving = on_leaving,
+                                         .leaving = connections_on_leaving,
                                      });
 }
 
@@ -133,7 +133,8 @@ static bool set_full(struct connections *connections, bool full)
     return full;
 }
 
-static bool has_its_share(const struct connections *connections, const struct peer *peer)
+static bool connections_has_its_share(const struct connections *connections,
+                                      const struct peer *peer)
 {
     return count_peer(connections, peer) >= connections->limits.per_peer;
 }
@@ -168,22 +169,23 @@ static void evict_oldest_waiting(struct connections *connections)
 
 /* The way in */
 
-static void on_login_done(struct login *login, bool accepted)
+static void connections_on_login_done(struct login *login, bool accepted)
 {
     struct connection *connection = CONTAINER_OF(login, struct connection, login);
     struct connections *owner = connection->owner;
     bool waited = connection->waiting;
 
-    if (accepted && waited && set_full(owner, has_its_share(owner, &connection->peer))) {
+    if (accepted && waited &&
+        set_full(owner, connections_has_its_share(owner, &connection->peer))) {
         (void)send(connection->fd, no_room, strlen(no_room), MSG_DONTWAIT | MSG_NOSIGNAL);
         accepted = false;
     }
     if (!accepted) {
-        leave(connection);
+        connections_leave(connection);
         return;
     }
     connection->waiting = false;
-    serve(connection, connection->fd, 0);
+    connections_serve(connection, connection->fd, 0);
     stream_receive(&connection->stream, buffer_bytes(&login->received),
                    buffer_length(&login->received));
     login_deinit(login);
@@ -199,26 +201,26 @@ static void begin_login(struct connection *connection)
         .peer = connection->peer,
         .seconds = owner->limits.login_seconds,
         .fd = connection->fd,
-        .done = on_login_done,
+        .done = connections_on_login_done,
     };
     login_start(&connection->login);
 }
 
 /* A client has shown that it is one; false: it has as many connections as it may. */
-static bool on_http_admit(struct http_connection *http)
+static bool connections_on_http_admit(struct http_connection *http)
 {
     struct connection *connection = CONTAINER_OF(http, struct connection, http);
     struct connections *owner = connection->owner;
 
-    if (set_full(owner, has_its_share(owner, &connection->peer)))
+    if (set_full(owner, connections_has_its_share(owner, &connection->peer)))
         return false;
     connection->waiting = false;
     return true;
 }
 
-static void on_http_closed(struct http_connection *http)
+static void connections_on_http_closed(struct http_connection *http)
 {
-    leave(CONTAINER_OF(http, struct connection, http));
+    connections_leave(CONTAINER_OF(http, struct connection, http));
 }
 
 /* Where nothing is acknowledged any more nobody is there. */
@@ -251,8 +253,8 @@ static void serve_http(struct connection *connection, const struct entrance *ent
                              .entrance = entrance,
                              .channel = open_channel(entrance, STEAL_FD(connection->fd)),
                              .number = connection->number,
-                             .admit = on_http_admit,
-                             .closed = on_http_closed,
+                             .admit = connections_on_http_admit,
+                             .closed = connections_on_http_closed,
                          });
 }
 
@@ -267,7 +269,7 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     if (waiting)
         evict_oldest_waiting(connections);
     full = connections->count >= connections->limits.connections ||
-           (!waiting && has_its_share(connections, peer));
+           (!waiting && connections_has_its_share(connections, peer));
     if (set_full(connections, full)) {
         turn_away(fd, entrance);
         return;
@@ -279,7 +281,7 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     else if (has_login)
         begin_login(connection);
     else
-        serve(connection, fd, 0);
+        connections_serve(connection, fd, 0);
 }
 
 void connections_add_stdio(struct connections *connections, int in, int out)
@@ -287,7 +289,7 @@ void connections_add_stdio(struct connections *connections, int in, int out)
     struct peer self = {.family = AF_UNIX, .number = geteuid()};
 
     connections->stdio = connection_new(connections, in, &self);
-    serve(connections->stdio, out, STDIO_GRACE_SECONDS);
+    connections_serve(connections->stdio, out, STDIO_GRACE_SECONDS);
 }
 
 /* The way out */
@@ -305,7 +307,7 @@ static bool is_over(struct connection *connection)
 }
 
 /* A connection is never freed in its own callbacks, but here. */
-static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+static void connections_on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
 {
     struct connections *connections = CONTAINER_OF(watcher, struct connections, settle);
     unsigned before = connections->count;
@@ -326,12 +328,12 @@ void connections_init(struct connections *connections)
 {
     list_init(&connections->active);
     list_init(&connections->leaving);
-    ev_prepare_init(&connections->settle, on_settle);
+    ev_prepare_init(&connections->settle, connections_on_settle);
     ev_set_priority(&connections->settle, EV_MINPRI); /* behind everything that may end a call */
     ev_prepare_start(connections->loop, &connections->settle);
 }
 
-static void free_all(struct list *list)
+static void connections_free_all(struct list *list)
 {
     LIST_FOR_EACH_SAFE (list, link) {
         connection_free(CONTAINER_OF(link, struct connection, link));
@@ -341,11 +343,11 @@ static void free_all(struct list *list)
 void connections_deinit(struct connections *connections)
 {
     ev_prepare_stop(connections->loop, &connections->settle);
-    free_all(&connections->active);
-    free_all(&connections->leaving);
+    connections_free_all(&connections->active);
+    connections_free_all(&connections->leaving);
 }
 
-static void stop(struct connection *connection)
+static void connections_stop_one(struct connection *connection)
 {
     switch (connection->kind) {
     case CONNECTION_STREAM:
@@ -356,7 +358,7 @@ static void stop(struct connection *connection)
         return;
     case CONNECTION_LOGIN:
         login_deinit(&connection->login);
-        leave(connection);
+        connections_leave(connection);
         return;
     }
 }
@@ -364,7 +366,7 @@ static void stop(struct connection *connection)
 static void stop_all(struct list *list)
 {
     LIST_FOR_EACH_SAFE (list, link) {
-        stop(CONTAINER_OF(link, struct connection, link));
+        connections_stop_one(CONTAINER_OF(link, struct connection, link));
     }
 }
 

@@ -55,7 +55,8 @@ static enum holder read_answer(const union answer *answer, size_t length)
 
 /* Who holds the end LOCAL of the connection to REMOTE. The kernel answers in the call that asks, so
  * neither send nor receive waits. */
-static enum holder ask(int netlink, const struct endpoint *local, const struct endpoint *remote)
+static enum holder departure_ask(int netlink, const struct endpoint *local,
+                                 const struct endpoint *remote)
 {
     struct question question = {
         .header = {.nlmsg_len = sizeof question,
@@ -90,6 +91,6 @@ bool departure_is_certain(int fd)
         return false;
     netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     /* A kernel that has no answers says of our own end, too, that it is not there. */
-    return netlink >= 0 && ask(netlink, &ours, &theirs) == HOLDER_SOMEBODY &&
-           ask(netlink, &theirs, &ours) == HOLDER_NONE;
+    return netlink >= 0 && departure_ask(netlink, &ours, &theirs) == HOLDER_SOMEBODY &&
+           departure_ask(netlink, &theirs, &ours) == HOLDER_NONE;
 }

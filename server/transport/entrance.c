@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static in_port_t port_of(const struct endpoint *endpoint)
+static in_port_t entrance_port_of(const struct endpoint *endpoint)
 {
     switch (endpoint->any.sa_family) {
     case AF_INET:
@@ -24,7 +24,7 @@ struct entrance *entrance_new(struct http_service *service, const char *path,
     list_init(&entrance->link);
     entrance->service = service;
     entrance->path = path ? memory_copy_string(path) : NULL;
-    entrance->port = port_of(endpoint);
+    entrance->port = entrance_port_of(endpoint);
     return entrance;
 }
 

@@ -15,7 +15,7 @@ void line_reader_deinit(struct line_reader *reader)
     buffer_deinit(&reader->buffer);
 }
 
-static void drop(struct line_reader *reader, size_t length)
+static void line_reader_drop(struct line_reader *reader, size_t length)
 {
     buffer_consume(&reader->buffer, length);
     reader->scanned = 0;
@@ -25,7 +25,7 @@ static void drop(struct line_reader *reader, size_t length)
 static void forget_taken(struct line_reader *reader)
 {
     if (reader->taken > 0)
-        drop(reader, reader->taken);
+        line_reader_drop(reader, reader->taken);
     reader->taken = 0;
 }
 
@@ -50,7 +50,7 @@ void line_reader_end(struct line_reader *reader)
     reader->ended = true;
 }
 
-static bool is_blank(const char *line, size_t length)
+static bool line_reader_is_blank(const char *line, size_t length)
 {
     while (length > 0 && (*line == ' ' || *line == '\t')) {
         line++;
@@ -60,8 +60,8 @@ static bool is_blank(const char *line, size_t length)
 }
 
 /* What the LENGTH unread bytes at the front, which end a line, amount to. */
-static enum line_kind take(struct line_reader *reader, char **ret_line, size_t *ret_length,
-                           size_t length)
+static enum line_kind line_reader_take(struct line_reader *reader, char **ret_line,
+                                       size_t *ret_length, size_t length)
 {
     char *line = buffer_bytes(&reader->buffer);
     bool skipped = reader->skipping;
@@ -74,7 +74,7 @@ static enum line_kind take(struct line_reader *reader, char **ret_line, size_t *
         length--;
     if (skipped || length > reader->limit)
         return LINE_TOO_LONG;
-    if (is_blank(line, length))
+    if (line_reader_is_blank(line, length))
         return LINE_NONE;
     *ret_line = line;
     *ret_length = length;
@@ -92,7 +92,7 @@ static size_t find_end(const struct line_reader *reader)
 }
 
 /* All that is there belongs to one line whose end is still to come. */
-static void wait_for_end(struct line_reader *reader)
+static void line_reader_wait_for_end(struct line_reader *reader)
 {
     size_t length = buffer_length(&reader->buffer);
 
@@ -100,7 +100,7 @@ static void wait_for_end(struct line_reader *reader)
     if (length > reader->limit + 1)
         reader->skipping = true;
     if (reader->skipping)
-        drop(reader, length);
+        line_reader_drop(reader, length);
 }
 
 enum line_kind line_reader_next(struct line_reader *reader, char **ret_line, size_t *ret_length)
@@ -115,10 +115,10 @@ enum line_kind line_reader_next(struct line_reader *reader, char **ret_line, siz
         if (length == 0 && reader->ended)
             length = buffer_length(&reader->buffer);
         if (length == 0 && !(reader->ended && reader->skipping)) {
-            wait_for_end(reader);
+            line_reader_wait_for_end(reader);
             return LINE_NONE;
         }
-        kind = take(reader, ret_line, ret_length, length);
+        kind = line_reader_take(reader, ret_line, ret_length, length);
     }
     return kind;
 }

@@ -27,7 +27,7 @@ static void set_options(int fd, const struct peer *peer)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 }
 
-static void greet(struct listener *listener, int fd)
+static void listener_greet(struct listener *listener, int fd)
 {
     struct error err = ERROR_INIT;
     struct peer peer;
@@ -43,7 +43,7 @@ static void greet(struct listener *listener, int fd)
 
 /* No descriptor is left: the client that waits is sent away with the spare one, since a connection
  * that stays in the queue would wake the loop again at once. */
-static void shed(struct listener *listener)
+static void listener_shed(struct listener *listener)
 {
     int fd;
 
@@ -66,7 +66,7 @@ static void begin_pause(struct ev_loop *loop, struct listener *listener, int num
     ev_timer_start(loop, &listener->pause);
 }
 
-static void on_acceptable(struct ev_loop *loop, struct ev_io *watcher, int events)
+static void listener_on_acceptable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
     struct listener *listener = CONTAINER_OF(watcher, struct listener, acceptable);
 
@@ -76,7 +76,7 @@ static void on_acceptable(struct ev_loop *loop, struct ev_io *watcher, int event
         int number = errno;
 
         if (fd >= 0) {
-            greet(listener, fd);
+            listener_greet(listener, fd);
             continue;
         }
         if (number == EAGAIN)
@@ -84,13 +84,13 @@ static void on_acceptable(struct ev_loop *loop, struct ev_io *watcher, int event
         if (number == EINTR || number == ECONNABORTED)
             continue;
         if (number == EMFILE || number == ENFILE)
-            shed(listener);
+            listener_shed(listener);
         begin_pause(loop, listener, number);
         return;
     }
 }
 
-static void on_pause_end(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void listener_on_pause_end(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct listener *listener = CONTAINER_OF(timer, struct listener, pause);
 
@@ -109,8 +109,8 @@ struct listener *listener_new(struct connections *connections, int fd,
     listener->fd = fd;
     listener->spare = open_spare();
     listener->file = *file;
-    ev_io_init(&listener->acceptable, on_acceptable, fd, EV_READ);
-    ev_timer_init(&listener->pause, on_pause_end, 0, 0);
+    ev_io_init(&listener->acceptable, listener_on_acceptable, fd, EV_READ);
+    ev_timer_init(&listener->pause, listener_on_pause_end, 0, 0);
     ev_io_start(connections->loop, &listener->acceptable);
     return listener;
 }

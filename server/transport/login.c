@@ -29,15 +29,15 @@ static const char not_http[] =
 
 /* The end */
 
-static void stop_watchers(struct login *login)
+static void login_stop_watchers(struct login *login)
 {
     ev_io_stop(login->loop, &login->readable);
     ev_timer_stop(login->loop, &login->timer);
 }
 
-static void finish(struct login *login, bool accepted)
+static void login_finish(struct login *login, bool accepted)
 {
-    stop_watchers(login);
+    login_stop_watchers(login);
     login->state = LOGIN_OVER;
     login->done(login, accepted); /* may release LOGIN */
 }
@@ -50,7 +50,7 @@ static void set_timer(struct login *login, double seconds)
 }
 
 /* ANSWER fits into the empty send buffer of a new socket. */
-static void refuse(struct login *login, const char *answer)
+static void login_refuse(struct login *login, const char *answer)
 {
     (void)send(login->fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
     (void)shutdown(login->fd, SHUT_WR);
@@ -77,7 +77,7 @@ static bool is_space(char character)
     return character == ' ' || character == '\t' || character == '\r';
 }
 
-static void trim(const char **text, size_t *length)
+static void login_trim(const char **text, size_t *length)
 {
     while (*length > 0 && is_space((*text)[*length - 1]))
         (*length)--;
@@ -96,7 +96,7 @@ static char *take_authorization(char *line, size_t length)
     char *authorization = NULL;
 
     if (!memchr(line, '\0', length) && skip_word(&value, &value_length, "Authorization:")) {
-        trim(&value, &value_length);
+        login_trim(&value, &value_length);
         authorization = memory_new(value_length + 1, 1); /* printing would leave another copy */
         memcpy(authorization, value, value_length);
     }
@@ -107,14 +107,14 @@ static char *take_authorization(char *line, size_t length)
 static void end_check(struct login *login)
 {
     if (login->check.status == 0) {
-        finish(login, true);
+        login_finish(login, true);
         return;
     }
     metrics_count(METRIC_REFUSALS, "token", NULL);
-    refuse(login, unauthorized);
+    login_refuse(login, unauthorized);
 }
 
-static void on_checked(struct authority_check *check)
+static void login_on_checked(struct authority_check *check)
 {
     end_check(CONTAINER_OF(check, struct login, check));
 }
@@ -128,9 +128,9 @@ static void check_authorization(struct login *login, char *authorization)
         .authority = login->authority,
         .peer = login->peer,
         .authorization = authorization,
-        .done = on_checked,
+        .done = login_on_checked,
     };
-    stop_watchers(login);
+    login_stop_watchers(login);
     login->state = LOGIN_CHECKING;
     outcome = authority_check(&login->check);
     if (authorization)
@@ -156,7 +156,7 @@ static void check_line(struct login *login)
     check_authorization(login, authorization);
 }
 
-static void check(struct login *login)
+static void login_check(struct login *login)
 {
     switch (greeting_classify(buffer_bytes(&login->received), buffer_length(&login->received))) {
     case GREETING_UNDECIDED:
@@ -165,15 +165,15 @@ static void check(struct login *login)
         if (login->authority)
             check_line(login);
         else
-            finish(login, true);
+            login_finish(login, true);
         return;
     case GREETING_HTTP:
         log_info("an HTTP request was refused");
-        refuse(login, not_http);
+        login_refuse(login, not_http);
         return;
     case GREETING_TLS:
         log_info("a TLS handshake was refused");
-        refuse(login, "");
+        login_refuse(login, "");
         return;
     }
 }
@@ -187,11 +187,11 @@ static void read_line(struct login *login)
 
     if (length > 0) {
         buffer_commit(&login->received, (size_t)length);
-        check(login);
+        login_check(login);
     } else if (length == 0) {
-        finish(login, !login->authority); /* the stream will see the end as well */
+        login_finish(login, !login->authority); /* the stream will see the end as well */
     } else if (errno != EAGAIN && errno != EINTR) {
-        finish(login, false);
+        login_finish(login, false);
     }
 }
 
@@ -201,10 +201,10 @@ static void drop_input(struct login *login)
     ssize_t length = recv(login->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
 
     if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR))
-        finish(login, false);
+        login_finish(login, false);
 }
 
-static void on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
+static void login_on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
     struct login *login = CONTAINER_OF(watcher, struct login, readable);
 
@@ -216,21 +216,21 @@ static void on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
         drop_input(login);
 }
 
-static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void login_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct login *login = CONTAINER_OF(timer, struct login, timer);
 
     (void)loop;
     (void)events;
-    finish(login, false);
+    login_finish(login, false);
 }
 
 void login_start(struct login *login)
 {
     buffer_init(&login->received, LOGIN_LINE_BYTES);
     login->state = LOGIN_READING;
-    ev_io_init(&login->readable, on_readable, login->fd, EV_READ);
-    ev_timer_init(&login->timer, on_timer, 0, 0);
+    ev_io_init(&login->readable, login_on_readable, login->fd, EV_READ);
+    ev_timer_init(&login->timer, login_on_timer, 0, 0);
     ev_io_start(login->loop, &login->readable);
     if (login->authority)
         set_timer(login, login->seconds);
@@ -238,7 +238,7 @@ void login_start(struct login *login)
 
 void login_deinit(struct login *login)
 {
-    stop_watchers(login);
+    login_stop_watchers(login);
     authority_check_deinit(&login->check);
     buffer_deinit(&login->received);
 }

@@ -46,7 +46,7 @@ static double watchdog_interval(void)
     return (double)strtoul(text, NULL, 10) * SECONDS_PER_MICROSECOND / 2;
 }
 
-static void on_watchdog(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void notify_on_watchdog(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
@@ -56,7 +56,7 @@ static void on_watchdog(struct ev_loop *loop, struct ev_timer *timer, int events
 void notify_init_silent(struct notify *notify, struct ev_loop *loop)
 {
     *notify = (struct notify){.fd = -1, .loop = loop};
-    ev_timer_init(&notify->watchdog, on_watchdog, 0, 0);
+    ev_timer_init(&notify->watchdog, notify_on_watchdog, 0, 0);
 }
 
 void notify_init(struct notify *notify, struct ev_loop *loop)

@@ -23,7 +23,7 @@ static int identify_user(int fd, struct peer *ret, struct error *err)
     return 0;
 }
 
-static uint64_t network_of(const struct endpoint *endpoint)
+static uint64_t peer_network_of(const struct endpoint *endpoint)
 {
     uint64_t half;
 
@@ -41,7 +41,7 @@ int peer_identify(int fd, struct peer *ret, struct error *err)
         return error_set_errno(err, errno, "cannot tell who connects");
     if (endpoint.any.sa_family == AF_UNIX)
         return identify_user(fd, ret, err);
-    *ret = (struct peer){.family = endpoint.any.sa_family, .number = network_of(&endpoint)};
+    *ret = (struct peer){.family = endpoint.any.sa_family, .number = peer_network_of(&endpoint)};
     return 0;
 }
 

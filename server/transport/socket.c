@@ -33,7 +33,7 @@ static char *directory_of(const char *path)
 }
 
 /* Whoever may rename files in a directory can put another socket in the place of ours. */
-static int check_directory(int fd, const char *path, struct error *err)
+static int socket_check_directory(int fd, const char *path, struct error *err)
 {
     struct stat status;
 
@@ -66,7 +66,7 @@ static int lock_directory(int fd, const char *path, struct error *err)
 }
 
 /* The locked directory, or -1. */
-static int open_directory(const char *path, struct error *err)
+static int socket_open_directory(const char *path, struct error *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -77,7 +77,7 @@ static int open_directory(const char *path, struct error *err)
     }
     if (fd < 0)
         return error_set_errno(err, errno, "cannot open the directory %s", path);
-    if (check_directory(fd, path, err) < 0 || lock_directory(fd, path, err) < 0)
+    if (socket_check_directory(fd, path, err) < 0 || lock_directory(fd, path, err) < 0)
         return -1;
     return STEAL_FD(fd);
 }
@@ -154,7 +154,7 @@ static int remember_file(const struct endpoint *endpoint, struct socket_file *re
 int socket_open_unix(const struct endpoint *endpoint, struct socket_file *ret, struct error *err)
 {
     AUTO_FREE char *path = directory_of(endpoint->local.sun_path);
-    AUTO_CLOSE int directory = open_directory(path, err);
+    AUTO_CLOSE int directory = socket_open_directory(path, err);
     AUTO_CLOSE int fd = -1;
 
     if (directory < 0)

@@ -31,7 +31,7 @@ static int open_again(int fd, int access)
     return open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-static int duplicate(int fd, struct error *err)
+static int standard_io_duplicate(int fd, struct error *err)
 {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
 
@@ -46,7 +46,7 @@ static int change_flags(struct standard_io_shared *shared, int fd, struct error 
         return error_set_errno(err, errno, "fcntl");
     if (flags & O_NONBLOCK)
         return 0;
-    shared->fd = duplicate(fd, err);
+    shared->fd = standard_io_duplicate(fd, err);
     shared->flags = flags;
     if (shared->fd < 0)
         return -1;
@@ -64,9 +64,10 @@ static int check_access(int fd, int access, struct error *err)
 }
 
 /* A descriptor for what FD stands for that never makes us wait; ACCESS is what it must allow. */
-static int take(struct standard_io_shared *shared, int fd, int access, struct error *err)
+static int standard_io_take(struct standard_io_shared *shared, int fd, int access,
+                            struct error *err)
 {
-    AUTO_CLOSE int high = duplicate(fd, err);
+    AUTO_CLOSE int high = standard_io_duplicate(fd, err);
     AUTO_CLOSE int again = -1;
 
     if (high < 0 || check_access(high, access, err) < 0)
@@ -75,7 +76,7 @@ static int take(struct standard_io_shared *shared, int fd, int access, struct er
         return STEAL_FD(high);
     again = open_again(high, access);
     if (again >= 0)
-        return duplicate(again, err);
+        return standard_io_duplicate(again, err);
     if (change_flags(shared, high, err) < 0)
         return -1;
     return STEAL_FD(high);
@@ -97,10 +98,10 @@ static int take_away(struct error *err)
 
 static int take_both(struct standard_io *io, int *in, int *out, struct error *err)
 {
-    *in = take(&io->shared[0], STDIN_FILENO, O_RDONLY, err);
+    *in = standard_io_take(&io->shared[0], STDIN_FILENO, O_RDONLY, err);
     if (*in < 0)
         return error_prefix(err, "standard input");
-    *out = take(&io->shared[1], STDOUT_FILENO, O_WRONLY, err);
+    *out = standard_io_take(&io->shared[1], STDOUT_FILENO, O_WRONLY, err);
     if (*out < 0)
         return error_prefix(err, "standard output");
     return 0;

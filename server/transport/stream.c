@@ -60,7 +60,7 @@ static const char *const state_names[] = {
     [STREAM_CLOSED] = "closed",
 };
 
-static void set_state(struct stream *stream, enum stream_state state)
+static void stream_set_state(struct stream *stream, enum stream_state state)
 {
     enum stream_state before = stream->state;
 
@@ -76,7 +76,7 @@ static bool is_congested(const struct stream *stream)
     return buffer_length(&stream->unsent) >= stream->settings.limits->unsent_bytes;
 }
 
-static void watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wanted)
+static void stream_watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wanted)
 {
     if (wanted)
         ev_io_start(loop, watcher);
@@ -85,14 +85,14 @@ static void watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wanted)
 }
 
 /* Makes the watchers, and what the session knows, fit what the stream waits for. */
-static void rearm(struct stream *stream)
+static void stream_rearm(struct stream *stream)
 {
     struct ev_loop *loop = stream->settings.loop;
     bool has_unsent = buffer_length(&stream->unsent) > 0;
     bool congested = is_congested(stream);
 
-    watch_io(loop, &stream->readable, stream->state == STREAM_SERVING && !congested);
-    watch_io(loop, &stream->writable, has_unsent);
+    stream_watch_io(loop, &stream->readable, stream->state == STREAM_SERVING && !congested);
+    stream_watch_io(loop, &stream->writable, has_unsent);
     if (!has_unsent)
         ev_timer_stop(loop, &stream->stall);
     else if (!ev_is_active(&stream->stall))
@@ -101,7 +101,7 @@ static void rearm(struct stream *stream)
         session_set_slow(&stream->session, congested);
 }
 
-static void stop_watchers(struct stream *stream)
+static void stream_stop_watchers(struct stream *stream)
 {
     struct ev_loop *loop = stream->settings.loop;
 
@@ -116,9 +116,9 @@ static void close_because(struct stream *stream, const char *reason)
 {
     if (stream->state == STREAM_CLOSED)
         return;
-    stop_watchers(stream);
+    stream_stop_watchers(stream);
     log_info("connection closed number=%u reason=\"%s\"", stream->settings.number, reason);
-    set_state(stream, STREAM_CLOSED);
+    stream_set_state(stream, STREAM_CLOSED);
 }
 
 static void set_deadline(struct stream *stream, double seconds)
@@ -137,8 +137,8 @@ static void begin_flushing(struct stream *stream, double seconds)
     session_deinit(&stream->session);
     ev_timer_stop(stream->settings.loop, &stream->probe);
     set_deadline(stream, seconds);
-    set_state(stream, STREAM_FLUSHING);
-    rearm(stream);
+    stream_set_state(stream, STREAM_FLUSHING);
+    stream_rearm(stream);
 }
 
 /* True when nobody can receive any more, as opposed to a client that has only ended its input. */
@@ -159,14 +159,14 @@ static void begin_finishing(struct stream *stream)
     }
     ev_timer_again(stream->settings.loop, &stream->probe);
     set_deadline(stream, stream->settings.grace_seconds);
-    set_state(stream, STREAM_FINISHING);
+    stream_set_state(stream, STREAM_FINISHING);
     session_conclude(&stream->session);
 }
 
 /* Out */
 
 /* Bytes written, 0 when the client takes none now or is gone. */
-static size_t write_parts(struct stream *stream, struct iovec *parts, int count)
+static size_t stream_write_parts(struct stream *stream, struct iovec *parts, int count)
 {
     ssize_t written = stream->output->write(stream->settings.out, parts, count);
 
@@ -178,7 +178,8 @@ static size_t write_parts(struct stream *stream, struct iovec *parts, int count)
 }
 
 /* Keeps what is left of PARTS behind the first WRITTEN bytes. */
-static int keep_rest(struct stream *stream, const struct iovec *parts, int count, size_t written)
+static int stream_keep_rest(struct stream *stream, const struct iovec *parts, int count,
+                            size_t written)
 {
     struct error err = ERROR_INIT;
 
@@ -193,8 +194,8 @@ static int keep_rest(struct stream *stream, const struct iovec *parts, int count
     return 0;
 }
 
-static void on_send(struct sink *sink, const char *text, size_t length, bool last,
-                    enum error_code code)
+static void stream_on_send(struct sink *sink, const char *text, size_t length, bool last,
+                           enum error_code code)
 {
     struct stream *stream = CONTAINER_OF(sink, struct stream, sink);
     struct iovec parts[] = {{(char *)text, length}, {(char *)"\n", 1}};
@@ -205,13 +206,13 @@ static void on_send(struct sink *sink, const char *text, size_t length, bool las
     if (stream->state == STREAM_CLOSED)
         return;
     if (buffer_length(&stream->unsent) == 0)
-        written = write_parts(stream, parts, 2);
+        written = stream_write_parts(stream, parts, 2);
     if (stream->state == STREAM_CLOSED)
         return;
-    if (keep_rest(stream, parts, 2, written) < 0)
+    if (stream_keep_rest(stream, parts, 2, written) < 0)
         close_because(stream, "too much output not taken");
     else
-        rearm(stream);
+        stream_rearm(stream);
 }
 
 /* In */
@@ -238,14 +239,14 @@ static void serve_lines(struct stream *stream)
     }
 }
 
-static void advance(struct stream *stream)
+static void stream_advance(struct stream *stream)
 {
     serve_lines(stream);
     if (stream->state != STREAM_CLOSED)
-        rearm(stream);
+        stream_rearm(stream);
 }
 
-static void on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
+static void stream_on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
     struct stream *stream = CONTAINER_OF(watcher, struct stream, readable);
     char *room = line_reader_reserve(&stream->reader);
@@ -262,26 +263,26 @@ static void on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
         line_reader_end(&stream->reader);
     else
         line_reader_commit(&stream->reader, (size_t)length);
-    advance(stream);
+    stream_advance(stream);
 }
 
-static void on_writable(struct ev_loop *loop, struct ev_io *watcher, int events)
+static void stream_on_writable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
     struct stream *stream = CONTAINER_OF(watcher, struct stream, writable);
     struct iovec part = {buffer_bytes(&stream->unsent), buffer_length(&stream->unsent)};
-    size_t written = write_parts(stream, &part, 1);
+    size_t written = stream_write_parts(stream, &part, 1);
 
     (void)events;
     if (written == 0)
         return;
     buffer_consume(&stream->unsent, written);
     ev_timer_again(loop, &stream->stall);
-    advance(stream);
+    stream_advance(stream);
 }
 
 /* Time */
 
-static void on_stall(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void stream_on_stall(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct stream *stream = CONTAINER_OF(timer, struct stream, stall);
 
@@ -290,7 +291,7 @@ static void on_stall(struct ev_loop *loop, struct ev_timer *timer, int events)
     close_because(stream, "it takes no output");
 }
 
-static void on_probe(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void stream_on_probe(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct stream *stream = CONTAINER_OF(timer, struct stream, probe);
 
@@ -300,7 +301,7 @@ static void on_probe(struct ev_loop *loop, struct ev_timer *timer, int events)
         close_because(stream, "nobody is there");
 }
 
-static void on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void stream_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct stream *stream = CONTAINER_OF(timer, struct stream, deadline);
 
@@ -319,7 +320,7 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     char label[LABEL_BYTES];
 
     *stream = (struct stream){
-        .sink.send = on_send,
+        .sink.send = stream_on_send,
         .settings = *settings,
         .input = io_for(settings->in),
         .output = io_for(settings->out),
@@ -327,11 +328,11 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     stream->settings.principal = NULL;
     line_reader_init(&stream->reader, settings->limits->line_bytes);
     buffer_init(&stream->unsent, settings->limits->unsent_bytes + STREAM_OVERRUN_BYTES);
-    ev_io_init(&stream->readable, on_readable, settings->in, EV_READ);
-    ev_io_init(&stream->writable, on_writable, settings->out, EV_WRITE);
-    ev_timer_init(&stream->stall, on_stall, 0, settings->limits->stall_seconds);
-    ev_timer_init(&stream->probe, on_probe, 0, PROBE_SECONDS);
-    ev_timer_init(&stream->deadline, on_deadline, 0, 0);
+    ev_io_init(&stream->readable, stream_on_readable, settings->in, EV_READ);
+    ev_io_init(&stream->writable, stream_on_writable, settings->out, EV_WRITE);
+    ev_timer_init(&stream->stall, stream_on_stall, 0, settings->limits->stall_seconds);
+    ev_timer_init(&stream->probe, stream_on_probe, 0, PROBE_SECONDS);
+    ev_timer_init(&stream->deadline, stream_on_deadline, 0, 0);
     snprintf(label, sizeof label, "connection-%u", settings->number);
     session_init(&stream->session, settings->server,
                  &(struct mcp_peer_settings){.principal = settings->principal,
@@ -339,12 +340,12 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
                                              .anonymous = peer_is_anonymous(settings->principal),
                                              .lasting = true},
                  &stream->sink);
-    rearm(stream);
+    stream_rearm(stream);
 }
 
 void stream_deinit(struct stream *stream)
 {
-    stop_watchers(stream);
+    stream_stop_watchers(stream);
     session_deinit(&stream->session);
     line_reader_deinit(&stream->reader);
     buffer_deinit(&stream->unsent);
@@ -357,7 +358,7 @@ void stream_receive(struct stream *stream, const char *bytes, size_t length)
 {
     memcpy(line_reader_reserve(&stream->reader), bytes, length);
     line_reader_commit(&stream->reader, length);
-    advance(stream);
+    stream_advance(stream);
 }
 
 void stream_stop(struct stream *stream)

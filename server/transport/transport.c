@@ -101,8 +101,8 @@ static int open_unix(struct transport *transport, const struct address *address,
 
 /* Whoever can reach ENDPOINT must show who it is; on this machine alone it may be said that it need
  * not. */
-static int check_allowed(const struct transport *transport, const struct endpoint *endpoint,
-                         struct error *err)
+static int transport_check_allowed(const struct transport *transport,
+                                   const struct endpoint *endpoint, struct error *err)
 {
     bool is_local = endpoint_is_loopback(endpoint);
 
@@ -126,7 +126,7 @@ static void warn_of_clear_text(const struct endpoint *endpoint)
         log_warning("tokens and scripts cross the network in clear; put TLS in front of it");
 }
 
-static in_port_t *port_of(struct endpoint *endpoint)
+static in_port_t *transport_port_of(struct endpoint *endpoint)
 {
     return endpoint->any.sa_family == AF_INET ? &endpoint->ipv4.sin_port
                                               : &endpoint->ipv6.sin6_port;
@@ -137,7 +137,8 @@ static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
                          const struct address *address, struct error *err)
 {
     static const struct socket_file no_file = {0};
-    int fd = check_allowed(transport, endpoint, err) < 0 ? -1 : socket_open_tcp(endpoint, err);
+    int fd =
+        transport_check_allowed(transport, endpoint, err) < 0 ? -1 : socket_open_tcp(endpoint, err);
 
     if (fd < 0)
         return -1;
@@ -170,7 +171,7 @@ static int open_tcp(struct transport *transport, const struct address *address, 
         struct error missing = ERROR_INIT;
 
         if (port)
-            *port_of(&endpoint) = port;
+            *transport_port_of(&endpoint) = port;
         if (open_endpoint(transport, &endpoint, address, &missing) < 0) {
             if (is_last_hope || !is_missing(&missing)) {
                 *err = missing;
@@ -178,7 +179,7 @@ static int open_tcp(struct transport *transport, const struct address *address, 
             }
             continue;
         }
-        port = *port_of(&endpoint);
+        port = *transport_port_of(&endpoint);
         opened++;
     }
     return 0;
@@ -187,7 +188,8 @@ static int open_tcp(struct transport *transport, const struct address *address, 
 static int check_handed_over(const struct transport *transport, const struct endpoint *endpoint,
                              struct error *err)
 {
-    return endpoint->any.sa_family == AF_UNIX ? 0 : check_allowed(transport, endpoint, err);
+    return endpoint->any.sa_family == AF_UNIX ? 0
+                                              : transport_check_allowed(transport, endpoint, err);
 }
 
 static int open_systemd(struct transport *transport, const struct address *address,
@@ -259,7 +261,7 @@ static int open_addresses(struct transport *transport, const char *const *texts,
 
 /* The end */
 
-static void on_closed(struct connections *connections)
+static void transport_on_closed(struct connections *connections)
 {
     struct transport *transport = CONTAINER_OF(connections, struct transport, connections);
     bool is_last = transport->stopping && connections->count == 0;
@@ -306,7 +308,7 @@ struct transport *transport_open(const struct transport_settings *settings, stru
         .server = settings->server,
         .authority = settings->authority,
         .limits = settings->limits,
-        .closed = on_closed,
+        .closed = transport_on_closed,
     };
     connections_init(&transport->connections);
     if (settings->is_secondary)

@@ -34,7 +34,7 @@ bool watch_wait(struct watch *watch);
 
 /* Forks and executes ARGUMENTS, found on PATH. Returns once it is executed, with *RET_FAILURE 0,
  * or has failed, with errno. -1 with errno when there was no process. */
-pid_t program_start(char *const *arguments, int *ret_failure);
+pid_t init_program_start(char *const *arguments, int *ret_failure);
 
 /* Kills every process that can be reached until there is none. Returns how many died of that;
  * *STATUS is set to that of PROGRAM if it was among them, *RET_EMPTY to whether none is left. */

@@ -11,7 +11,7 @@
 enum { LOOK_NANOSECONDS = 500000 }; /* between two looks whether something new has been forked */
 
 /* True when no child is left. */
-static bool reap(pid_t program, int *program_status, unsigned *count)
+static bool init_leftovers_reap(pid_t program, int *program_status, unsigned *count)
 {
     int status;
     pid_t pid;
@@ -35,7 +35,7 @@ unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
         /* What is not ours to wait for, in a kept container, is pid 1's. */
         bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
 
-        *ret_empty = reap(program, status, &count) && is_alone;
+        *ret_empty = init_leftovers_reap(program, status, &count) && is_alone;
         if (*ret_empty || clock_seconds() > deadline)
             return count;
         nanosleep(&pause, NULL);

@@ -50,7 +50,7 @@ static bool take_nonce(char nonce[LAST_WORDS_NONCE + 1])
     return true;
 }
 
-static int exit_status(const struct last_words *words)
+static int init_exit_status(const struct last_words *words)
 {
     if (words->failure)
         return words->failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
@@ -59,7 +59,7 @@ static int exit_status(const struct last_words *words)
     return WEXITSTATUS(words->status);
 }
 
-static double seconds(struct timeval time)
+static double init_seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
@@ -69,7 +69,7 @@ static void count_usage(struct last_words *words)
     struct rusage usage; /* of all that was waited for, background processes too */
 
     getrusage(RUSAGE_CHILDREN, &usage);
-    words->cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    words->cpu_seconds = init_seconds(usage.ru_utime) + init_seconds(usage.ru_stime);
     words->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
@@ -86,12 +86,12 @@ static bool wait_for_program(struct watch *watch, pid_t program, int *status)
     return false;
 }
 
-static int run(struct watch *watch, char *const *arguments, const char *nonce)
+static int init_run(struct watch *watch, char *const *arguments, const char *nonce)
 {
     struct last_words words = {0};
     int memory = memory_watch();
     long kills = memory_kills(memory);
-    pid_t program = program_start(arguments, &words.failure);
+    pid_t program = init_program_start(arguments, &words.failure);
     double started = clock_seconds();
     bool is_empty;
 
@@ -107,11 +107,11 @@ static int run(struct watch *watch, char *const *arguments, const char *nonce)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
     words_say(&words, nonce, watch->deadline);
-    return exit_status(&words);
+    return init_exit_status(&words);
 }
 
 /* Its end is that of the container: the kernel kills the rest. */
-static int keep(struct watch *watch)
+static int init_keep(struct watch *watch)
 {
     do {
         while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -136,5 +136,5 @@ int main(int argc, char **argv)
     if (prctl(PR_SET_NAME, NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
         !watch_begin(&watch, strtod(keeps ? argv[2] : argv[1], NULL)))
         return EXIT_BROKEN;
-    return keeps ? keep(&watch) : run(&watch, argv + 3, nonce);
+    return keeps ? init_keep(&watch) : init_run(&watch, argv + 3, nonce);
 }

@@ -27,7 +27,7 @@ static void forget_the_init(void)
     setsid();
 }
 
-static _Noreturn void execute(char *const *arguments, int failures)
+static _Noreturn void init_program_execute(char *const *arguments, int failures)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int number;
@@ -41,7 +41,7 @@ static _Noreturn void execute(char *const *arguments, int failures)
     _exit(127);
 }
 
-pid_t program_start(char *const *arguments, int *ret_failure)
+pid_t init_program_start(char *const *arguments, int *ret_failure)
 {
     int ends[2];
     pid_t pid;
@@ -50,7 +50,7 @@ pid_t program_start(char *const *arguments, int *ret_failure)
         return -1;
     pid = fork();
     if (pid == 0)
-        execute(arguments, ends[1]);
+        init_program_execute(arguments, ends[1]);
     close(ends[1]);
     *ret_failure = 0;
     if (pid > 0)

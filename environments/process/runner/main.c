@@ -37,7 +37,7 @@ static void forget_the_server(void)
     setsid();
     umask(077);
     if (chdir("/") < 0)
-        refuse(CONTROL_REFUSED, "cannot enter /");
+        runner_refuse(CONTROL_REFUSED, "cannot enter /");
 }
 
 /* A fork whose child is the server's: it waits for the supervisor itself, by pidfd. */
@@ -65,11 +65,11 @@ int main(int argc, char **argv)
     prepare_tree(&preparation);
     supervisor.pid = fork_sibling(&pidfd);
     if (supervisor.pid < 0)
-        refuse(CONTROL_REFUSED, "cannot fork the supervisor");
+        runner_refuse(CONTROL_REFUSED, "cannot fork the supervisor");
     if (supervisor.pid == 0) {
         prepare_supervisor(&preparation);
         supervise(&preparation);
     }
-    report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor, pidfd);
+    runner_report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor, pidfd);
     _exit(0);
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int write_file(const char *path, const char *text)
+static int preparation_write_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     ssize_t written;
@@ -29,8 +29,8 @@ static void enter_cgroups(char *const *directories)
         char path[4096];
 
         snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
-        if (write_file(path, "0") < 0)
-            refuse(CONTROL_NO_CGROUP, "cannot enter a cgroup");
+        if (preparation_write_file(path, "0") < 0)
+            runner_refuse(CONTROL_NO_CGROUP, "cannot enter a cgroup");
     }
 }
 
@@ -39,14 +39,14 @@ static void map_ids(uid_t uid, gid_t gid)
 {
     char map[64];
 
-    if (write_file("/proc/self/setgroups", "deny") < 0)
-        refuse(CONTROL_REFUSED, "cannot write setgroups");
+    if (preparation_write_file("/proc/self/setgroups", "deny") < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot write setgroups");
     snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
-    if (write_file("/proc/self/uid_map", map) < 0)
-        refuse(CONTROL_REFUSED, "cannot write uid_map");
+    if (preparation_write_file("/proc/self/uid_map", map) < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot write uid_map");
     snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
-    if (write_file("/proc/self/gid_map", map) < 0)
-        refuse(CONTROL_REFUSED, "cannot write gid_map");
+    if (preparation_write_file("/proc/self/gid_map", map) < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot write gid_map");
 }
 
 static void enter_namespaces(void)
@@ -55,10 +55,10 @@ static void enter_namespaces(void)
     gid_t gid = getegid();
 
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
-        refuse(CONTROL_REFUSED, "user, mount and PID namespaces: unshare");
+        runner_refuse(CONTROL_REFUSED, "user, mount and PID namespaces: unshare");
     map_ids(uid, gid);
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-        refuse(CONTROL_REFUSED, "mount namespace: cannot stop propagation");
+        runner_refuse(CONTROL_REFUSED, "mount namespace: cannot stop propagation");
 }
 
 void prepare_tree(struct preparation *preparation)
@@ -72,7 +72,7 @@ void prepare_tree(struct preparation *preparation)
 
 /* The program sees its own processes only. Where /proc is partly covered, as in a container, the
  * kernel refuses a new one; everything works without, so that is no reason to refuse the run. */
-static void mount_proc(struct preparation *preparation)
+static void preparation_mount_proc(struct preparation *preparation)
 {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
         snprintf(preparation->missing, sizeof preparation->missing,
@@ -85,19 +85,19 @@ static void guard_cgroups(void)
 {
     struct stat status;
 
-    if (write_file("/proc/sys/user/max_user_namespaces", "0") < 0)
-        refuse(CONTROL_REFUSED, "cannot forbid further user namespaces");
+    if (preparation_write_file("/proc/sys/user/max_user_namespaces", "0") < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot forbid further user namespaces");
     if (stat("/sys/fs/cgroup", &status) == 0 &&
         mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
               "size=4k,mode=0555") < 0)
-        refuse(CONTROL_REFUSED, "cannot cover /sys/fs/cgroup");
+        runner_refuse(CONTROL_REFUSED, "cannot cover /sys/fs/cgroup");
 }
 
 static void prepare_namespace(struct preparation *preparation)
 {
     if (*preparation->cgroups)
         guard_cgroups();
-    mount_proc(preparation);
+    preparation_mount_proc(preparation);
 }
 
 void prepare_supervisor(struct preparation *preparation)
@@ -105,10 +105,10 @@ void prepare_supervisor(struct preparation *preparation)
     if (preparation->containment == CONTAINMENT_PID_NAMESPACE)
         prepare_namespace(preparation);
     else if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-        refuse(CONTROL_REFUSED, "cannot become child subreaper");
+        runner_refuse(CONTROL_REFUSED, "cannot become child subreaper");
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
-        refuse(CONTROL_REFUSED, "cannot become undumpable");
+        runner_refuse(CONTROL_REFUSED, "cannot become undumpable");
     /* The lifeline is what counts; this covers a supervisor that is not scheduled in time. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -66,7 +66,7 @@ bool program_parse(struct program *program, char *payload, size_t length)
 }
 
 /* The texts of the child go to the supervisor through this pipe, which closes on exec. */
-static _Noreturn void fail(int fd, const char *text, const char *subject)
+static _Noreturn void program_fail(int fd, const char *text, const char *subject)
 {
     char message[256];
     int length = snprintf(message, sizeof message, "%s%s: %s", text, subject, strerror(errno));
@@ -82,12 +82,12 @@ static void set_limit(int fd, __rlimit_resource_t resource, rlim_t most)
     struct rlimit limit;
 
     if (getrlimit(resource, &limit) < 0)
-        fail(fd, "cannot read a resource limit", "");
+        program_fail(fd, "cannot read a resource limit", "");
     if (limit.rlim_max == RLIM_INFINITY || most < limit.rlim_max)
         limit.rlim_max = most;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(resource, &limit) < 0)
-        fail(fd, "cannot set a resource limit", "");
+        program_fail(fd, "cannot set a resource limit", "");
 }
 
 /* Tasks of our uid that exist already: without a user namespace of its own the process limit
@@ -132,9 +132,9 @@ static void drop_capabilities(int fd)
 {
     for (int capability = 0; capability <= 63; capability++)
         if (prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL && errno != EPERM)
-            fail(fd, "cannot drop a capability", "");
+            program_fail(fd, "cannot drop a capability", "");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        fail(fd, "cannot set no_new_privs", "");
+        program_fail(fd, "cannot set no_new_privs", "");
 }
 
 static void enter_cgroups_late(int fd, char *const *directories)
@@ -146,7 +146,7 @@ static void enter_cgroups_late(int fd, char *const *directories)
         snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
         procs = open(path, O_WRONLY | O_CLOEXEC);
         if (procs < 0 || write(procs, "0", 1) < 0)
-            fail(fd, "cannot enter the cgroup ", *directories);
+            program_fail(fd, "cannot enter the cgroup ", *directories);
         close(procs);
     }
 }
@@ -158,20 +158,20 @@ static void lay_over(const struct program *program, const struct preparation *pr
     errno = EPERM; /* elsewhere everybody would see it */
     if (preparation->containment != CONTAINMENT_PID_NAMESPACE ||
         mount(program->overlay_source, program->overlay_target, NULL, MS_BIND, NULL) < 0)
-        fail(fd, "cannot lay the script over ", program->overlay_target);
+        program_fail(fd, "cannot lay the script over ", program->overlay_target);
 }
 
 /* Without a PID namespace the program could reach its supervisor and the server. */
 static void protect_others(int fd)
 {
     if (landlock_can_scope_signals() && landlock_scope_signals() < 0)
-        fail(fd, "cannot scope signals", "");
+        program_fail(fd, "cannot scope signals", "");
     if (fence_other_processes() < 0)
-        fail(fd, "cannot filter system calls", "");
+        program_fail(fd, "cannot filter system calls", "");
 }
 
-static _Noreturn void execute(const struct program *program, const struct preparation *preparation,
-                              int fd)
+static _Noreturn void program_execute(const struct program *program,
+                                      const struct preparation *preparation, int fd)
 {
     sigset_t none;
 
@@ -180,7 +180,7 @@ static _Noreturn void execute(const struct program *program, const struct prepar
         enter_cgroups_late(fd, preparation->cgroups);
     lay_over(program, preparation, fd);
     if (chdir(program->directory) < 0)
-        fail(fd, "cannot enter the working directory ", program->directory);
+        program_fail(fd, "cannot enter the working directory ", program->directory);
     drop_capabilities(fd);
     if (preparation->containment != CONTAINMENT_PID_NAMESPACE)
         protect_others(fd);
@@ -188,7 +188,7 @@ static _Noreturn void execute(const struct program *program, const struct prepar
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(program->arguments[0], program->arguments, program->variables);
-    fail(fd, "cannot execute ", program->arguments[0]);
+    program_fail(fd, "cannot execute ", program->arguments[0]);
 }
 
 pid_t program_start(const struct program *program, const struct preparation *preparation,
@@ -201,7 +201,7 @@ pid_t program_start(const struct program *program, const struct preparation *pre
         return -1;
     pid = fork();
     if (pid == 0)
-        execute(program, preparation, ends[1]);
+        program_execute(program, preparation, ends[1]);
     close(ends[1]);
     if (pid < 0)
         close(ends[0]);

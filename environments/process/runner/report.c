@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void report(enum control_type type, const void *payload, size_t length, int fd)
+void runner_report(enum control_type type, const void *payload, size_t length, int fd)
 {
     struct control_header header = {.type = type, .length = (uint32_t)length};
     struct iovec parts[] = {
@@ -36,10 +36,10 @@ void report(enum control_type type, const void *payload, size_t length, int fd)
 
 void report_text(enum control_type type, const char *text)
 {
-    report(type, text, strlen(text), -1);
+    runner_report(type, text, strlen(text), -1);
 }
 
-void refuse(enum control_type type, const char *text)
+void runner_refuse(enum control_type type, const char *text)
 {
     struct {
         struct control_refused head;
@@ -47,6 +47,6 @@ void refuse(enum control_type type, const char *text)
     } message = {.head.number = errno};
 
     snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
-    report(type, &message, sizeof message.head + strlen(message.text), -1);
+    runner_report(type, &message, sizeof message.head + strlen(message.text), -1);
     _exit(1);
 }

@@ -50,11 +50,11 @@ pid_t program_start(const struct program *program, const struct preparation *pre
                     int *ret_fd);
 
 /* Sends a message to the server. FD, if not -1, travels beside it. */
-void report(enum control_type type, const void *payload, size_t length, int fd);
+void runner_report(enum control_type type, const void *payload, size_t length, int fd);
 void report_text(enum control_type type, const char *text);
 
 /* Reports "TEXT: strerror(errno)" as TYPE, CONTROL_REFUSED or CONTROL_NO_CGROUP, and ends. */
-_Noreturn void refuse(enum control_type type, const char *text);
+_Noreturn void runner_refuse(enum control_type type, const char *text);
 
 /* Keeps the calling process, for good, from setting limits, priority or affinity of others: without
  * a PID namespace its supervisor and the server are in reach and of the same uid. The process must

@@ -30,7 +30,7 @@ struct supervisor {
 };
 
 /* True when no child is left. */
-static bool reap(struct supervisor *supervisor)
+static bool supervisor_reap(struct supervisor *supervisor)
 {
     struct signalfd_siginfo ignored;
     int status;
@@ -66,14 +66,14 @@ static bool empty_tree(struct supervisor *supervisor)
         struct pollfd child = {.fd = supervisor->signals, .events = POLLIN};
 
         kill_all(supervisor);
-        if (reap(supervisor))
+        if (supervisor_reap(supervisor))
             return true;
         poll(&child, 1, LOOK_MILLISECONDS);
     } while (clock_seconds() < deadline);
     return false;
 }
 
-static double seconds(struct timeval time)
+static double supervisor_seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
@@ -84,9 +84,9 @@ static void tell_end(const struct supervisor *supervisor)
     struct rusage usage; /* of all that was waited for, background processes too */
 
     getrusage(RUSAGE_CHILDREN, &usage);
-    ended.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    ended.cpu_seconds = supervisor_seconds(usage.ru_utime) + supervisor_seconds(usage.ru_stime);
     ended.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    report(CONTROL_ENDED, &ended, sizeof ended, -1);
+    runner_report(CONTROL_ENDED, &ended, sizeof ended, -1);
 }
 
 /* The one way out: kills what is left, reports, and takes a PID namespace along. */
@@ -108,7 +108,7 @@ static void tell_start(struct supervisor *supervisor)
     close(supervisor->start);
     supervisor->start = -1;
     if (length <= 0) {
-        report(CONTROL_STARTED, &started, sizeof started, -1);
+        runner_report(CONTROL_STARTED, &started, sizeof started, -1);
         return;
     }
     text[length] = '\0';
@@ -117,9 +117,9 @@ static void tell_start(struct supervisor *supervisor)
     end_tree(supervisor);
 }
 
-static void on_child(struct supervisor *supervisor)
+static void supervisor_on_child(struct supervisor *supervisor)
 {
-    (void)reap(supervisor);
+    (void)supervisor_reap(supervisor);
     if (supervisor->ended <= 0)
         return;
     if (supervisor->start >= 0)
@@ -127,7 +127,7 @@ static void on_child(struct supervisor *supervisor)
     end_tree(supervisor);
 }
 
-static bool receive(void *data, size_t length)
+static bool supervisor_receive(void *data, size_t length)
 {
     size_t done = 0;
 
@@ -156,12 +156,12 @@ static void start_program(struct supervisor *supervisor)
     struct program program = {0};
     char *payload;
 
-    if (!receive(&header, sizeof header))
+    if (!supervisor_receive(&header, sizeof header))
         end_tree(supervisor);
     if (supervisor->program || header.type != CONTROL_RUN || header.length > CONTROL_LIMIT_BYTES)
         _exit(1);
     payload = malloc(header.length + 1);
-    if (!payload || !receive(payload, header.length) ||
+    if (!payload || !supervisor_receive(payload, header.length) ||
         !program_parse(&program, payload, header.length))
         _exit(1);
     supervisor->program = program_start(&program, supervisor->preparation, &supervisor->start);
@@ -193,7 +193,7 @@ void supervise(const struct preparation *preparation)
 
     supervisor.signals = watch_children();
     if (supervisor.signals < 0)
-        refuse(CONTROL_REFUSED, "signalfd");
+        runner_refuse(CONTROL_REFUSED, "signalfd");
     report_text(CONTROL_READY, preparation->missing);
     for (;;) {
         struct pollfd watched[] = {
@@ -211,6 +211,6 @@ void supervise(const struct preparation *preparation)
         if (watched[2].revents && supervisor.start >= 0)
             tell_start(&supervisor);
         if (watched[1].revents)
-            on_child(&supervisor);
+            supervisor_on_child(&supervisor);
     }
 }

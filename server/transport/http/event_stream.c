@@ -27,7 +27,7 @@ static bool clients_come_back(const struct event_stream *stream)
 }
 
 /* Nobody is connected any more. The exchange is the caller's to complete. */
-static struct http_exchange *detach(struct event_stream *stream)
+static struct http_exchange *event_stream_detach(struct event_stream *stream)
 {
     struct http_exchange *exchange = stream->exchange;
 
@@ -37,7 +37,7 @@ static struct http_exchange *detach(struct event_stream *stream)
     return exchange;
 }
 
-static void attach(struct event_stream *stream, struct http_exchange *exchange)
+static void event_stream_attach(struct event_stream *stream, struct http_exchange *exchange)
 {
     exchange->data = &stream->answer;
     stream->exchange = exchange;
@@ -45,7 +45,7 @@ static void attach(struct event_stream *stream, struct http_exchange *exchange)
 
 /* Out */
 
-static void begin(struct event_stream *stream)
+static void event_stream_begin(struct event_stream *stream)
 {
     AUTO_FREE char *fields = http_cors_add(stream->names, stream->exchange, "");
 
@@ -66,20 +66,20 @@ static void send_first_id(struct event_stream *stream)
     stream->congested = !http_stream_send_retry(stream->exchange, id, RETRY_MILLISECONDS);
 }
 
-static void open_stream(struct event_stream *stream)
+static void event_stream_open(struct event_stream *stream)
 {
-    begin(stream);
+    event_stream_begin(stream);
     send_first_id(stream);
 }
 
 static void end_response(struct event_stream *stream)
 {
-    http_stream_end(detach(stream));
+    http_stream_end(event_stream_detach(stream));
     if (stream->state >= EVENT_STREAM_COMPLETE)
         stream->ended(stream);
 }
 
-static void send_event(struct event_stream *stream, const struct event *event)
+static void event_stream_send_event(struct event_stream *stream, const struct event *event)
 {
     char id[ID_BYTES];
 
@@ -89,13 +89,13 @@ static void send_event(struct event_stream *stream, const struct event *event)
         !http_stream_send(stream->exchange, id, "message", event->text, event->length);
 }
 
-static void pump(struct event_stream *stream)
+static void event_stream_pump(struct event_stream *stream)
 {
     while (stream->exchange && !stream->congested) {
         const struct event *event = event_log_next(&stream->log, stream->sent);
 
         if (event)
-            send_event(stream, event);
+            event_stream_send_event(stream, event);
         else if (stream->state >= EVENT_STREAM_COMPLETE)
             end_response(stream);
         else
@@ -104,77 +104,77 @@ static void pump(struct event_stream *stream)
     session_set_slow(stream->session, stream->congested);
 }
 
-static void respond(struct event_stream *stream, const char *text, size_t length,
-                    enum error_code code)
+static void event_stream_respond(struct event_stream *stream, const char *text, size_t length,
+                                 enum error_code code)
 {
     bool refused_batch = stream->is_batch && code != ERROR_NONE;
     const char *fields = stream->fields && code == ERROR_NONE ? stream->fields : "";
 
     stream->state = EVENT_STREAM_OVER;
     if (stream->exchange)
-        http_cors_respond(stream->names, detach(stream), refused_batch ? 400 : 200, fields, text,
-                          length);
+        http_cors_respond(stream->names, event_stream_detach(stream), refused_batch ? 400 : 200,
+                          fields, text, length);
     stream->ended(stream);
 }
 
 /* What is sent while the client is away is kept, unless it could not come back for it. */
-static void on_send(struct sink *sink, const char *text, size_t length, bool last,
-                    enum error_code code)
+static void event_stream_on_send(struct sink *sink, const char *text, size_t length, bool last,
+                                 enum error_code code)
 {
     struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
 
     last = last && !stream->is_lasting;
     if (stream->state == EVENT_STREAM_QUIET && last) {
-        respond(stream, text, length, code);
+        event_stream_respond(stream, text, length, code);
         return;
     }
     if (stream->state == EVENT_STREAM_QUIET && !stream->exchange)
         return;
     if (stream->state == EVENT_STREAM_QUIET)
-        open_stream(stream);
+        event_stream_open(stream);
     event_log_append(&stream->log, text, length);
     if (last)
         stream->state = EVENT_STREAM_COMPLETE;
     if (last && !stream->exchange)
         stream->ended(stream);
-    pump(stream);
+    event_stream_pump(stream);
 }
 
 /* The call was cancelled: the stream ends without an answer, and a plain response cannot. */
-static void on_close(struct sink *sink)
+static void event_stream_on_close(struct sink *sink)
 {
     struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
     bool streams = !sink->answers_only;
 
     if (stream->exchange && stream->state == EVENT_STREAM_QUIET && streams)
-        begin(stream);
+        event_stream_begin(stream);
     stream->state = EVENT_STREAM_OVER;
     if (stream->exchange && streams)
-        http_stream_end(detach(stream));
+        http_stream_end(event_stream_detach(stream));
     else if (stream->exchange)
-        http_exchange_abort(detach(stream));
+        http_exchange_abort(event_stream_detach(stream));
     stream->ended(stream);
 }
 
-static void on_release(struct sink *sink)
+static void event_stream_on_release(struct sink *sink)
 {
     struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
 
     if (!stream->exchange || sink->answers_only || !clients_come_back(stream))
         return;
     if (stream->state == EVENT_STREAM_QUIET)
-        open_stream(stream);
+        event_stream_open(stream);
     end_response(stream);
 }
 
 /* The connection */
 
 /* Who has got no id cannot come back: only the call goes on, which had better not ask anything. */
-static void on_gone(struct http_answer *answer)
+static void event_stream_on_gone(struct http_answer *answer)
 {
     struct event_stream *stream = CONTAINER_OF(answer, struct event_stream, answer);
 
-    detach(stream);
+    event_stream_detach(stream);
     if (stream->state == EVENT_STREAM_QUIET)
         stream->sink.answers_only = true;
     session_set_slow(stream->session, false);
@@ -182,31 +182,34 @@ static void on_gone(struct http_answer *answer)
         stream->ended(stream);
 }
 
-static void on_drained(struct http_answer *answer)
+static void event_stream_on_drained(struct http_answer *answer)
 {
     struct event_stream *stream = CONTAINER_OF(answer, struct event_stream, answer);
 
     stream->congested = false;
-    pump(stream);
+    event_stream_pump(stream);
 }
 
-static void on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void event_stream_on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    open_stream(CONTAINER_OF(timer, struct event_stream, quiet));
+    event_stream_open(CONTAINER_OF(timer, struct event_stream, quiet));
 }
 
 /* The stream itself */
 
 void event_stream_init(struct event_stream *stream)
 {
-    stream->sink = (struct sink){.send = on_send, .close = on_close, .release = on_release};
-    stream->answer = (struct http_answer){.gone = on_gone, .drained = on_drained};
+    stream->sink = (struct sink){.send = event_stream_on_send,
+                                 .close = event_stream_on_close,
+                                 .release = event_stream_on_release};
+    stream->answer =
+        (struct http_answer){.gone = event_stream_on_gone, .drained = event_stream_on_drained};
     list_init(&stream->link);
     list_init(&stream->kept_link);
     event_log_init(&stream->log, LOG_BYTES);
-    ev_timer_init(&stream->quiet, on_quiet, QUIET_SECONDS, 0);
+    ev_timer_init(&stream->quiet, event_stream_on_quiet, QUIET_SECONDS, 0);
 }
 
 void event_stream_deinit(struct event_stream *stream)
@@ -220,7 +223,7 @@ void event_stream_deinit(struct event_stream *stream)
 void event_stream_answer(struct event_stream *stream, struct http_exchange *exchange, bool streams)
 {
     stream->sink.answers_only = !streams;
-    attach(stream, exchange);
+    event_stream_attach(stream, exchange);
     if (streams)
         ev_timer_start(stream->loop, &stream->quiet);
 }
@@ -229,16 +232,16 @@ void event_stream_resume(struct event_stream *stream, struct http_exchange *exch
                          unsigned long after)
 {
     if (stream->exchange)
-        http_stream_end(detach(stream));
-    attach(stream, exchange);
+        http_stream_end(event_stream_detach(stream));
+    event_stream_attach(stream, exchange);
     stream->sent = after;
-    open_stream(stream);
-    pump(stream);
+    event_stream_open(stream);
+    event_stream_pump(stream);
 }
 
 void event_stream_accept(struct event_stream *stream)
 {
-    http_cors_respond(stream->names, detach(stream), 202, "", NULL, 0);
+    http_cors_respond(stream->names, event_stream_detach(stream), 202, "", NULL, 0);
     stream->state = EVENT_STREAM_OVER;
     stream->ended(stream);
 }
@@ -246,9 +249,9 @@ void event_stream_accept(struct event_stream *stream)
 void event_stream_close(struct event_stream *stream)
 {
     if (stream->exchange && stream->state == EVENT_STREAM_QUIET)
-        http_cors_refuse(stream->names, detach(stream), 404, "", HTTP_CODE_NO_SESSION,
+        http_cors_refuse(stream->names, event_stream_detach(stream), 404, "", HTTP_CODE_NO_SESSION,
                          "Session not found: it has ended");
     else if (stream->exchange)
-        http_stream_end(detach(stream));
+        http_stream_end(event_stream_detach(stream));
     stream->state = EVENT_STREAM_OVER;
 }

@@ -21,7 +21,7 @@ bool http_type_is(const char *value, const char *type)
 }
 
 /* RANGE, of LENGTH bytes, is the type itself, all of its kind ("text/"), or all. */
-static bool includes(const char *range, size_t length, const char *type)
+static bool http_accept_includes(const char *range, size_t length, const char *type)
 {
     size_t kind = strcspn(type, "/") + 1;
 
@@ -38,7 +38,7 @@ bool http_accept_lists(const char *value, const char *type)
         return true;
     while (value) {
         value += strspn(value, BLANKS ",");
-        if (includes(value, measure_type(value), type))
+        if (http_accept_includes(value, measure_type(value), type))
             return true;
         value = strchr(value, ',');
     }

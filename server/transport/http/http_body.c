@@ -43,7 +43,7 @@ void http_body_drop(struct http_body *body)
 }
 
 /* False beyond the limit. */
-static bool keep(struct http_body *body, const char *bytes, size_t length)
+static bool http_body_keep(struct http_body *body, const char *bytes, size_t length)
 {
     struct error err = ERROR_INIT;
 
@@ -57,7 +57,7 @@ static enum http_body_state feed_sized(struct http_body *body, const char *bytes
                                        size_t *ret_used)
 {
     *ret_used = body->left < length ? (size_t)body->left : length;
-    if (!keep(body, bytes, *ret_used))
+    if (!http_body_keep(body, bytes, *ret_used))
         return HTTP_BODY_TOO_LARGE;
     body->left -= *ret_used;
     return body->left == 0 ? HTTP_BODY_COMPLETE : HTTP_BODY_PARTIAL;
@@ -72,7 +72,7 @@ static enum http_body_state feed_chunked(struct http_body *body, const char *byt
     *ret_used = 0;
     while (*ret_used < length && chunks->state < HTTP_CHUNKS_COMPLETE) {
         *ret_used += http_chunks_feed(chunks, bytes + *ret_used, length - *ret_used, &piece);
-        if (!keep(body, bytes + *ret_used - piece, piece) ||
+        if (!http_body_keep(body, bytes + *ret_used - piece, piece) ||
             (chunks->state == HTTP_CHUNKS_DATA && chunks->left > body->limit - body->received))
             return HTTP_BODY_TOO_LARGE;
     }
@@ -81,7 +81,7 @@ static enum http_body_state feed_chunked(struct http_body *body, const char *byt
     return chunks->state == HTTP_CHUNKS_COMPLETE ? HTTP_BODY_COMPLETE : HTTP_BODY_PARTIAL;
 }
 
-static void terminate(struct http_body *body)
+static void http_body_terminate(struct http_body *body)
 {
     struct error err = ERROR_INIT;
     char *end = buffer_reserve(&body->bytes, 1, &err);
@@ -97,6 +97,6 @@ enum http_body_state http_body_feed(struct http_body *body, const char *bytes, s
                                                   : feed_sized(body, bytes, length, ret_used);
 
     if (state == HTTP_BODY_COMPLETE && !body->is_dropped)
-        terminate(body);
+        http_body_terminate(body);
     return state;
 }

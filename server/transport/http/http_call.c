@@ -22,7 +22,7 @@ struct http_call {
 };
 
 /* The status of a plain response with an error of this kind in it. */
-static unsigned status_of(enum error_code code)
+static unsigned http_call_status_of(enum error_code code)
 {
     switch (code) {
     case ERROR_PARSE:
@@ -39,7 +39,7 @@ static unsigned status_of(enum error_code code)
     }
 }
 
-static void call_free(struct http_call *call)
+static void http_call_free(struct http_call *call)
 {
     ev_timer_stop(call->owner->loop, &call->quiet);
     list_remove(&call->link);
@@ -48,7 +48,7 @@ static void call_free(struct http_call *call)
 }
 
 /* The response is going to be complete: by the caller. */
-static struct http_exchange *finish(struct http_call *call)
+static struct http_exchange *http_call_finish(struct http_call *call)
 {
     ev_timer_stop(call->owner->loop, &call->quiet);
     list_remove(&call->link);
@@ -67,45 +67,46 @@ static void begin_stream(struct http_call *call)
     http_stream_begin(call->exchange, fields);
 }
 
-static void send_event(struct http_call *call, const char *text, size_t length, bool last)
+static void http_call_send_event(struct http_call *call, const char *text, size_t length, bool last)
 {
     if (!call->is_stream)
         begin_stream(call);
     if (!http_stream_send(call->exchange, NULL, "message", text, length))
         session_set_slow(&call->session, true);
     if (last)
-        http_stream_end(finish(call));
+        http_stream_end(http_call_finish(call));
 }
 
-static void on_send(struct sink *sink, const char *text, size_t length, bool last,
-                    enum error_code code)
+static void http_call_on_send(struct sink *sink, const char *text, size_t length, bool last,
+                              enum error_code code)
 {
     struct http_call *call = CONTAINER_OF(sink, struct http_call, sink);
 
     if (last && !call->is_stream)
-        http_cors_respond(call->owner->names, finish(call), status_of(code), "", text, length);
+        http_cors_respond(call->owner->names, http_call_finish(call), http_call_status_of(code), "",
+                          text, length);
     else
-        send_event(call, text, length, last);
+        http_call_send_event(call, text, length, last);
 }
 
-static void on_close(struct sink *sink)
+static void http_call_on_close(struct sink *sink)
 {
-    http_exchange_abort(finish(CONTAINER_OF(sink, struct http_call, sink)));
+    http_exchange_abort(http_call_finish(CONTAINER_OF(sink, struct http_call, sink)));
 }
 
 /* The connection */
 
-static void on_gone(struct http_answer *answer)
+static void http_call_on_gone(struct http_answer *answer)
 {
-    call_free(CONTAINER_OF(answer, struct http_call, answer));
+    http_call_free(CONTAINER_OF(answer, struct http_call, answer));
 }
 
-static void on_drained(struct http_answer *answer)
+static void http_call_on_drained(struct http_answer *answer)
 {
     session_set_slow(&CONTAINER_OF(answer, struct http_call, answer)->session, false);
 }
 
-static void on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void http_call_on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
@@ -114,14 +115,15 @@ static void on_quiet(struct ev_loop *loop, struct ev_timer *timer, int events)
 
 /* Requests */
 
-static struct http_call *call_new(struct http_calls *calls, struct http_exchange *exchange,
-                                  const char *principal, bool streams)
+static struct http_call *http_call_new(struct http_calls *calls, struct http_exchange *exchange,
+                                       const char *principal, bool streams)
 {
     struct http_call *call = NEW(struct http_call);
 
     call->owner = calls;
-    call->sink = (struct sink){.send = on_send, .close = on_close, .answers_only = !streams};
-    call->answer = (struct http_answer){.gone = on_gone, .drained = on_drained};
+    call->sink = (struct sink){
+        .send = http_call_on_send, .close = http_call_on_close, .answers_only = !streams};
+    call->answer = (struct http_answer){.gone = http_call_on_gone, .drained = http_call_on_drained};
     call->exchange = exchange;
     exchange->data = &call->answer;
     session_init(&call->session, calls->server,
@@ -129,7 +131,7 @@ static struct http_call *call_new(struct http_calls *calls, struct http_exchange
                                              .anonymous = peer_is_anonymous(principal),
                                              .stateless = true},
                  NULL);
-    ev_timer_init(&call->quiet, on_quiet, QUIET_SECONDS, 0);
+    ev_timer_init(&call->quiet, http_call_on_quiet, QUIET_SECONDS, 0);
     list_append(&calls->active, &call->link);
     if (streams)
         ev_timer_start(calls->loop, &call->quiet);
@@ -140,33 +142,33 @@ void http_call_start(struct http_calls *calls, struct incoming *incoming,
                      struct http_exchange *exchange, const char *principal,
                      const struct mcp_headers *headers, bool streams)
 {
-    struct http_call *call = call_new(calls, exchange, principal, streams);
+    struct http_call *call = http_call_new(calls, exchange, principal, streams);
 
     if (!session_take(&call->session, incoming, &call->sink, headers))
-        http_cors_respond(calls->names, finish(call), 202, "", NULL, 0);
+        http_cors_respond(calls->names, http_call_finish(call), 202, "", NULL, 0);
 }
 
 /* All of them */
 
-static void free_all(struct list *calls)
+static void http_call_free_all(struct list *calls)
 {
     LIST_FOR_EACH_SAFE (calls, link) {
-        call_free(CONTAINER_OF(link, struct http_call, link));
+        http_call_free(CONTAINER_OF(link, struct http_call, link));
     }
 }
 
-static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+static void http_call_on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
 {
     (void)loop;
     (void)events;
-    free_all(&CONTAINER_OF(watcher, struct http_calls, settle)->over);
+    http_call_free_all(&CONTAINER_OF(watcher, struct http_calls, settle)->over);
 }
 
 void http_calls_init(struct http_calls *calls)
 {
     list_init(&calls->active);
     list_init(&calls->over);
-    ev_prepare_init(&calls->settle, on_settle);
+    ev_prepare_init(&calls->settle, http_call_on_settle);
     ev_prepare_start(calls->loop, &calls->settle);
 }
 
@@ -180,8 +182,8 @@ void http_calls_conclude(struct http_calls *calls)
 void http_calls_deinit(struct http_calls *calls)
 {
     LIST_FOR_EACH_SAFE (&calls->active, link) {
-        http_exchange_abort(finish(CONTAINER_OF(link, struct http_call, link)));
+        http_exchange_abort(http_call_finish(CONTAINER_OF(link, struct http_call, link)));
     }
-    free_all(&calls->over);
+    http_call_free_all(&calls->over);
     ev_prepare_stop(calls->loop, &calls->settle);
 }

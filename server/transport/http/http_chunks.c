@@ -68,7 +68,7 @@ static enum http_chunks_state take_data_end(struct http_chunks *chunks, char cha
     return chunks->skipped == 2 ? HTTP_CHUNKS_SIZE : HTTP_CHUNKS_DATA_END;
 }
 
-static bool is_forbidden(const struct http_head *trailer)
+static bool http_chunks_is_forbidden(const struct http_head *trailer)
 {
     for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++)
         if (http_head_find(trailer, forbidden[i], NULL))
@@ -76,7 +76,7 @@ static bool is_forbidden(const struct http_head *trailer)
     return false;
 }
 
-static bool ends_with(const struct buffer *trailer, const char *end)
+static bool http_chunks_ends_with(const struct buffer *trailer, const char *end)
 {
     size_t length = buffer_length(trailer);
     size_t wanted = strlen(end);
@@ -94,18 +94,18 @@ static enum http_chunks_state take_trailer(struct http_chunks *chunks, char char
         return HTTP_CHUNKS_BAD;
     if (character != '\n')
         return HTTP_CHUNKS_TRAILER;
-    if (!ends_with(&chunks->trailer, "\r\n"))
+    if (!http_chunks_ends_with(&chunks->trailer, "\r\n"))
         return HTTP_CHUNKS_BAD;
-    if (buffer_length(&chunks->trailer) > 2 && !ends_with(&chunks->trailer, "\r\n\r\n"))
+    if (buffer_length(&chunks->trailer) > 2 && !http_chunks_ends_with(&chunks->trailer, "\r\n\r\n"))
         return HTTP_CHUNKS_TRAILER;
     if (http_head_parse_fields(buffer_bytes(&chunks->trailer), buffer_length(&chunks->trailer) - 2,
                                &fields) != 0 ||
-        is_forbidden(&fields))
+        http_chunks_is_forbidden(&fields))
         return HTTP_CHUNKS_BAD;
     return HTTP_CHUNKS_COMPLETE;
 }
 
-static enum http_chunks_state take(struct http_chunks *chunks, char character)
+static enum http_chunks_state http_chunks_take(struct http_chunks *chunks, char character)
 {
     switch (chunks->state) {
     case HTTP_CHUNKS_SIZE:
@@ -150,7 +150,7 @@ size_t http_chunks_feed(struct http_chunks *chunks, const char *bytes, size_t le
             *ret_piece = take_data(chunks, length - used);
             return used + *ret_piece;
         }
-        chunks->state = take(chunks, bytes[used++]);
+        chunks->state = http_chunks_take(chunks, bytes[used++]);
     }
     return used;
 }

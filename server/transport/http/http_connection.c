@@ -47,7 +47,7 @@ static bool wants_input(const struct http_connection *connection)
     return false;
 }
 
-static void watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wanted)
+static void http_connection_watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wanted)
 {
     if (wanted)
         ev_io_start(loop, watcher);
@@ -77,7 +77,7 @@ static void arm_timer(struct http_connection *connection)
 }
 
 /* Makes the watchers fit what the connection waits for. */
-static void rearm(struct http_connection *connection)
+static void http_connection_rearm(struct http_connection *connection)
 {
     struct ev_loop *loop = connection->settings.loop;
     const struct channel *channel = connection->settings.channel;
@@ -85,9 +85,10 @@ static void rearm(struct http_connection *connection)
 
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
-    watch_io(loop, &connection->readable, wants);
-    watch_io(loop, &connection->writable,
-             http_writer_unsent(&connection->writer) > 0 || (wants && channel->reads_on_write));
+    http_connection_watch_io(loop, &connection->readable, wants);
+    http_connection_watch_io(loop, &connection->writable,
+                             http_writer_unsent(&connection->writer) > 0 ||
+                                 (wants && channel->reads_on_write));
     if (wants && channel->has_pending)
         resume_soon(connection);
     arm_timer(connection);
@@ -95,7 +96,7 @@ static void rearm(struct http_connection *connection)
 
 /* The end */
 
-static void stop_watchers(struct http_connection *connection)
+static void http_connection_stop_watchers(struct http_connection *connection)
 {
     struct ev_loop *loop = connection->settings.loop;
 
@@ -109,14 +110,14 @@ void http_connection_close(struct http_connection *connection, const char *reaso
 {
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
-    stop_watchers(connection);
+    http_connection_stop_watchers(connection);
     connection->state = HTTP_CONNECTION_CLOSED;
     log_info("connection closed number=%u reason=\"%s\"", connection->settings.number, reason);
     connection->settings.closed(connection);
 }
 
 /* Takes the response out of the service's hands, if it is there. */
-static void forsake(struct http_connection *connection)
+static void http_connection_forsake(struct http_connection *connection)
 {
     struct http_service *service = connection->settings.service;
 
@@ -213,11 +214,12 @@ bool http_connection_can_stay(const struct http_connection *connection)
 }
 
 /* What we find wrong ourselves; nothing is understood of what follows. */
-static void reject(struct http_connection *connection, unsigned status, const char *problem)
+static void http_connection_reject(struct http_connection *connection, unsigned status,
+                                   const char *problem)
 {
     bool has_response = connection->exchange.is_stream || connection->exchange.is_complete;
 
-    forsake(connection);
+    http_connection_forsake(connection);
     if (has_response) {
         http_connection_close(connection, problem);
         return;
@@ -238,7 +240,7 @@ static void send_continue(struct http_connection *connection)
     http_writer_send(&connection->writer, &part, 1);
 }
 
-static void request(struct http_connection *connection)
+static void http_connection_request(struct http_connection *connection)
 {
     struct http_service *service = connection->settings.service;
     struct http_exchange *exchange = &connection->exchange;
@@ -264,13 +266,13 @@ static void begin_body(struct http_connection *connection)
     if (exchange->is_complete)
         http_body_drop(&connection->body);
     else if (head->content_length > exchange->body_limit)
-        reject(connection, 413, "The body is too large");
+        http_connection_reject(connection, 413, "The body is too large");
     else if (head->expects_continue && buffer_length(&connection->input) == 0)
         send_continue(connection);
 }
 
 /* The head is LENGTH bytes of the input. */
-static void take_head(struct http_connection *connection, size_t length)
+static void http_connection_take_head(struct http_connection *connection, size_t length)
 {
     struct http_exchange *exchange = &connection->exchange;
     struct http_service *service = connection->settings.service;
@@ -286,7 +288,7 @@ static void take_head(struct http_connection *connection, size_t length)
     connection->state = HTTP_CONNECTION_BODY;
     status = http_head_parse(buffer_bytes(text), length, &exchange->head);
     if (status) {
-        reject(connection, status, exchange->head.problem);
+        http_connection_reject(connection, status, exchange->head.problem);
         return;
     }
     exchange->is_told = true;
@@ -309,11 +311,11 @@ static bool step_head(struct http_connection *connection)
     if (head < 0 || head == 0 || head > HTTP_HEAD_BYTES) {
         begin_exchange(connection);
         http_head_clear(&connection->exchange.head);
-        reject(connection, head < 0 ? 400 : 431,
-               head < 0 ? "This is no HTTP/1 request" : "The head is too long");
+        http_connection_reject(connection, head < 0 ? 400 : 431,
+                               head < 0 ? "This is no HTTP/1 request" : "The head is too long");
         return false;
     }
-    take_head(connection, (size_t)head);
+    http_connection_take_head(connection, (size_t)head);
     return true;
 }
 
@@ -339,19 +341,19 @@ static bool step_body(struct http_connection *connection)
         if (connection->exchange.is_complete)
             end_exchange(connection);
         else
-            request(connection);
+            http_connection_request(connection);
         return true;
     case HTTP_BODY_BAD:
-        reject(connection, 400, "The chunks of the body are malformed");
+        http_connection_reject(connection, 400, "The chunks of the body are malformed");
         return false;
     case HTTP_BODY_TOO_LARGE:
-        reject(connection, 413, "The body is too large");
+        http_connection_reject(connection, 413, "The body is too large");
         return false;
     }
     return false;
 }
 
-static bool step(struct http_connection *connection)
+static bool http_connection_step(struct http_connection *connection)
 {
     if (connection->state == HTTP_CONNECTION_HEAD)
         return step_head(connection);
@@ -359,7 +361,7 @@ static bool step(struct http_connection *connection)
 }
 
 /* Serves what has come in, as far as it goes. */
-static void advance(struct http_connection *connection)
+static void http_connection_advance(struct http_connection *connection)
 {
     unsigned steps = 0;
 
@@ -368,16 +370,16 @@ static void advance(struct http_connection *connection)
         connection->is_begun = true;
         connection->read_by = clock_seconds() + limits_of(connection)->head_seconds;
     }
-    while (steps < STEPS_AT_ONCE && step(connection))
+    while (steps < STEPS_AT_ONCE && http_connection_step(connection))
         steps++;
     ev_timer_stop(connection->settings.loop, &connection->resume);
     if (steps == STEPS_AT_ONCE)
         resume_soon(connection);
-    rearm(connection);
+    http_connection_rearm(connection);
 }
 
 /* BYTES are wiped: there may be a token in them. */
-static void receive(struct http_connection *connection, char *bytes, size_t length)
+static void http_connection_receive(struct http_connection *connection, char *bytes, size_t length)
 {
     struct error err = ERROR_INIT;
 
@@ -390,7 +392,7 @@ static void receive(struct http_connection *connection, char *bytes, size_t leng
     if (buffer_append(&connection->input, bytes, length, &err) < 0)
         http_connection_close(connection, err.message);
     explicit_bzero(bytes, length);
-    advance(connection);
+    http_connection_advance(connection);
 }
 
 static void receive_end(struct http_connection *connection)
@@ -402,42 +404,42 @@ static void receive_end(struct http_connection *connection)
         http_connection_close(connection, "done");
     else if (connection->state != HTTP_CONNECTION_LINGERING)
         http_connection_close(connection, "nobody is there");
-    rearm(connection);
+    http_connection_rearm(connection);
 }
 
-static void read_some(struct http_connection *connection)
+static void http_connection_read_some(struct http_connection *connection)
 {
     struct channel *channel = connection->settings.channel;
     char bytes[READ_BYTES];
     ssize_t length = channel->ops->read(channel, bytes, sizeof bytes);
 
     if (length > 0)
-        receive(connection, bytes, (size_t)length);
+        http_connection_receive(connection, bytes, (size_t)length);
     else if (length == 0)
         receive_end(connection);
     else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
         http_connection_close(connection, "nobody is there");
     else
-        rearm(connection);
+        http_connection_rearm(connection);
 }
 
-static void on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
+static void http_connection_on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
     (void)loop;
     (void)events;
-    read_some(CONTAINER_OF(watcher, struct http_connection, readable));
+    http_connection_read_some(CONTAINER_OF(watcher, struct http_connection, readable));
 }
 
-static void on_resume(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void http_connection_on_resume(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct http_connection *connection = CONTAINER_OF(timer, struct http_connection, resume);
 
     (void)loop;
     (void)events;
     if (connection->settings.channel->has_pending && wants_input(connection))
-        read_some(connection);
+        http_connection_read_some(connection);
     else
-        advance(connection);
+        http_connection_advance(connection);
 }
 
 /* Out */
@@ -454,7 +456,7 @@ void http_connection_sent(struct http_connection *connection)
         connection->take_by = INFINITY;
     else if (connection->take_by == INFINITY)
         connection->take_by = clock_seconds() + limits_of(connection)->stall_seconds;
-    rearm(connection);
+    http_connection_rearm(connection);
 }
 
 static void tell_drained(struct http_connection *connection)
@@ -469,14 +471,14 @@ static void tell_drained(struct http_connection *connection)
         service->drained(service, &connection->exchange);
 }
 
-static void on_writable(struct ev_loop *loop, struct ev_io *watcher, int events)
+static void http_connection_on_writable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
     struct http_connection *connection = CONTAINER_OF(watcher, struct http_connection, writable);
 
     (void)loop;
     (void)events;
     if (connection->settings.channel->reads_on_write) {
-        read_some(connection);
+        http_connection_read_some(connection);
         return;
     }
     if (http_writer_flush(&connection->writer))
@@ -487,7 +489,7 @@ static void on_writable(struct ev_loop *loop, struct ev_io *watcher, int events)
     tell_drained(connection);
     if (connection->state == HTTP_CONNECTION_LINGERING)
         go_on_lingering(connection);
-    advance(connection);
+    http_connection_advance(connection);
 }
 
 /* Time */
@@ -506,10 +508,10 @@ static void judge_body(struct http_connection *connection, double now)
     if (connection->exchange.is_complete)
         http_connection_close(connection, "its body takes too long");
     else
-        reject(connection, 408, "The body takes too long");
+        http_connection_reject(connection, 408, "The body takes too long");
 }
 
-static void on_read_late(struct http_connection *connection, double now)
+static void http_connection_on_read_late(struct http_connection *connection, double now)
 {
     bool has_part = buffer_length(&connection->input) > 0;
 
@@ -518,7 +520,7 @@ static void on_read_late(struct http_connection *connection, double now)
         if (has_part) {
             begin_exchange(connection);
             http_head_clear(&connection->exchange.head);
-            reject(connection, 408, "The head takes too long");
+            http_connection_reject(connection, 408, "The head takes too long");
         } else {
             http_connection_close(connection, "it asks for nothing");
         }
@@ -535,7 +537,7 @@ static void on_read_late(struct http_connection *connection, double now)
     }
 }
 
-static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void http_connection_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct http_connection *connection = CONTAINER_OF(timer, struct http_connection, timer);
     double now = clock_seconds();
@@ -546,10 +548,10 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
     if (now >= connection->take_by)
         http_connection_close(connection, "it takes no output");
     else if (now >= connection->read_by)
-        on_read_late(connection, now);
+        http_connection_on_read_late(connection, now);
     else if (now >= connection->comment_at)
         http_stream_comment(&connection->exchange);
-    rearm(connection);
+    http_connection_rearm(connection);
 }
 
 /* The connection itself */
@@ -571,20 +573,20 @@ void http_connection_init(struct http_connection *connection,
     buffer_init(&connection->head_text, HTTP_HEAD_BYTES);
     http_body_init(&connection->body);
     http_writer_init(&connection->writer, settings->channel, limits->unsent_bytes);
-    ev_io_init(&connection->readable, on_readable, settings->channel->fd, EV_READ);
-    ev_io_init(&connection->writable, on_writable, settings->channel->fd, EV_WRITE);
-    ev_timer_init(&connection->timer, on_timer, 0, 0);
-    ev_timer_init(&connection->resume, on_resume, 0, 0);
-    rearm(connection);
+    ev_io_init(&connection->readable, http_connection_on_readable, settings->channel->fd, EV_READ);
+    ev_io_init(&connection->writable, http_connection_on_writable, settings->channel->fd, EV_WRITE);
+    ev_timer_init(&connection->timer, http_connection_on_timer, 0, 0);
+    ev_timer_init(&connection->resume, http_connection_on_resume, 0, 0);
+    http_connection_rearm(connection);
 }
 
 void http_connection_deinit(struct http_connection *connection)
 {
     struct channel *channel = connection->settings.channel;
 
-    stop_watchers(connection);
+    http_connection_stop_watchers(connection);
     connection->state = HTTP_CONNECTION_CLOSED;
-    forsake(connection);
+    http_connection_forsake(connection);
     http_body_deinit(&connection->body);
     http_writer_deinit(&connection->writer);
     buffer_deinit(&connection->head_text);
@@ -598,13 +600,13 @@ void http_connection_stop(struct http_connection *connection)
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
     if (connection->exchange.is_told && !connection->exchange.is_stream)
-        reject(connection, 503, "The server is stopping");
-    forsake(connection);
+        http_connection_reject(connection, 503, "The server is stopping");
+    http_connection_forsake(connection);
     if (http_writer_unsent(&connection->writer) == 0) {
         http_connection_close(connection, "the server stops");
         return;
     }
     begin_lingering(connection);
     connection->read_by = clock_seconds() + HURRY_SECONDS;
-    rearm(connection);
+    http_connection_rearm(connection);
 }

@@ -36,19 +36,19 @@ struct visit {
 
 /* Refusing */
 
-static void refuse(struct http_endpoint *endpoint, struct http_exchange *exchange,
-                   const struct http_refusal *refusal)
+static void http_endpoint_refuse(struct http_endpoint *endpoint, struct http_exchange *exchange,
+                                 const struct http_refusal *refusal)
 {
     http_cors_refuse(&endpoint->names, exchange, refusal->status, refusal->fields, refusal->code,
                      refusal->message);
 }
 
 /* True when there is a REFUSAL, and EXCHANGE has got it. */
-static bool is_refused(struct http_endpoint *endpoint, struct http_exchange *exchange,
-                       const struct http_refusal *refusal)
+static bool http_endpoint_is_refused(struct http_endpoint *endpoint, struct http_exchange *exchange,
+                                     const struct http_refusal *refusal)
 {
     if (refusal)
-        refuse(endpoint, exchange, refusal);
+        http_endpoint_refuse(endpoint, exchange, refusal);
     return refusal != NULL;
 }
 
@@ -106,7 +106,7 @@ static void take_alone(struct visit *visit, struct incoming *incoming)
     bool streams = http_gate_lets_stream(visit->exchange);
 
     if (incoming_is_endless(incoming) && !streams)
-        refuse(visit->endpoint, visit->exchange, &needs_events);
+        http_endpoint_refuse(visit->endpoint, visit->exchange, &needs_events);
     else
         http_call_start(&visit->endpoint->calls, incoming, visit->exchange, visit->check.principal,
                         &fields.headers, streams);
@@ -127,7 +127,7 @@ static void open_session(struct visit *visit, struct incoming *incoming)
         http_sessions_open(&visit->endpoint->sessions, visit->check.principal);
 
     if (!session) {
-        refuse(visit->endpoint, visit->exchange, &no_room);
+        http_endpoint_refuse(visit->endpoint, visit->exchange, &no_room);
         return;
     }
     take_in_session(visit, session, incoming);
@@ -135,7 +135,7 @@ static void open_session(struct visit *visit, struct incoming *incoming)
         http_sessions_close(session);
 }
 
-static void route(struct visit *visit, struct incoming *incoming)
+static void http_endpoint_route(struct visit *visit, struct incoming *incoming)
 {
     struct http_endpoint *endpoint = visit->endpoint;
     struct http_route_headers headers = read_route_headers(visit->exchange);
@@ -152,29 +152,29 @@ static void route(struct visit *visit, struct incoming *incoming)
         if (session)
             take_in_session(visit, session, incoming);
         else
-            refuse(endpoint, visit->exchange, &no_session);
+            http_endpoint_refuse(endpoint, visit->exchange, &no_session);
         break;
     case HTTP_ROUTE_NEEDS_SESSION:
-        refuse(endpoint, visit->exchange, &needs_session);
+        http_endpoint_refuse(endpoint, visit->exchange, &needs_session);
         break;
     case HTTP_ROUTE_IS_OPEN:
-        refuse(endpoint, visit->exchange, session ? &is_open : &no_session);
+        http_endpoint_refuse(endpoint, visit->exchange, session ? &is_open : &no_session);
         break;
     case HTTP_ROUTE_UNKNOWN_VERSION:
-        refuse(endpoint, visit->exchange, &unknown_version);
+        http_endpoint_refuse(endpoint, visit->exchange, &unknown_version);
         break;
     case HTTP_ROUTE_REPEATED_SESSION:
-        refuse(endpoint, visit->exchange, &repeated_session);
+        http_endpoint_refuse(endpoint, visit->exchange, &repeated_session);
         break;
     }
 }
 
-static void post(struct visit *visit)
+static void http_endpoint_post(struct visit *visit)
 {
     struct incoming incoming;
 
     incoming_init(&incoming, visit->exchange->body, visit->exchange->body_length);
-    route(visit, &incoming);
+    http_endpoint_route(visit, &incoming);
     incoming_deinit(&incoming);
 }
 
@@ -185,19 +185,19 @@ static struct http_session *find_session_or_refuse(struct visit *visit)
     struct http_session *session = headers.sessions == 1 ? find_session(visit) : NULL;
 
     if (headers.sessions == 0)
-        refuse(visit->endpoint, visit->exchange, &only_posts);
+        http_endpoint_refuse(visit->endpoint, visit->exchange, &only_posts);
     else if (headers.sessions > 1)
-        refuse(visit->endpoint, visit->exchange, &repeated_session);
+        http_endpoint_refuse(visit->endpoint, visit->exchange, &repeated_session);
     else if (http_route(INCOMING_OTHER, &headers) == HTTP_ROUTE_UNKNOWN_VERSION)
-        refuse(visit->endpoint, visit->exchange, &unknown_version);
+        http_endpoint_refuse(visit->endpoint, visit->exchange, &unknown_version);
     else if (!session)
-        refuse(visit->endpoint, visit->exchange, &no_session);
+        http_endpoint_refuse(visit->endpoint, visit->exchange, &no_session);
     else
         return session;
     return NULL;
 }
 
-static void get(struct visit *visit)
+static void http_endpoint_get(struct visit *visit)
 {
     struct http_session *session = find_session_or_refuse(visit);
 
@@ -226,16 +226,16 @@ static void visit_free(struct visit *visit)
 
 /* Until a whole request has come in a connection is a stranger's, so that those that drip keep
  * nobody out. */
-static void serve(struct visit *visit)
+static void http_endpoint_serve(struct visit *visit)
 {
     if (!http_exchange_admit(visit->exchange)) {
         visit_free(visit);
         return;
     }
     if (http_gate_has_method(visit->exchange, "POST"))
-        post(visit);
+        http_endpoint_post(visit);
     else if (http_gate_has_method(visit->exchange, "GET"))
-        get(visit);
+        http_endpoint_get(visit);
     else
         end_session(visit);
     visit_free(visit);
@@ -247,31 +247,31 @@ static void refuse_stranger(struct visit *visit)
                                  ? memory_format("WWW-Authenticate: %s\r\n", visit->check.challenge)
                                  : memory_copy_string("");
 
-    refuse(visit->endpoint, visit->exchange,
-           &(struct http_refusal){visit->check.status, fields, HTTP_CODE_BAD_REQUEST,
-                                  "a valid token is required"});
+    http_endpoint_refuse(visit->endpoint, visit->exchange,
+                         &(struct http_refusal){visit->check.status, fields, HTTP_CODE_BAD_REQUEST,
+                                                "a valid token is required"});
 }
 
 /* It is known who it is. */
-static void admit(struct visit *visit)
+static void http_endpoint_admit(struct visit *visit)
 {
     if (visit->check.status != 0)
         refuse_stranger(visit);
-    else if (!is_refused(visit->endpoint, visit->exchange,
-                         http_gate_check_content(visit->exchange)))
+    else if (!http_endpoint_is_refused(visit->endpoint, visit->exchange,
+                                       http_gate_check_content(visit->exchange)))
         visit->is_admitted = true;
     if (!visit->is_admitted)
         visit_free(visit);
     else if (visit->is_whole)
-        serve(visit);
+        http_endpoint_serve(visit);
 }
 
-static void on_checked(struct authority_check *check)
+static void http_endpoint_on_checked(struct authority_check *check)
 {
-    admit(CONTAINER_OF(check, struct visit, check));
+    http_endpoint_admit(CONTAINER_OF(check, struct visit, check));
 }
 
-static void on_visit_gone(struct http_answer *answer)
+static void http_endpoint_on_visit_gone(struct http_answer *answer)
 {
     visit_free(CONTAINER_OF(answer, struct visit, answer));
 }
@@ -284,13 +284,13 @@ static struct visit *visit_new(struct http_endpoint *endpoint, struct http_excha
 
     visit->endpoint = endpoint;
     visit->exchange = exchange;
-    visit->answer.gone = on_visit_gone;
+    visit->answer.gone = http_endpoint_on_visit_gone;
     exchange->data = &visit->answer;
     visit->check = (struct authority_check){
         .authority = endpoint->authority,
         .peer = *exchange->peer,
         .authorization = count > 1 ? "" : authorization,
-        .done = on_checked,
+        .done = http_endpoint_on_checked,
     };
     return visit;
 }
@@ -312,7 +312,7 @@ static void wipe_token(struct http_exchange *exchange)
     }
 }
 
-static void identify(struct visit *visit)
+static void http_endpoint_identify(struct visit *visit)
 {
     enum outcome outcome = OUTCOME_READY;
 
@@ -322,36 +322,38 @@ static void identify(struct visit *visit)
         peer_format_principal(visit->exchange->peer, visit->check.principal);
     wipe_token(visit->exchange);
     if (outcome == OUTCOME_READY)
-        admit(visit);
+        http_endpoint_admit(visit);
 }
 
 /* The service */
 
-static void on_head(struct http_service *service, struct http_exchange *exchange)
+static void http_endpoint_on_head(struct http_service *service, struct http_exchange *exchange)
 {
     struct http_endpoint *endpoint = CONTAINER_OF(service, struct http_endpoint, service);
 
-    if (is_refused(endpoint, exchange, http_gate_check_host(&endpoint->names, exchange)) ||
+    if (http_endpoint_is_refused(endpoint, exchange,
+                                 http_gate_check_host(&endpoint->names, exchange)) ||
         http_metadata_answer(endpoint->authority, exchange) ||
-        is_refused(endpoint, exchange, http_gate_check_sender(&endpoint->names, exchange)))
+        http_endpoint_is_refused(endpoint, exchange,
+                                 http_gate_check_sender(&endpoint->names, exchange)))
         return;
     if (http_gate_has_method(exchange, "OPTIONS"))
         http_cors_answer_options(&endpoint->names, exchange, HTTP_GATE_METHODS);
     else
-        identify(visit_new(endpoint, exchange));
+        http_endpoint_identify(visit_new(endpoint, exchange));
 }
 
-static void on_request(struct http_service *service, struct http_exchange *exchange)
+static void http_endpoint_on_request(struct http_service *service, struct http_exchange *exchange)
 {
     struct visit *visit = CONTAINER_OF(exchange->data, struct visit, answer);
 
     (void)service;
     visit->is_whole = true;
     if (visit->is_admitted)
-        serve(visit);
+        http_endpoint_serve(visit);
 }
 
-static void on_gone(struct http_service *service, struct http_exchange *exchange)
+static void http_endpoint_on_gone(struct http_service *service, struct http_exchange *exchange)
 {
     struct http_answer *answer = exchange->data;
 
@@ -360,7 +362,7 @@ static void on_gone(struct http_service *service, struct http_exchange *exchange
         answer->gone(answer);
 }
 
-static void on_drained(struct http_service *service, struct http_exchange *exchange)
+static void http_endpoint_on_drained(struct http_service *service, struct http_exchange *exchange)
 {
     struct http_answer *answer = exchange->data;
 
@@ -396,8 +398,10 @@ struct http_endpoint *http_endpoint_new(const struct http_endpoint_settings *set
 {
     struct http_endpoint *endpoint = NEW(struct http_endpoint);
 
-    endpoint->service = (struct http_service){
-        .head = on_head, .request = on_request, .gone = on_gone, .drained = on_drained};
+    endpoint->service = (struct http_service){.head = http_endpoint_on_head,
+                                              .request = http_endpoint_on_request,
+                                              .gone = http_endpoint_on_gone,
+                                              .drained = http_endpoint_on_drained};
     endpoint->loop = settings->loop;
     endpoint->authority = settings->authority;
     endpoint->hosts = copy_list(settings->allowed_hosts);

@@ -15,7 +15,7 @@ static bool is_one_line(const char *text)
 
 /* Takes the next line off the front of DATA; false: that was the last. A line ends with \n, \r or
  * \r\n, as a client will read it. */
-static bool take_line(const char **data, size_t *length, size_t *ret_line)
+static bool http_event_take_line(const char **data, size_t *length, size_t *ret_line)
 {
     const char *newline = memchr(*data, '\n', *length);
     size_t line = newline ? (size_t)(newline - *data) : *length;
@@ -40,7 +40,7 @@ static size_t data_length(const char *data, size_t length)
     bool more;
 
     do {
-        more = take_line(&data, &length, &line);
+        more = http_event_take_line(&data, &length, &line);
         sum += strlen(data_prefix) + line + 1;
     } while (more);
     return sum;
@@ -85,7 +85,7 @@ static int append_data(struct buffer *out, const char *data, size_t length, stru
         const char *start = data;
         size_t line;
 
-        more = take_line(&data, &length, &line);
+        more = http_event_take_line(&data, &length, &line);
         if (append_line(out, data_prefix, start, line, err) < 0)
             return -1;
     }

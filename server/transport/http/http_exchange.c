@@ -68,7 +68,7 @@ static const char *say_whether_kept(struct http_connection *connection)
     return connection->is_last ? "Connection: close\r\n" : "";
 }
 
-static struct iovec part_of(const char *text, size_t length)
+static struct iovec http_exchange_part_of(const char *text, size_t length)
 {
     return (struct iovec){(char *)text, length};
 }
@@ -92,11 +92,12 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
     char about_body[HEAD_BYTES];
     bool is_bodiless = !content_type || strcmp(exchange->head.method, "HEAD") == 0;
     struct iovec parts[] = {
-        part_of(start, 0),
-        part_of(fields, strlen(fields)),
-        part_of(about_body, format_body_fields(about_body, status, content_type, length)),
-        part_of("\r\n", 2),
-        part_of(body, is_bodiless ? 0 : length),
+        http_exchange_part_of(start, 0),
+        http_exchange_part_of(fields, strlen(fields)),
+        http_exchange_part_of(about_body,
+                              format_body_fields(about_body, status, content_type, length)),
+        http_exchange_part_of("\r\n", 2),
+        http_exchange_part_of(body, is_bodiless ? 0 : length),
     };
 
     if (!can_complete(exchange))
@@ -161,11 +162,12 @@ void http_stream_begin(struct http_exchange *exchange, const char *fields)
     exchange->is_chunked = exchange->head.minor > 0;
     ending = exchange->is_chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
     length = snprintf(start, sizeof start, "HTTP/1.1 200 OK\r\n%s", say_whether_kept(connection));
-    http_writer_send(
-        &connection->writer,
-        (struct iovec[]){part_of(start, (size_t)length), part_of(about_body, strlen(about_body)),
-                         part_of(fields, strlen(fields)), part_of(ending, strlen(ending))},
-        4);
+    http_writer_send(&connection->writer,
+                     (struct iovec[]){http_exchange_part_of(start, (size_t)length),
+                                      http_exchange_part_of(about_body, strlen(about_body)),
+                                      http_exchange_part_of(fields, strlen(fields)),
+                                      http_exchange_part_of(ending, strlen(ending))},
+                     4);
     keep_from_silence(connection);
     http_connection_sent(connection);
 }
@@ -202,7 +204,7 @@ static void flush_appended(struct http_connection *connection, size_t unsent_bef
     http_connection_sent(connection);
 }
 
-static bool send_event(struct http_exchange *exchange, const struct http_event *event)
+static bool http_exchange_send_event(struct http_exchange *exchange, const struct http_event *event)
 {
     struct http_connection *connection = connection_of(exchange);
     size_t before = http_writer_unsent(&connection->writer);
@@ -219,13 +221,14 @@ static bool send_event(struct http_exchange *exchange, const struct http_event *
 bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,
                       const char *data, size_t length)
 {
-    return send_event(
+    return http_exchange_send_event(
         exchange, &(struct http_event){.id = id, .name = event, .data = data, .length = length});
 }
 
 bool http_stream_send_retry(struct http_exchange *exchange, const char *id, unsigned milliseconds)
 {
-    return send_event(exchange, &(struct http_event){.id = id, .data = "", .retry = milliseconds});
+    return http_exchange_send_event(
+        exchange, &(struct http_event){.id = id, .data = "", .retry = milliseconds});
 }
 
 void http_stream_comment(struct http_exchange *exchange)
@@ -234,7 +237,7 @@ void http_stream_comment(struct http_exchange *exchange)
     static const char comment[] = ": keepalive\n\n";
     const char *text = exchange->is_chunked ? chunk : comment;
     struct http_connection *connection = connection_of(exchange);
-    struct iovec part = part_of(text, strlen(text));
+    struct iovec part = http_exchange_part_of(text, strlen(text));
 
     /* One that has not taken what is there hears nothing new. */
     if (http_writer_unsent(&connection->writer) == 0)
@@ -247,7 +250,7 @@ void http_stream_end(struct http_exchange *exchange)
 {
     static const char last_chunk[] = "0\r\n\r\n";
     struct http_connection *connection = connection_of(exchange);
-    struct iovec part = part_of(last_chunk, strlen(last_chunk));
+    struct iovec part = http_exchange_part_of(last_chunk, strlen(last_chunk));
 
     if (!can_complete(exchange) || !exchange->is_stream)
         return;

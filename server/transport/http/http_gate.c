@@ -85,7 +85,7 @@ static const struct http_refusal *check_content_type(const struct http_exchange 
 }
 
 /* A list may be in several fields. */
-static bool accepts(const struct http_exchange *exchange, const char *type)
+static bool http_gate_accepts(const struct http_exchange *exchange, const char *type)
 {
     unsigned count = 0;
     const char *first = http_exchange_field(exchange, "Accept", &count);
@@ -103,7 +103,7 @@ static bool accepts(const struct http_exchange *exchange, const char *type)
 
 bool http_gate_lets_stream(const struct http_exchange *exchange)
 {
-    return accepts(exchange, EVENTS);
+    return http_gate_accepts(exchange, EVENTS);
 }
 
 static const struct http_refusal *check_accept(const struct http_exchange *exchange)
@@ -115,9 +115,9 @@ static const struct http_refusal *check_accept(const struct http_exchange *excha
         "Not Acceptable: Accept must list application/json and text/event-stream"};
 
     if (http_gate_has_method(exchange, "GET"))
-        return accepts(exchange, EVENTS) ? NULL : &no_events;
+        return http_gate_accepts(exchange, EVENTS) ? NULL : &no_events;
     if (http_gate_has_method(exchange, "POST"))
-        return accepts(exchange, JSON) ? NULL : &no_json;
+        return http_gate_accepts(exchange, JSON) ? NULL : &no_json;
     return NULL;
 }
 

@@ -31,22 +31,22 @@ static bool is_target(char character)
            (character != '\0' && strchr("-._~!$&'()*+,;=:@/?%", character));
 }
 
-static bool is_value(char character)
+static bool http_head_is_value(char character)
 {
     unsigned char byte = (unsigned char)character;
 
     return (byte >= ' ' && byte != 0x7f) || byte == '\t';
 }
 
-static unsigned refuse(struct http_head *head, unsigned status, const char *problem)
+static unsigned http_head_refuse(struct http_head *head, unsigned status, const char *problem)
 {
     head->problem = problem;
     return status;
 }
 
-static unsigned bad(struct http_head *head, const char *problem)
+static unsigned http_head_bad(struct http_head *head, const char *problem)
 {
-    return refuse(head, STATUS_BAD_REQUEST, problem);
+    return http_head_refuse(head, STATUS_BAD_REQUEST, problem);
 }
 
 /* Where it ends */
@@ -76,7 +76,7 @@ ssize_t http_head_find_end(const char *text, size_t length, size_t *scanned)
 
 /* Takes the line off the front of TEXT, LENGTH bytes, and ends it in NUL; NULL: its break is none,
  * or there is no end. */
-static char *take_line(char **text, size_t *length)
+static char *http_head_take_line(char **text, size_t *length)
 {
     char *line = *text;
     char *newline = memchr(line, '\n', *length);
@@ -110,12 +110,12 @@ static unsigned parse_method(char **text, struct http_head *head)
     while (http_is_token((*text)[length]))
         length++;
     if (length == 0 || (*text)[length] != ' ')
-        return bad(head, "the request line has no method");
+        return http_head_bad(head, "the request line has no method");
     head->method = *text;
     (*text)[length] = '\0';
     *text += length + 1;
     if (!is_known_method(head->method))
-        return refuse(head, STATUS_NOT_IMPLEMENTED, "the method is not known here");
+        return http_head_refuse(head, STATUS_NOT_IMPLEMENTED, "the method is not known here");
     return 0;
 }
 
@@ -127,7 +127,7 @@ static unsigned parse_target(char **text, struct http_head *head)
     while (is_target((*text)[length]))
         length++;
     if ((*text)[0] != '/' || (*text)[length] != ' ')
-        return bad(head, "the target must be a path without special characters");
+        return http_head_bad(head, "the target must be a path without special characters");
     head->path = *text;
     (*text)[length] = '\0';
     *text += length + 1;
@@ -147,9 +147,9 @@ static unsigned parse_version(const char *text, struct http_head *head)
     if (strncmp(text, prefix, strlen(prefix)) != 0 || strlen(version) != strlen("1.1") ||
         version[0] < '0' || version[0] > '9' || version[1] != '.' || version[2] < '0' ||
         version[2] > '9')
-        return bad(head, "the request line does not end in a version of HTTP");
+        return http_head_bad(head, "the request line does not end in a version of HTTP");
     if (version[0] != '1' || version[2] > '1')
-        return refuse(head, STATUS_VERSION_NOT_SUPPORTED, "HTTP/1.1 is spoken here");
+        return http_head_refuse(head, STATUS_VERSION_NOT_SUPPORTED, "HTTP/1.1 is spoken here");
     head->minor = (unsigned)(version[2] - '0');
     return 0;
 }
@@ -182,19 +182,20 @@ static unsigned parse_field(char *line, struct http_head *head)
     while (http_is_token(*colon))
         colon++;
     if (colon == line || *colon != ':')
-        return bad(head, "a field has no name, a blank in or behind it, or goes over two lines");
+        return http_head_bad(
+            head, "a field has no name, a blank in or behind it, or goes over two lines");
     if (head->field_count == HTTP_HEAD_FIELDS)
-        return refuse(head, STATUS_TOO_LARGE, "there are too many fields");
+        return http_head_refuse(head, STATUS_TOO_LARGE, "there are too many fields");
     *colon = '\0';
     for (value = colon + 1; ascii_is_blank(*value); value++)
         ;
     for (const char *i = value; i < end; i++)
-        if (!is_value(*i))
-            return bad(head, "a field has a control character in its value");
+        if (!http_head_is_value(*i))
+            return http_head_bad(head, "a field has a control character in its value");
     while (end > value && ascii_is_blank(end[-1]))
         end--;
     if (strchr(end, '\t') && is_framing(line))
-        return bad(head, "the length of the body is followed by a tab");
+        return http_head_bad(head, "the length of the body is followed by a tab");
     *end = '\0';
     head->fields[head->field_count++] = (struct http_field){line, value};
     return 0;
@@ -203,10 +204,11 @@ static unsigned parse_field(char *line, struct http_head *head)
 unsigned http_head_parse_fields(char *text, size_t length, struct http_head *head)
 {
     if (length > 0 && memchr(text, '\0', length))
-        return bad(head, "there is a zero byte");
+        return http_head_bad(head, "there is a zero byte");
     while (length > 0) {
-        char *line = take_line(&text, &length);
-        unsigned status = line ? parse_field(line, head) : bad(head, "a line break is none");
+        char *line = http_head_take_line(&text, &length);
+        unsigned status =
+            line ? parse_field(line, head) : http_head_bad(head, "a line break is none");
 
         if (status)
             return status;
@@ -232,13 +234,13 @@ const char *http_head_find(const struct http_head *head, const char *name, unsig
 
 /* What they mean */
 
-static unsigned read_host(struct http_head *head)
+static unsigned http_head_read_host(struct http_head *head)
 {
     unsigned count;
 
     http_head_find(head, "Host", &count);
     if (count > 1 || (count == 0 && head->minor > 0))
-        return bad(head, "there must be one Host");
+        return http_head_bad(head, "there must be one Host");
     return 0;
 }
 
@@ -247,7 +249,7 @@ static unsigned read_content_length(const char *text, struct http_head *head)
     size_t digits = strspn(text, "0123456789");
 
     if (digits == 0 || text[digits] != '\0' || digits > LENGTH_DIGITS)
-        return bad(head, "Content-Length is not a number");
+        return http_head_bad(head, "Content-Length is not a number");
     for (const char *digit = text; *digit; digit++)
         head->content_length = head->content_length * 10 + (uint64_t)(*digit - '0');
     return 0;
@@ -262,13 +264,13 @@ static unsigned read_framing(struct http_head *head)
     const char *encoding = http_head_find(head, "Transfer-Encoding", &encodings);
 
     if (lengths + encodings > 1)
-        return bad(head, "the length of the body is said twice");
+        return http_head_bad(head, "the length of the body is said twice");
     if (length)
         return read_content_length(length, head);
     if (!encoding)
         return 0;
     if (head->minor == 0 || strcasecmp(encoding, "chunked") != 0)
-        return bad(head, "Transfer-Encoding can only be chunked, in HTTP/1.1");
+        return http_head_bad(head, "Transfer-Encoding can only be chunked, in HTTP/1.1");
     head->is_chunked = true;
     return 0;
 }
@@ -307,7 +309,8 @@ static unsigned read_expectation(struct http_head *head)
     if (!expectation || head->minor == 0)
         return 0;
     if (count > 1 || strcasecmp(expectation, "100-continue") != 0)
-        return refuse(head, STATUS_EXPECTATION_FAILED, "nothing but 100-continue can be expected");
+        return http_head_refuse(head, STATUS_EXPECTATION_FAILED,
+                                "nothing but 100-continue can be expected");
     head->expects_continue = true;
     return 0;
 }
@@ -327,20 +330,20 @@ void http_head_clear(struct http_head *head)
 
 unsigned http_head_parse(char *text, size_t length, struct http_head *ret)
 {
-    static unsigned (*const readers[])(struct http_head * head) = {read_host, read_framing,
-                                                                   read_expectation};
+    static unsigned (*const readers[])(struct http_head * head) = {http_head_read_host,
+                                                                   read_framing, read_expectation};
     char *line;
     unsigned status;
 
     http_head_clear(ret);
     if (length > HTTP_HEAD_BYTES)
-        return refuse(ret, STATUS_TOO_LARGE, "the head is too long");
+        return http_head_refuse(ret, STATUS_TOO_LARGE, "the head is too long");
     if (length < 2 || memcmp(text + length - 2, "\r\n", 2) != 0 || memchr(text, '\0', length))
-        return bad(ret, "the head has a zero byte or does not end in a blank line");
+        return http_head_bad(ret, "the head has a zero byte or does not end in a blank line");
     length -= 2;
-    line = take_line(&text, &length);
+    line = http_head_take_line(&text, &length);
     if (!line)
-        return bad(ret, "there is no request line");
+        return http_head_bad(ret, "there is no request line");
     status = parse_request_line(line, ret);
     if (status == 0)
         status = http_head_parse_fields(text, length, ret);

@@ -28,7 +28,7 @@ static const char *const loopback_names[] = {"localhost", "127.0.0.1", "[::1]", 
 
 /* Parsing */
 
-static bool is_name(const char *text, size_t length)
+static bool http_origin_is_name(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]))
@@ -46,7 +46,7 @@ static size_t measure_host(const char *text)
     const char *end;
 
     if (text[0] != '[')
-        return is_name(text, length) ? length : 0;
+        return http_origin_is_name(text, length) ? length : 0;
     end = strchr(text, ']');
     if (!end || (size_t)(end - text) > sizeof(literal))
         return 0;
@@ -66,7 +66,7 @@ static unsigned read_port(const char *text)
                : 0;
 }
 
-static bool parse_host_port(const char *text, struct host_port *ret)
+static bool http_origin_parse_host_port(const char *text, struct host_port *ret)
 {
     size_t length = measure_host(text);
 
@@ -103,7 +103,7 @@ static bool is_listed(const struct host_port *host, const char *entry, unsigned 
 {
     struct host_port allowed;
 
-    if (!parse_host_port(entry, &allowed) || strcasecmp(host->name, allowed.name) != 0)
+    if (!http_origin_parse_host_port(entry, &allowed) || strcasecmp(host->name, allowed.name) != 0)
         return false;
     if (allowed.port)
         return host->port == allowed.port;
@@ -114,7 +114,7 @@ enum http_host http_names_find_host(const struct http_names *names, const char *
 {
     struct host_port host_port;
 
-    if (!parse_host_port(host, &host_port))
+    if (!http_origin_parse_host_port(host, &host_port))
         return HTTP_HOST_MALFORMED;
     if (is_loopback_name(host_port.name) && names_port(&host_port, port))
         return HTTP_HOST_OURS;
@@ -146,8 +146,8 @@ static bool is_own_page(const char *origin, unsigned port)
     const char *rest = behind_scheme(origin);
     struct host_port host_port;
 
-    return rest && parse_host_port(rest, &host_port) && is_loopback_name(host_port.name) &&
-           names_port(&host_port, port);
+    return rest && http_origin_parse_host_port(rest, &host_port) &&
+           is_loopback_name(host_port.name) && names_port(&host_port, port);
 }
 
 bool http_names_list_origin(const struct http_names *names, const char *origin)
@@ -170,7 +170,7 @@ bool http_name_is_host(const char *text)
 {
     struct host_port host;
 
-    return parse_host_port(text, &host);
+    return http_origin_parse_host_port(text, &host);
 }
 
 bool http_name_is_origin(const char *text)

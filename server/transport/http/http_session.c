@@ -22,7 +22,7 @@ static struct event_stream *stream_of(struct list *link)
     return CONTAINER_OF(link, struct event_stream, link);
 }
 
-static void on_stream_ended(struct event_stream *stream)
+static void http_session_on_stream_ended(struct event_stream *stream)
 {
     struct http_session *session = CONTAINER_OF(stream->session, struct http_session, session);
 
@@ -39,7 +39,7 @@ static void init_stream(struct http_session *session, struct event_stream *strea
         .names = session->owner->names,
         .session = &session->session,
         .number = session->last_stream++,
-        .ended = on_stream_ended,
+        .ended = http_session_on_stream_ended,
     };
     event_stream_init(stream);
 }
@@ -94,8 +94,8 @@ static struct event_stream *find_stream(struct http_session *session, unsigned l
     return NULL;
 }
 
-static void resume(struct http_session *session, struct http_exchange *exchange,
-                   const char *last_event)
+static void http_session_resume(struct http_session *session, struct http_exchange *exchange,
+                                const char *last_event)
 {
     unsigned long number = 0;
     unsigned long event = 0;
@@ -115,7 +115,7 @@ void http_session_listen(struct http_session *session, struct http_exchange *exc
     struct event_stream *general = &session->general;
 
     if (last_event)
-        resume(session, exchange, last_event);
+        http_session_resume(session, exchange, last_event);
     else if (general->exchange)
         http_cors_refuse(session->owner->names, exchange, 409, "", HTTP_CODE_BAD_REQUEST,
                          "Conflict: only one stream of a session can be open");

@@ -20,7 +20,7 @@ static struct http_session *session_of(struct list *link)
 
 /* Complete answers */
 
-static void forget(struct http_sessions *sessions, struct event_stream *stream)
+static void http_sessions_forget(struct http_sessions *sessions, struct event_stream *stream)
 {
     if (list_is_empty(&stream->kept_link))
         return;
@@ -36,7 +36,7 @@ static struct event_stream *longest_kept(struct http_sessions *sessions)
 
 void http_sessions_drop(struct http_sessions *sessions, struct event_stream *stream)
 {
-    forget(sessions, stream);
+    http_sessions_forget(sessions, stream);
     list_remove(&stream->link);
     list_append(&sessions->over, &stream->link);
 }
@@ -72,7 +72,7 @@ static void free_over(struct http_sessions *sessions)
     }
 }
 
-static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
+static void http_sessions_on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
 {
     (void)loop;
     (void)events;
@@ -81,7 +81,7 @@ static void on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int even
 
 /* One session more or less */
 
-static void touch(struct http_sessions *sessions, struct http_session *session)
+static void http_sessions_touch(struct http_sessions *sessions, struct http_session *session)
 {
     session->touched = clock_seconds();
     list_remove(&session->link);
@@ -93,7 +93,7 @@ void http_sessions_close(struct http_session *session)
     struct http_sessions *sessions = session->owner;
 
     LIST_FOR_EACH (&session->streams, link) {
-        forget(sessions, CONTAINER_OF(link, struct event_stream, link));
+        http_sessions_forget(sessions, CONTAINER_OF(link, struct event_stream, link));
     }
     sessions->count--;
     http_session_free(session);
@@ -123,7 +123,7 @@ static unsigned count_of(const struct http_sessions *sessions, const char *princ
 }
 
 /* False when there is no place for one more of PRINCIPAL. */
-static bool make_room(struct http_sessions *sessions, const char *principal)
+static bool http_sessions_make_room(struct http_sessions *sessions, const char *principal)
 {
     bool has_its_share = count_of(sessions, principal) >= (sessions->most + 1) / 2;
     struct http_session *victim;
@@ -138,7 +138,7 @@ static bool make_room(struct http_sessions *sessions, const char *principal)
 
 /* Time */
 
-static void on_tick(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void http_sessions_on_tick(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct http_sessions *sessions = CONTAINER_OF(timer, struct http_sessions, tick);
     double now = clock_seconds();
@@ -154,7 +154,7 @@ static void on_tick(struct ev_loop *loop, struct ev_timer *timer, int events)
         if (now - oldest->touched < sessions->idle_seconds)
             break;
         if (http_session_is_busy(oldest))
-            touch(sessions, oldest);
+            http_sessions_touch(sessions, oldest);
         else
             http_sessions_close(oldest);
     }
@@ -175,12 +175,12 @@ struct http_session *http_sessions_open(struct http_sessions *sessions, const ch
 {
     struct http_session *session;
 
-    if (!make_room(sessions, principal))
+    if (!http_sessions_make_room(sessions, principal))
         return NULL;
     session = http_session_new(sessions, principal);
     sessions->count++;
     list_append(bucket_of(sessions, session->id), &session->bucket_link);
-    touch(sessions, session);
+    http_sessions_touch(sessions, session);
     return session;
 }
 
@@ -191,7 +191,7 @@ struct http_session *http_sessions_find(struct http_sessions *sessions, const ch
         struct http_session *session = CONTAINER_OF(link, struct http_session, bucket_link);
 
         if (strcmp(session->principal, principal) == 0 && strcmp(session->id, id) == 0) {
-            touch(sessions, session);
+            http_sessions_touch(sessions, session);
             return session;
         }
     }
@@ -207,9 +207,10 @@ void http_sessions_init(struct http_sessions *sessions)
     list_init(&sessions->over);
     for (size_t i = 0; i < HTTP_SESSIONS_BUCKETS; i++)
         list_init(&sessions->buckets[i]);
-    ev_prepare_init(&sessions->settle, on_settle);
+    ev_prepare_init(&sessions->settle, http_sessions_on_settle);
     ev_prepare_start(sessions->loop, &sessions->settle);
-    ev_timer_init(&sessions->tick, on_tick, 0, tick < TICK_SECONDS ? tick : TICK_SECONDS);
+    ev_timer_init(&sessions->tick, http_sessions_on_tick, 0,
+                  tick < TICK_SECONDS ? tick : TICK_SECONDS);
     ev_timer_again(sessions->loop, &sessions->tick);
 }
 

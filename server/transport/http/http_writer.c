@@ -21,7 +21,8 @@ size_t http_writer_unsent(const struct http_writer *writer)
 }
 
 /* Bytes written; 0 when the client takes none now or is gone. */
-static size_t write_parts(struct http_writer *writer, const struct iovec *parts, int count)
+static size_t http_writer_write_parts(struct http_writer *writer, const struct iovec *parts,
+                                      int count)
 {
     ssize_t written = writer->channel->ops->write(writer->channel, parts, count);
 
@@ -33,8 +34,8 @@ static size_t write_parts(struct http_writer *writer, const struct iovec *parts,
 }
 
 /* Drops the first WRITTEN bytes of PARTS and keeps the others. */
-static void keep_rest(struct http_writer *writer, const struct iovec *parts, int count,
-                      size_t written)
+static void http_writer_keep_rest(struct http_writer *writer, const struct iovec *parts, int count,
+                                  size_t written)
 {
     struct error err = ERROR_INIT;
 
@@ -62,9 +63,9 @@ void http_writer_send(struct http_writer *writer, const struct iovec *parts, int
     if (!http_writer_compose(writer))
         return;
     if (http_writer_unsent(writer) == 0)
-        written = write_parts(writer, parts, count);
+        written = http_writer_write_parts(writer, parts, count);
     if (!writer->problem)
-        keep_rest(writer, parts, count, written);
+        http_writer_keep_rest(writer, parts, count, written);
 }
 
 bool http_writer_flush(struct http_writer *writer)
@@ -74,7 +75,7 @@ bool http_writer_flush(struct http_writer *writer)
 
     if (part.iov_len == 0)
         return true;
-    written = write_parts(writer, &part, 1);
+    written = http_writer_write_parts(writer, &part, 1);
     buffer_consume(&writer->unsent, written);
     return written > 0;
 }

@@ -148,7 +148,7 @@ static struct tls_channel *tls_channel_of(struct channel *channel)
     return CONTAINER_OF(channel, struct tls_channel, channel);
 }
 
-static ssize_t fail(int number)
+static ssize_t tls_fail(int number)
 {
     errno = number;
     return -1;
@@ -172,7 +172,7 @@ static ssize_t read_refused(struct tls_channel *tls, void *data, size_t size)
 {
     ssize_t length = recv(tls->channel.fd, data, size, MSG_DONTWAIT);
 
-    return length > 0 ? fail(EAGAIN) : length;
+    return length > 0 ? tls_fail(EAGAIN) : length;
 }
 
 static ssize_t break_off(struct tls_channel *tls, int error)
@@ -184,13 +184,13 @@ static ssize_t break_off(struct tls_channel *tls, int error)
     ERR_clear_error();
     tls->is_broken = true;
     if (!is_clear_text)
-        return fail(EPROTO);
+        return tls_fail(EPROTO);
     refuse_clear_text(tls);
-    return fail(EAGAIN);
+    return tls_fail(EAGAIN);
 }
 
 /* What OpenSSL's RESULT, which is not above 0, means. */
-static ssize_t settle(struct tls_channel *tls, int result)
+static ssize_t tls_settle(struct tls_channel *tls, int result)
 {
     int error = SSL_get_error(tls->ssl, result);
 
@@ -198,10 +198,10 @@ static ssize_t settle(struct tls_channel *tls, int result)
     tls->channel.reads_on_write = false;
     switch (error) {
     case SSL_ERROR_WANT_READ:
-        return fail(EAGAIN);
+        return tls_fail(EAGAIN);
     case SSL_ERROR_WANT_WRITE:
         tls->channel.reads_on_write = true;
-        return fail(EAGAIN);
+        return tls_fail(EAGAIN);
     case SSL_ERROR_ZERO_RETURN:
         return 0;
     default:
@@ -217,18 +217,18 @@ static ssize_t tls_read(struct channel *channel, void *data, size_t size)
     if (tls->is_refused)
         return read_refused(tls, data, size);
     if (tls->is_broken)
-        return fail(EPROTO);
+        return tls_fail(EPROTO);
     ERR_clear_error();
     length = SSL_read(tls->ssl, data, (int)size);
     if (length <= 0)
-        return settle(tls, length);
+        return tls_settle(tls, length);
     channel->has_pending = SSL_has_pending(tls->ssl);
     channel->reads_on_write = false;
     return length;
 }
 
 /* The beginning of PARTS, as much as one record holds. */
-static size_t gather(char record[RECORD_BYTES], const struct iovec *parts, int count)
+static size_t tls_gather(char record[RECORD_BYTES], const struct iovec *parts, int count)
 {
     size_t used = 0;
 
@@ -248,22 +248,22 @@ static ssize_t tls_write(struct channel *channel, const struct iovec *parts, int
 {
     struct tls_channel *tls = tls_channel_of(channel);
     char record[RECORD_BYTES];
-    size_t length = gather(record, parts, count);
+    size_t length = tls_gather(record, parts, count);
     int written;
     int error;
 
     if (tls->is_broken)
-        return fail(EPIPE);
+        return tls_fail(EPIPE);
     ERR_clear_error();
     written = SSL_write(tls->ssl, record, (int)length);
     if (written > 0)
         return written;
     error = SSL_get_error(tls->ssl, written);
     if (error == SSL_ERROR_WANT_WRITE || error == SSL_ERROR_WANT_READ)
-        return fail(EAGAIN);
+        return tls_fail(EAGAIN);
     ERR_clear_error();
     tls->is_broken = true;
-    return fail(EPIPE);
+    return tls_fail(EPIPE);
 }
 
 static void tls_shutdown(struct channel *channel)

@@ -102,7 +102,7 @@ void jwt_deinit(struct jwt *jwt)
 /* Claims */
 
 /* VALUE is TEXT, or an array that has it. */
-static bool names(const json_t *value, const char *text)
+static bool jwt_names(const json_t *value, const char *text)
 {
     const json_t *element;
     size_t i;
@@ -136,7 +136,7 @@ int jwt_check(const struct jwt *jwt, const struct jwt_rules *rules, struct error
 
     if (!issuer || strcmp(issuer, rules->issuer) != 0)
         return error_set(err, ERROR_INVALID_REQUEST, "another server has issued the token");
-    if (!names(json_object_get(jwt->claims, "aud"), rules->audience))
+    if (!jwt_names(json_object_get(jwt->claims, "aud"), rules->audience))
         return error_set(err, ERROR_INVALID_REQUEST, "the token is for another resource");
     if (!subject || !*subject)
         return error_set(err, ERROR_INVALID_REQUEST, "the token does not say whose it is");
@@ -144,7 +144,7 @@ int jwt_check(const struct jwt *jwt, const struct jwt_rules *rules, struct error
 }
 
 /* Words with single spaces between them (RFC 6749, 3.3). */
-static bool has_word(const char *words, const char *word)
+static bool jwt_has_word(const char *words, const char *word)
 {
     size_t length = strlen(word);
 
@@ -167,7 +167,8 @@ bool jwt_has_scope(const struct jwt *jwt, const char *scope)
     for (size_t i = 0; i < ARRAY_SIZE(claims); i++) {
         const json_t *value = json_object_get(jwt->claims, claims[i]);
 
-        if (json_is_string(value) ? has_word(json_string_value(value), scope) : names(value, scope))
+        if (json_is_string(value) ? jwt_has_word(json_string_value(value), scope)
+                                  : jwt_names(value, scope))
             return true;
     }
     return false;

@@ -81,7 +81,7 @@ static bool is_for_signatures(const json_t *value)
 }
 
 /* cjose ends the program over some of what is not. */
-static bool is_number(const json_t *value)
+static bool key_set_is_number(const json_t *value)
 {
     size_t length;
     AUTO_FREE char *decoded = json_is_string(value)
@@ -94,7 +94,7 @@ static bool is_number(const json_t *value)
 
 /* Only what makes the public key: whatever else VALUE has is not looked at. NULL when it cannot be
  * used. */
-static cjose_jwk_t *import(const json_t *value, const char *kty, const char *crv)
+static cjose_jwk_t *key_set_import(const json_t *value, const char *kty, const char *crv)
 {
     static const char *const numbers[] = {"n", "e", "x", "y"};
     AUTO_JSON json_t *public = json_pack("{s:s, s:s*}", "kty", kty, "crv", crv);
@@ -104,7 +104,7 @@ static cjose_jwk_t *import(const json_t *value, const char *kty, const char *crv
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
         json_t *number = json_object_get(value, numbers[i]);
 
-        if (is_number(number))
+        if (key_set_is_number(number))
             json_object_set(public, numbers[i], number);
     }
     text = json_text(public);
@@ -120,7 +120,7 @@ static bool is_large_enough(const struct key *key)
 }
 
 /* False when VALUE is no key that can be used. */
-static bool read_key(const json_t *value, struct key *ret)
+static bool key_set_read_key(const json_t *value, struct key *ret)
 {
     struct key key = {.kty = has_member(value, "kty", "RSA") ? "RSA" : "EC"};
 
@@ -129,7 +129,7 @@ static bool read_key(const json_t *value, struct key *ret)
     key.kid = json_object_copy_string(value, "kid");
     key.alg = json_object_copy_string(value, "alg");
     key.crv = strcmp(key.kty, "EC") == 0 ? json_object_copy_string(value, "crv") : NULL;
-    key.jwk = key.kid ? import(value, key.kty, key.crv) : NULL;
+    key.jwk = key.kid ? key_set_import(value, key.kty, key.crv) : NULL;
     if (key.jwk && is_large_enough(&key)) {
         *ret = key;
         return true;
@@ -152,7 +152,7 @@ struct key_set *key_set_parse(const char *text, size_t length, struct error *err
     }
     set = NEW(struct key_set);
     json_array_foreach (keys, i, value)
-        if (set->count < KEY_SET_MOST_KEYS && read_key(value, &set->keys[set->count]))
+        if (set->count < KEY_SET_MOST_KEYS && key_set_read_key(value, &set->keys[set->count]))
             set->count++;
     if (set->count > 0)
         return set;
@@ -188,7 +188,7 @@ static const struct algorithm *find_algorithm(const char *name)
     return NULL;
 }
 
-static bool fits(const struct key *key, const struct algorithm *algorithm)
+static bool key_set_fits(const struct key *key, const struct algorithm *algorithm)
 {
     if (strcmp(key->kty, algorithm->kty) != 0 ||
         (key->alg && strcmp(key->alg, algorithm->name) != 0))
@@ -196,11 +196,11 @@ static bool fits(const struct key *key, const struct algorithm *algorithm)
     return !algorithm->crv || (key->crv && strcmp(key->crv, algorithm->crv) == 0);
 }
 
-static const struct key *find_key(const struct key_set *set, const char *kid,
-                                  const struct algorithm *algorithm)
+static const struct key *key_set_find_key(const struct key_set *set, const char *kid,
+                                          const struct algorithm *algorithm)
 {
     for (size_t i = 0; set && i < set->count; i++)
-        if (strcmp(set->keys[i].kid, kid) == 0 && fits(&set->keys[i], algorithm))
+        if (strcmp(set->keys[i].kid, kid) == 0 && key_set_fits(&set->keys[i], algorithm))
             return &set->keys[i];
     return NULL;
 }
@@ -233,7 +233,7 @@ int key_set_verify(const struct key_set *set, const struct jwt *jwt, const char 
 
     if (!algorithm)
         return error_set(err, ERROR_INVALID_REQUEST, "the algorithm is not allowed");
-    key = find_key(set, jwt->kid, algorithm);
+    key = key_set_find_key(set, jwt->kid, algorithm);
     if (!key)
         return error_set(err, ERROR_INVALID_REQUEST, "the key is not known for that algorithm");
     if (jwt->signature_length != signature_length(key, algorithm) || !is_signed(text, key))

@@ -52,11 +52,11 @@ struct key_source {
     struct list waiters; /* of struct key_waiter */
 };
 
-static void start(struct key_source *source, enum stage stage);
+static void key_source_start(struct key_source *source, enum stage stage);
 
 /* The end of a question */
 
-static void tell_waiters(struct key_source *source)
+static void key_source_tell_waiters(struct key_source *source)
 {
     while (!list_is_empty(&source->waiters)) {
         struct key_waiter *waiter = CONTAINER_OF(source->waiters.next, struct key_waiter, link);
@@ -66,17 +66,17 @@ static void tell_waiters(struct key_source *source)
     }
 }
 
-static void end(struct key_source *source)
+static void key_source_end(struct key_source *source)
 {
     source->stage = STAGE_NONE;
-    tell_waiters(source);
+    key_source_tell_waiters(source);
 }
 
-static void fail(struct key_source *source, const char *what)
+static void key_source_fail(struct key_source *source, const char *what)
 {
     log_warning("the keys of %s cannot be fetched: %s", source->issuer, what);
     free(STEAL_PTR(source->found_uri));
-    end(source);
+    key_source_end(source);
 }
 
 static void take_keys(struct key_source *source)
@@ -86,14 +86,14 @@ static void take_keys(struct key_source *source)
         key_set_parse(buffer_bytes(&source->document), buffer_length(&source->document), &err);
 
     if (!keys) {
-        fail(source, err.message);
+        key_source_fail(source, err.message);
         return;
     }
     key_set_free(source->keys);
     source->keys = keys;
     source->fetched = clock_seconds();
     log_info("keys fetched issuer=%s", source->issuer);
-    end(source);
+    key_source_end(source);
 }
 
 static void take_metadata(struct key_source *source)
@@ -105,18 +105,18 @@ static void take_metadata(struct key_source *source)
     const char *uri = json_object_get_string(document, "jwks_uri");
 
     if (!issuer || strcmp(issuer, source->issuer) != 0) {
-        fail(source, "what it says about itself is about another issuer");
+        key_source_fail(source, "what it says about itself is about another issuer");
     } else if (!uri || !oauth_url_is_safe(uri)) {
-        fail(source, "it does not say where they are");
+        key_source_fail(source, "it does not say where they are");
     } else {
         source->found_uri = memory_copy_string(uri);
-        start(source, STAGE_KEYS);
+        key_source_start(source, STAGE_KEYS);
     }
 }
 
 /* One document */
 
-static size_t on_bytes(char *bytes, size_t size, size_t count, void *data)
+static size_t key_source_on_bytes(char *bytes, size_t size, size_t count, void *data)
 {
     struct key_source *source = data;
     struct error err = ERROR_INIT;
@@ -131,12 +131,12 @@ static void take_document(struct key_source *source, long status)
     else if (status == STATUS_OK)
         take_metadata(source);
     else if (source->stage == STAGE_METADATA)
-        start(source, STAGE_OPENID);
+        key_source_start(source, STAGE_OPENID);
     else
-        fail(source, "the answer has another status than 200");
+        key_source_fail(source, "the answer has another status than 200");
 }
 
-static void on_over(struct transfer *transfer, CURLcode code)
+static void key_source_on_over(struct transfer *transfer, CURLcode code)
 {
     struct key_source *source = CONTAINER_OF(transfer, struct key_source, transfer);
     long status = 0;
@@ -146,7 +146,8 @@ static void on_over(struct transfer *transfer, CURLcode code)
     if (code == CURLE_OK)
         take_document(source, status);
     else
-        fail(source, transfer->failure[0] ? transfer->failure : curl_easy_strerror(code));
+        key_source_fail(source,
+                        transfer->failure[0] ? transfer->failure : curl_easy_strerror(code));
 }
 
 /* Owned by the caller. */
@@ -163,7 +164,7 @@ static char *url_of(const struct key_source *source, enum stage stage)
 }
 
 /* Redirections are not followed: what is believed comes from where the operator said. */
-static void start(struct key_source *source, enum stage stage)
+static void key_source_start(struct key_source *source, enum stage stage)
 {
     AUTO_FREE char *url = url_of(source, stage);
     CURL *easy = curl_easy_init();
@@ -177,9 +178,9 @@ static void start(struct key_source *source, enum stage stage)
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)FETCH_SECONDS);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, source->headers);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, key_source_on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, source);
-    source->transfer = (struct transfer){.easy = easy, .over = on_over};
+    source->transfer = (struct transfer){.easy = easy, .over = key_source_on_over};
     transfer_start(source->transfers, &source->transfer);
 }
 
@@ -194,15 +195,16 @@ static bool may_ask(const struct key_source *source)
                         : now - source->asked >= RETRY_SECONDS;
 }
 
-static void ask(struct key_source *source)
+static void key_source_ask(struct key_source *source)
 {
     source->asked = clock_seconds();
     if (source->keys)
         source->asked_again = source->asked;
-    start(source, source->written_uri || source->found_uri ? STAGE_KEYS : STAGE_METADATA);
+    key_source_start(source,
+                     source->written_uri || source->found_uri ? STAGE_KEYS : STAGE_METADATA);
 }
 
-static bool is_known(const struct key_source *source, const char *kid)
+static bool key_source_is_known(const struct key_source *source, const char *kid)
 {
     return key_set_has(source->keys, kid) && clock_seconds() - source->fetched < KEPT_SECONDS;
 }
@@ -211,12 +213,12 @@ enum outcome key_source_look_up(struct key_source *source, const char *kid,
                                 struct key_waiter *waiter)
 {
     list_init(&waiter->link);
-    if (is_known(source, kid))
+    if (key_source_is_known(source, kid))
         return OUTCOME_READY;
     if (source->stage == STAGE_NONE) {
         if (!may_ask(source))
             return OUTCOME_READY;
-        ask(source);
+        key_source_ask(source);
     }
     list_append(&source->waiters, &waiter->link);
     return OUTCOME_PENDING;

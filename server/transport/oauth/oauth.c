@@ -46,8 +46,8 @@ static bool allows_enough(const struct oauth *oauth, const struct jwt *jwt)
     return true;
 }
 
-static enum oauth_verdict decide(const struct oauth *oauth, const struct jwt *jwt,
-                                 const char *token, struct error *err)
+static enum oauth_verdict oauth_decide(const struct oauth *oauth, const struct jwt *jwt,
+                                       const char *token, struct error *err)
 {
     const struct key_set *keys = key_source_keys(oauth->keys);
     const struct jwt_rules rules = {
@@ -68,18 +68,18 @@ static enum oauth_verdict decide(const struct oauth *oauth, const struct jwt *jw
     return OAUTH_INSUFFICIENT;
 }
 
-static void settle(struct oauth_check *check, const struct jwt *jwt, const char *token)
+static void oauth_settle(struct oauth_check *check, const struct jwt *jwt, const char *token)
 {
     struct error err = ERROR_INIT;
 
-    check->verdict = decide(check->oauth, jwt, token, &err);
+    check->verdict = oauth_decide(check->oauth, jwt, token, &err);
     if (check->verdict == OAUTH_GRANTED)
         name_principal(jwt, check->principal);
     else
         snprintf(check->reason, sizeof check->reason, "%.60s", err.message);
 }
 
-static void wipe(struct oauth_check *check)
+static void oauth_wipe(struct oauth_check *check)
 {
     if (check->copy)
         explicit_bzero(check->copy, strlen(check->copy));
@@ -87,27 +87,27 @@ static void wipe(struct oauth_check *check)
 }
 
 /* It could be read before, so it can be now. */
-static void on_keys(struct key_waiter *waiter)
+static void oauth_on_keys(struct key_waiter *waiter)
 {
     struct oauth_check *check = CONTAINER_OF(waiter, struct oauth_check, waiter);
     struct error err = ERROR_INIT;
     struct jwt jwt;
 
     if (jwt_read(&jwt, check->copy, &err) == 0)
-        settle(check, &jwt, check->copy);
+        oauth_settle(check, &jwt, check->copy);
     jwt_deinit(&jwt);
-    wipe(check);
+    oauth_wipe(check);
     check->done(check);
 }
 
 static enum outcome look_up(struct oauth_check *check, const struct jwt *jwt)
 {
-    check->waiter.ready = on_keys;
+    check->waiter.ready = oauth_on_keys;
     if (key_source_look_up(check->oauth->keys, jwt->kid, &check->waiter) == OUTCOME_PENDING) {
         check->copy = memory_copy_string(check->token);
         return OUTCOME_PENDING;
     }
-    settle(check, jwt, check->token);
+    oauth_settle(check, jwt, check->token);
     return OUTCOME_READY;
 }
 
@@ -131,7 +131,7 @@ void oauth_check_deinit(struct oauth_check *check)
     if (!check->copy)
         return;
     list_remove(&check->waiter.link);
-    wipe(check);
+    oauth_wipe(check);
 }
 
 /* What clients are told */

@@ -29,7 +29,7 @@ static bool is_loopback(const char *authority)
 }
 
 /* Visible ASCII with a host, and nobody's name or password before it. */
-static bool is_plain(const char *authority)
+static bool oauth_url_is_plain(const char *authority)
 {
     for (const char *letter = authority; *letter; letter++)
         if (*letter <= ' ' || *letter > '~' || strchr("\"\\<>`{}|^", *letter))
@@ -42,7 +42,7 @@ bool oauth_url_is_safe(const char *url)
 {
     const char *authority = authority_of(url);
 
-    if (!authority || !is_plain(authority))
+    if (!authority || !oauth_url_is_plain(authority))
         return false;
     return strncmp(url, "https:", 6) == 0 || is_loopback(authority);
 }
@@ -51,7 +51,7 @@ int oauth_url_check_resource(const char *url, struct error *err)
 {
     const char *authority = authority_of(url);
 
-    if (!authority || !is_plain(authority))
+    if (!authority || !oauth_url_is_plain(authority))
         return error_set(err, ERROR_CONFIG, "must be the URL that clients use: https://HOST/PATH");
     if (strpbrk(authority, "?#"))
         return error_set(err, ERROR_CONFIG, "must have no query and no fragment");
