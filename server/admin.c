@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIELDS       "Cache-Control: no-store\r\n"
+#define ADMIN_FIELDS "Cache-Control: no-store\r\n"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 enum {
@@ -56,8 +56,8 @@ static void tell_health(struct admin *admin, struct http_exchange *exchange)
         memory_format("{\"status\":\"%s\",\"version\":\"%s\",\"uptime\":%.1f}\n",
                       state.is_stopping ? "stopping" : "ok", admin->settings.version, uptime);
 
-    http_respond(exchange, state.is_stopping ? UNAVAILABLE : OK, FIELDS, "application/json", text,
-                 strlen(text));
+    http_respond(exchange, state.is_stopping ? UNAVAILABLE : OK, ADMIN_FIELDS, "application/json",
+                 text, strlen(text));
 }
 
 /* /metrics */
@@ -108,9 +108,9 @@ static void tell_metrics(struct admin *admin, struct http_exchange *exchange)
 
     buffer_init(&buffer, METRICS_BYTES);
     if (write_gauges(admin, &buffer, &err) < 0 || metrics_write(&buffer, &err) < 0)
-        http_refuse(exchange, UNAVAILABLE, FIELDS, REFUSAL_CODE, "the metrics are too many");
+        http_refuse(exchange, UNAVAILABLE, ADMIN_FIELDS, REFUSAL_CODE, "the metrics are too many");
     else
-        http_respond(exchange, OK, FIELDS, METRICS_TYPE, buffer_bytes(&buffer),
+        http_respond(exchange, OK, ADMIN_FIELDS, METRICS_TYPE, buffer_bytes(&buffer),
                      buffer_length(&buffer));
     buffer_deinit(&buffer);
 }

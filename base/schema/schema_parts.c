@@ -108,7 +108,7 @@ static bool check_contains(struct schema_run *run, const struct schema_rule *rul
 }
 
 /* A walk over the members of an object. */
-struct walk {
+struct schema_parts_walk {
     struct schema_run *run;
     struct schema_place *place;
     const struct schema_rule *rule;
@@ -117,7 +117,7 @@ struct walk {
 };
 
 /* The place of the member that WALK has come to. */
-static struct schema_place member_of(const struct walk *walk)
+static struct schema_place member_of(const struct schema_parts_walk *walk)
 {
     return (struct schema_place){
         .value = json_object_get(walk->place->value, walk->key),
@@ -126,7 +126,7 @@ static struct schema_place member_of(const struct walk *walk)
     };
 }
 
-static bool check_member(const struct walk *walk, const struct schema_node *node)
+static bool check_member(const struct schema_parts_walk *walk, const struct schema_node *node)
 {
     struct schema_place member = member_of(walk);
 
@@ -135,7 +135,8 @@ static bool check_member(const struct walk *walk, const struct schema_node *node
 }
 
 /* Calls CHECK for each member, until there is no sense in going on. */
-static bool schema_parts_check_members(struct walk *walk, bool (*check)(const struct walk *))
+static bool schema_parts_check_members(struct schema_parts_walk *walk,
+                                       bool (*check)(const struct schema_parts_walk *))
 {
     json_t *value;
     bool fits = true;
@@ -150,19 +151,19 @@ static bool schema_parts_check_members(struct walk *walk, bool (*check)(const st
     return fits;
 }
 
-static bool check_property(const struct walk *walk)
+static bool check_property(const struct schema_parts_walk *walk)
 {
     const struct schema_member *member = schema_rule_find_member(walk->rule, walk->key);
 
     return !member || check_member(walk, member->node);
 }
 
-static bool key_matches(const struct walk *walk, const struct schema_member *member)
+static bool key_matches(const struct schema_parts_walk *walk, const struct schema_member *member)
 {
     return schema_matches(walk->run, member->pattern, walk->key, strlen(walk->key));
 }
 
-static bool check_pattern_property(const struct walk *walk)
+static bool check_pattern_property(const struct schema_parts_walk *walk)
 {
     bool fits = true;
 
@@ -173,7 +174,7 @@ static bool check_pattern_property(const struct walk *walk)
 }
 
 /* "properties" or "patternProperties" of the same schema speak of the member. */
-static bool is_named(const struct walk *walk)
+static bool is_named(const struct schema_parts_walk *walk)
 {
     const struct schema_rule *names = schema_rule_find(walk->rule->node, "properties");
     const struct schema_rule *patterns = schema_rule_find(walk->rule->node, "patternProperties");
@@ -194,7 +195,7 @@ static void try_names(struct spelling *spelling, const struct schema_node *node)
         spelling_try(spelling, names->members[i].name);
 }
 
-static bool refuse_key(const struct walk *walk)
+static bool refuse_key(const struct schema_parts_walk *walk)
 {
     struct schema_place member = member_of(walk);
     struct spelling spelling = SPELLING_INIT(walk->key);
@@ -213,24 +214,24 @@ static bool refuse_key(const struct walk *walk)
                                  nearest);
 }
 
-static bool check_rest(const struct walk *walk)
+static bool check_rest(const struct schema_parts_walk *walk)
 {
     if (json_is_false(walk->rule->value))
         return refuse_key(walk);
     return check_member(walk, walk->rule->members[0].node);
 }
 
-static bool check_additional_property(const struct walk *walk)
+static bool check_additional_property(const struct schema_parts_walk *walk)
 {
     return is_named(walk) || check_rest(walk);
 }
 
-static bool check_unevaluated_property(const struct walk *walk)
+static bool check_unevaluated_property(const struct schema_parts_walk *walk)
 {
     return walk->place->seen[walk->index] || check_rest(walk);
 }
 
-static bool schema_parts_check_name(const struct walk *walk)
+static bool schema_parts_check_name(const struct schema_parts_walk *walk)
 {
     AUTO_JSON json_t *name = json_string_nocheck(walk->key);
     struct schema_place place = {
@@ -246,34 +247,35 @@ static bool schema_parts_check_name(const struct walk *walk)
 static bool check_properties(struct schema_run *run, const struct schema_rule *rule,
                              struct schema_place *place)
 {
-    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0}, check_property);
+    return schema_parts_check_members(&(struct schema_parts_walk){run, place, rule, NULL, 0},
+                                      check_property);
 }
 
 static bool check_pattern_properties(struct schema_run *run, const struct schema_rule *rule,
                                      struct schema_place *place)
 {
-    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+    return schema_parts_check_members(&(struct schema_parts_walk){run, place, rule, NULL, 0},
                                       check_pattern_property);
 }
 
 static bool check_additional_properties(struct schema_run *run, const struct schema_rule *rule,
                                         struct schema_place *place)
 {
-    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+    return schema_parts_check_members(&(struct schema_parts_walk){run, place, rule, NULL, 0},
                                       check_additional_property);
 }
 
 static bool check_property_names(struct schema_run *run, const struct schema_rule *rule,
                                  struct schema_place *place)
 {
-    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+    return schema_parts_check_members(&(struct schema_parts_walk){run, place, rule, NULL, 0},
                                       schema_parts_check_name);
 }
 
 static bool check_unevaluated_properties(struct schema_run *run, const struct schema_rule *rule,
                                          struct schema_place *place)
 {
-    return schema_parts_check_members(&(struct walk){run, place, rule, NULL, 0},
+    return schema_parts_check_members(&(struct schema_parts_walk){run, place, rule, NULL, 0},
                                       check_unevaluated_property);
 }
 

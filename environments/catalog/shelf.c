@@ -10,25 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
+struct shelf_entry {
     struct list link;
     char *key;                       /* owned */
     struct environment *environment; /* owned */
 };
 
 struct shelf {
-    struct list kept; /* of struct entry; the one that was used last is the last */
+    struct list kept; /* of struct shelf_entry; the one that was used last is the last */
     size_t count;     /* of them */
     struct retirement retirement;
 };
 
-static struct entry *entry_of(struct list *link)
+static struct shelf_entry *entry_of(struct list *link)
 {
-    return CONTAINER_OF(link, struct entry, link);
+    return CONTAINER_OF(link, struct shelf_entry, link);
 }
 
 /* The environment of ENTRY, which is gone then. */
-static struct environment *entry_take(struct shelf *shelf, struct entry *entry)
+static struct environment *entry_take(struct shelf *shelf, struct shelf_entry *entry)
 {
     struct environment *environment = entry->environment;
 
@@ -51,7 +51,7 @@ struct shelf *shelf_new(struct ev_loop *loop)
 struct environment *shelf_find(struct shelf *shelf, const char *key)
 {
     LIST_FOR_EACH (&shelf->kept, link) {
-        struct entry *entry = entry_of(link);
+        struct shelf_entry *entry = entry_of(link);
 
         if (strcmp(entry->key, key) != 0)
             continue;
@@ -63,7 +63,7 @@ struct environment *shelf_find(struct shelf *shelf, const char *key)
 }
 
 /* The one that nobody uses, for the longest time; or NULL. */
-static struct entry *find_unused(const struct shelf *shelf)
+static struct shelf_entry *find_unused(const struct shelf *shelf)
 {
     LIST_FOR_EACH (&shelf->kept, link) {
         if (entry_of(link)->environment->users == 0)
@@ -75,7 +75,7 @@ static struct entry *find_unused(const struct shelf *shelf)
 /* What is going takes no place, but only so much may be going. */
 int shelf_make_room(struct shelf *shelf, struct error *err)
 {
-    struct entry *unused = find_unused(shelf);
+    struct shelf_entry *unused = find_unused(shelf);
 
     if (shelf->count < SHELF_PLACES)
         return 0;
@@ -91,7 +91,7 @@ int shelf_make_room(struct shelf *shelf, struct error *err)
 
 void shelf_put(struct shelf *shelf, const char *key, struct environment *environment)
 {
-    struct entry *entry = NEW(struct entry);
+    struct shelf_entry *entry = NEW(struct shelf_entry);
 
     entry->key = memory_copy_string(key);
     entry->environment = environment;

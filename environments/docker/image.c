@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_IMAGE   "python:3.11-slim"
-#define INSPECT_SECONDS 30.
+#define DEFAULT_IMAGE         "python:3.11-slim"
+#define IMAGE_INSPECT_SECONDS 30.
 
 void docker_facts_deinit(struct docker_facts *facts)
 {
@@ -148,7 +148,7 @@ static void image_inspect(struct docker_image *image)
     image->request = (struct engine_request){.done = image_on_inspected};
     engine_request_start(
         &image->request, image->site->engine,
-        &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
+        &(struct engine_question){.method = "GET", .path = path, .timeout = IMAGE_INSPECT_SECONDS});
 }
 
 static void find_or_fetch(struct docker_image *image)

@@ -23,10 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WHEELS          "/run/pyexecd-wheels"
-#define REQUIREMENTS    "/run/pyexecd-requirements.txt"
-#define INSPECT_SECONDS 30.
-#define LONGEST_SECONDS 86400. /* of an installation without a limit */
+#define WHEELS                         "/run/pyexecd-wheels"
+#define REQUIREMENTS                   "/run/pyexecd-requirements.txt"
+#define IMAGE_PACKAGES_INSPECT_SECONDS 30.
+#define IMAGE_PACKAGES_LONGEST_SECONDS 86400. /* of an installation without a limit */
 
 enum {
     RULES = 2,        /* of what is written here about how an image is made; part of its key */
@@ -83,9 +83,10 @@ static void image_packages_inspect(struct docker_packages *packages,
     AUTO_FREE char *path = docker_image_path(packages->tag);
 
     packages->request = (struct engine_request){.done = done};
-    engine_request_start(
-        &packages->request, packages->site->engine,
-        &(struct engine_question){.method = "GET", .path = path, .timeout = INSPECT_SECONDS});
+    engine_request_start(&packages->request, packages->site->engine,
+                         &(struct engine_question){.method = "GET",
+                                                   .path = path,
+                                                   .timeout = IMAGE_PACKAGES_INSPECT_SECONDS});
 }
 
 static void image_packages_on_committed(struct engine_request *request,
@@ -261,7 +262,7 @@ static double seconds_left(const struct docker_packages *packages)
 {
     double timeout = packages->site->environment->settings.prepare_timeout;
 
-    return timeout > 0 ? timeout + DOCKER_GRACE_SECONDS : LONGEST_SECONDS;
+    return timeout > 0 ? timeout + DOCKER_GRACE_SECONDS : IMAGE_PACKAGES_LONGEST_SECONDS;
 }
 
 static void image_packages_on_container_started(struct container *started)

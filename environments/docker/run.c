@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DOCKER_GRACE_SECONDS 5.     /* behind the caller's deadline a container ends by itself */
-#define INSPECTION_SECONDS   86400. /* for which one that is to be looked at stays */
+#define INSPECTION_SECONDS 86400. /* for which one that is to be looked at stays */
 
 struct docker_run {
     struct execution execution;

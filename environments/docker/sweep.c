@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AGAIN_SECONDS 3600.
-#define LIST_SECONDS  30.
+#define DOCKER_SWEEP_AGAIN_SECONDS 3600.
+#define LIST_SECONDS               30.
 
 static bool has_passed(const json_t *labels, time_t now)
 {
@@ -157,7 +157,8 @@ static void docker_sweep_on_again(struct ev_loop *loop, ev_timer *timer, int eve
 void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site)
 {
     sweep->site = site;
-    ev_timer_init(&sweep->again, docker_sweep_on_again, AGAIN_SECONDS, AGAIN_SECONDS);
+    ev_timer_init(&sweep->again, docker_sweep_on_again, DOCKER_SWEEP_AGAIN_SECONDS,
+                  DOCKER_SWEEP_AGAIN_SECONDS);
 }
 
 void docker_sweep_begin(struct docker_sweep *sweep)

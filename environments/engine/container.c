@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSPECT_SECONDS 10.0
+#define CONTAINER_INSPECT_SECONDS 10.0
 
 enum {
     STATUS_NOT_FOUND = 404,
@@ -194,7 +194,7 @@ static void container_inspect(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/json", life->id);
     const struct engine_question question = {
-        .method = "GET", .path = path, .timeout = INSPECT_SECONDS};
+        .method = "GET", .path = path, .timeout = CONTAINER_INSPECT_SECONDS};
 
     life->state = LIFE_INSPECTING;
     container_set_bound(life, 0);

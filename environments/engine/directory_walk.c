@@ -12,7 +12,7 @@
 
 enum { DEEPEST = 128 }; /* each level holds a descriptor */
 
-struct level {
+struct directory_walk_level {
     int fd;      /* owned */
     char *path;  /* owned; empty: where the walk began */
     char **left; /* owned names, the next one last */
@@ -22,7 +22,7 @@ struct level {
 struct directory_walk {
     char *root;                  /* owned: for messages */
     struct dockerignore *ignore; /* owned; or NULL */
-    struct level levels[DEEPEST];
+    struct directory_walk_level levels[DEEPEST];
     size_t depth;
     char *path; /* owned: of the entry that was told last */
     char *name; /* owned: likewise */
@@ -34,7 +34,7 @@ static int compare_backwards(const void *a, const void *b)
     return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-static void read_names(struct level *level, DIR *directory)
+static void read_names(struct directory_walk_level *level, DIR *directory)
 {
     struct dirent *entry;
 
@@ -55,7 +55,7 @@ static int directory_walk_push(struct directory_walk *walk, int fd, const char *
     AUTO_CLOSE int owned = fd;
     AUTO_CLOSE int listed = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     DIR *directory;
-    struct level *level = &walk->levels[walk->depth];
+    struct directory_walk_level *level = &walk->levels[walk->depth];
 
     if (walk->depth == DEEPEST)
         return error_set(err, ERROR_LIMIT, "%s/%s: more than %d directories in one another",
@@ -64,7 +64,7 @@ static int directory_walk_push(struct directory_walk *walk, int fd, const char *
     if (!directory)
         return error_set_errno(err, errno, "cannot read %s/%s", walk->root, path);
     (void)STEAL_FD(listed);
-    *level = (struct level){.fd = STEAL_FD(owned), .path = memory_copy_string(path)};
+    *level = (struct directory_walk_level){.fd = STEAL_FD(owned), .path = memory_copy_string(path)};
     walk->depth++;
     read_names(level, directory);
     closedir(directory);
@@ -73,7 +73,7 @@ static int directory_walk_push(struct directory_walk *walk, int fd, const char *
 
 static void directory_walk_pop(struct directory_walk *walk)
 {
-    struct level *level = &walk->levels[--walk->depth];
+    struct directory_walk_level *level = &walk->levels[--walk->depth];
 
     while (level->count > 0)
         free(level->left[--level->count]);
@@ -114,7 +114,7 @@ void directory_walk_free(struct directory_walk *walk)
 
 static int enter_last(struct directory_walk *walk, struct error *err)
 {
-    struct level *level = &walk->levels[walk->depth - 1];
+    struct directory_walk_level *level = &walk->levels[walk->depth - 1];
     int fd = openat(level->fd, walk->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     walk->enter = false;
@@ -126,7 +126,7 @@ static int enter_last(struct directory_walk *walk, struct error *err)
 /* The next name of the innermost directory that has one. False: there is none. */
 static bool directory_walk_take_name(struct directory_walk *walk)
 {
-    struct level *level;
+    struct directory_walk_level *level;
 
     while (walk->depth > 0 && walk->levels[walk->depth - 1].count == 0)
         directory_walk_pop(walk);

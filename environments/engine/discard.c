@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define RETRY_SECONDS 0.5
+#define DISCARD_RETRY_SECONDS 0.5
 
 enum {
     STATUS_NOT_FOUND = 404,
@@ -78,7 +78,7 @@ void engine_discard(struct engine *engine, const char *path)
     discard->duty.give_up = discard_give_up;
     discard->request.done = discard_on_done;
     ev_init(&discard->retry, discard_on_retry);
-    discard->retry.repeat = RETRY_SECONDS;
+    discard->retry.repeat = DISCARD_RETRY_SECONDS;
     ev_now_update(engine_loop(engine));
     ev_timer_init(&discard->bound, discard_on_bound, ENGINE_CLEAN_UP_SECONDS, 0.);
     ev_timer_start(engine_loop(engine), &discard->bound);

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INSPECT_SECONDS 10.0
-#define AGAIN_SECONDS   0.01 /* the engine may learn of the end behind that of the output */
-#define LEARN_SECONDS   2.0
+#define EXEC_INSPECT_SECONDS 10.0
+#define EXEC_AGAIN_SECONDS   0.01 /* the engine may learn of the end behind that of the output */
+#define LEARN_SECONDS        2.0
 
 struct exec_life {
     struct exec *exec;     /* borrowed */
@@ -90,7 +90,7 @@ static void exec_inspect(struct exec_life *life)
 {
     AUTO_FREE char *path = memory_format("/exec/%s/json", life->id);
     const struct engine_question question = {
-        .method = "GET", .path = path, .timeout = INSPECT_SECONDS};
+        .method = "GET", .path = path, .timeout = EXEC_INSPECT_SECONDS};
 
     life->request.done = exec_on_inspected;
     engine_request_start(&life->request, life->engine, &question);
@@ -192,7 +192,7 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
     life->submitted = clock_seconds();
     ev_timer_init(&life->bound, exec_on_bound, plan->start_timeout, 0.);
     ev_init(&life->again, exec_on_again);
-    life->again.repeat = AGAIN_SECONDS;
+    life->again.repeat = EXEC_AGAIN_SECONDS;
     ev_now_update(engine_loop(engine));
     if (plan->start_timeout > 0)
         ev_timer_start(engine_loop(engine), &life->bound);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define DEFAULT_NAME "python3"
+#define BASE_SEARCH_DEFAULT_NAME "python3"
 
 void base_search_cancel(struct base_search *search)
 {
@@ -64,11 +64,11 @@ static enum outcome find_by_path(struct base_search *search, struct error *err)
 
 static enum outcome find_default(struct base_search *search, struct error *err)
 {
-    AUTO_FREE char *first = search_path_find(DEFAULT_NAME, 0);
+    AUTO_FREE char *first = search_path_find(BASE_SEARCH_DEFAULT_NAME, 0);
 
     if (first)
         search->base = base_python_load(search->state, first);
-    return search->base ? OUTCOME_READY : find_by_name(search, DEFAULT_NAME, err);
+    return search->base ? OUTCOME_READY : find_by_name(search, BASE_SEARCH_DEFAULT_NAME, err);
 }
 
 /* As far as each place is known, it need not be run to be passed by. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEFAULT_NAME "python3"
+#define INTERPRETER_DEFAULT_NAME "python3"
 
 static char *interpreter_candidate(const struct interpreter *interpreter, size_t position)
 {
@@ -184,7 +184,7 @@ void interpreter_init(struct interpreter *interpreter, struct ev_loop *loop,
     *interpreter = (struct interpreter){
         .loop = loop,
         .host = host,
-        .name = memory_copy_string(name ? name : DEFAULT_NAME),
+        .name = memory_copy_string(name ? name : INTERPRETER_DEFAULT_NAME),
     };
 }
 

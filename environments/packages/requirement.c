@@ -15,14 +15,14 @@ enum {
 };
 
 /* What is being read, and what has been understood of it. */
-struct reader {
+struct requirement_reader {
     const char *at;
     const char *end;
     struct buffer text;
     struct error *err;
 };
 
-static int requirement_refuse(struct reader *reader, const char *reason)
+static int requirement_refuse(struct requirement_reader *reader, const char *reason)
 {
     return error_set(reader->err, ERROR_CONFIG, "%s", reason);
 }
@@ -32,27 +32,27 @@ static bool is_alphanumeric(char c)
     return ascii_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static void skip_blanks(struct reader *reader)
+static void skip_blanks(struct requirement_reader *reader)
 {
     while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t'))
         reader->at++;
 }
 
-static char requirement_peek(const struct reader *reader)
+static char requirement_peek(const struct requirement_reader *reader)
 {
     return reader->at < reader->end ? *reader->at : '\0';
 }
 
 /* It fits always: the text has room for twice the input, and a blank is only added beside a word of
  * at least two letters. */
-static void requirement_keep(struct reader *reader, const char *bytes, size_t length)
+static void requirement_keep(struct requirement_reader *reader, const char *bytes, size_t length)
 {
     struct error ignored = ERROR_INIT;
 
     (void)buffer_append(&reader->text, bytes, length, &ignored);
 }
 
-static bool requirement_is_at(const struct reader *reader, const char *token)
+static bool requirement_is_at(const struct requirement_reader *reader, const char *token)
 {
     size_t length = strlen(token);
 
@@ -60,7 +60,7 @@ static bool requirement_is_at(const struct reader *reader, const char *token)
 }
 
 /* Moves over LENGTH bytes and the blanks behind them. */
-static void take_bytes(struct reader *reader, size_t length)
+static void take_bytes(struct requirement_reader *reader, size_t length)
 {
     requirement_keep(reader, reader->at, length);
     reader->at += length;
@@ -68,7 +68,7 @@ static void take_bytes(struct reader *reader, size_t length)
 }
 
 /* Moves over TOKEN; false: something else is here. */
-static bool requirement_take(struct reader *reader, const char *token)
+static bool requirement_take(struct requirement_reader *reader, const char *token)
 {
     if (!requirement_is_at(reader, token))
         return false;
@@ -78,7 +78,7 @@ static bool requirement_take(struct reader *reader, const char *token)
 
 /* The longest text from here that begins with a letter or digit and goes on with these or any of
  * FURTHER. */
-static size_t word_length(const struct reader *reader, const char *further)
+static size_t word_length(const struct requirement_reader *reader, const char *further)
 {
     const char *at = reader->at;
 
@@ -89,7 +89,7 @@ static size_t word_length(const struct reader *reader, const char *further)
     return (size_t)(at - reader->at);
 }
 
-static int read_word(struct reader *reader, const char *further, const char *reason)
+static int read_word(struct requirement_reader *reader, const char *further, const char *reason)
 {
     size_t length = word_length(reader, further);
 
@@ -121,7 +121,7 @@ static bool is_archive(const char *name, size_t length)
     return false;
 }
 
-static bool has_before_blank(const struct reader *reader, const char *needle)
+static bool has_before_blank(const struct requirement_reader *reader, const char *needle)
 {
     const char *end = reader->at;
 
@@ -131,7 +131,7 @@ static bool has_before_blank(const struct reader *reader, const char *needle)
 }
 
 /* Says what stands in the place of a name, because that is what somebody meant to use. */
-static int refuse_name(struct reader *reader)
+static int refuse_name(struct requirement_reader *reader)
 {
     if (requirement_peek(reader) == '-')
         return requirement_refuse(
@@ -145,7 +145,7 @@ static int refuse_name(struct reader *reader)
     return requirement_refuse(reader, "there is no package name");
 }
 
-static int read_name(struct reader *reader, struct requirement *requirement)
+static int read_name(struct requirement_reader *reader, struct requirement *requirement)
 {
     size_t length = word_length(reader, "._-");
 
@@ -161,7 +161,7 @@ static int read_name(struct reader *reader, struct requirement *requirement)
     return 0;
 }
 
-static int read_extras(struct reader *reader)
+static int read_extras(struct requirement_reader *reader)
 {
     static const char reason[] = "extras are names between brackets, as in name[one,two]";
 
@@ -178,7 +178,7 @@ static int read_extras(struct reader *reader)
 
 /* Versions */
 
-static bool take_comparison(struct reader *reader)
+static bool take_comparison(struct requirement_reader *reader)
 {
     static const char *const operators[] = {"===", "==", "~=", "!=", "<=", ">=", "<", ">"};
 
@@ -188,7 +188,7 @@ static bool take_comparison(struct reader *reader)
     return false;
 }
 
-static int read_clauses(struct reader *reader)
+static int read_clauses(struct requirement_reader *reader)
 {
     static const char reason[] = "a version clause is a comparison and a version, as in >=1.2,<3";
 
@@ -202,7 +202,7 @@ static int read_clauses(struct reader *reader)
 }
 
 /* The parentheses that an older form has around the clauses are left out. */
-static int read_versions(struct reader *reader)
+static int read_versions(struct requirement_reader *reader)
 {
     if (requirement_peek(reader) == '(') {
         reader->at++;
@@ -228,7 +228,7 @@ static const char bad_marker[] =
     "python_version >= \"3.9\"";
 
 /* No blanks between the quotes: installers look for options behind them. */
-static int read_quoted(struct reader *reader)
+static int read_quoted(struct requirement_reader *reader)
 {
     const char quote[] = {requirement_peek(reader), '\0'};
 
@@ -238,7 +238,7 @@ static int read_quoted(struct reader *reader)
     return requirement_take(reader, quote) ? 0 : requirement_refuse(reader, bad_marker);
 }
 
-static bool take_variable(struct reader *reader)
+static bool take_variable(struct requirement_reader *reader)
 {
     static const char *const variables[] = {
         "python_version",      "python_full_version",    "os_name",
@@ -253,7 +253,7 @@ static bool take_variable(struct reader *reader)
     return false;
 }
 
-static int read_operand(struct reader *reader)
+static int read_operand(struct requirement_reader *reader)
 {
     if (requirement_peek(reader) == '"' || requirement_peek(reader) == '\'')
         return read_quoted(reader);
@@ -261,7 +261,7 @@ static int read_operand(struct reader *reader)
 }
 
 /* Moves over WORD, which is kept with a blank on either side. */
-static bool take_word(struct reader *reader, const char *word)
+static bool take_word(struct requirement_reader *reader, const char *word)
 {
     if (word_length(reader, "_") != strlen(word) || !requirement_is_at(reader, word))
         return false;
@@ -271,16 +271,16 @@ static bool take_word(struct reader *reader, const char *word)
     return true;
 }
 
-static bool take_operator(struct reader *reader)
+static bool take_operator(struct requirement_reader *reader)
 {
     if (take_comparison(reader) || take_word(reader, "in"))
         return true;
     return take_word(reader, "not") && take_word(reader, "in");
 }
 
-static int read_alternatives(struct reader *reader, unsigned depth);
+static int read_alternatives(struct requirement_reader *reader, unsigned depth);
 
-static int read_condition(struct reader *reader, unsigned depth)
+static int read_condition(struct requirement_reader *reader, unsigned depth)
 {
     if (requirement_take(reader, "(")) {
         if (depth == MARKER_DEPTH)
@@ -296,7 +296,7 @@ static int read_condition(struct reader *reader, unsigned depth)
     return take_operator(reader) ? read_operand(reader) : requirement_refuse(reader, bad_marker);
 }
 
-static int read_conjunction(struct reader *reader, unsigned depth)
+static int read_conjunction(struct requirement_reader *reader, unsigned depth)
 {
     do
         if (read_condition(reader, depth) < 0)
@@ -305,7 +305,7 @@ static int read_conjunction(struct reader *reader, unsigned depth)
     return 0;
 }
 
-static int read_alternatives(struct reader *reader, unsigned depth)
+static int read_alternatives(struct requirement_reader *reader, unsigned depth)
 {
     do
         if (read_conjunction(reader, depth) < 0)
@@ -314,14 +314,14 @@ static int read_alternatives(struct reader *reader, unsigned depth)
     return 0;
 }
 
-static int read_marker(struct reader *reader)
+static int read_marker(struct requirement_reader *reader)
 {
     return requirement_take(reader, ";") ? read_alternatives(reader, 0) : 0;
 }
 
 /* Hashes */
 
-static size_t count_digits(const struct reader *reader, size_t offset)
+static size_t count_digits(const struct requirement_reader *reader, size_t offset)
 {
     size_t count = 0;
 
@@ -331,7 +331,7 @@ static size_t count_digits(const struct reader *reader, size_t offset)
     return count;
 }
 
-static int read_hash(struct reader *reader)
+static int read_hash(struct requirement_reader *reader)
 {
     static const struct {
         const char *option;
@@ -353,7 +353,7 @@ static int read_hash(struct reader *reader)
                 "with as many digits as it has");
 }
 
-static int read_hashes(struct reader *reader)
+static int read_hashes(struct requirement_reader *reader)
 {
     while (requirement_peek(reader) == '-')
         if (read_hash(reader) < 0)
@@ -363,7 +363,7 @@ static int read_hashes(struct reader *reader)
 
 /* All together */
 
-static int refuse_rest(struct reader *reader)
+static int refuse_rest(struct requirement_reader *reader)
 {
     if (requirement_peek(reader) == '@')
         return requirement_refuse(
@@ -373,12 +373,12 @@ static int refuse_rest(struct reader *reader)
                 "or hash");
 }
 
-static char *copy_text(const struct reader *reader)
+static char *copy_text(const struct requirement_reader *reader)
 {
     return memory_format("%.*s", (int)buffer_length(&reader->text), buffer_bytes(&reader->text));
 }
 
-static int read_all(struct reader *reader, struct requirement *requirement)
+static int read_all(struct requirement_reader *reader, struct requirement *requirement)
 {
     skip_blanks(reader);
     if (read_name(reader, requirement) < 0 || read_extras(reader) < 0 ||
@@ -394,7 +394,7 @@ static int read_all(struct reader *reader, struct requirement *requirement)
 
 int requirement_parse(struct requirement *ret, const char *text, size_t length, struct error *err)
 {
-    struct reader reader = {.at = text, .end = text + length, .err = err};
+    struct requirement_reader reader = {.at = text, .end = text + length, .err = err};
     struct requirement requirement = {0};
     int result;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_NAME "pyexecd.json"
+#define VENV_RECORD_RECORD_NAME "pyexecd.json"
 
 enum { FORMAT = 1 };
 
@@ -25,7 +25,7 @@ void venv_record_deinit(struct venv_record *record)
 
 bool venv_record_read(struct venv_record *ret, const char *venv)
 {
-    AUTO_FREE char *path = memory_format("%s/" RECORD_NAME, venv);
+    AUTO_FREE char *path = memory_format("%s/" VENV_RECORD_RECORD_NAME, venv);
     AUTO_JSON json_t *json = json_load_file(path, 0, NULL);
 
     *ret = (struct venv_record){0};
@@ -43,7 +43,7 @@ bool venv_record_read(struct venv_record *ret, const char *venv)
 
 int venv_record_write(const struct venv_record *record, const char *venv, struct error *err)
 {
-    AUTO_FREE char *path = memory_format("%s/" RECORD_NAME, venv);
+    AUTO_FREE char *path = memory_format("%s/" VENV_RECORD_RECORD_NAME, venv);
     AUTO_FREE char *next = memory_format("%s.next", path);
     AUTO_JSON json_t *json = json_pack("{s:i, s:s, s:s, s:o, s:s*}",                    //
                                        "format", FORMAT,                                //

@@ -17,9 +17,9 @@
 #define FIRST_SECONDS 0.5   /* the first call is not to wait for this */
 #define TURN_SECONDS  0.005 /* between two turns */
 
-#define SCRATCH_PREFIX   ".new-"
-#define DISCARDED_PREFIX ".old-"
-#define RECORD_NAME      "pyexecd.json" /* its time is that of the last use */
+#define SCRATCH_PREFIX         ".new-"
+#define DISCARDED_PREFIX       ".old-"
+#define VENV_SWEEP_RECORD_NAME "pyexecd.json" /* its time is that of the last use */
 
 enum { NAME_DIGITS = 16 };
 
@@ -39,7 +39,7 @@ static void venv_sweep_begin_removal(struct venv_sweep *sweep, const char *path)
 
 static bool venv_sweep_is_expired(const char *venv)
 {
-    AUTO_FREE char *record = memory_format("%s/" RECORD_NAME, venv);
+    AUTO_FREE char *record = memory_format("%s/" VENV_SWEEP_RECORD_NAME, venv);
     struct timespec now;
     struct stat status;
 
@@ -124,7 +124,7 @@ void venv_sweep_stop(struct venv_sweep *sweep)
 
 void venv_sweep_note_use(const char *path)
 {
-    AUTO_FREE char *record = memory_format("%s/" RECORD_NAME, path);
+    AUTO_FREE char *record = memory_format("%s/" VENV_SWEEP_RECORD_NAME, path);
 
     (void)utimensat(AT_FDCWD, record, NULL, 0); /* or it is removed earlier than it might be */
 }

@@ -33,26 +33,26 @@ enum tag {
     TAG_OTHER = 32
 };
 
-struct entry {
+struct access_list_entry {
     uint16_t tag;
     uint16_t permissions;
     uint32_t id;
 };
 
-struct list {
+struct access_list {
     uint32_t version;
-    struct entry entries[MOST];
+    struct access_list_entry entries[MOST];
 };
 
 static size_t size_of(size_t count)
 {
-    return offsetof(struct list, entries) + count * sizeof(struct entry);
+    return offsetof(struct access_list, entries) + count * sizeof(struct access_list_entry);
 }
 
 /* What the mode of PATH says, when it has no list yet. */
-static size_t from_mode(struct list *list, mode_t mode)
+static size_t from_mode(struct access_list *list, mode_t mode)
 {
-    const struct entry entries[] = {
+    const struct access_list_entry entries[] = {
         {TAG_OWNER, mode >> 6 & ALL, (uint32_t)NOBODY},
         {TAG_GROUP, mode >> 3 & ALL, (uint32_t)NOBODY},
         {TAG_OTHER, mode & ALL, (uint32_t)NOBODY},
@@ -62,19 +62,20 @@ static size_t from_mode(struct list *list, mode_t mode)
     return ARRAY_SIZE(entries);
 }
 
-static size_t read_list(struct list *list, const char *path, const char *name, mode_t mode)
+static size_t read_list(struct access_list *list, const char *path, const char *name, mode_t mode)
 {
     ssize_t size = getxattr(path, name, list, sizeof *list);
 
     list->version = VERSION;
     if (size <= (ssize_t)size_of(0))
         return from_mode(list, mode);
-    return ((size_t)size - size_of(0)) / sizeof(struct entry);
+    return ((size_t)size - size_of(0)) / sizeof(struct access_list_entry);
 }
 
 /* Adds PERMISSIONS to the entry of TAG and ID, which is made where it belongs when it is missing.
  * The number of entries then. */
-static size_t access_list_add(struct list *list, size_t count, const struct entry *wanted)
+static size_t access_list_add(struct access_list *list, size_t count,
+                              const struct access_list_entry *wanted)
 {
     size_t at = 0;
 
@@ -88,15 +89,17 @@ static size_t access_list_add(struct list *list, size_t count, const struct entr
     }
     if (count == MOST)
         return count;
-    memmove(list->entries + at + 1, list->entries + at, (count - at) * sizeof(struct entry));
+    memmove(list->entries + at + 1, list->entries + at,
+            (count - at) * sizeof(struct access_list_entry));
     list->entries[at] = *wanted;
     return count + 1;
 }
 
-static size_t add_user(struct list *list, size_t count, uid_t uid, uint16_t permissions)
+static size_t add_user(struct access_list *list, size_t count, uid_t uid, uint16_t permissions)
 {
-    count = access_list_add(list, count, &(struct entry){TAG_USER, permissions, uid});
-    return access_list_add(list, count, &(struct entry){TAG_MASK, permissions, (uint32_t)NOBODY});
+    count = access_list_add(list, count, &(struct access_list_entry){TAG_USER, permissions, uid});
+    return access_list_add(list, count,
+                           &(struct access_list_entry){TAG_MASK, permissions, (uint32_t)NOBODY});
 }
 
 static int access_list_fail(const char *path, uid_t uid, struct error *err)
@@ -107,7 +110,7 @@ static int access_list_fail(const char *path, uid_t uid, struct error *err)
 
 static int open_to(const char *path, uid_t uid, uint16_t permissions, struct error *err)
 {
-    struct list list;
+    struct access_list list;
     struct stat status;
     size_t count;
 
@@ -126,7 +129,7 @@ int access_list_open_file(const char *path, uid_t uid, struct error *err)
 
 int access_list_open_directory(const char *path, uid_t uid, struct error *err)
 {
-    struct list list;
+    struct access_list list;
     size_t count;
 
     if (open_to(path, uid, ALL, err) < 0)

@@ -42,7 +42,7 @@ struct directory_listing {
 };
 
 /* A walk through a tree without recursion: one open directory per level. */
-struct walk {
+struct directory_listing_walk {
     DIR *levels[DIRECTORY_LISTING_DEPTH];
     size_t depth;                           /* levels in use */
     size_t ends[DIRECTORY_LISTING_DEPTH];   /* length of each level's path in `path` */
@@ -54,7 +54,8 @@ struct walk {
     bool is_complete;
 };
 
-static void directory_listing_enter(struct walk *walk, int parent, const char *name, bool is_cache)
+static void directory_listing_enter(struct directory_listing_walk *walk, int parent,
+                                    const char *name, bool is_cache)
 {
     AUTO_CLOSE int fd = -1;
     DIR *stream;
@@ -76,14 +77,14 @@ static void directory_listing_enter(struct walk *walk, int parent, const char *n
     walk->depth++;
 }
 
-static void directory_listing_leave(struct walk *walk)
+static void directory_listing_leave(struct directory_listing_walk *walk)
 {
     walk->depth--;
     closedir(walk->levels[walk->depth]);
 }
 
 /* Puts NAME behind the path of the level at hand. */
-static void directory_listing_set_path(struct walk *walk, const char *name)
+static void directory_listing_set_path(struct directory_listing_walk *walk, const char *name)
 {
     size_t end = walk->ends[walk->depth - 1];
     size_t length = strlen(name);
@@ -136,7 +137,7 @@ static uint64_t bytes_of(const struct stat *status)
     return S_ISDIR(status->st_mode) || status->st_nlink == 0 ? bytes : bytes / status->st_nlink;
 }
 
-static void directory_listing_visit(struct walk *walk, const char *name)
+static void directory_listing_visit(struct directory_listing_walk *walk, const char *name)
 {
     int directory = dirfd(walk->levels[walk->depth - 1]);
     bool is_cache = walk->is_cache[walk->depth - 1];
@@ -152,7 +153,7 @@ static void directory_listing_visit(struct walk *walk, const char *name)
         add_file(walk->listing, walk->path, &status);
 }
 
-static void walk_tree(struct walk *walk, int directory)
+static void walk_tree(struct directory_listing_walk *walk, int directory)
 {
     walk->is_complete = true;
     directory_listing_enter(walk, directory, ".", false);
@@ -186,7 +187,7 @@ static int compare_files(const void *a, const void *b, void *paths)
 struct directory_listing *directory_listing_new(int directory)
 {
     struct directory_listing *listing = NEW(struct directory_listing);
-    struct walk walk = {.listing = listing};
+    struct directory_listing_walk walk = {.listing = listing};
 
     clock_gettime(CLOCK_REALTIME_COARSE, &listing->taken);
     walk_tree(&walk, directory);
@@ -214,7 +215,7 @@ uint64_t directory_listing_bytes(const struct directory_listing *listing)
 
 uint64_t directory_bytes(int directory)
 {
-    struct walk walk = {0};
+    struct directory_listing_walk walk = {0};
 
     walk_tree(&walk, directory);
     return walk.bytes;

@@ -18,11 +18,11 @@ enum {
     NAME_DIGITS = 16,      /* of what is in the trash */
 };
 
-#define HOUR_SECONDS      3600.0
-#define STEP_SECONDS      0.01 /* between two turns with work */
-#define REMOVAL_SECONDS   30.0 /* then the rest waits for the next hour */
-#define STOP_SECONDS      0.2  /* what the end of the server may take */
-#define TOLERATED_SECONDS 60.0 /* a directory used later than this from now had its time set */
+#define HOUR_SECONDS                 3600.0
+#define STEP_SECONDS                 0.01 /* between two turns with work */
+#define REMOVAL_SECONDS              30.0 /* then the rest waits for the next hour */
+#define WORKPLACE_SWEEP_STOP_SECONDS 0.2  /* what the end of the server may take */
+#define TOLERATED_SECONDS            60.0 /* a directory used later than this from now had its time set */
 
 static void workplace_sweep_schedule(struct workplace *workplace, double seconds)
 {
@@ -230,7 +230,7 @@ static void close_streams(struct sweep *sweep)
 void sweep_stop(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
-    double end = ev_time() + STOP_SECONDS;
+    double end = ev_time() + WORKPLACE_SWEEP_STOP_SECONDS;
 
     stop_timer(workplace);
     close_streams(sweep);

@@ -20,7 +20,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-struct preparation {
+struct command_preparation {
     struct preparing *preparing; /* borrowed: what it is part of */
     struct environment *environment;
     struct environment_waiter waiter;
@@ -36,7 +36,7 @@ struct preparing {
     struct service service;
     struct step_display display;
     struct terminal output;
-    struct preparation *preparations; /* owned */
+    struct command_preparation *preparations; /* owned */
     size_t count;
     size_t going; /* how many of them */
     int status;   /* of the program */
@@ -50,7 +50,7 @@ static char *describe_seconds(double seconds)
     return memory_format(seconds < 100 ? "%.1f s" : "%.0f s", seconds);
 }
 
-static void print_ready(struct preparing *preparing, const struct preparation *preparation)
+static void print_ready(struct preparing *preparing, const struct command_preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
     const char *version = environment->ops->python_version(environment);
@@ -66,7 +66,7 @@ static void print_ready(struct preparing *preparing, const struct preparation *p
 }
 
 /* The first failure gives the status. */
-static void tell_failure(struct preparing *preparing, struct preparation *preparation)
+static void tell_failure(struct preparing *preparing, struct command_preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
     int status = command_exit_status(&preparation->err);
@@ -80,7 +80,7 @@ static void tell_failure(struct preparing *preparing, struct preparation *prepar
 }
 
 /* The one way out of a preparation. */
-static void command_prepare_conclude(struct preparation *preparation, enum outcome outcome)
+static void command_prepare_conclude(struct command_preparation *preparation, enum outcome outcome)
 {
     struct preparing *preparing = preparation->preparing;
 
@@ -98,21 +98,23 @@ static void command_prepare_conclude(struct preparation *preparation, enum outco
 static void command_prepare_on_progress(struct environment_waiter *waiter,
                                         const struct preparation_step *step)
 {
-    struct preparation *preparation = CONTAINER_OF(waiter, struct preparation, waiter);
+    struct command_preparation *preparation =
+        CONTAINER_OF(waiter, struct command_preparation, waiter);
 
     step_display_update(&preparation->preparing->display, &preparation->line, step);
 }
 
 static void command_prepare_on_prepared(struct environment_waiter *waiter, const struct error *err)
 {
-    struct preparation *preparation = CONTAINER_OF(waiter, struct preparation, waiter);
+    struct command_preparation *preparation =
+        CONTAINER_OF(waiter, struct command_preparation, waiter);
 
     if (err)
         preparation->err = *err;
     command_prepare_conclude(preparation, err ? OUTCOME_FAILED : OUTCOME_READY);
 }
 
-static void command_prepare_begin(struct preparation *preparation)
+static void command_prepare_begin(struct command_preparation *preparation)
 {
     enum outcome outcome;
 
@@ -127,7 +129,7 @@ static void command_prepare_begin(struct preparation *preparation)
         command_prepare_conclude(preparation, outcome);
 }
 
-static void command_prepare_give_up(struct preparation *preparation)
+static void command_prepare_give_up(struct command_preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
     const char *step = environment->step.text;
@@ -158,7 +160,7 @@ static void prepare_all(struct preparing *preparing)
         preparing->status = interruption_status(interruption.signal);
 }
 
-static json_t *command_prepare_describe(const struct preparation *preparation)
+static json_t *command_prepare_describe(const struct command_preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
     bool is_ready = preparation->outcome == OUTCOME_READY;
@@ -198,7 +200,7 @@ static int command_prepare_choose(struct preparing *preparing, const char *name,
     if (!environment)
         return -1;
     if (!command_prepare_has_name(preparing, environment))
-        preparing->preparations[preparing->count++] = (struct preparation){
+        preparing->preparations[preparing->count++] = (struct command_preparation){
             .preparing = preparing, .environment = environment, .outcome = OUTCOME_PENDING};
     return 0;
 }

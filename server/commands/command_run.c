@@ -27,7 +27,7 @@ enum {
     EXIT_SIGNAL_BASE = 128, /* as the shells */
 };
 
-struct invocation {
+struct command_run {
     const struct options *options; /* borrowed */
     struct service service;
     struct executor_client client;
@@ -40,7 +40,7 @@ struct invocation {
 };
 
 /* Ends the run that nobody wants any more. */
-static void command_run_give_up(struct invocation *invocation, int status)
+static void command_run_give_up(struct command_run *invocation, int status)
 {
     if (!invocation->run)
         return;
@@ -51,7 +51,7 @@ static void command_run_give_up(struct invocation *invocation, int status)
 
 static void command_run_on_step(void *data, const struct preparation_step *step)
 {
-    struct invocation *invocation = data;
+    struct command_run *invocation = data;
 
     step_display_follow(&invocation->display, &invocation->line, step);
 }
@@ -63,7 +63,7 @@ static void command_run_on_output(void *data, enum process_stream stream, const 
         [PROCESS_STDOUT] = STDOUT_FILENO,
         [PROCESS_STDERR] = STDERR_FILENO,
     };
-    struct invocation *invocation = data;
+    struct command_run *invocation = data;
     struct error err = ERROR_INIT;
 
     if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
@@ -98,7 +98,7 @@ static int command_run_conclude(const struct run_report *report, const json_t *s
 
 static void command_run_on_done(void *data, const struct run_report *report)
 {
-    struct invocation *invocation = data;
+    struct command_run *invocation = data;
     AUTO_JSON json_t *structured = run_result_structured(report, &invocation->setting);
 
     invocation->run = NULL;
@@ -109,7 +109,7 @@ static void command_run_on_done(void *data, const struct run_report *report)
 }
 
 /* The environment and the time limit that the options ask for. */
-static int choose_setting(struct invocation *invocation, struct error *err)
+static int choose_setting(struct command_run *invocation, struct error *err)
 {
     const struct options *options = invocation->options;
     const char *name =
@@ -128,7 +128,7 @@ static int choose_setting(struct invocation *invocation, struct error *err)
     return 0;
 }
 
-static int command_run_submit(struct invocation *invocation, const char *code, size_t length,
+static int command_run_submit(struct command_run *invocation, const char *code, size_t length,
                               struct error *err)
 {
     if (choose_setting(invocation, err) < 0)
@@ -156,7 +156,7 @@ static int command_run_submit(struct invocation *invocation, const char *code, s
     return invocation->run ? 0 : -1;
 }
 
-static void command_run_wait_for_end(struct invocation *invocation)
+static void command_run_wait_for_end(struct command_run *invocation)
 {
     struct ev_loop *loop = invocation->service.loop;
     struct interruption interruption;
@@ -172,7 +172,7 @@ static void command_run_wait_for_end(struct invocation *invocation)
 }
 
 /* Runs CODE to its end; returns the exit status. */
-static int command_run_script(struct invocation *invocation, struct config *config,
+static int command_run_script(struct command_run *invocation, struct config *config,
                               const char *code, size_t length)
 {
     struct service *service = &invocation->service;
@@ -202,7 +202,7 @@ static char *command_run_read_script(const char *file, size_t *ret_length, struc
 
 int command_run(const struct options *options)
 {
-    struct invocation invocation = {.options = options};
+    struct command_run invocation = {.options = options};
     struct error err = ERROR_INIT;
     size_t length;
     AUTO_FREE char *code = command_run_read_script(options->file, &length, &err);

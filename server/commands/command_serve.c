@@ -37,7 +37,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#define STOP_SECONDS 2.0 /* for clients to take the rest of their output */
+#define COMMAND_SERVE_STOP_SECONDS 2.0 /* for clients to take the rest of their output */
 
 enum { EXIT_SIGNAL_BASE = 128 };
 
@@ -218,7 +218,7 @@ static bool terminal_may_end_us(void)
 
 static void start_watchers(struct server *server)
 {
-    ev_timer_init(&server->deadline, command_serve_on_deadline, STOP_SECONDS, 0);
+    ev_timer_init(&server->deadline, command_serve_on_deadline, COMMAND_SERVE_STOP_SECONDS, 0);
     for (size_t i = 0; i < ENDING_SIGNALS; i++) {
         ev_signal_init(&server->signals[i], command_serve_on_signal, ending_signals[i]);
         server->signals[i].data = server;

@@ -9,7 +9,7 @@
 
 enum { QUESTIONS = 2 };
 
-struct inquiry {
+struct survey_inquiry {
     struct engine_request request;
     struct asking *asking; /* borrowed */
     json_t *answer;        /* owned */
@@ -19,7 +19,7 @@ struct asking {
     struct ev_loop *loop;
     struct engine *engine; /* owned */
     struct ev_timer deadline;
-    struct inquiry inquiries[QUESTIONS];
+    struct survey_inquiry inquiries[QUESTIONS];
     int open; /* how many are not answered */
     struct error err;
 };
@@ -27,7 +27,7 @@ struct asking {
 static void engine_survey_on_done(struct engine_request *request,
                                   const struct engine_answer *answer, const struct error *err)
 {
-    struct inquiry *inquiry = CONTAINER_OF(request, struct inquiry, request);
+    struct survey_inquiry *inquiry = CONTAINER_OF(request, struct survey_inquiry, request);
     struct asking *asking = inquiry->asking;
 
     if (!err && answer->json)
@@ -55,7 +55,7 @@ static void engine_survey_ask(struct asking *asking)
     static const char *const paths[QUESTIONS] = {"/version", "/info"};
 
     for (int i = 0; i < QUESTIONS; i++) {
-        struct inquiry *inquiry = &asking->inquiries[i];
+        struct survey_inquiry *inquiry = &asking->inquiries[i];
         const struct engine_question question = {.method = "GET", .path = paths[i]};
 
         inquiry->asking = asking;

@@ -14,7 +14,7 @@
 
 /* libyaml's events, not its documents: its document loader has no limits, and its scanner takes
  * time quadratic in the depth that it is allowed to reach. */
-struct reader {
+struct yaml_reader {
     yaml_parser_t parser;
     const char *text; /* borrowed */
     struct yaml_tree *tree;
@@ -24,17 +24,18 @@ struct reader {
     unsigned values;
 };
 
-static json_t *read_value(struct reader *reader, const yaml_event_t *event, const char *pointer);
+static json_t *read_value(struct yaml_reader *reader, const yaml_event_t *event,
+                          const char *pointer);
 
 static struct yaml_position position_of(yaml_mark_t mark)
 {
     return (struct yaml_position){.line = mark.line + 1, .column = mark.column + 1};
 }
 
-static void yaml_tree_complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
+static void yaml_tree_complain(struct yaml_reader *reader, yaml_mark_t mark, const char *pointer,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void yaml_tree_complain(struct reader *reader, yaml_mark_t mark, const char *pointer,
+static void yaml_tree_complain(struct yaml_reader *reader, yaml_mark_t mark, const char *pointer,
                                const char *format, ...)
 {
     AUTO_FREE char *message = NULL;
@@ -62,7 +63,7 @@ static struct yaml_position position_of_byte(const char *text, size_t offset)
     return position;
 }
 
-static void complain_about_syntax(struct reader *reader)
+static void complain_about_syntax(struct yaml_reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem ? parser->problem : "cannot be read";
@@ -79,7 +80,7 @@ static void complain_about_syntax(struct reader *reader)
                            problem, parser->context, parser->context_mark.line + 1);
 }
 
-static bool next_event(struct reader *reader, yaml_event_t *ret)
+static bool next_event(struct yaml_reader *reader, yaml_event_t *ret)
 {
     if (yaml_parser_parse(&reader->parser, ret))
         return true;
@@ -148,7 +149,8 @@ static json_t *yaml_tree_read_number(const char *text, size_t length, bool *ret_
     return number;
 }
 
-static json_t *read_plain(struct reader *reader, const yaml_event_t *event, const char *pointer)
+static json_t *read_plain(struct yaml_reader *reader, const yaml_event_t *event,
+                          const char *pointer)
 {
     static const struct {
         const char *text;
@@ -175,7 +177,8 @@ static json_t *read_plain(struct reader *reader, const yaml_event_t *event, cons
     return json_stringn_nocheck(text, event->data.scalar.length);
 }
 
-static json_t *read_scalar(struct reader *reader, const yaml_event_t *event, const char *pointer)
+static json_t *read_scalar(struct yaml_reader *reader, const yaml_event_t *event,
+                           const char *pointer)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
@@ -189,7 +192,7 @@ static json_t *read_scalar(struct reader *reader, const yaml_event_t *event, con
     return json_stringn_nocheck(text, length);
 }
 
-static void refuse_anchor(struct reader *reader, yaml_mark_t mark, const char *pointer,
+static void refuse_anchor(struct yaml_reader *reader, yaml_mark_t mark, const char *pointer,
                           const yaml_char_t *anchor)
 {
     if (anchor)
@@ -197,14 +200,15 @@ static void refuse_anchor(struct reader *reader, yaml_mark_t mark, const char *p
                            (const char *)anchor);
 }
 
-static void refuse_tag(struct reader *reader, yaml_mark_t mark, const char *pointer, bool tagged)
+static void refuse_tag(struct yaml_reader *reader, yaml_mark_t mark, const char *pointer,
+                       bool tagged)
 {
     if (tagged)
         yaml_tree_complain(reader, mark, pointer,
                            "tags are not read, a value has the type it is written as");
 }
 
-static void refuse_scalar_properties(struct reader *reader, const yaml_event_t *event,
+static void refuse_scalar_properties(struct yaml_reader *reader, const yaml_event_t *event,
                                      const char *pointer)
 {
     /* `! text` has no tag, but is not what its style says either. */
@@ -215,7 +219,7 @@ static void refuse_scalar_properties(struct reader *reader, const yaml_event_t *
     refuse_tag(reader, event->start_mark, pointer, event->data.scalar.tag || odd);
 }
 
-static json_t *read_sequence(struct reader *reader, const char *pointer)
+static json_t *read_sequence(struct yaml_reader *reader, const char *pointer)
 {
     AUTO_JSON json_t *array = json_array();
 
@@ -237,7 +241,7 @@ static json_t *read_sequence(struct reader *reader, const char *pointer)
 }
 
 /* NULL when EVENT cannot be a key: that has been reported. Borrowed from EVENT. */
-static const char *yaml_tree_read_key(struct reader *reader, const yaml_event_t *event)
+static const char *yaml_tree_read_key(struct yaml_reader *reader, const yaml_event_t *event)
 {
     if (event->type != YAML_SCALAR_EVENT)
         yaml_tree_complain(reader, event->start_mark, "", "a key must be a single word or string");
@@ -251,7 +255,7 @@ static const char *yaml_tree_read_key(struct reader *reader, const yaml_event_t 
     return NULL;
 }
 
-static void complain_about_duplicate(struct reader *reader, const yaml_event_t *event,
+static void complain_about_duplicate(struct yaml_reader *reader, const yaml_event_t *event,
                                      const char *pointer, const char *key)
 {
     const struct yaml_tree *tree = reader->tree;
@@ -268,7 +272,8 @@ static void complain_about_duplicate(struct reader *reader, const yaml_event_t *
 }
 
 /* Reads the value that begins with EVENT for its faults alone. False: the text has ended. */
-static bool read_duplicate(struct reader *reader, const yaml_event_t *event, const char *pointer)
+static bool read_duplicate(struct yaml_reader *reader, const yaml_event_t *event,
+                           const char *pointer)
 {
     size_t places = reader->tree->place_count;
     AUTO_JSON json_t *value = read_value(reader, event, pointer);
@@ -278,8 +283,8 @@ static bool read_duplicate(struct reader *reader, const yaml_event_t *event, con
 }
 
 /* Reads the value that belongs to the key of KEY_EVENT into OBJECT. False: the text has ended. */
-static bool read_member(struct reader *reader, const yaml_event_t *key_event, const char *pointer,
-                        json_t *object)
+static bool read_member(struct yaml_reader *reader, const yaml_event_t *key_event,
+                        const char *pointer, json_t *object)
 {
     AUTO(yaml_event_delete) yaml_event_t event = {0};
     const char *key = yaml_tree_read_key(reader, key_event);
@@ -301,7 +306,7 @@ static bool read_member(struct reader *reader, const yaml_event_t *key_event, co
     return value && json_object_set_new_nocheck(object, key, value) == 0;
 }
 
-static json_t *read_mapping(struct reader *reader, const char *pointer)
+static json_t *read_mapping(struct yaml_reader *reader, const char *pointer)
 {
     AUTO_JSON json_t *object = json_object();
 
@@ -317,7 +322,8 @@ static json_t *read_mapping(struct reader *reader, const char *pointer)
     }
 }
 
-static json_t *read_alias(struct reader *reader, const yaml_event_t *event, const char *pointer)
+static json_t *read_alias(struct yaml_reader *reader, const yaml_event_t *event,
+                          const char *pointer)
 {
     yaml_tree_complain(reader, event->start_mark, pointer,
                        "alias *%s: write the value out, aliases are not read",
@@ -325,7 +331,7 @@ static json_t *read_alias(struct reader *reader, const yaml_event_t *event, cons
     return json_null();
 }
 
-static json_t *read_node(struct reader *reader, const yaml_event_t *event, const char *pointer)
+static json_t *read_node(struct yaml_reader *reader, const yaml_event_t *event, const char *pointer)
 {
     switch (event->type) {
     case YAML_ALIAS_EVENT:
@@ -355,7 +361,8 @@ static json_t *read_node(struct reader *reader, const yaml_event_t *event, const
 }
 
 /* The value that begins with EVENT, new; NULL when the text cannot be read any further. */
-static json_t *read_value(struct reader *reader, const yaml_event_t *event, const char *pointer)
+static json_t *read_value(struct yaml_reader *reader, const yaml_event_t *event,
+                          const char *pointer)
 {
     json_t *value;
 
@@ -383,7 +390,7 @@ static bool is_nothing(const yaml_event_t *event)
 }
 
 /* The one document of the stream, new; NULL after a fault that was reported. */
-static json_t *read_stream(struct reader *reader)
+static json_t *read_stream(struct yaml_reader *reader)
 {
     AUTO(yaml_event_delete) yaml_event_t stream_start = {0};
     AUTO(yaml_event_delete) yaml_event_t document_start = {0};
@@ -422,7 +429,7 @@ static int compare_places(const void *left, const void *right)
 void yaml_tree_init(struct yaml_tree *tree, const char *text, size_t length, yaml_fault_fn report,
                     void *data)
 {
-    struct reader reader = {.text = text, .tree = tree, .report = report, .data = data};
+    struct yaml_reader reader = {.text = text, .tree = tree, .report = report, .data = data};
 
     *tree = (struct yaml_tree){0};
     if (length > YAML_TEXT_BYTES) {

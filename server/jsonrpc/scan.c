@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The keys that lead to an id. */
-enum key {
+enum scan_key {
     KEY_OTHER,
     KEY_ID,
     KEY_PARAMS,
@@ -17,11 +17,11 @@ enum key {
 };
 
 /* An array or object that has been entered. */
-struct level {
+struct scan_level {
     bool is_object;
     bool expects_key;
-    enum key key;   /* the last one seen */
-    size_t members; /* keys seen in an object, commas in an array */
+    enum scan_key key; /* the last one seen */
+    size_t members;    /* keys seen in an object, commas in an array */
 };
 
 struct scanner {
@@ -31,10 +31,10 @@ struct scanner {
     size_t at;
     size_t nodes;
     size_t depth;
-    struct level levels[SCAN_DEPTH];
+    struct scan_level levels[SCAN_DEPTH];
 };
 
-static struct level *scan_innermost(struct scanner *scanner)
+static struct scan_level *scan_innermost(struct scanner *scanner)
 {
     return scanner->depth ? &scanner->levels[scanner->depth - 1] : NULL;
 }
@@ -56,7 +56,7 @@ static int scan_enter(struct scanner *scanner, struct error *err)
         return error_set(err, ERROR_INVALID_REQUEST, "message is nested deeper than %d levels",
                          SCAN_DEPTH);
     scanner->levels[scanner->depth++] =
-        (struct level){.is_object = is_object, .expects_key = is_object};
+        (struct scan_level){.is_object = is_object, .expects_key = is_object};
     return count_node(scanner, err);
 }
 
@@ -69,7 +69,7 @@ static void scan_leave(struct scanner *scanner)
 
 static void pass_comma(struct scanner *scanner)
 {
-    struct level *level = scan_innermost(scanner);
+    struct scan_level *level = scan_innermost(scanner);
 
     scanner->at++;
     if (level && level->is_object)
@@ -106,12 +106,12 @@ static bool scan_spells(const char *text, size_t length, const char *name)
     return at == length;
 }
 
-static enum key scan_find_key(const char *text, size_t length)
+static enum scan_key scan_find_key(const char *text, size_t length)
 {
     static const char *const NAMES[] = {
         [KEY_ID] = "id", [KEY_PARAMS] = "params", [KEY_REQUEST_ID] = "requestId"};
 
-    for (enum key key = KEY_ID; key <= KEY_REQUEST_ID; key++) {
+    for (enum scan_key key = KEY_ID; key <= KEY_REQUEST_ID; key++) {
         if (scan_spells(text, length, NAMES[key]))
             return key;
     }
@@ -127,7 +127,7 @@ static size_t string_end(const struct scanner *scanner, size_t at)
 
 static int pass_string(struct scanner *scanner, struct error *err)
 {
-    struct level *level = scan_innermost(scanner);
+    struct scan_level *level = scan_innermost(scanner);
     size_t start = scanner->at + 1;
     size_t end = string_end(scanner, start);
 
@@ -227,8 +227,8 @@ static void keep_digits(struct scanner *scanner, enum scan_place place, const st
 static void keep_id(struct scanner *scanner, const struct number *number)
 {
     size_t top = scanner->depth && !scanner->levels[0].is_object;
-    const struct level *message = &scanner->levels[top];
-    const struct level *params = message + 1;
+    const struct scan_level *message = &scanner->levels[top];
+    const struct scan_level *params = message + 1;
 
     if (scanner->depth == top + 1 && message->is_object && message->key == KEY_ID)
         keep_digits(scanner, SCAN_ID, number);

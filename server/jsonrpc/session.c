@@ -21,7 +21,7 @@ struct call {
 };
 
 /* A request to the client, until it is answered. */
-struct question {
+struct session_question {
     struct list link;  /* in the session */
     struct call *call; /* borrowed: what it belongs to */
     unsigned number;   /* its id */
@@ -41,13 +41,13 @@ struct arrival {
 /* Out */
 
 /* A response; nothing in it is owned. */
-struct answer {
+struct session_answer {
     const char *id; /* JSON text, or NULL */
     const char *text;
     enum error_code code; /* of the error in it, or ERROR_NONE */
 };
 
-static void send_answer(struct sink *sink, struct batch *batch, const struct answer *answer)
+static void send_answer(struct sink *sink, struct batch *batch, const struct session_answer *answer)
 {
     if (batch)
         batch_add(batch, answer->id, answer->text);
@@ -60,7 +60,7 @@ static void session_refuse(struct sink *sink, struct batch *batch, const char *i
                            const struct error *err)
 {
     AUTO_FREE char *text = message_error(id, err, NULL);
-    struct answer answer = {.id = id, .text = text, .code = err->code};
+    struct session_answer answer = {.id = id, .text = text, .code = err->code};
 
     send_answer(sink, batch, &answer);
 }
@@ -89,7 +89,7 @@ static void close_member(struct session *session, struct batch *batch)
 
 /* Calls */
 
-static void session_question_free(struct session *session, struct question *question)
+static void session_question_free(struct session *session, struct session_question *question)
 {
     session->question_count--;
     list_remove(&question->link);
@@ -99,7 +99,7 @@ static void session_question_free(struct session *session, struct question *ques
 static void free_questions(const struct call *call)
 {
     LIST_FOR_EACH_SAFE (&call->session->questions, link) {
-        struct question *question = CONTAINER_OF(link, struct question, link);
+        struct session_question *question = CONTAINER_OF(link, struct session_question, link);
 
         if (question->call == call)
             session_question_free(call->session, question);
@@ -132,7 +132,8 @@ static char *answer_text(const struct call *call, const json_t *result, const st
 static void call_finish(struct call *call, json_t *result /* taken */, const struct error *err)
 {
     AUTO_FREE char *text = answer_text(call, result, err);
-    struct answer answer = {.id = call->id, .text = text, .code = err ? err->code : ERROR_NONE};
+    struct session_answer answer = {
+        .id = call->id, .text = text, .code = err ? err->code : ERROR_NONE};
     struct session *session = call->session;
     struct batch *batch = call->batch;
 
@@ -189,12 +190,12 @@ static unsigned session_on_ask(struct mcp_request *request, const char *method, 
     struct call *call = CONTAINER_OF(request, struct call, request);
     struct session *session = call->session;
     AUTO_FREE char *text = message_request(session->last_question + 1, method, params);
-    struct question *question;
+    struct session_question *question;
 
     json_decref(params);
     if (session->question_count >= SESSION_QUESTIONS || !send_aside(call->sink, text))
         return 0;
-    question = NEW(struct question);
+    question = NEW(struct session_question);
     question->call = call;
     question->number = ++session->last_question;
     list_append(&session->questions, &question->link);
@@ -202,10 +203,10 @@ static unsigned session_on_ask(struct mcp_request *request, const char *method, 
     return question->number;
 }
 
-static struct question *question_find(const struct session *session, json_int_t number)
+static struct session_question *question_find(const struct session *session, json_int_t number)
 {
     LIST_FOR_EACH (&session->questions, link) {
-        struct question *question = CONTAINER_OF(link, struct question, link);
+        struct session_question *question = CONTAINER_OF(link, struct session_question, link);
 
         if ((json_int_t)question->number == number)
             return question;
@@ -216,7 +217,7 @@ static struct question *question_find(const struct session *session, json_int_t 
 static void session_on_withdraw(struct mcp_request *request, unsigned number)
 {
     struct call *call = CONTAINER_OF(request, struct call, request);
-    struct question *question = question_find(call->session, (json_int_t)number);
+    struct session_question *question = question_find(call->session, (json_int_t)number);
 
     if (!question)
         return;
@@ -347,7 +348,7 @@ static void session_on_response(struct session *session, const json_t *value)
     const json_t *id = json_object_get(value, "id");
     const json_t *error = json_object_get(value, "error");
     const char *reason = json_object_get_string(error, "message");
-    struct question *question =
+    struct session_question *question =
         json_is_integer(id) ? question_find(session, json_integer_value(id)) : NULL;
     struct error err = ERROR_INIT;
     struct call *call;

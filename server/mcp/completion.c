@@ -39,7 +39,7 @@ static int completion_unknown(const char *what, const char *name, struct error *
 static int find_prompt(const struct registry *registry, const json_t *ref,
                        struct completion *completion, struct error *err)
 {
-    const struct entry *entry;
+    const struct registry_entry *entry;
     const char *name;
 
     if (params_name(ref, "name", &name, err) < 0)
@@ -57,7 +57,7 @@ static int find_prompt(const struct registry *registry, const json_t *ref,
 static int completion_find_template(const struct registry *registry, const json_t *ref,
                                     struct completion *completion, struct error *err)
 {
-    const struct entry *entry;
+    const struct registry_entry *entry;
     const char *uri;
 
     if (params_name(ref, "uri", &uri, err) < 0)

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "=?base64?"
-#define SUFFIX "?="
+#define HEADER_VALUE_PREFIX "=?base64?"
+#define SUFFIX              "?="
 
 static bool is_encoded(const char *value, size_t length)
 {
-    size_t around = strlen(PREFIX) + strlen(SUFFIX);
+    size_t around = strlen(HEADER_VALUE_PREFIX) + strlen(SUFFIX);
 
-    return length >= around && strncmp(value, PREFIX, strlen(PREFIX)) == 0 &&
+    return length >= around &&
+           strncmp(value, HEADER_VALUE_PREFIX, strlen(HEADER_VALUE_PREFIX)) == 0 &&
            strcmp(value + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
@@ -28,8 +29,8 @@ char *header_value_decode(const char *value, size_t *ret_length)
         *ret_length = length;
         return memory_copy_string(value);
     }
-    decoded = base64_decode(BASE64_STANDARD, value + strlen(PREFIX),
-                            length - strlen(PREFIX) - strlen(SUFFIX), &length);
+    decoded = base64_decode(BASE64_STANDARD, value + strlen(HEADER_VALUE_PREFIX),
+                            length - strlen(HEADER_VALUE_PREFIX) - strlen(SUFFIX), &length);
     if (!decoded || !utf8_is_valid(decoded, length))
         return NULL;
     *ret_length = length;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE_SECONDS 600.0 /* for the client to answer what it is asked */
+#define JOB_PATIENCE_SECONDS 600.0 /* for the client to answer what it is asked */
 
 static struct job *job_of(struct invocation *call)
 {
@@ -182,7 +182,7 @@ static enum outcome ask_by_request(struct job *job, struct error *err)
 {
     if (begin_round(job, err) < 0 || inquiry_send(&job->inquiry, job->request, job->asked, err) < 0)
         return OUTCOME_FAILED;
-    ev_timer_set(&job->patience, PATIENCE_SECONDS, 0);
+    ev_timer_set(&job->patience, JOB_PATIENCE_SECONDS, 0);
     ev_timer_start(job->server->loop, &job->patience);
     return OUTCOME_PENDING;
 }
@@ -311,7 +311,7 @@ static void job_on_patience(struct ev_loop *loop, struct ev_timer *timer, int ev
     (void)loop;
     (void)events;
     error_set(&why, ERROR_TIMEOUT, "the client did not answer within %.0f seconds",
-              PATIENCE_SECONDS);
+              JOB_PATIENCE_SECONDS);
     job_give_up(job, &why);
 }
 

@@ -52,14 +52,14 @@ void listing_cache_free(struct listing_cache *cache)
 /* Cursors */
 
 /* The place behind ENTRY, for clients. Owned by the caller. */
-static char *cursor_behind(const struct entry *entry)
+static char *cursor_behind(const struct registry_entry *entry)
 {
     AUTO_FREE char *name = memory_format("%d %s", (int)entry->kind, entry->key);
 
     return base64_encode(BASE64_URL, name, strlen(name));
 }
 
-static bool is_behind(const struct entry *entry, const char *name)
+static bool is_behind(const struct registry_entry *entry, const char *name)
 {
     AUTO_FREE char *expected = memory_format("%d %s", (int)entry->kind, entry->key);
 

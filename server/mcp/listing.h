@@ -19,7 +19,7 @@ struct listing {
     const char *member;
 
     /* What VERSION shows of ENTRY. New reference. */
-    json_t *(*define)(const struct entry *entry, enum mcp_version version);
+    json_t *(*define)(const struct registry_entry *entry, enum mcp_version version);
 };
 
 /* The pages that are kept for a server. */

@@ -26,7 +26,7 @@ static json_t *define_arguments(const struct prompt *prompt, enum mcp_version ve
     return arguments;
 }
 
-static json_t *prompts_define(const struct entry *entry, enum mcp_version version)
+static json_t *prompts_define(const struct registry_entry *entry, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18},
                                                    {"icons", MCP_2025_11_25}};

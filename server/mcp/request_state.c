@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PREFIX "v1."
+#define REQUEST_STATE_PREFIX "v1."
 
 enum {
     TEXT_BYTES = 64 * 1024, /* longest state */
@@ -92,19 +92,20 @@ char *request_state_seal(struct request_states *states, const struct request_sta
         return NULL;
     }
     mac = request_state_sign(states, text);
-    return memory_format(PREFIX "%s.%s", text, mac);
+    return memory_format(REQUEST_STATE_PREFIX "%s.%s", text, mac);
 }
 
 /* The payload of TEXT, if it is one of ours. New reference, or NULL. */
 static json_t *request_state_verify(const struct request_states *states, const char *text)
 {
-    const char *payload = text + strlen(PREFIX);
+    const char *payload = text + strlen(REQUEST_STATE_PREFIX);
     const char *dot;
     size_t length;
     AUTO_FREE char *mac = NULL;
     AUTO_FREE char *json = NULL;
 
-    if (strlen(text) > 2 * TEXT_BYTES || strncmp(text, PREFIX, strlen(PREFIX)) != 0)
+    if (strlen(text) > 2 * TEXT_BYTES ||
+        strncmp(text, REQUEST_STATE_PREFIX, strlen(REQUEST_STATE_PREFIX)) != 0)
         return NULL;
     dot = strchr(payload, '.');
     if (!dot)

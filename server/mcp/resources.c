@@ -27,7 +27,7 @@ static json_t *resources_define(const struct resource *resource, const char *uri
     return object;
 }
 
-static json_t *define_resource(const struct entry *entry, enum mcp_version version)
+static json_t *define_resource(const struct registry_entry *entry, enum mcp_version version)
 {
     const struct resource *resource = resource_of(entry);
     json_t *object = resources_define(resource, "uri", version);
@@ -37,7 +37,7 @@ static json_t *define_resource(const struct entry *entry, enum mcp_version versi
     return object;
 }
 
-static json_t *define_template(const struct entry *entry, enum mcp_version version)
+static json_t *define_template(const struct registry_entry *entry, enum mcp_version version)
 {
     return resources_define(resource_of(entry), "uriTemplate", version);
 }

@@ -29,7 +29,7 @@ static const char *const task_support_names[] = {
     [TOOL_TASK_REQUIRED] = "required",
 };
 
-static json_t *tools_define(const struct entry *entry, enum mcp_version version)
+static json_t *tools_define(const struct registry_entry *entry, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {
         {"annotations", MCP_2025_03_26},
@@ -118,7 +118,8 @@ static int tools_prepare(struct job *job, const char *name, struct error *err)
 static int check_headers(const struct mcp_request *request, const char *name,
                          const json_t *arguments, struct error *err)
 {
-    const struct entry *tool = registry_find(request->peer->server->registry, REGISTRY_TOOLS, name);
+    const struct registry_entry *tool =
+        registry_find(request->peer->server->registry, REGISTRY_TOOLS, name);
 
     return tool ? headers_check_parameters(request, tool_headers(tool), arguments, err) : 0;
 }

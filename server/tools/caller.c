@@ -59,7 +59,7 @@ struct principal *principal_open(struct principals *principals, const char *name
 
 /* What is kept */
 
-struct kept_state {
+struct caller_kept_state {
     struct list link;
     char *tool;  /* owned */
     void *state; /* owned, in the way that RELEASE knows */
@@ -69,7 +69,7 @@ struct kept_state {
 static void release_states(struct list *states)
 {
     LIST_FOR_EACH_SAFE (states, link) {
-        struct kept_state *kept = CONTAINER_OF(link, struct kept_state, link);
+        struct caller_kept_state *kept = CONTAINER_OF(link, struct caller_kept_state, link);
 
         list_remove(link);
         kept->release(kept->state);
@@ -126,7 +126,7 @@ void *tool_caller_get(const struct tool_caller *caller, const char *tool)
     const struct list *states = caller->lasting ? &caller->states : &caller->principal->states;
 
     LIST_FOR_EACH (states, link) {
-        const struct kept_state *kept = CONTAINER_OF(link, struct kept_state, link);
+        const struct caller_kept_state *kept = CONTAINER_OF(link, struct caller_kept_state, link);
 
         if (strcmp(kept->tool, tool) == 0)
             return kept->state;
@@ -137,10 +137,10 @@ void *tool_caller_get(const struct tool_caller *caller, const char *tool)
 void tool_caller_keep(struct tool_caller *caller, const char *tool, void *state,
                       void (*release)(void *state))
 {
-    struct kept_state *kept = NEW(struct kept_state);
+    struct caller_kept_state *kept = NEW(struct caller_kept_state);
 
     assert(!tool_caller_get(caller, tool));
-    *kept =
-        (struct kept_state){.tool = memory_copy_string(tool), .state = state, .release = release};
+    *kept = (struct caller_kept_state){
+        .tool = memory_copy_string(tool), .state = state, .release = release};
     list_append(caller->lasting ? &caller->states : &caller->principal->states, &kept->link);
 }

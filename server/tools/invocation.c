@@ -6,10 +6,10 @@
 
 #include <assert.h>
 
-struct entry *invocation_find(struct invocation *call, const struct registry *registry,
-                              enum registry_kind kind, const char *key)
+struct registry_entry *invocation_find(struct invocation *call, const struct registry *registry,
+                                       enum registry_kind kind, const char *key)
 {
-    struct entry *entry = registry_find(registry, kind, key);
+    struct registry_entry *entry = registry_find(registry, kind, key);
 
     if (entry) {
         call->entry = entry_ref(entry);

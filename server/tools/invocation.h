@@ -81,17 +81,17 @@ struct invocation {
     void *work;       /* its own for this call; borrowed */
 
     /* Private. */
-    struct entry *entry; /* what is invoked: owned reference */
-    json_t *normalised;  /* owned: what `arguments` points to once the call has started */
-    json_t *notes;       /* owned: see account_note; NULL: nothing */
-    double started;      /* monotonic seconds */
+    struct registry_entry *entry; /* what is invoked: owned reference */
+    json_t *normalised;           /* owned: what `arguments` points to once the call has started */
+    json_t *notes;                /* owned: see account_note; NULL: nothing */
+    double started;               /* monotonic seconds */
 };
 
 /* Finds what is called KEY among those of KIND in REGISTRY, for CALL: its name and data are set,
  * and the entry is kept until invocation_deinit, whatever becomes of the registry. NULL: there is
  * none. Borrowed. */
-struct entry *invocation_find(struct invocation *call, const struct registry *registry,
-                              enum registry_kind kind, const char *key);
+struct registry_entry *invocation_find(struct invocation *call, const struct registry *registry,
+                                       enum registry_kind kind, const char *key);
 
 /* Starts CALL, whose entry has been found and whose arguments have been checked: begins the work of
  * what is invoked. See outcome.h and struct tool. */

@@ -14,7 +14,7 @@
 #define BURST_PART         3.0 /* of a minute's calls may come at once */
 
 /* What was set for a name. */
-struct entry {
+struct limits_entry {
     struct list link;
     char *name; /* owned; NULL: all others */
     struct principal_limits limits;
@@ -31,21 +31,21 @@ struct account {
 };
 
 struct limits {
-    struct list entries;  /* of struct entry: owned */
+    struct list entries;  /* of struct limits_entry: owned */
     struct list accounts; /* of struct account: owned */
 };
 
 /* What was set */
 
-static bool is_for(const struct entry *entry, const char *name)
+static bool is_for(const struct limits_entry *entry, const char *name)
 {
     return entry->name && name ? strcmp(entry->name, name) == 0 : entry->name == name;
 }
 
-static struct entry *find_entry(const struct limits *limits, const char *name)
+static struct limits_entry *find_entry(const struct limits *limits, const char *name)
 {
     LIST_FOR_EACH (&limits->entries, link) {
-        struct entry *entry = CONTAINER_OF(link, struct entry, link);
+        struct limits_entry *entry = CONTAINER_OF(link, struct limits_entry, link);
 
         if (is_for(entry, name))
             return entry;
@@ -53,7 +53,7 @@ static struct entry *find_entry(const struct limits *limits, const char *name)
     return NULL;
 }
 
-static void entry_free(struct entry *entry)
+static void entry_free(struct limits_entry *entry)
 {
     if (!entry)
         return;
@@ -82,7 +82,7 @@ static char **copy_names(const char *const *names)
 
 void limits_set(struct limits *limits, const char *name, const struct principal_limits *own)
 {
-    struct entry *entry = NEW(struct entry);
+    struct limits_entry *entry = NEW(struct limits_entry);
 
     entry_free(find_entry(limits, name));
     entry->name = name ? memory_copy_string(name) : NULL;
@@ -95,14 +95,14 @@ void limits_set(struct limits *limits, const char *name, const struct principal_
 void limits_clear(struct limits *limits)
 {
     LIST_FOR_EACH_SAFE (&limits->entries, link) {
-        entry_free(CONTAINER_OF(link, struct entry, link));
+        entry_free(CONTAINER_OF(link, struct limits_entry, link));
     }
 }
 
 const struct principal_limits *limits_find(const struct limits *limits, const char *name)
 {
     static const struct principal_limits none = {0};
-    const struct entry *entry = find_entry(limits, name);
+    const struct limits_entry *entry = find_entry(limits, name);
 
     if (!entry)
         entry = find_entry(limits, NULL);

@@ -10,16 +10,16 @@
 enum { NAME_SHOWN_BYTES = 64 };
 
 struct prompt_entry {
-    struct entry entry;
+    struct registry_entry entry;
     struct prompt prompt; /* its strings and JSON: owned */
 };
 
-const struct prompt *prompt_of(const struct entry *entry)
+const struct prompt *prompt_of(const struct registry_entry *entry)
 {
     return &CONTAINER_OF(entry, struct prompt_entry, entry)->prompt;
 }
 
-static void prompt_entry_free(struct entry *entry)
+static void prompt_entry_free(struct registry_entry *entry)
 {
     struct prompt_entry *prompt_entry = CONTAINER_OF(entry, struct prompt_entry, entry);
     struct prompt *prompt = &prompt_entry->prompt;
@@ -50,7 +50,7 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
         argument->title = label_copy(argument->title);
         argument->description = label_copy(argument->description);
     }
-    prompt_entry->entry = (struct entry){
+    prompt_entry->entry = (struct registry_entry){
         .kind = REGISTRY_PROMPTS,
         .key = prompt->name,
         .data = prompt->data,

@@ -47,7 +47,7 @@ struct prompt {
 int prompt_register(struct registry *registry, const struct prompt *prompt, struct error *err);
 
 /* The prompt that ENTRY, of REGISTRY_PROMPTS, is. Borrowed. */
-const struct prompt *prompt_of(const struct entry *entry);
+const struct prompt *prompt_of(const struct registry_entry *entry);
 
 /* Makes CALL one of the prompt NAME. -1 with ERROR_INVALID_PARAMS: there is none, or its arguments
  * do not fit. */

@@ -8,7 +8,7 @@
 
 /* The entries of one kind. */
 struct entry_list {
-    struct entry **entries; /* owned, and a reference of each */
+    struct registry_entry **entries; /* owned, and a reference of each */
     size_t count;
     bool offered; /* there is one, or has been */
 };
@@ -18,13 +18,13 @@ struct registry {
     struct list watchers; /* of struct registry_watcher */
 };
 
-struct entry *entry_ref(struct entry *entry)
+struct registry_entry *entry_ref(struct registry_entry *entry)
 {
     entry->references++;
     return entry;
 }
 
-void entry_unref(struct entry *entry)
+void entry_unref(struct registry_entry *entry)
 {
     if (entry && --entry->references == 0)
         entry->free(entry);
@@ -83,8 +83,8 @@ void registry_update(struct registry *registry, const char *uri)
 
 /* Entries */
 
-static struct entry **registry_find_slot(const struct registry *registry, enum registry_kind kind,
-                                         const char *key)
+static struct registry_entry **registry_find_slot(const struct registry *registry,
+                                                  enum registry_kind kind, const char *key)
 {
     const struct entry_list *list = &registry->kinds[kind];
 
@@ -95,7 +95,7 @@ static struct entry **registry_find_slot(const struct registry *registry, enum r
     return NULL;
 }
 
-int registry_add(struct registry *registry, struct entry *entry, struct error *err)
+int registry_add(struct registry *registry, struct registry_entry *entry, struct error *err)
 {
     struct entry_list *list = &registry->kinds[entry->kind];
 
@@ -111,7 +111,7 @@ int registry_add(struct registry *registry, struct entry *entry, struct error *e
 void registry_remove(struct registry *registry, enum registry_kind kind, const char *key)
 {
     struct entry_list *list = &registry->kinds[kind];
-    struct entry **place = registry_find_slot(registry, kind, key);
+    struct registry_entry **place = registry_find_slot(registry, kind, key);
 
     if (!place)
         return;
@@ -121,10 +121,10 @@ void registry_remove(struct registry *registry, enum registry_kind kind, const c
     registry_tell(registry, kind);
 }
 
-void registry_replace(struct registry *registry, struct entry *entry)
+void registry_replace(struct registry *registry, struct registry_entry *entry)
 {
-    struct entry **place = registry_find_slot(registry, entry->kind, entry->key);
-    struct entry *before;
+    struct registry_entry **place = registry_find_slot(registry, entry->kind, entry->key);
+    struct registry_entry *before;
 
     assert(place);
     before = *place;
@@ -143,16 +143,17 @@ size_t registry_count(const struct registry *registry, enum registry_kind kind)
     return registry->kinds[kind].count;
 }
 
-struct entry *registry_at(const struct registry *registry, enum registry_kind kind, size_t position)
+struct registry_entry *registry_at(const struct registry *registry, enum registry_kind kind,
+                                   size_t position)
 {
     assert(position < registry->kinds[kind].count);
     return registry->kinds[kind].entries[position];
 }
 
-struct entry *registry_find(const struct registry *registry, enum registry_kind kind,
-                            const char *key)
+struct registry_entry *registry_find(const struct registry *registry, enum registry_kind kind,
+                                     const char *key)
 {
-    struct entry **place = registry_find_slot(registry, kind, key);
+    struct registry_entry **place = registry_find_slot(registry, kind, key);
 
     return place ? *place : NULL;
 }

@@ -22,20 +22,20 @@ enum registry_kind {
 };
 
 /* Something that is registered, embedded in what its kind has more. */
-struct entry {
+struct registry_entry {
     enum registry_kind kind;
     const char *key; /* its name, URI or URI template: unique in its kind; the embedding struct's */
     void *data;      /* what was registered with it; borrowed */
     enum outcome (*start)(struct invocation *call, struct error *err);
-    void (*cancel)(struct invocation *call); /* or NULL */
-    void (*free)(struct entry *entry);       /* frees the struct that embeds it */
-    unsigned references;                     /* private */
+    void (*cancel)(struct invocation *call);    /* or NULL */
+    void (*free)(struct registry_entry *entry); /* frees the struct that embeds it */
+    unsigned references;                        /* private */
 };
 
-struct entry *entry_ref(struct entry *entry);
+struct registry_entry *entry_ref(struct registry_entry *entry);
 
 /* Harmless for NULL. */
-void entry_unref(struct entry *entry);
+void entry_unref(struct registry_entry *entry);
 
 /* Whoever wants to know of changes; embedded, and in the registry until registry_unwatch. */
 struct registry_watcher {
@@ -58,13 +58,13 @@ void registry_unwatch(struct registry_watcher *watcher);
 
 /* Adds ENTRY, which is taken; or, when its key is there already, fails with ERROR_CONFIG and leaves
  * it to the caller. */
-int registry_add(struct registry *registry, struct entry *entry, struct error *err);
+int registry_add(struct registry *registry, struct registry_entry *entry, struct error *err);
 
 /* Takes the entry KEY out; calls that run go on. Harmless when there is none. */
 void registry_remove(struct registry *registry, enum registry_kind kind, const char *key);
 
 /* Puts ENTRY, which is taken, in the place of the one with the same key, which must be there. */
-void registry_replace(struct registry *registry, struct entry *entry);
+void registry_replace(struct registry *registry, struct registry_entry *entry);
 
 /* Tells watchers that the contents of the resource URI have changed. */
 void registry_update(struct registry *registry, const char *uri);
@@ -75,9 +75,9 @@ bool registry_offers(const struct registry *registry, enum registry_kind kind);
 size_t registry_count(const struct registry *registry, enum registry_kind kind);
 
 /* The entry at POSITION (< registry_count), borrowed. */
-struct entry *registry_at(const struct registry *registry, enum registry_kind kind,
-                          size_t position);
+struct registry_entry *registry_at(const struct registry *registry, enum registry_kind kind,
+                                   size_t position);
 
 /* The entry KEY, borrowed, or NULL. */
-struct entry *registry_find(const struct registry *registry, enum registry_kind kind,
-                            const char *key);
+struct registry_entry *registry_find(const struct registry *registry, enum registry_kind kind,
+                                     const char *key);

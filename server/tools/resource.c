@@ -13,18 +13,18 @@
 enum { URI_SHOWN_BYTES = 256 };
 
 struct resource_entry {
-    struct entry entry;
+    struct registry_entry entry;
     struct resource resource; /* its strings and JSON: owned */
 };
 
-const struct resource *resource_of(const struct entry *entry)
+const struct resource *resource_of(const struct registry_entry *entry)
 {
     return &CONTAINER_OF(entry, struct resource_entry, entry)->resource;
 }
 
 /* Registering */
 
-static void resource_entry_free(struct entry *entry)
+static void resource_entry_free(struct registry_entry *entry)
 {
     struct resource_entry *resource_entry = CONTAINER_OF(entry, struct resource_entry, entry);
     struct resource *resource = &resource_entry->resource;
@@ -51,7 +51,7 @@ static struct resource_entry *resource_entry_new(const struct resource *source,
     resource->title = label_copy(source->title);
     resource->description = label_copy(source->description);
     resource->mime_type = label_copy(source->mime_type);
-    resource_entry->entry = (struct entry){
+    resource_entry->entry = (struct registry_entry){
         .kind = kind,
         .key = resource->uri,
         .data = resource->data,

@@ -41,7 +41,7 @@ int resource_register_template(struct registry *registry, const struct resource 
                                struct error *err);
 
 /* The resource that ENTRY, of REGISTRY_RESOURCES or REGISTRY_TEMPLATES, is. Borrowed. */
-const struct resource *resource_of(const struct entry *entry);
+const struct resource *resource_of(const struct registry_entry *entry);
 
 /* Makes CALL one of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is none. */
 int resource_prepare(struct invocation *call, const struct registry *registry, const char *uri,

@@ -14,30 +14,30 @@
 enum { NAME_SHOWN_BYTES = 64 };
 
 struct tool_entry {
-    struct entry entry;
+    struct registry_entry entry;
     struct tool tool;            /* its strings and JSON: owned */
     struct schema *input_schema; /* owned */
     json_t *headers;             /* see tool_headers.h; owned */
 };
 
-const struct tool *tool_of(const struct entry *entry)
+const struct tool *tool_of(const struct registry_entry *entry)
 {
     return &CONTAINER_OF(entry, struct tool_entry, entry)->tool;
 }
 
-const struct schema *tool_input_schema(const struct entry *entry)
+const struct schema *tool_input_schema(const struct registry_entry *entry)
 {
     return CONTAINER_OF(entry, struct tool_entry, entry)->input_schema;
 }
 
-const json_t *tool_headers(const struct entry *entry)
+const json_t *tool_headers(const struct registry_entry *entry)
 {
     return CONTAINER_OF(entry, struct tool_entry, entry)->headers;
 }
 
 /* Registering */
 
-static void tool_entry_free(struct entry *entry)
+static void tool_entry_free(struct registry_entry *entry)
 {
     struct tool_entry *tool_entry = CONTAINER_OF(entry, struct tool_entry, entry);
     struct tool *tool = &tool_entry->tool;
@@ -62,7 +62,7 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
     tool_entry->tool.name = memory_copy_string(tool->name ? tool->name : "");
     tool_entry->tool.title = label_copy(tool->title);
     tool_entry->tool.description = memory_copy_string(tool->description ? tool->description : "");
-    tool_entry->entry = (struct entry){
+    tool_entry->entry = (struct registry_entry){
         .kind = REGISTRY_TOOLS,
         .key = tool_entry->tool.name,
         .data = tool->data,

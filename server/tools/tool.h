@@ -58,14 +58,14 @@ int tool_register_function(struct registry *registry, const struct tool *tool, s
 int tool_replace(struct registry *registry, const struct tool *tool, struct error *err);
 
 /* The tool that ENTRY, of REGISTRY_TOOLS, is. Borrowed. */
-const struct tool *tool_of(const struct entry *entry);
+const struct tool *tool_of(const struct registry_entry *entry);
 
 /* The compiled input schema of the tool ENTRY. Borrowed. */
-const struct schema *tool_input_schema(const struct entry *entry);
+const struct schema *tool_input_schema(const struct registry_entry *entry);
 
 /* Which arguments of the tool ENTRY are repeated in header fields; see tool_headers.h. Borrowed, or
  * NULL. */
-const json_t *tool_headers(const struct entry *entry);
+const json_t *tool_headers(const struct registry_entry *entry);
 
 /* Makes CALL one of the tool NAME: drops explicit nulls from its arguments and checks them. -1 with
  * ERROR_UNKNOWN_TOOL: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the message names

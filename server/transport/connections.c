@@ -232,7 +232,7 @@ static void set_patience(int fd, const struct connection *connection)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
 }
 
-static struct channel *open_channel(const struct entrance *entrance, int fd)
+static struct http_channel *open_channel(const struct entrance *entrance, int fd)
 {
     return entrance->tls ? tls_accept(entrance->tls, fd) : channel_new_plain(fd);
 }

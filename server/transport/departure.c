@@ -17,7 +17,7 @@ enum holder {
     HOLDER_SOMEBODY,
 };
 
-struct question {
+struct departure_question {
     struct nlmsghdr header;
     struct inet_diag_req_v2 request;
 };
@@ -58,7 +58,7 @@ static enum holder read_answer(const union answer *answer, size_t length)
 static enum holder departure_ask(int netlink, const struct endpoint *local,
                                  const struct endpoint *remote)
 {
-    struct question question = {
+    struct departure_question question = {
         .header = {.nlmsg_len = sizeof question,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST},

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAUSE_SECONDS 0.1
+#define LISTENER_PAUSE_SECONDS 0.1
 
 enum { ACCEPTS_AT_ONCE = 16 }; /* then others have their turn */
 
@@ -62,7 +62,7 @@ static void begin_pause(struct ev_loop *loop, struct listener *listener, int num
     error_set_errno(&err, number, "cannot accept");
     log_warning("%s", err.message);
     ev_io_stop(loop, &listener->acceptable);
-    ev_timer_set(&listener->pause, PAUSE_SECONDS, 0);
+    ev_timer_set(&listener->pause, LISTENER_PAUSE_SECONDS, 0);
     ev_timer_start(loop, &listener->pause);
 }
 

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROBE_SECONDS 0.05 /* between looks for a client that went away without a word */
-#define HURRY_SECONDS 0.5  /* for output to be taken when the server ends */
+#define PROBE_SECONDS        0.05 /* between looks for a client that went away without a word */
+#define STREAM_HURRY_SECONDS 0.5  /* for output to be taken when the server ends */
 
 enum { LABEL_BYTES = 32 };
 
@@ -308,7 +308,7 @@ static void stream_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int
     (void)loop;
     (void)events;
     if (stream->state == STREAM_FINISHING)
-        begin_flushing(stream, HURRY_SECONDS);
+        begin_flushing(stream, STREAM_HURRY_SECONDS);
     else
         close_because(stream, "output not taken in time");
 }
@@ -366,15 +366,15 @@ void stream_stop(struct stream *stream)
     if (stream->state < STREAM_FLUSHING)
         session_conclude(&stream->session);
     if (stream->state < STREAM_FLUSHING)
-        begin_flushing(stream, HURRY_SECONDS);
+        begin_flushing(stream, STREAM_HURRY_SECONDS);
     else if (stream->state == STREAM_FLUSHING)
-        set_deadline(stream, HURRY_SECONDS);
+        set_deadline(stream, STREAM_HURRY_SECONDS);
 }
 
 bool stream_settle(struct stream *stream)
 {
     if (stream->state == STREAM_FINISHING && session_is_idle(&stream->session))
-        begin_flushing(stream, stream->settings.grace_seconds > 0 ? HURRY_SECONDS : 0);
+        begin_flushing(stream, stream->settings.grace_seconds > 0 ? STREAM_HURRY_SECONDS : 0);
     if (stream->state == STREAM_FLUSHING && buffer_length(&stream->unsent) == 0)
         close_because(stream, "done");
     return stream->state == STREAM_CLOSED;

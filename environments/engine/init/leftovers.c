@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define KILL_SECONDS 2. /* for what hangs in the kernel */
+#define INIT_LEFTOVERS_KILL_SECONDS 2. /* for what hangs in the kernel */
 
 enum { LOOK_NANOSECONDS = 500000 }; /* between two looks whether something new has been forked */
 
@@ -28,7 +28,7 @@ static bool init_leftovers_reap(pid_t program, int *program_status, unsigned *co
 unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
-    double deadline = clock_seconds() + KILL_SECONDS;
+    double deadline = clock_seconds() + INIT_LEFTOVERS_KILL_SECONDS;
     unsigned count = 0;
 
     for (;;) {

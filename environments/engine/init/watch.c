@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
+#define INIT_WATCH_LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
 
 static bool can_end(int fd)
 {
@@ -40,7 +40,7 @@ static int milliseconds_left(const struct watch *watch)
 
     if (left <= 0)
         return 0;
-    return (int)((left < LONGEST_SECONDS ? left : LONGEST_SECONDS) * 1e3) + 1;
+    return (int)((left < INIT_WATCH_LONGEST_SECONDS ? left : INIT_WATCH_LONGEST_SECONDS) * 1e3) + 1;
 }
 
 /* Whatever the server might send is no message. */

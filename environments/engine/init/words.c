@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_SECONDS 1. /* behind the deadline */
+#define INIT_WORDS_PATIENCE_SECONDS 1. /* behind the deadline */
 
 /* The program may have set stderr, which it shared, to anything. The pipe may be full, and whoever
  * reads it slow or gone. */
@@ -24,7 +24,7 @@ void words_say(const struct last_words *words, const char *nonce, double deadlin
 
         if (count >= 0)
             done += (size_t)count;
-        else if (errno != EAGAIN || clock_seconds() > deadline + PATIENCE_SECONDS)
+        else if (errno != EAGAIN || clock_seconds() > deadline + INIT_WORDS_PATIENCE_SECONDS)
             return;
         else
             nanosleep(&pause, NULL);

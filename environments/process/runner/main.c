@@ -49,7 +49,7 @@ static pid_t fork_sibling(int *ret_pidfd)
 
 int main(int argc, char **argv)
 {
-    struct preparation preparation = {0};
+    struct runner_preparation preparation = {0};
     struct control_supervisor supervisor;
     struct stat status;
     int pidfd = -1;

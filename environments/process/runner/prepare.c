@@ -61,7 +61,7 @@ static void enter_namespaces(void)
         runner_refuse(CONTROL_REFUSED, "mount namespace: cannot stop propagation");
 }
 
-void prepare_tree(struct preparation *preparation)
+void prepare_tree(struct runner_preparation *preparation)
 {
     if (preparation->containment == CONTAINMENT_PID_NAMESPACE) {
         /* Ahead of time: joining costs a grace period of the kernel, 8 ms when it is idle. */
@@ -72,7 +72,7 @@ void prepare_tree(struct preparation *preparation)
 
 /* The program sees its own processes only. Where /proc is partly covered, as in a container, the
  * kernel refuses a new one; everything works without, so that is no reason to refuse the run. */
-static void preparation_mount_proc(struct preparation *preparation)
+static void preparation_mount_proc(struct runner_preparation *preparation)
 {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
         snprintf(preparation->missing, sizeof preparation->missing,
@@ -93,14 +93,14 @@ static void guard_cgroups(void)
         runner_refuse(CONTROL_REFUSED, "cannot cover /sys/fs/cgroup");
 }
 
-static void prepare_namespace(struct preparation *preparation)
+static void prepare_namespace(struct runner_preparation *preparation)
 {
     if (*preparation->cgroups)
         guard_cgroups();
     preparation_mount_proc(preparation);
 }
 
-void prepare_supervisor(struct preparation *preparation)
+void prepare_supervisor(struct runner_preparation *preparation)
 {
     if (preparation->containment == CONTAINMENT_PID_NAMESPACE)
         prepare_namespace(preparation);

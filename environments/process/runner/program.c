@@ -151,7 +151,8 @@ static void enter_cgroups_late(int fd, char *const *directories)
     }
 }
 
-static void lay_over(const struct program *program, const struct preparation *preparation, int fd)
+static void lay_over(const struct program *program, const struct runner_preparation *preparation,
+                     int fd)
 {
     if (!program->overlay_source)
         return;
@@ -171,7 +172,7 @@ static void protect_others(int fd)
 }
 
 static _Noreturn void program_execute(const struct program *program,
-                                      const struct preparation *preparation, int fd)
+                                      const struct runner_preparation *preparation, int fd)
 {
     sigset_t none;
 
@@ -191,7 +192,7 @@ static _Noreturn void program_execute(const struct program *program,
     program_fail(fd, "cannot execute ", program->arguments[0]);
 }
 
-pid_t program_start(const struct program *program, const struct preparation *preparation,
+pid_t program_start(const struct program *program, const struct runner_preparation *preparation,
                     int *ret_fd)
 {
     int ends[2];

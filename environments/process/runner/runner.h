@@ -17,20 +17,20 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct preparation {
+struct runner_preparation {
     enum containment containment;
     char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
     char missing[256]; /* what could not be had, though the containment stands */
 };
 
 /* Enters cgroups and namespaces; does not return when the containment cannot be had. */
-void prepare_tree(struct preparation *preparation);
+void prepare_tree(struct runner_preparation *preparation);
 
 /* In the supervisor: its own /proc, and no way in for the program. */
-void prepare_supervisor(struct preparation *preparation);
+void prepare_supervisor(struct runner_preparation *preparation);
 
 /* Waits for one CONTROL_RUN, runs it, reports. */
-_Noreturn void supervise(const struct preparation *preparation);
+_Noreturn void supervise(const struct runner_preparation *preparation);
 
 /* One program to run; points into the message it was read from. */
 struct program {
@@ -46,7 +46,7 @@ struct program {
 bool program_parse(struct program *program, char *payload, size_t length);
 
 /* Forks the program. Its start is told by *RET_FD: end-of-file when it runs, else a text. */
-pid_t program_start(const struct program *program, const struct preparation *preparation,
+pid_t program_start(const struct program *program, const struct runner_preparation *preparation,
                     int *ret_fd);
 
 /* Sends a message to the server. FD, if not -1, travels beside it. */

@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
+#define SUPERVISOR_KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
 
 enum { LOOK_MILLISECONDS = 1 }; /* between two looks whether something new has been forked */
 
 struct supervisor {
-    const struct preparation *preparation;
+    const struct runner_preparation *preparation;
     pid_t program; /* 0: not started */
     int signals;   /* signalfd of SIGCHLD */
     int start;     /* tells whether the program was executed; -1: told */
@@ -60,7 +60,7 @@ static void kill_all(const struct supervisor *supervisor)
 
 static bool empty_tree(struct supervisor *supervisor)
 {
-    double deadline = clock_seconds() + KILL_SECONDS;
+    double deadline = clock_seconds() + SUPERVISOR_KILL_SECONDS;
 
     do {
         struct pollfd child = {.fd = supervisor->signals, .events = POLLIN};
@@ -187,7 +187,7 @@ static int watch_children(void)
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void supervise(const struct preparation *preparation)
+void supervise(const struct runner_preparation *preparation)
 {
     struct supervisor supervisor = {.preparation = preparation, .start = -1};
 

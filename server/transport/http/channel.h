@@ -5,21 +5,21 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-struct channel;
+struct http_channel;
 
 struct channel_ops {
     /* As read(2) and writev(2) of a non-blocking socket, without SIGPIPE. */
-    ssize_t (*read)(struct channel *channel, void *data, size_t size);
-    ssize_t (*write)(struct channel *channel, const struct iovec *parts, int count);
+    ssize_t (*read)(struct http_channel *channel, void *data, size_t size);
+    ssize_t (*write)(struct http_channel *channel, const struct iovec *parts, int count);
 
     /* Nothing is written any more; the client sees the end behind what was. */
-    void (*shutdown)(struct channel *channel);
+    void (*shutdown)(struct http_channel *channel);
 
     /* Closes the descriptor and frees CHANNEL. */
-    void (*free)(struct channel *channel);
+    void (*free)(struct http_channel *channel);
 };
 
-struct channel {
+struct http_channel {
     const struct channel_ops *ops;
     int fd;              /* owned; for watching */
     bool has_pending;    /* more can be read although `fd` may not be readable */
@@ -27,4 +27,4 @@ struct channel {
 };
 
 /* A socket without anything between; FD is taken. */
-struct channel *channel_new_plain(int fd);
+struct http_channel *channel_new_plain(int fd);

@@ -13,7 +13,7 @@ enum {
 
 /* Then a request that is not answered becomes a stream: so that its client hears of us, and can
  * come back when the connection breaks. */
-#define QUIET_SECONDS 15.0
+#define EVENT_STREAM_QUIET_SECONDS 15.0
 
 static void format_id(const struct event_stream *stream, unsigned long event, char text[ID_BYTES])
 {
@@ -209,7 +209,7 @@ void event_stream_init(struct event_stream *stream)
     list_init(&stream->link);
     list_init(&stream->kept_link);
     event_log_init(&stream->log, LOG_BYTES);
-    ev_timer_init(&stream->quiet, event_stream_on_quiet, QUIET_SECONDS, 0);
+    ev_timer_init(&stream->quiet, event_stream_on_quiet, EVENT_STREAM_QUIET_SECONDS, 0);
 }
 
 void event_stream_deinit(struct event_stream *stream)

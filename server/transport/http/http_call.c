@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Then a call that is not answered becomes a stream, whose comments show that both sides live. */
-#define QUIET_SECONDS 15.0
+#define HTTP_CALL_QUIET_SECONDS 15.0
 
 struct http_call {
     struct list link;         /* in the owner */
@@ -131,7 +131,7 @@ static struct http_call *http_call_new(struct http_calls *calls, struct http_exc
                                              .anonymous = peer_is_anonymous(principal),
                                              .stateless = true},
                  NULL);
-    ev_timer_init(&call->quiet, http_call_on_quiet, QUIET_SECONDS, 0);
+    ev_timer_init(&call->quiet, http_call_on_quiet, HTTP_CALL_QUIET_SECONDS, 0);
     list_append(&calls->active, &call->link);
     if (streams)
         ev_timer_start(calls->loop, &call->quiet);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HURRY_SECONDS 0.5 /* for output to be taken when the server ends */
+#define HTTP_CONNECTION_HURRY_SECONDS 0.5 /* for output to be taken when the server ends */
 
 enum {
     READ_BYTES = 32 * 1024,  /* at once */
@@ -80,7 +80,7 @@ static void arm_timer(struct http_connection *connection)
 static void http_connection_rearm(struct http_connection *connection)
 {
     struct ev_loop *loop = connection->settings.loop;
-    const struct channel *channel = connection->settings.channel;
+    const struct http_channel *channel = connection->settings.channel;
     bool wants = wants_input(connection);
 
     if (connection->state == HTTP_CONNECTION_CLOSED)
@@ -130,7 +130,7 @@ static void http_connection_forsake(struct http_connection *connection)
 /* Lets the client know that nothing follows, once it has all there is. */
 static void go_on_lingering(struct http_connection *connection)
 {
-    struct channel *channel = connection->settings.channel;
+    struct http_channel *channel = connection->settings.channel;
 
     if (http_writer_unsent(&connection->writer) > 0 || connection->read_by < INFINITY)
         return;
@@ -409,7 +409,7 @@ static void receive_end(struct http_connection *connection)
 
 static void http_connection_read_some(struct http_connection *connection)
 {
-    struct channel *channel = connection->settings.channel;
+    struct http_channel *channel = connection->settings.channel;
     char bytes[READ_BYTES];
     ssize_t length = channel->ops->read(channel, bytes, sizeof bytes);
 
@@ -582,7 +582,7 @@ void http_connection_init(struct http_connection *connection,
 
 void http_connection_deinit(struct http_connection *connection)
 {
-    struct channel *channel = connection->settings.channel;
+    struct http_channel *channel = connection->settings.channel;
 
     http_connection_stop_watchers(connection);
     connection->state = HTTP_CONNECTION_CLOSED;
@@ -607,6 +607,6 @@ void http_connection_stop(struct http_connection *connection)
         return;
     }
     begin_lingering(connection);
-    connection->read_by = clock_seconds() + HURRY_SECONDS;
+    connection->read_by = clock_seconds() + HTTP_CONNECTION_HURRY_SECONDS;
     http_connection_rearm(connection);
 }

@@ -38,7 +38,7 @@ struct http_connection_settings {
     const struct http_limits *limits; /* borrowed */
     const struct peer *peer;          /* borrowed */
     const struct entrance *entrance;  /* borrowed */
-    struct channel *channel;          /* taken */
+    struct http_channel *channel;     /* taken */
     unsigned number;                  /* of the connection, for the log */
 
     /* The client has shown what it has to. False: there is no room for it. */

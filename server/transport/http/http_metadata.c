@@ -8,7 +8,7 @@
 #define PLACE "/.well-known/oauth-protected-resource"
 
 /* It is no secret: every page may read it, by whatever name it calls the server's path. */
-#define FIELDS                                                                                     \
+#define HTTP_METADATA_FIELDS                                                                       \
     "Access-Control-Allow-Origin: *\r\n"                                                           \
     "Cache-Control: max-age=300\r\n"
 
@@ -26,11 +26,12 @@ bool http_metadata_answer(const struct authority *authority, struct http_exchang
     if (!metadata || !has_place(exchange->head.path))
         return false;
     if (strcmp(exchange->head.method, "GET") == 0)
-        http_respond(exchange, 200, FIELDS, "application/json", metadata, strlen(metadata));
+        http_respond(exchange, 200, HTTP_METADATA_FIELDS, "application/json", metadata,
+                     strlen(metadata));
     else if (strcmp(exchange->head.method, "OPTIONS") == 0)
         http_respond(exchange, 204,
-                     FIELDS "Access-Control-Allow-Methods: GET\r\n"
-                            "Access-Control-Allow-Headers: *\r\n",
+                     HTTP_METADATA_FIELDS "Access-Control-Allow-Methods: GET\r\n"
+                                          "Access-Control-Allow-Headers: *\r\n",
                      NULL, NULL, 0);
     else
         http_refuse(exchange, 405, "Allow: GET, OPTIONS\r\n", HTTP_CODE_BAD_REQUEST,

@@ -10,8 +10,8 @@ enum {
     KEPT_STREAMS = 1024,
 };
 
-#define KEPT_SECONDS 300.0
-#define TICK_SECONDS 15.0 /* at most, between two looks at what has become old */
+#define HTTP_SESSIONS_KEPT_SECONDS 300.0
+#define TICK_SECONDS               15.0 /* at most, between two looks at what has become old */
 
 static struct http_session *session_of(struct list *link)
 {
@@ -146,7 +146,7 @@ static void http_sessions_on_tick(struct ev_loop *loop, struct ev_timer *timer, 
     (void)loop;
     (void)events;
     while (!list_is_empty(&sessions->kept) &&
-           now - longest_kept(sessions)->kept_since > KEPT_SECONDS)
+           now - longest_kept(sessions)->kept_since > HTTP_SESSIONS_KEPT_SECONDS)
         drop_longest_kept(sessions);
     while (!list_is_empty(&sessions->all)) {
         struct http_session *oldest = session_of(sessions->all.next);

@@ -4,7 +4,7 @@
 
 enum { LARGEST_RESPONSE_BYTES = 64 * 1024 * 1024 };
 
-void http_writer_init(struct http_writer *writer, struct channel *channel, size_t limit)
+void http_writer_init(struct http_writer *writer, struct http_channel *channel, size_t limit)
 {
     *writer = (struct http_writer){.channel = channel, .limit = limit};
     buffer_init(&writer->unsent, limit + LARGEST_RESPONSE_BYTES);

@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 struct http_writer {
-    struct channel *channel; /* borrowed */
+    struct http_channel *channel; /* borrowed */
     struct buffer unsent;
     size_t limit;        /* no more is taken when so much is unsent */
     const char *problem; /* why nothing can be sent any more; NULL: it can */
 };
 
 /* LIMIT: a single response may go beyond it. */
-void http_writer_init(struct http_writer *writer, struct channel *channel, size_t limit);
+void http_writer_init(struct http_writer *writer, struct http_channel *channel, size_t limit);
 void http_writer_deinit(struct http_writer *writer);
 
 /* Writes PARTS, or keeps what cannot be written now. */

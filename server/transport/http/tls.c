@@ -20,7 +20,7 @@ struct tls {
 };
 
 struct tls_channel {
-    struct channel channel;
+    struct http_channel channel;
     SSL *ssl;        /* owned */
     bool is_broken;  /* nothing can be sent in it any more */
     bool is_refused; /* the client does not speak TLS, and has been told */
@@ -143,7 +143,7 @@ void tls_free(struct tls *tls)
 
 /* A channel */
 
-static struct tls_channel *tls_channel_of(struct channel *channel)
+static struct tls_channel *tls_channel_of(struct http_channel *channel)
 {
     return CONTAINER_OF(channel, struct tls_channel, channel);
 }
@@ -209,7 +209,7 @@ static ssize_t tls_settle(struct tls_channel *tls, int result)
     }
 }
 
-static ssize_t tls_read(struct channel *channel, void *data, size_t size)
+static ssize_t tls_read(struct http_channel *channel, void *data, size_t size)
 {
     struct tls_channel *tls = tls_channel_of(channel);
     int length;
@@ -244,7 +244,7 @@ static size_t tls_gather(char record[RECORD_BYTES], const struct iovec *parts, i
 
 /* One record at a time: the socket is writable again at once if it takes more. What was not taken
  * is written again, with or without more behind it, as OpenSSL wants it. */
-static ssize_t tls_write(struct channel *channel, const struct iovec *parts, int count)
+static ssize_t tls_write(struct http_channel *channel, const struct iovec *parts, int count)
 {
     struct tls_channel *tls = tls_channel_of(channel);
     char record[RECORD_BYTES];
@@ -266,7 +266,7 @@ static ssize_t tls_write(struct channel *channel, const struct iovec *parts, int
     return tls_fail(EPIPE);
 }
 
-static void tls_shutdown(struct channel *channel)
+static void tls_shutdown(struct http_channel *channel)
 {
     struct tls_channel *tls = tls_channel_of(channel);
 
@@ -276,7 +276,7 @@ static void tls_shutdown(struct channel *channel)
     (void)shutdown(channel->fd, SHUT_WR);
 }
 
-static void tls_channel_free(struct channel *channel)
+static void tls_channel_free(struct http_channel *channel)
 {
     struct tls_channel *tls = tls_channel_of(channel);
 
@@ -293,7 +293,7 @@ static const struct channel_ops encrypted = {
     .free = tls_channel_free,
 };
 
-struct channel *tls_accept(struct tls *tls, int fd)
+struct http_channel *tls_accept(struct tls *tls, int fd)
 {
     struct tls_channel *channel = NEW(struct tls_channel);
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-struct channel;
+struct http_channel;
 struct tls;
 
 /* The files, PEM: the certificate with those that lead to its issuer behind it, and its key, which
@@ -24,4 +24,4 @@ int tls_reload(struct tls *tls, const struct tls_files *files, struct error *err
 
 /* A channel through FD, a non-blocking socket, which is taken. The handshake is made by its first
  * reads; a client that speaks HTTP in clear is told so, in clear. */
-struct channel *tls_accept(struct tls *tls, int fd);
+struct http_channel *tls_accept(struct tls *tls, int fd);

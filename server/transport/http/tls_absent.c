@@ -24,7 +24,7 @@ int tls_reload(struct tls *tls, const struct tls_files *files, struct error *err
     abort();
 }
 
-struct channel *tls_accept(struct tls *tls, int fd)
+struct http_channel *tls_accept(struct tls *tls, int fd)
 {
     (void)tls;
     (void)fd;

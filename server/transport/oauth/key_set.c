@@ -34,7 +34,7 @@ static const struct algorithm {
     {"ES512", "EC", "P-521", 132},
 };
 
-struct key {
+struct signing_key {
     char *kid;        /* owned */
     char *alg;        /* owned; NULL: any that fits its kind */
     const char *kty;  /* static */
@@ -43,11 +43,11 @@ struct key {
 };
 
 struct key_set {
-    struct key keys[KEY_SET_MOST_KEYS];
+    struct signing_key keys[KEY_SET_MOST_KEYS];
     size_t count;
 };
 
-static void key_deinit(struct key *key)
+static void key_deinit(struct signing_key *key)
 {
     free(key->kid);
     free(key->alg);
@@ -111,7 +111,7 @@ static cjose_jwk_t *key_set_import(const json_t *value, const char *kty, const c
     return cjose_jwk_import(text, strlen(text), &err);
 }
 
-static bool is_large_enough(const struct key *key)
+static bool is_large_enough(const struct signing_key *key)
 {
     cjose_err err = {0};
     size_t bits = cjose_jwk_get_keysize(key->jwk, &err);
@@ -120,9 +120,9 @@ static bool is_large_enough(const struct key *key)
 }
 
 /* False when VALUE is no key that can be used. */
-static bool key_set_read_key(const json_t *value, struct key *ret)
+static bool key_set_read_key(const json_t *value, struct signing_key *ret)
 {
-    struct key key = {.kty = has_member(value, "kty", "RSA") ? "RSA" : "EC"};
+    struct signing_key key = {.kty = has_member(value, "kty", "RSA") ? "RSA" : "EC"};
 
     if (!has_member(value, "kty", key.kty) || !is_for_signatures(value))
         return false;
@@ -188,7 +188,7 @@ static const struct algorithm *find_algorithm(const char *name)
     return NULL;
 }
 
-static bool key_set_fits(const struct key *key, const struct algorithm *algorithm)
+static bool key_set_fits(const struct signing_key *key, const struct algorithm *algorithm)
 {
     if (strcmp(key->kty, algorithm->kty) != 0 ||
         (key->alg && strcmp(key->alg, algorithm->name) != 0))
@@ -196,8 +196,8 @@ static bool key_set_fits(const struct key *key, const struct algorithm *algorith
     return !algorithm->crv || (key->crv && strcmp(key->crv, algorithm->crv) == 0);
 }
 
-static const struct key *key_set_find_key(const struct key_set *set, const char *kid,
-                                          const struct algorithm *algorithm)
+static const struct signing_key *key_set_find_key(const struct key_set *set, const char *kid,
+                                                  const struct algorithm *algorithm)
 {
     for (size_t i = 0; set && i < set->count; i++)
         if (strcmp(set->keys[i].kid, kid) == 0 && key_set_fits(&set->keys[i], algorithm))
@@ -205,7 +205,7 @@ static const struct key *key_set_find_key(const struct key_set *set, const char 
     return NULL;
 }
 
-static size_t signature_length(const struct key *key, const struct algorithm *algorithm)
+static size_t signature_length(const struct signing_key *key, const struct algorithm *algorithm)
 {
     cjose_err err = {0};
 
@@ -214,7 +214,7 @@ static size_t signature_length(const struct key *key, const struct algorithm *al
     return (cjose_jwk_get_keysize(key->jwk, &err) + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
 }
 
-static bool is_signed(const char *text, const struct key *key)
+static bool is_signed(const char *text, const struct signing_key *key)
 {
     cjose_err err = {0};
     cjose_jws_t *jws = cjose_jws_import(text, strlen(text), &err);
@@ -229,7 +229,7 @@ int key_set_verify(const struct key_set *set, const struct jwt *jwt, const char 
                    struct error *err)
 {
     const struct algorithm *algorithm = find_algorithm(jwt->alg);
-    const struct key *key;
+    const struct signing_key *key;
 
     if (!algorithm)
         return error_set(err, ERROR_INVALID_REQUEST, "the algorithm is not allowed");

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_SECONDS  3600.0 /* then they are asked for again: a key may have been withdrawn */
-#define PAUSE_SECONDS 60.0   /* between two questions for further keys */
-#define RETRY_SECONDS 5.0    /* between two questions for any */
+#define KEY_SOURCE_KEPT_SECONDS                                                                    \
+    3600.0 /* then they are asked for again: a key may have been withdrawn */
+#define KEY_SOURCE_PAUSE_SECONDS 60.0 /* between two questions for further keys */
+#define KEY_SOURCE_RETRY_SECONDS 5.0  /* between two questions for any */
 
 enum {
     FETCH_SECONDS = 10,
@@ -191,8 +192,8 @@ static bool may_ask(const struct key_source *source)
 {
     double now = clock_seconds();
 
-    return source->keys ? now - source->asked_again >= PAUSE_SECONDS
-                        : now - source->asked >= RETRY_SECONDS;
+    return source->keys ? now - source->asked_again >= KEY_SOURCE_PAUSE_SECONDS
+                        : now - source->asked >= KEY_SOURCE_RETRY_SECONDS;
 }
 
 static void key_source_ask(struct key_source *source)
@@ -206,7 +207,8 @@ static void key_source_ask(struct key_source *source)
 
 static bool key_source_is_known(const struct key_source *source, const char *kid)
 {
-    return key_set_has(source->keys, kid) && clock_seconds() - source->fetched < KEPT_SECONDS;
+    return key_set_has(source->keys, kid) &&
+           clock_seconds() - source->fetched < KEY_SOURCE_KEPT_SECONDS;
 }
 
 enum outcome key_source_look_up(struct key_source *source, const char *kid,

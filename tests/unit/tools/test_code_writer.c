@@ -120,7 +120,7 @@ static void test_an_unknown_environment_is_an_error(void **state)
 static void assert_completes(const struct prompting *prompting, const char *argument,
                              const char *value, const char *expected)
 {
-    const struct entry *entry =
+    const struct registry_entry *entry =
         registry_find(prompting->registry, REGISTRY_PROMPTS, CODE_WRITER_NAME);
     AUTO_JSON json_t *found = prompt_of(entry)->complete(entry->data, argument, value, NULL);
     AUTO_FREE char *text = json_text(found);

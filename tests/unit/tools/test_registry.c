@@ -46,7 +46,7 @@ static void tools_are_found_by_name_in_the_order_they_came(void **state)
         assert_int_equal(add(registry, NAMES[i], &err), 0);
     assert_int_equal(registry_count(registry, REGISTRY_TOOLS), 4);
     for (size_t i = 0; i < 4; i++) {
-        struct entry *entry = registry_at(registry, REGISTRY_TOOLS, i);
+        struct registry_entry *entry = registry_at(registry, REGISTRY_TOOLS, i);
 
         assert_string_equal(entry->key, NAMES[i]);
         assert_ptr_equal(registry_find(registry, REGISTRY_TOOLS, NAMES[i]), entry);

@@ -22,7 +22,7 @@ struct http_double {
     bool is_closed;
     bool is_over; /* and freed */
     struct ev_prepare settle;
-    struct channel *(*make_channel)(int fd); /* channel_new_plain, or another */
+    struct http_channel *(*make_channel)(int fd); /* channel_new_plain, or another */
     bool is_full; /* there is no room for connections that are admitted */
 
     /* What the service has seen. */

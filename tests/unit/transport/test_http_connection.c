@@ -667,14 +667,14 @@ enum { KEEPING_PIECE = 30 };
 
 /* Reads all there is, and hands it out in small pieces. */
 struct keeping_channel {
-    struct channel channel;
+    struct http_channel channel;
     char kept[TURNING_PIECE];
     size_t start;
     size_t end;
     bool is_shaken; /* the first read waits until the socket is writable */
 };
 
-static ssize_t keeping_read(struct channel *channel, void *data, size_t size)
+static ssize_t keeping_read(struct http_channel *channel, void *data, size_t size)
 {
     struct keeping_channel *keeping = CONTAINER_OF(channel, struct keeping_channel, channel);
     size_t length;
@@ -702,29 +702,29 @@ static ssize_t keeping_read(struct channel *channel, void *data, size_t size)
     return (ssize_t)length;
 }
 
-static ssize_t keeping_write(struct channel *channel, const struct iovec *parts, int count)
+static ssize_t keeping_write(struct http_channel *channel, const struct iovec *parts, int count)
 {
     return writev(channel->fd, parts, count);
 }
 
-static void keeping_shutdown(struct channel *channel)
+static void keeping_shutdown(struct http_channel *channel)
 {
     shutdown(channel->fd, SHUT_WR);
 }
 
-static void keeping_free(struct channel *channel)
+static void keeping_free(struct http_channel *channel)
 {
     close(channel->fd);
     free(CONTAINER_OF(channel, struct keeping_channel, channel));
 }
 
-static struct channel *keeping_channel_new(int fd)
+static struct http_channel *keeping_channel_new(int fd)
 {
     static const struct channel_ops ops = {keeping_read, keeping_write, keeping_shutdown,
                                            keeping_free};
     struct keeping_channel *keeping = NEW(struct keeping_channel);
 
-    keeping->channel = (struct channel){.ops = &ops, .fd = fd};
+    keeping->channel = (struct http_channel){.ops = &ops, .fd = fd};
     return &keeping->channel;
 }
 
