@@ -1,0 +1,95 @@
+"""C as far as the checks need it: comments, strings, functions, tags and macros of one file.
+
+No parser. It relies on the formatter: a function's braces stand alone in column 0, and nothing else's do.
+"""
+
+import dataclasses
+import re
+
+SKIPPED = re.compile(
+    r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""", re.DOTALL)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+TAG = re.compile(r"\b(?:struct|union|enum)\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\{")
+BODY = re.compile(r"^\{\n(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
+BLANK_LINE = re.compile(r"^\s*\n", re.MULTILINE)
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    line: int  # of the name
+    last_line: int  # of the closing brace
+    head: str  # from the return type to the closing parenthesis
+    body: str  # between the braces, without comments and the text of strings
+
+
+@dataclasses.dataclass
+class Source:
+    """One file. CODE is TEXT with blanks for comments and the inside of strings; STATEMENTS is
+    CODE with blanks for directives, too. Lines and columns are the same in all three."""
+
+    text: str
+    code: str
+    statements: str
+    functions: list
+    tags: list  # (name, line) of each struct, union or enum that has its body here
+    macros: list  # (name, line) of each #define
+
+
+def blank(text):
+    return re.sub(r"[^\n]", " ", text)
+
+
+def blank_skipped(match):
+    skipped = match.group()
+    if match.group("comment"):
+        return blank(skipped)
+    return skipped[0] + blank(skipped[1:-1]) + skipped[-1]
+
+
+def line_at(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def name_in(head):
+    """The match of the name of the function whose HEAD this is."""
+    head = ATTRIBUTE.sub(lambda match: blank(match.group()), head)
+    return re.search(r"(\w+)\s*\(", head)
+
+
+def functions_of(statements):
+    found = []
+    end = 0
+    for body in BODY.finditer(statements):
+        gap = [blank.end() for blank in BLANK_LINE.finditer(statements, end, body.start())]
+        begin = gap[-1] if gap else end
+        head = statements[begin:body.start()]
+        name = name_in(head)
+        end = body.end()
+        found.append(Function(
+            name=name.group(1),
+            line=line_at(statements, begin + name.start(1)),
+            last_line=line_at(statements, end),
+            head=" ".join(head.split()),
+            body=body.group("body"),
+        ))
+    return found
+
+
+def places(pattern, text):
+    return [(match.group(1), line_at(text, match.start(1))) for match in pattern.finditer(text)]
+
+
+def parse(text):
+    code = SKIPPED.sub(blank_skipped, text)
+    statements = DIRECTIVE.sub(lambda match: blank(match.group()), code)
+    return Source(
+        text=text,
+        code=code,
+        statements=statements,
+        functions=functions_of(statements),
+        tags=places(TAG, statements),
+        macros=places(MACRO, code),
+    )
