@@ -9,6 +9,7 @@ import re
 SKIPPED = re.compile(
     r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^>"]+)[>"]', re.MULTILINE)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 TAG = re.compile(r"\b(?:struct|union|enum)\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\{")
 BODY = re.compile(r"^\{\n(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
@@ -21,7 +22,8 @@ class Function:
     name: str
     line: int  # of the name
     last_line: int  # of the closing brace
-    head: str  # from the return type to the closing parenthesis
+    parameters: str  # between its parentheses
+    is_static: bool
     body: str  # between the braces, without comments and the text of strings
 
 
@@ -36,6 +38,8 @@ class Source:
     functions: list
     tags: list  # (name, line) of each struct, union or enum that has its body here
     macros: list  # (name, line) of each #define
+    includes: list  # what is included, as it is written
+    comment_lines: set  # the numbers of the lines that hold a comment
 
 
 def blank(text):
@@ -72,7 +76,8 @@ def functions_of(statements):
             name=name.group(1),
             line=line_at(statements, begin + name.start(1)),
             last_line=line_at(statements, end),
-            head=" ".join(head.split()),
+            parameters=" ".join(head[name.end():head.rindex(")")].split()),
+            is_static=head.startswith("static"),
             body=body.group("body"),
         ))
     return found
@@ -80,6 +85,15 @@ def functions_of(statements):
 
 def places(pattern, text):
     return [(match.group(1), line_at(text, match.start(1))) for match in pattern.finditer(text)]
+
+
+def comment_lines(text):
+    comments = [match for match in SKIPPED.finditer(text) if match.group("comment")]
+    return {
+        number
+        for comment in comments
+        for number in range(line_at(text, comment.start()), line_at(text, comment.end()) + 1)
+    }
 
 
 def parse(text):
@@ -92,4 +106,6 @@ def parse(text):
         functions=functions_of(statements),
         tags=places(TAG, statements),
         macros=places(MACRO, code),
+        includes=INCLUDE.findall(text),
+        comment_lines=comment_lines(text),
     )

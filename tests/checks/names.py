@@ -16,8 +16,12 @@ ALTERNATIVES = [
 ]
 
 
-def sources():
-    return [path for path in tree.files(".c", ".h") if path.parts[0] in FOLDERS]
+def sources(paths=None):
+    """Those of PATHS (of all files) that are C sources of the program."""
+    return [
+        path for path in (tree.files() if paths is None else paths)
+        if path.suffix in (".c", ".h") and path.parts[0] in FOLDERS
+    ]
 
 
 def definitions(source):

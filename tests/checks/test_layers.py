@@ -6,57 +6,9 @@ import subprocess
 
 import pytest
 import tree
+from layers import is_upward_folder, layer_of, may_include
 
-# Bottom first. A file belongs to the layer with the longest folder that holds it.
-BOTTOM = ("environments/engine", "environments/process")  # side by side: neither knows the other
-LAYERS = [
-    *BOTTOM,
-    "environments",
-    "server/tools",
-    "server/mcp",
-    "server/jsonrpc",
-    "server/transport",
-    "server",  # main: puts the layers together, so it may include every one of them
-]
-EVERYWHERE = ("base", "schemas")
-OURS = EVERYWHERE + tuple(LAYERS)
-# The folders inside a layer, bottom first: a folder includes itself and those before it.
-FOLDERS = [
-    "base",
-    "base/curl",
-    "base/schema",
-    "environments/interpreter",
-    "environments/packages",
-    "environments/workplace",
-    "environments",
-    "environments/system",
-    "environments/venv",
-    "environments/docker",
-    "environments/callers",
-    "environments/catalog",
-    "server/configuration",
-    "server",
-    "server/commands",
-]
-MAIN = "server/main.c"  # starts the command, above everything else in its folder
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
-
-
-def layer_of(path):
-    holders = [layer for layer in OURS if str(path).startswith(layer + "/")]
-    return max(holders, key=len, default=None)
-
-
-def may_include(layer, included):
-    if layer == included or included in EVERYWHERE and layer not in EVERYWHERE:
-        return True
-    if layer == "server":
-        return True
-    if layer not in LAYERS:
-        return False
-    if layer == "environments" or layer in BOTTOM:
-        return layer not in BOTTOM and included in BOTTOM
-    return included == LAYERS[LAYERS.index(layer) - 1]
 
 
 def sources():
@@ -86,13 +38,8 @@ def test_includes_only_its_own_layer_the_next_one_down_and_base(path):
 
 @pytest.mark.parametrize("path", sources(), ids=str)
 def test_includes_only_folders_below_its_own(path):
-    here = os.path.dirname(path)
-    if here not in FOLDERS or str(path) == MAIN:
-        return
     for name in includes(path):
-        there = os.path.dirname(name)
-        if layer_of(name) == layer_of(path) and there in FOLDERS:
-            assert FOLDERS.index(there) <= FOLDERS.index(here), f'{path} must not include "{name}"'
+        assert not is_upward_folder(path, name), f'{path} must not include "{name}"'
 
 
 @pytest.mark.parametrize("path", sources(), ids=str)

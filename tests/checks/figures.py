@@ -1,0 +1,285 @@
+"""The figures of the program's C sources: how long, how deep, how entangled.
+
+Run as a program it prints them as a table; `--against REVISION` puts those of that revision beside them.
+"""
+
+import argparse
+import collections
+import dataclasses
+import math
+import os
+import pathlib
+import re
+import subprocess
+import tarfile
+import tempfile
+
+import c_source
+import layers
+import names
+import tree
+
+DECISION = re.compile(r"\b(?:if|for|while|case)\b|\?|&&|\|\|")
+GOTO = re.compile(r"\bgoto\b")
+CALL = re.compile(r"\b(\w+)\s*\(")
+
+
+@dataclasses.dataclass
+class Program:
+    """Each .c and .h file of the program, by its path in the tree."""
+
+    units: dict
+    headers: dict
+
+    def files(self):
+        return {**self.units, **self.headers}
+
+    def functions(self):
+        return [function for source in self.files().values() for function in source.functions]
+
+
+def read_program(root, paths):
+    parsed = {
+        str(path): c_source.parse((root / path).read_text(encoding="utf-8", errors="replace"))
+        for path in paths
+    }
+    return Program(
+        units={path: source for path, source in parsed.items() if path.endswith(".c")},
+        headers={path: source for path, source in parsed.items() if path.endswith(".h")},
+    )
+
+
+def read_revision(revision):
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as archive:
+        subprocess.run(["git", "archive", "--format=tar", revision], cwd=tree.ROOT, stdout=archive, check=True)
+        archive.seek(0)
+        with tarfile.open(fileobj=archive) as packed:
+            packed.extractall(folder)
+        root = pathlib.Path(folder)
+        paths = [path.relative_to(root) for path in sorted(root.rglob("*.[ch]"))]
+        return read_program(root, names.sources(paths))
+
+
+# One number of many
+
+
+def percentile(share, values):
+    """The smallest of VALUES that SHARE percent of them do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(math.ceil(len(ordered) * share / 100), 1) - 1]
+
+
+def median(values):
+    return percentile(50, values)
+
+
+def percent(part, whole):
+    return round(100 * part / whole)
+
+
+# Files
+
+
+def line_count(source):
+    return source.text.count("\n")
+
+
+def code_lines(source):
+    return {number for number, line in enumerate(source.code.splitlines(), 1) if line.strip()}
+
+
+def comment_percent(sources):
+    comments = sum(len(source.comment_lines) for source in sources)
+    return percent(comments, sum(len(source.comment_lines | code_lines(source)) for source in sources))
+
+
+def file_figures(program):
+    units = [line_count(source) for source in program.units.values()]
+    headers = [line_count(source) for source in program.headers.values()]
+    widths = [len(line) for source in program.files().values() for line in source.text.splitlines()]
+    return {
+        ".c files": len(units),
+        ".c lines": sum(units),
+        ".c length, median": median(units),
+        ".c length, P90": percentile(90, units),
+        ".c length, max": max(units),
+        ".h length, median": median(headers),
+        ".h length, P90": percentile(90, headers),
+        "line width, P99": percentile(99, widths),
+        "line width, max": max(widths),
+        "comment lines in .c, %": comment_percent(program.units.values()),
+        "comment lines in .h, %": comment_percent(program.headers.values()),
+    }
+
+
+# Functions
+
+
+def length(function):
+    return function.last_line - function.line + 1
+
+
+def complexity(function):
+    return 1 + len(DECISION.findall(function.body))
+
+
+def nesting(function):
+    depth = deepest = 0
+    for brace in re.findall("[{}]", function.body):
+        depth += 1 if brace == "{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def parameter_count(function):
+    inside = function.parameters
+    return 0 if inside in ("", "void") else len(re.sub(r"\([^()]*\)", "", inside).split(","))
+
+
+def function_figures(program):
+    functions = program.functions()
+    lengths = [length(function) for function in functions]
+    complexities = [complexity(function) for function in functions]
+    nestings = [nesting(function) for function in functions]
+    parameters = [parameter_count(function) for function in functions]
+    gotos = sum(len(GOTO.findall(function.body)) for function in functions)
+    lines = sum(len(code_lines(source)) for source in program.files().values())
+    return {
+        "functions": len(functions),
+        "functions per .c, median": median([len(source.functions) for source in program.units.values()]),
+        "functions per .c, max": max(len(source.functions) for source in program.units.values()),
+        "function length, median": median(lengths),
+        "function length, P90": percentile(90, lengths),
+        "function length, P99": percentile(99, lengths),
+        "function length, max": max(lengths),
+        "functions over 60 lines": sum(length > 60 for length in lengths),
+        "functions over 100 lines": sum(length > 100 for length in lengths),
+        "complexity, median": median(complexities),
+        "complexity, P90": percentile(90, complexities),
+        "complexity, P99": percentile(99, complexities),
+        "complexity, max": max(complexities),
+        "brace nesting, P90": percentile(90, nestings),
+        "brace nesting, P99": percentile(99, nestings),
+        "brace nesting, max": max(nestings),
+        "parameters, P90": percentile(90, parameters),
+        "parameters, max": max(parameters),
+        "goto per 1,000 lines of code": round(1000 * gotos / lines, 1),
+        "static functions, %": percent(sum(function.is_static for function in functions), len(functions)),
+    }
+
+
+# What a file has to do with others
+
+
+def common_folders(path, other):
+    return len(os.path.commonpath([os.path.dirname(path) + "/x", os.path.dirname(other) + "/x"]).split("/"))
+
+
+def defining_files(program):
+    """Which .c files define the public function of each name."""
+    found = collections.defaultdict(set)
+    for path, source in program.units.items():
+        for function in source.functions:
+            if not function.is_static:
+                found[function.name].add(path)
+    return found
+
+
+def calls(program):
+    """Which other .c files each .c file calls. Where several define a name (programs of their own
+    do), the nearest are meant."""
+    defining = defining_files(program)
+    found = {}
+    for path, source in program.units.items():
+        own = {function.name for function in source.functions}
+        called = {name for function in source.functions for name in CALL.findall(function.body)} - own
+        found[path] = set()
+        for name in called & set(defining):
+            nearest = max(common_folders(path, other) for other in defining[name])
+            found[path] |= {other for other in defining[name] if common_folders(path, other) == nearest}
+    return found
+
+
+def reachable(graph, start):
+    found = set()
+    waiting = [start]
+    while waiting:
+        for node in graph[waiting.pop()] - found:
+            found.add(node)
+            waiting.append(node)
+    return found
+
+
+def circles(graph):
+    """The groups of nodes in GRAPH that reach each other, the largest first."""
+    reached = {node: reachable(graph, node) for node in graph}
+    groups = {
+        frozenset(other for other in reached[node] if node in reached[other])
+        for node in graph if node in reached[node]
+    }
+    return sorted(groups, key=len, reverse=True)
+
+
+def inclusions(program):
+    """Each include of one of the program's files by another, as (path, name)."""
+    files = program.files()
+    return [(path, name) for path, source in files.items() for name in source.includes if name in files]
+
+
+def folder_graph(program):
+    """Which other folders each folder includes from; main stands above its own."""
+    graph = {os.path.dirname(path): set() for path in program.files()}
+    for path, name in inclusions(program):
+        if path != layers.MAIN:
+            graph[os.path.dirname(path)].add(os.path.dirname(name))
+    return {folder: included - {folder} for folder, included in graph.items()}
+
+
+def entanglement_figures(program):
+    found = circles(calls(program))
+    folders = folder_graph(program)
+    included = inclusions(program)
+    return {
+        "includes per .c, median": median([len(source.includes) for source in program.units.values()]),
+        "call circles between files": len(found),
+        "files in the largest call circle": len(found[0]) if found else 0,
+        "folders": len(folders),
+        "arrows between folders": sum(len(below) for below in folders.values()),
+        "pairs of folders that include each other": sum(
+            here < there and here in folders[there] for here in folders for there in folders[here]),
+        "includes upward between layers": sum(
+            not layers.may_include(layers.layer_of(path), layers.layer_of(name))
+            for path, name in included if layers.layer_of(path)),
+        "includes upward between folders": sum(layers.is_upward_folder(path, name) for path, name in included),
+        "names that stand more than once": len(names.shared(program.files())),
+    }
+
+
+def figures(program):
+    return {**file_figures(program), **function_figures(program), **entanglement_figures(program)}
+
+
+def table(columns):
+    """The COLUMNS (title and figures each) side by side, as lines."""
+    rows = [["", *columns]]
+    for name in next(iter(columns.values())):
+        rows.append([name, *(str(column[name]) for column in columns.values())])
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+        for row in rows
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--against", metavar="REVISION", help="show the figures of this revision, too")
+    revision = parser.parse_args().against
+    columns = {"this tree": figures(read_program(tree.ROOT, names.sources()))}
+    if revision:
+        columns[revision] = figures(read_revision(revision))
+    print("\n".join(table(columns)))
+
+
+if __name__ == "__main__":
+    main()

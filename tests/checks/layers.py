@@ -1,0 +1,61 @@
+"""The layers and the folders in them, and which may include which."""
+
+import os
+
+# Bottom first. A file belongs to the layer with the longest folder that holds it.
+BOTTOM = ("environments/engine", "environments/process")  # side by side: neither knows the other
+LAYERS = [
+    *BOTTOM,
+    "environments",
+    "server/tools",
+    "server/mcp",
+    "server/jsonrpc",
+    "server/transport",
+    "server",  # main: puts the layers together, so it may include every one of them
+]
+EVERYWHERE = ("base", "schemas")
+OURS = EVERYWHERE + tuple(LAYERS)
+# The folders inside a layer, bottom first: a folder includes itself and those before it.
+FOLDERS = [
+    "base",
+    "base/curl",
+    "base/schema",
+    "environments/interpreter",
+    "environments/packages",
+    "environments/workplace",
+    "environments",
+    "environments/system",
+    "environments/venv",
+    "environments/docker",
+    "environments/callers",
+    "environments/catalog",
+    "server/configuration",
+    "server",
+    "server/commands",
+]
+MAIN = "server/main.c"  # starts the command, above everything else in its folder
+
+
+def layer_of(path):
+    holders = [layer for layer in OURS if str(path).startswith(layer + "/")]
+    return max(holders, key=len, default=None)
+
+
+def may_include(layer, included):
+    if layer == included or included in EVERYWHERE and layer not in EVERYWHERE:
+        return True
+    if layer == "server":
+        return True
+    if layer not in LAYERS:
+        return False
+    if layer == "environments" or layer in BOTTOM:
+        return layer not in BOTTOM and included in BOTTOM
+    return included == LAYERS[LAYERS.index(layer) - 1]
+
+
+def is_upward_folder(path, name):
+    """Does PATH include NAME from a folder of its layer that lies above its own?"""
+    here, there = os.path.dirname(path), os.path.dirname(name)
+    if str(path) == MAIN or layer_of(path) != layer_of(name) or not {here, there} <= set(FOLDERS):
+        return False
+    return FOLDERS.index(there) > FOLDERS.index(here)
