@@ -22,15 +22,20 @@ class Function:
     name: str
     line: int  # of the name
     last_line: int  # of the closing brace
+    result: str  # what stands before its name
     parameters: str  # between its parentheses
-    is_static: bool
     body: str  # between the braces, without comments and the text of strings
+    body_offset: int  # where that begins in the file
+
+    @property
+    def is_static(self):
+        return self.result.startswith("static ")
 
 
 @dataclasses.dataclass
 class Source:
     """One file. CODE is TEXT with blanks for comments and the inside of strings; STATEMENTS is
-    CODE with blanks for directives, too. Lines and columns are the same in all three."""
+    CODE with blanks for directives, too. Offsets are the same in all three."""
 
     text: str
     code: str
@@ -76,9 +81,10 @@ def functions_of(statements):
             name=name.group(1),
             line=line_at(statements, begin + name.start(1)),
             last_line=line_at(statements, end),
+            result=" ".join(head[:name.start()].split()),
             parameters=" ".join(head[name.end():head.rindex(")")].split()),
-            is_static=head.startswith("static"),
             body=body.group("body"),
+            body_offset=body.start("body"),
         ))
     return found
 
