@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 
 const require = createRequire(join(process.env.CLIENTS, 'package.json'));
 const { Client, StreamableHTTPClientTransport } = require('@modelcontextprotocol/client');
@@ -22,9 +22,7 @@ const INFO = { name: 'pyexecd-test', version: '1' };
 const LIMIT = { timeout: 30_000 };
 const COMMAND = { command: process.env.PYEXECD, stderr: 'inherit' };
 
-let server; // the program, for HTTP
-let url;
-let folder; // with its configuration
+let served; // the program for HTTP, once a test has asked for it
 
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -48,17 +46,26 @@ async function listens(port) {
   }
 }
 
-before(async () => {
+async function serve() {
   const port = await freePort();
-  url = new URL(`http://127.0.0.1:${port}/mcp`);
-  folder = mkdtempSync(join(tmpdir(), 'pyexecd-test-'));
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  const folder = mkdtempSync(join(tmpdir(), 'pyexecd-test-'));
   const config = join(folder, 'config.yaml');
   writeFileSync(config, JSON.stringify({ listen: [url.href], auth: 'none' }), { mode: 0o600 });
-  server = spawn(process.env.PYEXECD, ['--config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const server = spawn(process.env.PYEXECD, ['--config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
   await listens(port);
-}, LIMIT);
+  return { server, url, folder };
+}
+
+// Not in `before`: where the pattern names no test, that runs and `after` does not.
+async function url() {
+  served ??= serve();
+  return (await served).url;
+}
 
 after(async () => {
+  if (!served) return;
+  const { server, folder } = await served;
   const ended = once(server, 'exit');
   server.kill();
   assert.deepEqual(await ended, [0, null]);
@@ -66,8 +73,9 @@ after(async () => {
 }, LIMIT);
 
 const TRANSPORTS = {
-  stdio: [() => new StdioClientTransport(COMMAND), () => new StdioTransport1(COMMAND)],
-  HTTP: [() => new StreamableHTTPClientTransport(url), () => new HttpTransport1(url)],
+  stdio: [async () => new StdioClientTransport(COMMAND), async () => new StdioTransport1(COMMAND)],
+  HTTP: [async () => new StreamableHTTPClientTransport(await url()),
+         async () => new HttpTransport1(await url())],
 };
 
 // Lists the tool, then calls it with a script that works, one that fails and one that is cancelled.
@@ -96,7 +104,7 @@ async function cancels(call, options) {
 }
 
 async function withClient(client, transport, use) {
-  await client.connect(transport);
+  await client.connect(await transport);
   try {
     await use(client);
   } finally {

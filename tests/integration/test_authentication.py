@@ -132,6 +132,7 @@ def found_in_memory(pid, text):
     return False
 
 
+@pytest.mark.serial
 def test_who_guesses_is_answered_late(tokens):
     with serve(token_file=str(tokens({"alice": ""}))) as server:
         times = []

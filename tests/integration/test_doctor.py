@@ -148,6 +148,7 @@ def test_an_engine_that_is_needed_and_not_there_is_told(tmp_path, needs_docker):
     assert f"{tmp_path}/elsewhere: No such file" in second
 
 
+@pytest.mark.once
 def test_an_engine_that_does_not_answer_is_not_waited_for(tmp_path, needs_docker):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "socket"))
@@ -199,6 +200,7 @@ def test_a_python_without_ensurepip_says_what_to_install(tmp_path, monkeypatch):
     assert line_of(doctor()[1]["venv"], "Python 3.99.1").endswith(f" {python}")
 
 
+@pytest.mark.once
 def test_pythons_that_hang_are_not_waited_for(tmp_path, monkeypatch):
     for name in ("3.7.1", "3.8.1", "3.9.1"):
         script_at(tmp_path / ".pyenv/versions" / name / "bin/python3", f"sleep 60; echo {name}")

@@ -229,6 +229,7 @@ def test_the_end_of_a_session_ends_its_streams_and_calls(server):
     assert_refused(waiting, 404, -32001)
 
 
+@pytest.mark.once
 def test_a_call_that_takes_long_becomes_a_stream(server):
     """In either era, so that the client hears of us and proxies leave the connection alone."""
     http = opened(server)

@@ -103,6 +103,8 @@ class Storm:
         self.events = self.events[-50:]
 
 
+@pytest.mark.serial
+@pytest.mark.once
 @pytest.mark.skipif(not os.path.exists(FIXTURE), reason="the fixture is not built here")
 def test_a_storm():
     seed = random.randrange(1 << 32)

@@ -314,6 +314,7 @@ def test_kill_of_the_server_ends_an_eager_preparation(tmp_path):
 # While a call waits
 
 
+@pytest.mark.once
 def test_a_preparation_without_steps_gives_signs_of_life_in_every_revision(tmp_path):
     Slow(tmp_path, "python3", seconds=60)  # is given up after 5 seconds; PATH has another one
     places = {"PATH": f"{tmp_path}:{os.path.dirname(PYTHON)}:/bin"}

@@ -54,6 +54,7 @@ def server(request, tmp_path):
 # Cancellation
 
 
+@pytest.mark.serial
 def test_cancelling_kills_at_once_and_no_answer_follows(server, tmp_path):
     call = server.start_tool("run_python", {"code": HEARTBEAT})
     wait_for(tmp_path / "beat")
@@ -95,6 +96,7 @@ def test_one_call_of_several_is_cancelled(server):
     server.assert_silent(0.3)
 
 
+@pytest.mark.serial
 def test_closing_the_connection_kills_its_runs(tmp_path):
     config = {"working_directory": str(tmp_path)}
     with client.Server(transport="unix", config=config) as server:
@@ -109,6 +111,7 @@ def test_closing_the_connection_kills_its_runs(tmp_path):
         assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
 
 
+@pytest.mark.serial
 def test_the_end_of_stdin_kills_everything_and_ends_the_server(tmp_path):
     server = client.Server(config={"working_directory": str(tmp_path)})
     try:
@@ -122,6 +125,7 @@ def test_the_end_of_stdin_kills_everything_and_ends_the_server(tmp_path):
         server.kill()
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("transport", ["stdio", "unix"])
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_signal_kills_everything_and_ends_the_server(tmp_path, transport, name):
@@ -140,6 +144,7 @@ def test_a_signal_kills_everything_and_ends_the_server(tmp_path, transport, name
         server.kill()
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_second_signal_ends_the_server_at_once(tmp_path, name):
     """The first one waits a while for a client that does not take its answers."""
@@ -161,6 +166,7 @@ def test_a_second_signal_ends_the_server_at_once(tmp_path, name):
         server.kill()
 
 
+@pytest.mark.serial
 def test_kill_of_the_server_kills_its_runs(tmp_path):
     server = client.Server(config={"working_directory": str(tmp_path)})
     try:
@@ -188,6 +194,7 @@ def progress_of(code, transport="stdio", **arguments):
         return server.progress("p"), result
 
 
+@pytest.mark.once
 def test_new_lines_are_told_once_a_second():
     code = ("import time\n"
             "for i in range(35):\n"
@@ -205,6 +212,7 @@ def test_new_lines_are_told_once_a_second():
     assert all(later - earlier >= 0.9 for earlier, later in zip(times, times[1:]))
 
 
+@pytest.mark.once
 def test_a_silent_run_is_told_to_be_alive_every_five_seconds():
     notes, result = progress_of("import time; time.sleep(11)", timeout=20)
     assert result["isError"] is False
@@ -214,11 +222,13 @@ def test_a_silent_run_is_told_to_be_alive_every_five_seconds():
     assert {note["message"] for note in notes} == {"running"}
 
 
+@pytest.mark.once
 def test_the_same_line_again_is_no_news():
     notes, _ = progress_of("import time\nprint('once', flush=True)\ntime.sleep(4)")
     assert [note["message"] for note in notes] == ["once"]
 
 
+@pytest.mark.once
 def test_a_waiting_call_says_so():
     with client.Server(config={"limits": {"concurrent_runs": 1}}) as server:
         server.initialize()

@@ -260,6 +260,7 @@ def on_a_terminal(tmp_path, *command):
     with open(tmp_path / "stderr", "wb") as stderr:
         pid, terminal = pty.fork()
         if pid == 0:
+            os.dup2(stderr.fileno(), 1)  # no terminal, or nohup would write nohup.out
             os.dup2(stderr.fileno(), 2)
             os.execvp(command[0], command)
     open_terminals = [terminal]

@@ -632,6 +632,7 @@ def test_a_task_is_kept_for_its_time_and_no_longer(legacy):
     assert caught.value.code == INVALID_PARAMS
 
 
+@pytest.mark.once
 def test_work_that_takes_longer_is_not_ended(legacy):
     task = legacy.make("later", {"name": "a"}, ttl=1000)
     time.sleep(2)
@@ -680,6 +681,7 @@ print("over")
 """
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("revision", [wire.NEWEST_LEGACY, wire.MODERN])
 def test_a_run_that_takes_long_is_a_task(revision):
     with Server() as server:

@@ -154,6 +154,7 @@ def test_every_split_of_a_request_is_served(https):
     assert stream.recv(100).startswith(b"HTTP/1.1 400 ")  # a number is no message
 
 
+@pytest.mark.once
 def test_whoever_does_not_shake_hands_is_closed_in_time(https):
     silent = socket.create_connection(("127.0.0.1", https.port), client.TIMEOUT)
     slow = socket.create_connection(("127.0.0.1", https.port), client.TIMEOUT)

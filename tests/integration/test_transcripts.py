@@ -16,6 +16,8 @@ PROGRAM = os.environ.get("PYEXECD")
 FIXTURE = os.environ.get("FIXTURE") or PROGRAM and str(
     pathlib.Path(PROGRAM).parent / "tests" / "fixture" / "fixture")
 
+pytestmark = pytest.mark.once
+
 SERVERS = {"pyexecd": PROGRAM, "fixture": FIXTURE}
 TRANSPORTS = ["stdio", "unix", "tcp", "http"]
 

@@ -201,6 +201,7 @@ def test_another_definition_is_another_venv_and_the_same_is_shared(place):
     assert len(place.venvs()) == 2
 
 
+@pytest.mark.serial
 @needs_pip
 def test_creating_one_takes_a_fiftieth_of_python_m_venv(place):
     run_once(place, {"python_path": PYTHON}, "print(1)")  # the first one of this Python is asked

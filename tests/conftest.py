@@ -1,0 +1,30 @@
+"""Which tests run, in every folder: those that --matching names, and the long ones with --long."""
+
+import collections
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--matching", metavar="TEXT", default="",
+                     help="only tests with TEXT in their file or name, in any case")
+    parser.addoption("--long", action="store_true", help="those that are marked long, too")
+
+
+def pytest_collection_modifyitems(config, items):
+    text = config.getoption("matching").lower()
+    left_out = [item for item in items if text not in item.nodeid.lower()]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if text in item.nodeid.lower()]
+    if not config.getoption("long"):
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="a long one: ./dev test --long"))
+    largest_file_first(items)
+
+
+def largest_file_first(items):
+    """Where files are dealt out to several workers, none gets a large one when the others are done."""
+    sizes = collections.Counter(item.path for item in items)
+    items.sort(key=lambda item: -sizes[item.path])

@@ -1,0 +1,295 @@
+"""The stages of `./dev test`: which run side by side, and which have to be alone.
+
+    stages.py [--long] [PATTERN]
+
+Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
+and some have several workers, which take a file of tests each. What is marked serial comes after all
+others, alone. The output of a stage is kept until the stage ends, and printed then. Result files go
+to build/test-results; summary.py counts them.
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import summary
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+SANITIZED = ROOT / "build-asan"
+RESULTS = BUILD / "test-results"
+CLIENTS = ROOT / ".deps" / "clients"
+PYTHON = "/usr/bin/python3"
+
+STAGE_SECONDS = 1200  # a stage that takes longer will never end
+END_SECONDS = 30
+NOTHING_MATCHES = 5  # pytest's exit status
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
+# How often tests repeat themselves with --long.
+REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000"}
+
+
+class Stage:
+    """One command. NAME is that of its result file in RESULTS, copied from RESULT where the command
+    leaves it elsewhere; TITLE is for people, MORE is for Popen."""
+
+    def __init__(self, name, title, command, result=None, **more):
+        self.name = name
+        self.title = title
+        self.command = [str(word) for word in command]
+        self.result = result
+        self.more = {"cwd": ROOT, **more}
+        self.process = None
+        self.report = ""
+
+    def run(self):
+        begun = time.monotonic()
+        with tempfile.TemporaryFile() as output:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
+                                            stderr=subprocess.STDOUT, start_new_session=True,
+                                            **self.more)
+            limit = threading.Timer(STAGE_SECONDS, self.end)
+            limit.start()
+            _, status, used = os.wait4(self.process.pid, 0)
+            limit.cancel()
+            self.process.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        self.keep_result()
+        if self.process.returncode != NOTHING_MATCHES:
+            self.report = (f"\n== {self.title}: {time.monotonic() - begun:.0f} s, "
+                           f"{used.ru_utime + used.ru_stime:.0f} s of CPU\n{text}")
+
+    def keep_result(self):
+        if self.result and self.result.exists():
+            shutil.copy(self.result, RESULTS / f"{self.name}{self.result.suffix}")
+        if self.process.returncode not in (0, NOTHING_MATCHES):
+            (RESULTS / f"{self.name}.status").write_text(f"{self.process.returncode}\n")
+
+    def end(self):
+        """Asks it to end, with all that it has started, and sees to it that it does."""
+        self.signal(signal.SIGINT)
+        reminder = threading.Timer(END_SECONDS, self.signal, [signal.SIGKILL])
+        reminder.daemon = True
+        reminder.start()
+
+    def signal(self, number):
+        if self.process and self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+
+
+class Suite:
+    """Makes the stages for the tests that PATTERN names; COPY is a tree that nobody may read."""
+
+    def __init__(self, pattern, long, copy):
+        self.pattern = pattern
+        self.long = long
+        self.copy = copy
+
+    def side_by_side(self):
+        """Lanes: the stages of one run one after the other."""
+        return [
+            [*self.meson(), self.sanitized_integration("not serial", workers=3)],
+            [self.docker("not serial", workers=2)],
+            [self.plain_integration("not serial and not once", workers=2), self.conformance(),
+             self.clients("not serial"), *self.node_clients()],
+        ]
+
+    def alone(self):
+        return [self.sanitized_integration("serial"), self.plain_integration("serial and not once"),
+                self.docker("serial"), self.clients("serial")]
+
+    def meson(self):
+        """Unit tests, the fuzz corpus and checks; the transcripts are among the integration tests."""
+        listed = subprocess.run(["meson", "test", "-C", SANITIZED, "--no-rebuild", "--list"],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        tests = [line.partition(" / ")[::2] for line in listed.stdout.splitlines()]
+        names = [name for suite, name in tests
+                 if self.pattern.lower() in name.lower() and not suite.endswith(":integration")]
+        if names:
+            yield Stage("unit", "unit tests, fuzz corpus and checks, sanitized", [
+                "meson", "test", "-C", SANITIZED, "--no-rebuild", "--print-errorlogs",
+                "--timeout-multiplier", "4", *names],
+                result=SANITIZED / "meson-logs/testlog.json")
+
+    def pytest(self, name, title, folder, environment, marks="", workers=0):
+        if marks.startswith("serial"):
+            name, title = f"{name}-serial", f"{title}, one at a time"
+        command = [PYTHON, "-m", "pytest", *self.choice(marks, workers),
+                   f"--junitxml={RESULTS / name}.xml", f"tests/{folder}"]
+        return Stage(name, title, command, env={**os.environ, **environment})
+
+    def choice(self, marks, workers):
+        return ["--matching", self.pattern, "-m", marks, *["--long"] * self.long,
+                *(["-n", workers, "--dist", "loadfile"] if workers else [])]
+
+    def sanitized_integration(self, marks, workers=0):
+        return self.pytest("integration-sanitized", "integration tests, sanitized", "integration",
+                           {"PYEXECD": f"{SANITIZED}/pyexecd"}, marks, workers)
+
+    def plain_integration(self, marks, workers=0):
+        """Without sanitizers; where root runs the tests, as a user without rights."""
+        if not self.copy:
+            return self.pytest("integration-plain", "integration tests", "integration",
+                               {"PYEXECD": f"{BUILD}/pyexecd"}, marks, workers)
+        stage = self.pytest("integration-unprivileged", "integration tests as an unprivileged user",
+                            "integration", {}, marks, workers)
+        return self.copy.for_nobody(stage)
+
+    def docker(self, marks, workers=0):
+        """Each worker has an engine of its own."""
+        return self.pytest("docker", "containers, sanitized", "docker",
+                           {"PYEXECD": f"{SANITIZED}/pyexecd"}, marks, workers)
+
+    def conformance(self):
+        return self.pytest("conformance", "the official conformance suite, sanitized",
+                           "conformance", {
+                               "PYEXECD": f"{SANITIZED}/pyexecd",
+                               "CONFORMANCE_SERVER": f"{SANITIZED}/tests/conformance/conformance_server"})
+
+    def clients(self, marks):
+        return self.pytest("clients", "examples and real clients", "clients",
+                           {"PYEXECD": f"{BUILD}/pyexecd"}, marks)
+
+    def node_clients(self):
+        if not (CLIENTS / "installed").exists():
+            (RESULTS / "clients-node.json").write_text(
+                '{"name": "TypeScript clients", "result": "SKIP", "stdout": "./dev deps installs them"}')
+            return
+        # Its pattern is a regular expression.
+        names = [f"--test-name-pattern=/{re.escape(self.pattern)}/i"] if self.pattern else []
+        yield Stage("clients-node", "TypeScript clients", [
+            ROOT / ".deps/node/bin/node", "--test", *names,
+            "--test-reporter=spec", "--test-reporter-destination=stdout",
+            "--test-reporter=junit", f"--test-reporter-destination={RESULTS}/clients-node.xml",
+            "tests/clients/client.test.mjs",
+        ], env={**os.environ, "PYEXECD": f"{BUILD}/pyexecd", "CLIENTS": str(CLIENTS)})
+
+
+class Copy:
+    """A copy of the tree, with a home, for a user who may not read the tree itself."""
+
+    PARTS = ["dev", "examples", "schemas", "tests"]
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pyexecd-test-"))
+        self.source = self.folder / "source"
+        self.home = self.folder / "home"
+        for path in [*(ROOT / part for part in self.PARTS), *self.programs(),
+                     ROOT / ".deps/tools/bin/uv"]:
+            if path.exists():
+                self.add(path, self.source / path.relative_to(ROOT))
+        schemas = ROOT.parent / "shared/mcp-schema"
+        if schemas.exists():
+            self.add(schemas, self.folder / "shared/mcp-schema")
+        subprocess.run(["chmod", "-R", "a+rX", self.folder], check=True)
+        self.home.mkdir()
+        os.chown(self.home, NOBODY, NOBODY)
+        return self
+
+    @staticmethod
+    def programs():
+        built = [path for path in BUILD.iterdir() if path.is_file() and os.access(path, os.X_OK)]
+        return [*built, BUILD / "tests/fixture/fixture"]
+
+    @staticmethod
+    def add(path, place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            shutil.copytree(path, place)
+        else:
+            shutil.copy(path, place)
+
+    def for_nobody(self, stage):
+        """STAGE as that user runs it, in the copy."""
+        command = [word.replace(str(RESULTS), str(self.home)) for word in stage.command]
+        return Stage(
+            stage.name, stage.title, [*AS_NOBODY, *command],
+            result=self.home / f"{stage.name}.xml", cwd=self.source,
+            env={"HOME": str(self.home), "TMPDIR": str(self.home), "LANG": "C.UTF-8",
+                 "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
+                 "PYEXECD": str(self.source / "build/pyexecd")})
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Run:
+    """Runs stages, several at a time, and tells of each when it ends."""
+
+    def __init__(self):
+        self.telling = threading.Lock()
+        self.running = set()
+
+    def lane(self, stages):
+        for stage in stages:
+            self.running.add(stage)
+            stage.run()
+            self.running.remove(stage)
+            with self.telling:
+                print(stage.report, end="", flush=True)
+
+    def side_by_side(self, lanes):
+        threads = [threading.Thread(target=self.lane, args=(lane,), daemon=True) for lane in lanes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def end(self):
+        deadline = time.monotonic() + 2 * END_SECONDS
+        for stage in list(self.running):
+            stage.end()
+        while self.running and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+
+def on_signal(number, _):
+    raise SystemExit(128 + number)
+
+
+def environment(long):
+    """Of all stages. A sanitizer writes to a file, so that no report is lost with the output of a
+    process that a test starts."""
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["ASAN_OPTIONS"] = f"detect_leaks=1:log_path={RESULTS}/sanitizer"
+    os.environ["UBSAN_OPTIONS"] = f"print_stacktrace=1:halt_on_error=1:log_path={RESULTS}/sanitizer"
+    for name, count in REPETITIONS.items() if long else ():
+        os.environ.setdefault(name, count)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev test", add_help=False)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("pattern", nargs="?", default="")
+    chosen = parser.parse_args()
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    RESULTS.mkdir(parents=True)
+    environment(chosen.long)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    run = Run()
+    with Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
+        suite = Suite(chosen.pattern, chosen.long, copy)
+        try:
+            run.side_by_side(suite.side_by_side())
+            run.lane(suite.alone())
+        finally:
+            run.end()
+    print("\n== in all", flush=True)
+    return summary.report(RESULTS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
