@@ -27,4 +27,4 @@ def pytest_collection_modifyitems(config, items):
 def largest_file_first(items):
     """Where files are dealt out to several workers, none gets a large one when the others are done."""
     sizes = collections.Counter(item.path for item in items)
-    items.sort(key=lambda item: -sizes[item.path])
+    items.sort(key=lambda item: (not item.get_closest_marker("first"), -sizes[item.path]))

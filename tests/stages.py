@@ -214,8 +214,9 @@ class Copy:
     def for_nobody(self, stage):
         """STAGE as that user runs it, in the copy."""
         command = [word.replace(str(RESULTS), str(self.home)) for word in stage.command]
+        short = f"--basetemp={self.home}/t"  # the path of a socket is at most 107 bytes
         return Stage(
-            stage.name, stage.title, [*AS_NOBODY, *command],
+            stage.name, stage.title, [*AS_NOBODY, *command, short],
             result=self.home / f"{stage.name}.xml", cwd=self.source,
             env={"HOME": str(self.home), "TMPDIR": str(self.home), "LANG": "C.UTF-8",
                  "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",

@@ -5,11 +5,13 @@ import json
 import pathlib
 
 import installed
+import pytest
 
 IDLE_MIB = 8
 SHARE_OF_MEMORY = 0.1
 
 
+@pytest.mark.serial
 def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
     bench = pathlib.Path(installed.PYEXECD).parent / "tests" / "bench" / "bench_start"
     done = installed.run(str(bench), installed.PYEXECD, "--json", "--rounds", "60", home=tmp_path,
@@ -23,6 +25,8 @@ def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
     assert 0 < measured["memory_mib"]["after_100_calls"] < IDLE_MIB
 
 
+@pytest.mark.serial
+@pytest.mark.long
 def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
     installed.python("fastmcp")
     installed.node_program("node-which")

@@ -11,11 +11,11 @@ at `engine.gateway` and nothing beyond it: no firewall rule is made.
 
 import http.client
 import ipaddress
-import itertools
 import json
 import os
 import pathlib
 import random
+import secrets
 import shutil
 import signal
 import socket
@@ -150,10 +150,8 @@ def unmount_all(folder):
 class Bridge:
     """A bridge with a subnet that nothing on this machine uses."""
 
-    numbers = itertools.count()
-
     def __init__(self):
-        self.name = f"pxd{os.getpid()}x{next(Bridge.numbers)}"
+        self.name = f"pxd{secrets.token_hex(5)}"
         routes = subprocess.run(["ip", "-4", "-o", "route"], capture_output=True, text=True,
                                 env={"PATH": PROGRAMS}).stdout
         free = [subnet for subnet in SUBNETS if subnet not in routes]

@@ -5,6 +5,7 @@ Stands in for `engine.Engine` where a test takes either: `api`, `environment`, `
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -78,13 +79,20 @@ class Podman:
         return engine.processes_of(b"conmon", self.folder)
 
     def cgroups(self):
-        """Control groups of containers; the one of podman's monitors stays."""
+        """Control groups of its containers; their folder is that of every Podman on the machine."""
+        log = leftovers.read(self.folder / "tmp" / "events" / "events.log").decode()
+        its_own = {f"libpod-{name}" for name in re.findall(r'"ID":"([0-9a-f]{64})"', log)}
         return [path for parent in self._cgroup_parents() for path in parent.iterdir()
-                if path.is_dir() and path.name != "conmon"]
+                if path.name in its_own]
 
     def _cgroup_parents(self):
         return [*leftovers.CGROUPS.glob("*/libpod_parent"),
                 *leftovers.CGROUPS.glob("libpod_parent")]
+
+    @staticmethod
+    def _is_unused(parent):
+        """True for a folder without containers; the group of Podman's monitors stays."""
+        return {path.name for path in parent.iterdir() if path.is_dir()} <= {"conmon"}
 
     def __exit__(self, *_):
         if self.service:
@@ -92,5 +100,7 @@ class Podman:
         for pid in self.shims():
             os.kill(pid, signal.SIGKILL)
         engine.unmount_all(self.folder)
-        engine.remove_cgroups(set(self._cgroup_parents()) - self.cgroup_parents)
+        engine.remove_cgroups(self.cgroups())
+        engine.remove_cgroups([parent for parent in self._cgroup_parents()
+                               if parent not in self.cgroup_parents and self._is_unused(parent)])
         shutil.rmtree(self.folder)

@@ -6,6 +6,8 @@ import os
 import pathlib
 import subprocess
 
+import pytest
+
 BENCH = pathlib.Path(__file__).resolve().parents[1] / "bench" / "environments.py"
 OTHERS = {
     "fresh_container": ["docker run --rm --network none", "docker run --rm"],
@@ -14,6 +16,8 @@ OTHERS = {
 }
 
 
+@pytest.mark.serial
+@pytest.mark.long
 def test_the_benchmark_measures_ours_beside_what_people_use(engine):
     done = subprocess.run(["/usr/bin/python3", BENCH, os.environ["PYEXECD"], "--json", "--rounds",
                            "1"], capture_output=True, text=True, timeout=300)

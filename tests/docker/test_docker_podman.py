@@ -4,12 +4,23 @@ import pytest
 
 import ag2_rows
 import leftovers
+import snapshot
 
 
 class TestPodman(ag2_rows.Rows):
     @pytest.fixture
     def start(self, podman_server):
         return podman_server
+
+
+def test_what_is_left_behind_is_seen(podman):
+    before, images = snapshot.take(podman), snapshot.images(podman.api)
+    made = podman.api.post("/containers/create", {"Image": "python:3.11-slim",
+                                                  "Cmd": ["sleep", "60"]})
+    podman.api.post(f"/containers/{made['Id']}/start")
+    assert set(snapshot.added(podman, before, seconds=0)) >= {"containers", "shims", "cgroups"}
+    snapshot.clear(podman, images)
+    assert not snapshot.added(podman, before)
 
 
 def test_a_script_runs(podman_server):

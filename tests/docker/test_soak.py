@@ -127,6 +127,7 @@ def soak(engine, tmp_path):
     soak.close()
 
 
+@pytest.mark.first
 def test_mixed_runs_leave_nothing(soak, engine):
     before = snapshot.take(engine)
     soak.warm_up()

@@ -99,11 +99,9 @@ def descriptors(pid):
 
 def cgroups(pid):
     """The cgroups that the server PID has made."""
-    found = []
-    for folder, names, _ in os.walk(CGROUPS):
-        found += [os.path.join(folder, name) for name in names
-                  if name.startswith("pyexecd-") and f"-{pid}-" in name]
-    return found
+    namespace = os.stat("/proc/self/ns/pid").st_ino  # in another one, another server may be PID
+    return [os.path.join(folder, name) for folder, names, _ in os.walk(CGROUPS)
+            for name in names if name.startswith(f"pyexecd-{namespace}-{pid}-")]
 
 
 class Watched(Server):

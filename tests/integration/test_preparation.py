@@ -88,7 +88,7 @@ def test_environments_are_prepared_side_by_side(tmp_path, configure):
     config = configure(**{each.path.name: each.environment() for each in slow})
     started = time.monotonic()
     assert prepare(config).returncode == 0
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 8  # one after the other they take 9
 
 
 def test_one_that_fails_does_not_keep_others_from_being_prepared(tmp_path, configure):

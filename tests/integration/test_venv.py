@@ -6,6 +6,7 @@ import glob
 import os
 import pathlib
 import re
+import secrets
 import shutil
 import subprocess
 import time
@@ -554,9 +555,10 @@ class Hanging:
         self.place = place
         self.begun = place.folder / "begun"
         self.go = place.folder / "go"
+        self.mark = f"98127.{secrets.randbelow(10**9)}"
         wheels.sdist(place.packages, "slow", build=(
             f"import os, subprocess, time; open({str(self.begun)!r}, 'w').close(); "
-            f"os.path.exists({str(self.go)!r}) or subprocess.run(['sleep', '98127'])"))
+            f"os.path.exists({str(self.go)!r}) or subprocess.run(['sleep', '{self.mark}'])"))
 
     def definition(self, **more):
         return self.place.links("slow", allow_source_builds=True, **more)
@@ -566,7 +568,7 @@ class Hanging:
 
     def sleepers(self):
         return [pid for pid in leftovers.processes()
-                if b"98127" in leftovers.read(f"/proc/{pid}/cmdline").split(b"\0")]
+                if self.mark.encode() in leftovers.read(f"/proc/{pid}/cmdline").split(b"\0")]
 
     def release(self):
         """From now on the build ends."""
@@ -578,12 +580,13 @@ class Hanging:
         self.place.assert_nothing_is_left()
 
 
+@pytest.mark.once
 @needs_pip
 def test_a_build_that_hangs_is_ended_with_its_time(place):
     hanging = Hanging(place)
-    with initialized(place.server(hanging.definition(prepare_timeout=8))) as server:
+    with initialized(place.server(hanging.definition(prepare_timeout=15))) as server:
         error = failure(server)
-        assert "not done after 8 seconds" in error and "installing slow" in error
+        assert "not done after 15 seconds" in error and "installing slow" in error
         assert hanging.begun.exists()
         hanging.assert_gone()
         assert place.venvs() == []
