@@ -2,6 +2,7 @@
 // PYEXECD is the program, CLIENTS the folder whose node_modules holds the clients.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,12 +25,20 @@ const COMMAND = { command: process.env.PYEXECD, stderr: 'inherit' };
 
 let served; // the program for HTTP, once a test has asked for it
 
+// A port that nobody listens at, below those that the kernel gives to connections.
 async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  await new Promise((done) => probe.close(done));
-  return port;
+  for (;;) {
+    const port = randomInt(20000, 32000);
+    const probe = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(probe, 'listening');
+      return port;
+    } catch {
+      continue;
+    } finally {
+      probe.close();
+    }
+  }
 }
 
 async function listens(port) {

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import pathlib
+import random
 import socket
 import subprocess
 import time
@@ -13,8 +14,11 @@ START_SECONDS = 20
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+    """A port that nobody listens at, below those that the kernel gives to connections."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @contextlib.contextmanager

@@ -32,8 +32,7 @@ def unix_or_tcp(server, revision, folder, transport):
     if transport == "unix":
         address, family, target = f"unix:{folder}/socket", socket.AF_UNIX, f"{folder}/socket"
     else:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            target = probe.getsockname()
+        target = ("127.0.0.1", suite.free_port())
         address, family = f"tcp:127.0.0.1:{target[1]}", socket.AF_INET
     process = subprocess.Popen([server, address], stdin=subprocess.DEVNULL)
     stream = socket.socket(family)
