@@ -25,6 +25,7 @@ for folder in ("tests/docker", "tests/integration"):
     sys.path.insert(0, str(ROOT / folder))
 
 import base_image  # noqa: E402
+import debian  # noqa: E402
 import engine as engine_module  # noqa: E402
 import images as images_module  # noqa: E402
 import registry as registry_module  # noqa: E402
@@ -319,7 +320,7 @@ def measure_containers(bench, report):
             report["fresh_container"] = fresh_containers(bench)
             report["kept_container"] = kept_containers(bench, image)
             report["again"] = restarts(bench, engine)
-    except (engine_module.NoEngine, base_image.NoImage) as reason:
+    except (engine_module.NoEngine, debian.NoDebian) as reason:
         report["left_out"] = f"containers: {reason}"
         report["again"] = restarts(bench)
 

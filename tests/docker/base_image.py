@@ -12,68 +12,22 @@ import os
 import pathlib
 import platform
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 
+import debian
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".deps" / "images"
 NAME = "python:3.11-slim"
-PACKAGES = "python3,python3-pip"
-MAKE_TIMEOUT = 600
+SUITE = "bookworm"  # whose python3 is 3.11
+PACKAGES = ["python3", "python3-pip"]
 
 # Left out of the image: what nothing in it reads, and what says that apt owns the packages.
 UNUSED = ["var/cache", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man",
           "usr/share/locale", "usr/share/info", "usr/share/lintian", "debootstrap", "dev", "proc",
           "sys", "tmp", "usr/lib/python3.11/EXTERNALLY-MANAGED"]
-
-
-class NoImage(Exception):
-    """The image cannot be made; the message says why."""
-
-
-def release():
-    """The code name of this Debian."""
-    for line in pathlib.Path("/etc/os-release").read_text().splitlines():
-        if line.startswith("VERSION_CODENAME="):
-            return line.partition("=")[2]
-    raise NoImage("/etc/os-release names no release")
-
-
-def mirror(suite):
-    """Where apt on this machine has SUITE from."""
-    done = subprocess.run(["apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(SITE)",
-                           "Created-By: Packages"], capture_output=True, text=True)
-    for line in done.stdout.splitlines():
-        name, component, site = line.split(maxsplit=2)
-        if (name, component) == (suite, "main"):
-            return site
-    raise NoImage(f"apt has no sources for {suite} main")
-
-
-def proxy():
-    """The variables that make debootstrap use apt's own proxy."""
-    done = subprocess.run(["apt-config", "shell", "found", "Acquire::http::Proxy/f"],
-                          capture_output=True, text=True)
-    value = done.stdout.strip().removeprefix("found='").removesuffix("'")
-    return {"http_proxy": value} if value else {}
-
-
-def bootstrap(suite, site, root):
-    """Unpacks and configures a small Debian in the folder ROOT."""
-    command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, str(root), site]
-    try:
-        done = subprocess.run(command, env={**os.environ, **proxy()}, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=MAKE_TIMEOUT)
-    except FileNotFoundError:
-        raise NoImage("no debootstrap; ./dev deps installs it") from None
-    except subprocess.TimeoutExpired:
-        raise NoImage(f"debootstrap took more than {MAKE_TIMEOUT} s") from None
-    if done.returncode != 0:
-        lines = "; ".join(done.stdout.splitlines()[-5:])
-        raise NoImage(f"debootstrap ended with {done.returncode}: {lines}")
 
 
 def pack(root, path):
@@ -93,27 +47,25 @@ def pack(root, path):
         aside.unlink(missing_ok=True)
 
 
-def place(suite, site):
-    """Where the image of Debian SUITE from SITE is kept."""
-    recipe = [suite, site, PACKAGES, UNUSED, platform.machine()]
+def place():
+    """Where the image is kept."""
+    recipe = [SUITE, debian.mirror(), PACKAGES, UNUSED, platform.machine()]
     key = hashlib.sha256(json.dumps(recipe).encode()).hexdigest()[:12]
     return CACHE / f"python-slim-{key}.tar"
 
 
 def base_image():
     """The path of the image's tree as a tar, made first when it is missing."""
-    suite = release()
-    site = mirror(suite)
-    path = place(suite, site)
+    path = place()
     if path.exists():
         return path
     if os.geteuid() != 0:
-        raise NoImage(f"no {path.relative_to(ROOT)}, and only root can make it")
+        raise debian.NoDebian(f"no {path.relative_to(ROOT)}, and only root can make it")
     CACHE.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(tempfile.mkdtemp(prefix="base-", dir=CACHE))
     try:
         root.chmod(0o755)
-        bootstrap(suite, site, root)
+        debian.bootstrap(SUITE, root, PACKAGES)
         pack(root, path)
     finally:
         shutil.rmtree(root, ignore_errors=True)
@@ -123,7 +75,7 @@ def base_image():
 if __name__ == "__main__":
     try:
         if sys.argv[1:] == ["--is-there"]:
-            sys.exit(not place(release(), mirror(release())).exists())
+            sys.exit(not place().exists())
         print(base_image())
-    except NoImage as reason:
+    except debian.NoDebian as reason:
         sys.exit(f"base_image: {reason}")

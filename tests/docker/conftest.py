@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 
-import base_image  # noqa: E402
+import debian  # noqa: E402
 import docker_server as server_module  # noqa: E402
 import engine as engine_module  # noqa: E402
 import images as images_module  # noqa: E402
@@ -51,7 +51,7 @@ def images(tmp_path_factory):
     """Images to load into an engine."""
     try:
         return images_module.Images(tmp_path_factory.mktemp("images"))
-    except base_image.NoImage as reason:
+    except debian.NoDebian as reason:
         cannot(reason)
 
 
