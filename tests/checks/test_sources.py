@@ -7,6 +7,7 @@ import subprocess
 import pytest
 import tree
 
+FORMATTER = tree.ROOT / ".deps" / "tools" / "bin" / "clang-format"
 SHELL = re.compile(r'\b(system|popen|wordexp)\s*\(|"(/bin/)?(ba)?sh"|"-c"')
 UNBOUNDED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|alloca|gets)\s*\(")
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -73,10 +74,10 @@ def test_every_file_is_small():
 
 
 def test_c_sources_are_formatted():
-    if not shutil.which("clang-format-14"):
-        pytest.skip("no clang-format-14")
+    if not FORMATTER.exists():
+        pytest.skip(f"no {FORMATTER.name}; ./dev deps installs it")
     names = [str(path) for path in tree.files(".c", ".h")]
-    checked = subprocess.run(["clang-format-14", "--dry-run", "-Werror", *names],
+    checked = subprocess.run([FORMATTER, "--dry-run", "-Werror", *names],
                              cwd=tree.ROOT, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr + "\n./dev fmt mends it"
 
