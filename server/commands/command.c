@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "server/commands/options.h"
 #include "server/configuration/config.h"
 
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+
+enum { LINE_NAME_COLUMNS = 19 };
 
 int command_exit_status(const struct error *err)
 {
@@ -42,6 +45,22 @@ int command_print_json(const json_t *value)
         putchar('\n') == EOF || fflush(stdout) == EOF)
         return EX_IOERR;
     return EX_OK;
+}
+
+static void command_print_row(const char *mark, const char *name, char *text)
+{
+    printable_clean(text);
+    printf("  %-4s %-*s%s\n", mark, *text ? LINE_NAME_COLUMNS : 0, name, text);
+}
+
+void command_print_line(const char *mark, const char *name, const char *text)
+{
+    AUTO_FREE char *copy = memory_copy_string(text);
+    char *rest = copy;
+
+    command_print_row(mark, name, strsep(&rest, "\n"));
+    while (rest && *rest)
+        command_print_row("", "", strsep(&rest, "\n"));
 }
 
 int command_fail_config(const struct config *config)

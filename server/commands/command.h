@@ -33,5 +33,9 @@ int command_exit_status(const struct error *err);
 /* For commands: prints VALUE on stdout; the exit status. */
 int command_print_json(const json_t *value);
 
+/* For commands: prints a line of a report, such as that of `doctor`. MARK is "yes", "no", "?" or
+ * "". Further lines of TEXT go below its first one; other control characters are replaced. */
+void command_print_line(const char *mark, const char *name, const char *text);
+
 /* For commands: tells the errors of CONFIG, one a line, and returns the exit status for them. */
 int command_fail_config(const struct config *config);

@@ -11,7 +11,6 @@
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
-#include "server/commands/doctor_line.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/interruption.h"
 #include "server/commands/options.h"
@@ -57,7 +56,7 @@ static void print_kernel(void)
         AUTO_FREE char *missing =
             memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
 
-        doctor_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
+        command_print_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
     }
 }
 
@@ -141,12 +140,12 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
                              version ? version : "(unknown)",
                              command_doctor_timing(result, "start") * 1e3,
                              command_doctor_timing(result, "run") * 1e3);
-        doctor_line("yes", environment->name, text);
+        command_print_line("yes", environment->name, text);
         return;
     }
     text = memory_format("no script can be run: %s",
                          error ? error : json_object_get_string(result, "stderr"));
-    doctor_line("no", environment->name, text);
+    command_print_line("no", environment->name, text);
     doctor->refused = true;
 }
 
@@ -181,10 +180,10 @@ static void print_containment(const struct doctor *doctor)
     size_t i;
 
     printf("containment\n");
-    doctor_line("", "process tree", containment_name(process_host_containment(host)));
-    doctor_line("", "limits", process_host_limits_by(host));
+    command_print_line("", "process tree", containment_name(process_host_containment(host)));
+    command_print_line("", "limits", process_host_limits_by(host));
     json_array_foreach (missing, i, what)
-        doctor_line("no", "missing", json_string_value(what));
+        command_print_line("no", "missing", json_string_value(what));
 }
 
 static void print_limits(const struct doctor *doctor)
@@ -199,7 +198,7 @@ static void print_limits(const struct doctor *doctor)
         "%g seconds (at most %g), %s of memory, %u processes, %s of files, %s of each output",
         settings->timeout, settings->max_timeout, memory, settings->limits.processes, disk, output);
 
-    doctor_line("", "limits of a run", text);
+    command_print_line("", "limits of a run", text);
 }
 
 /* Whether a person is asked before a call's script runs. */
@@ -214,7 +213,8 @@ static void print_approval(const struct doctor *doctor)
         const struct environment *environment =
             catalog_find(doctor->service.catalog, json_string_value(name));
 
-        doctor_line("", environment->name, approval_policy_name(environment->settings.approval));
+        command_print_line("", environment->name,
+                           approval_policy_name(environment->settings.approval));
     }
 }
 
@@ -226,9 +226,10 @@ static void print_places(const struct config *config)
                                                         : state_directory_open(&err);
 
     printf("places\n");
-    doctor_line("", "configuration", config_path(config) ? config_path(config) : "none: defaults");
-    doctor_line(state ? "" : "no", "state", state ? state : err.message);
-    doctor_line("", "work", kind);
+    command_print_line("", "configuration",
+                       config_path(config) ? config_path(config) : "none: defaults");
+    command_print_line(state ? "" : "no", "state", state ? state : err.message);
+    command_print_line("", "work", kind);
 }
 
 static void print_service(struct doctor *doctor)

@@ -6,7 +6,6 @@
 #include "server/commands/command.h"
 #include "server/commands/options.h"
 #include "server/commands/provider.h"
-#include "server/configuration/callers.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
 #include "server/tools/run_python_definition.h"
@@ -44,7 +43,7 @@ static int command_schema_print(const struct provider *provider, const struct op
     AUTO_JSON json_t *declaration = NULL;
 
     command_list_addresses(options, config, addresses);
-    may_define = callers_read(config, addresses).define_environments;
+    may_define = config_callers(config, addresses).define_environments;
     if (!config_has_errors(config))
         declaration = command_schema_declare(
             provider, catalog, may_define ? rules : NULL,

@@ -17,7 +17,6 @@
 #include "server/commands/command.h"
 #include "server/commands/options.h"
 #include "server/commands/terminal.h"
-#include "server/configuration/callers.h"
 #include "server/configuration/config.h"
 #include "server/configuration/http_config.h"
 #include "server/configuration/tls_config.h"
@@ -105,7 +104,7 @@ static void command_serve_on_signal(struct ev_loop *loop, struct ev_signal *watc
 /* What the tool works with, as the newest configuration has it. */
 static struct run_python_settings tool_settings(struct server *server)
 {
-    const struct callers callers = callers_read(server->config, server->addresses);
+    const struct config_callers callers = config_callers(server->config, server->addresses);
 
     return (struct run_python_settings){
         .loop = server->service.loop,

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/engine/engine_address.h"
-#include "server/commands/doctor_line.h"
+#include "server/commands/command.h"
 #include "server/commands/engine_survey.h"
 
 #include <ctype.h>
@@ -40,7 +40,7 @@ static void print_cgroups(const json_t *info)
         json_is_false(json_object_get(info, "MemoryLimit")) ? "; memory cannot be limited" : "",
         json_is_false(json_object_get(info, "PidsLimit")) ? "; processes cannot be limited" : "");
 
-    doctor_line("", "its cgroups", text);
+    command_print_line("", "its cgroups", text);
 }
 
 /* How it contains */
@@ -71,8 +71,9 @@ static void print_security(const json_t *info)
         is_rootless = is_rootless || strcmp(described, "rootless") == 0;
         text = doctor_docker_join(text, described);
     }
-    doctor_line("", "its security", *text ? text : "no seccomp, AppArmor or SELinux");
-    doctor_line("", "rootless", is_rootless ? "yes" : "no: whoever may use it can become root");
+    command_print_line("", "its security", *text ? text : "no seccomp, AppArmor or SELinux");
+    command_print_line("", "rootless",
+                       is_rootless ? "yes" : "no: whoever may use it can become root");
     free(text);
 }
 
@@ -92,7 +93,7 @@ static void print_runtimes(const json_t *info)
         if (strncmp(name, "io.containerd.", strlen("io.containerd.")) != 0)
             text = doctor_docker_join(text, described);
     }
-    doctor_line("", "its runtimes", text);
+    command_print_line("", "its runtimes", text);
     free(text);
 }
 
@@ -124,7 +125,7 @@ static void print_runc(const json_t *version)
         return;
     release[strcspn(release, " \n")] = '\0';
     text = memory_format("%s%s%s%s", release, *build ? " (" : "", build, *build ? ")" : "");
-    doctor_line("", "runc", text);
+    command_print_line("", "runc", text);
 }
 
 static void print_answers(const struct engine_survey *survey, const char *name)
@@ -134,7 +135,7 @@ static void print_answers(const struct engine_survey *survey, const char *name)
                                          string_or(survey->version, "Version", "(unknown)"),
                                          string_or(survey->version, "ApiVersion", "(unknown)"));
 
-    doctor_line("yes", "engine", text);
+    command_print_line("yes", "engine", text);
     print_cgroups(survey->info);
     print_security(survey->info);
     print_runtimes(survey->info);
@@ -192,7 +193,7 @@ static void print_engine(const json_t *definition, enum need need)
     if (survey.err.code == ERROR_NONE)
         print_answers(&survey, name);
     else if (need == ENGINE_IS_NEEDED)
-        doctor_line("no", "engine", text);
+        command_print_line("no", "engine", text);
     engine_survey_deinit(&survey);
     engine_address_deinit(&address);
 }

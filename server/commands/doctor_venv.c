@@ -7,7 +7,7 @@
 #include "environments/interpreter/interpreter_question.h"
 #include "environments/interpreter/python_places.h"
 #include "environments/interpreter/search_path.h"
-#include "server/commands/doctor_line.h"
+#include "server/commands/command.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void print_python(const struct interpreter_answer *answer, const char *pa
                                             : "; no ensurepip, so its venvs get no pip: install "
                                               "python3-venv (Debian, Ubuntu) or uv");
 
-    doctor_line("yes", name, text);
+    command_print_line("yes", name, text);
 }
 
 /* Several places may lead to one program: shims, links. */
@@ -105,7 +105,7 @@ static void ask_all(struct survey *survey, const struct python_places *places)
         doctor_venv_ask(survey, places->paths[i]);
     ev_timer_stop(survey->loop, &survey->deadline);
     if (survey->is_over)
-        doctor_line("?", "further ones", "were not asked: that took too long");
+        command_print_line("?", "further ones", "were not asked: that took too long");
 }
 
 void doctor_venv_print(struct ev_loop *loop, struct process_host *host)
@@ -115,7 +115,7 @@ void doctor_venv_print(struct ev_loop *loop, struct process_host *host)
     struct python_places places;
 
     printf("venv\n");
-    doctor_line(uv ? "yes" : "no", "uv", uv ? uv : "packages are installed by pip");
+    command_print_line(uv ? "yes" : "no", "uv", uv ? uv : "packages are installed by pip");
     python_places_find(&places, "3");
     ask_all(&survey, &places);
     python_places_deinit(&places);

@@ -224,6 +224,23 @@ const json_t *config_tree(const struct config *config)
     return config->tree.root;
 }
 
+static bool is_stdio_alone(const char *const *addresses)
+{
+    return addresses[0] && strcmp(addresses[0], "stdio") == 0 && !addresses[1];
+}
+
+struct config_callers config_callers(const struct config *config, const char *const *addresses)
+{
+    const json_t *callers = json_object_get(config->tree.root, "callers");
+    const json_t *may_define = json_object_get(callers, "define_environments");
+
+    return (struct config_callers){
+        .define_environments = may_define ? json_is_true(may_define) : is_stdio_alone(addresses),
+        .allowed_images = json_object_get(callers, "allowed_images"),
+        .allowed_paths = json_object_get(callers, "allowed_paths"),
+    };
+}
+
 bool config_has_errors(const struct config *config)
 {
     return config->problems.count > 0;

@@ -35,6 +35,18 @@ void config_complain(struct config *config, const char *message, const char *poi
 
 bool config_has_errors(const struct config *config);
 
+/* What the operator lets callers define for themselves. */
+struct config_callers {
+    bool define_environments;     /* a call may define the environment that it runs in */
+    const json_t *allowed_images; /* borrowed: array of patterns, `*` for any characters */
+    const json_t *allowed_paths;  /* borrowed: array of absolute paths of directories */
+};
+
+/* As CONFIG says, which has no errors. ADDRESSES, NULL-terminated, are those that are really
+ * served, named by CONFIG or by the command line: where CONFIG says nothing, only the client that
+ * started this program over stdio may define environments. */
+struct config_callers config_callers(const struct config *config, const char *const *addresses);
+
 /* One line per error, each with its newline, in the order of the file; owned by the caller. */
 char *config_error_text(const struct config *config);
 

@@ -1,5 +1,3 @@
-#include "server/configuration/callers.h"
-
 #include "base/json.h"
 #include "server/configuration/config.h"
 
@@ -21,7 +19,7 @@ static bool may_define(const char *text, const char *const *addresses)
     bool result;
 
     assert_false(config_has_errors(config));
-    result = callers_read(config, addresses).define_environments;
+    result = config_callers(config, addresses).define_environments;
     config_free(config);
     return result;
 }
@@ -46,7 +44,7 @@ static void test_what_is_written_holds_for_all(void **state)
 static void expect_allowed(const char *text, const char *images, const char *paths)
 {
     struct config *config = config_parse("/etc/c.yaml", text, strlen(text));
-    struct callers callers = callers_read(config, STDIO);
+    struct config_callers callers = config_callers(config, STDIO);
     AUTO_FREE char *allowed_images = json_text(callers.allowed_images);
     AUTO_FREE char *allowed_paths = json_text(callers.allowed_paths);
 
