@@ -127,11 +127,14 @@ def confined(folder, command):
 # The scratch copy and its build
 
 
+def copied():
+    return sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*") if path.is_file())
+
+
 def copy_tree():
-    wanted = {path for path in tree.files()}
-    for path in [path for path in SOURCE.rglob("*") if path.is_file()]:
-        if path.relative_to(SOURCE) not in wanted:
-            path.unlink()
+    wanted = set(tree.files())
+    for path in set(copied()) - wanted:
+        (SOURCE / path).unlink()
     for path in wanted:
         target = SOURCE / path
         content = (tree.ROOT / path).read_bytes()
@@ -139,6 +142,11 @@ def copy_tree():
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             shutil.copymode(tree.ROOT / path, target)
+
+
+def text(path):
+    """Of the copy: whoever works in the tree meanwhile changes nothing here."""
+    return (SOURCE / path).read_text()
 
 
 def checked(command):
@@ -174,7 +182,7 @@ def functions_in(program):
 
 
 def public_functions(path):
-    return {function.name for function in c_source.parse(tree.text(path)).functions if not function.is_static}
+    return {function.name for function in c_source.parse(text(path)).functions if not function.is_static}
 
 
 @functools.cache
@@ -191,7 +199,7 @@ def compile_mutant(mutation, folder):
     """Returns the object file, or None when it does not compile."""
     command = list(compile_commands()[mutation.path])
     source = folder / pathlib.Path(mutation.path).name
-    source.write_text(mutation.apply(tree.text(mutation.path)))
+    source.write_text(mutation.apply(text(mutation.path)))
     object_file = folder / "mutant.o"
     command[command.index("-o") + 1] = str(object_file)
     command[command.index("-MF") + 1] = str(folder / "mutant.d")
@@ -268,11 +276,11 @@ def judge(mutation, tests, accepted):
 
 def choose(pattern, count, seed, tests):
     """COUNT mutations of the files whose path contains PATTERN, of those that a unit test has in it."""
-    paths = [str(path) for path in names.sources() if path.suffix == ".c" and pattern in str(path)]
+    paths = [str(path) for path in names.sources(copied()) if path.suffix == ".c" and pattern in str(path)]
     tested = [path for path in paths if path in compile_commands() and tests_of(path, tests)]
     if not tested:
         sys.exit(f"mutate: no source file that a unit test links has {pattern} in its path")
-    found = [mutation for path in tested for mutation in mutations.of_text(path, tree.text(path))]
+    found = [mutation for path in tested for mutation in mutations.of_text(path, text(path))]
     chosen = random.Random(seed).sample(found, min(count, len(found)))
     print(f"{len(chosen)} of {len(found)} mutations of {len(tested)} files, seed {seed}; "
           f"{len(paths) - len(tested)} files are in no unit test", flush=True)
@@ -308,7 +316,13 @@ def run_all(chosen, tests, counts):
             raise
 
 
+def on_signal(number, frame):
+    raise KeyboardInterrupt
+
+
 def main():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__.split("\n")[0])
     parser.add_argument("pattern", nargs="?", default="", help="only files whose path contains this")
     parser.add_argument("--count", type=int, default=60, help="how many mutations (60)")

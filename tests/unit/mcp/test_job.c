@@ -24,6 +24,7 @@ struct scene {
     json_t *params;       /* owned */
     unsigned last_number; /* of what was asked */
     bool cannot_be_asked; /* by whoever is on the other side */
+    bool asks_for_ever;   /* the prompt, in each round the same */
     unsigned withdrawn;
     unsigned done;
     struct error error;
@@ -70,7 +71,7 @@ static void on_done(struct mcp_request *request, json_t *result, const struct er
 static enum outcome start(struct invocation *call, struct error *err)
 {
     (void)err;
-    if (!invocation_answer(call, "a") || !invocation_answer(call, "b")) {
+    if (scene.asks_for_ever || !invocation_answer(call, "a") || !invocation_answer(call, "b")) {
         invocation_ask(call, "a", "roots/list", json_object());
         invocation_ask(call, "b", "sampling/createMessage", json_object());
         invocation_keep(call, json_string("kept"));
@@ -164,6 +165,21 @@ static void a_client_that_does_not_answer_is_not_waited_for_for_ever(void **stat
     assert_int_equal(scene.withdrawn, 1);
 }
 
+static void what_asks_for_ever_is_ended_after_eight_rounds(void **state)
+{
+    (void)state;
+    scene.asks_for_ever = true;
+    for (unsigned round = 1; round <= 8; round++) {
+        assert_int_equal(scene.done, 0);
+        assert_int_equal(scene.last_number, 2 * round);
+        answer(2 * round - 1);
+        answer(2 * round);
+    }
+    assert_int_equal(scene.done, 1);
+    assert_int_equal(scene.error.code, ERROR_LIMIT);
+    assert_string_equal(scene.error.message, "asked 8 times, and there is more to ask");
+}
+
 static void an_error_withdraws_what_else_was_asked(void **state)
 {
     struct error failed = ERROR_INIT;
@@ -224,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(it_goes_on_when_all_is_answered),
         TEST(a_client_that_does_not_answer_is_not_waited_for_for_ever),
+        TEST(what_asks_for_ever_is_ended_after_eight_rounds),
         TEST(an_error_withdraws_what_else_was_asked),
         TEST(a_request_that_is_cancelled_withdraws_what_was_asked),
         TEST(what_runs_after_its_answers_can_be_cancelled),
