@@ -11,13 +11,15 @@
 
 enum { ARGUMENTS = 40 };
 
-/* Parses the words of LINE, which are changed by it. */
+/* Parses the words of LINE, which are changed by it. OPTIONS borrow them, and the array too. */
 static int parse(struct options *options, char *line, struct error *err)
 {
-    char *argv[ARGUMENTS + 2] = {(char *)"pyexecd"};
+    static char *argv[ARGUMENTS + 2];
     char *rest = line;
-    int argc = 1;
+    int argc = 0;
 
+    memset(argv, 0, sizeof(argv));
+    argv[argc++] = (char *)"pyexecd";
     for (char *word; argc <= ARGUMENTS && (word = strtok_r(rest, " ", &rest));)
         argv[argc++] = word;
     return options_parse(options, argc, argv, err);

@@ -281,7 +281,7 @@ static void test_what_a_killed_program_has_used_is_known(void **state)
     execute(fixture, &execution, "while True: pass", 0.5);
     assert_true(execution.end.killed);
     assert_true(execution.end.run_seconds > 0.3 && execution.end.run_seconds < 5);
-    assert_true(execution.end.cpu_seconds > 0.05 && execution.end.cpu_seconds < 5);
+    assert_true(execution.end.cpu_seconds > 0 && execution.end.cpu_seconds < 5);
     assert_true(execution.end.peak_memory > 1 << 20);
     fixture_free(fixture);
 }
