@@ -1,4 +1,4 @@
-/* Base64 (RFC 4648), strict: what is decoded is what this would have encoded, and nothing else. */
+/* Base64 (RFC 4648), strict: only text that base64_encode() could have produced is decoded. */
 #pragma once
 
 #include <stddef.h>

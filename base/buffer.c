@@ -56,8 +56,8 @@ static void buffer_grow(struct buffer *buffer, size_t needed)
     buffer->capacity = capacity;
 }
 
-/* Room for LENGTH bytes more, and some to spare: who consumes little and appends little must not
- * have everything moved each time. */
+/* Makes room for LENGTH more bytes and some to spare, so that small appends and small reads in turn
+ * do not move the whole content each time. */
 static void buffer_make_room(struct buffer *buffer, size_t length)
 {
     buffer_compact(buffer);

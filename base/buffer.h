@@ -28,7 +28,7 @@ int buffer_append_string(struct buffer *buffer, const char *string, struct error
 int buffer_append_format(struct buffer *buffer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a buffer whose limit leaves room in any case. */
+/* The same for a buffer whose limit cannot be reached. */
 void buffer_print(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* OpenSSL fails here only without memory, which ends the program like every allocation. */
+/* OpenSSL fails here only when memory runs out, which ends the program as in memory.h. */
 #include "base/digest.h"
 
 #include <openssl/evp.h>

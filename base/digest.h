@@ -1,5 +1,5 @@
-/* SHA-256 (FIPS 180-4) of what is told piece by piece: names for things that are found again by
- * what they were made from. */
+/* SHA-256 (FIPS 180-4), fed piece by piece. A digest names a thing by what it was made from, so
+ * that it is found again. */
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@ enum {
     DIGEST_TEXT_BYTES = 65, /* 64 hexadecimal digits and a NUL */
 };
 
-/* Between digest_init and digest_finish, which must follow, it holds memory. */
+/* It holds memory from digest_init to digest_finish, which must follow. */
 struct digest {
     struct evp_md_ctx_st *context; /* owned */
 };
@@ -20,8 +20,8 @@ void digest_add(struct digest *digest, const void *data, size_t length);
 /* STRING and its NUL, so that "ab", "c" is not "a", "bc". NULL is different from "". */
 void digest_add_string(struct digest *digest, const char *string);
 
-/* Ends DIGEST, which has to be begun anew after it, and says it in hexadecimal. */
+/* Ends DIGEST and writes it in hexadecimal. Only digest_init may follow. */
 void digest_finish(struct digest *digest, char ret_text[DIGEST_TEXT_BYTES]);
 
-/* The same, but says it in bytes. */
+/* The same in bytes. */
 void digest_finish_bytes(struct digest *digest, unsigned char ret_bytes[DIGEST_BYTES]);

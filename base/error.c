@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is too long is cut, between characters. */
+/* A message that is too long is cut between characters. */
 __attribute__((format(printf, 3, 0))) static void format_text(char *text, size_t size,
                                                               const char *format, va_list arguments)
 {

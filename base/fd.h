@@ -1,4 +1,4 @@
-/* Descriptors: small operations on them that the C library makes long. */
+/* Operations on descriptors that take several lines with the C library alone. */
 #pragma once
 
 #include "base/error.h"
@@ -11,8 +11,8 @@ int fd_set_nonblocking(int fd, struct error *err);
 /* Writes all LENGTH bytes to a blocking FD, going on after signals. */
 int fd_write_all(int fd, const char *data, size_t length, struct error *err);
 
-/* What is left to read from a blocking FD, NUL-terminated, at most LIMIT bytes; owned by the
- * caller. NULL with ERR, ERROR_LIMIT when there is more. */
+/* Reads the rest of a blocking FD, NUL-terminated, at most LIMIT bytes; owned by the caller. NULL
+ * with ERR, ERROR_LIMIT when there is more. */
 char *fd_read_all(int fd, size_t limit, size_t *ret_length, struct error *err);
 
 /* The whole file at PATH, NUL-terminated, at most LIMIT bytes; owned by the caller. */

@@ -1,4 +1,4 @@
-/* HMAC-SHA-256 (RFC 2104): who does not know the key cannot make one. */
+/* HMAC-SHA-256 (RFC 2104): only who knows the key can make one. */
 #pragma once
 
 #include <stdbool.h>

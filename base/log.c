@@ -15,7 +15,7 @@
 
 enum { TEXT_BYTES = ERROR_MESSAGE_BYTES + 512, EVENT_STRING_BYTES = 200, TIME_BYTES = 32 };
 
-/* The one piece of state that is not owned by main: where a line goes must be known everywhere. */
+/* The log is needed everywhere, so its state is not owned by main. */
 static enum log_level threshold = LOG_LEVEL_WARNING;
 static bool on_journal;
 static bool on_terminal;

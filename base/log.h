@@ -17,11 +17,11 @@ enum log_level {
 /* Sets the least severe level that is written (default: warning). Call once, at start. */
 void log_open(enum log_level level);
 
-/* BEFORE is called before anything is written, by whoever has drawn on the same terminal; NULL:
- * nobody has. */
+/* Sets what is called before each line is written, for a display that draws on the same terminal;
+ * NULL: no such display. */
 void log_precede(void (*before)(void *data), void *data);
 
-/* True when what is as severe as LEVEL is written. */
+/* True when lines of LEVEL are written. */
 bool log_wants(enum log_level level);
 
 /* EVENT has happened, and MEMBERS, an object of strings, numbers and booleans, say more about it:

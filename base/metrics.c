@@ -51,7 +51,7 @@ struct series {
     unsigned long buckets[MOST_BUCKETS]; /* of those up to each bound, not of those below it too */
 };
 
-/* Not owned by main, as where the log goes is not: everybody counts. */
+/* Needed everywhere, as the log is, so not owned by main. */
 static struct {
     struct series *series; /* owned */
     size_t count;
@@ -90,7 +90,7 @@ static struct series *metrics_add(enum metric metric, const char *first, const c
     return series;
 }
 
-/* The last place is kept for all that have none. */
+/* The last series is kept for "other". */
 static struct series *find_or_add(enum metric metric, const char *first, const char *second)
 {
     struct series *series = metrics_find(metric, first, second);

@@ -1,8 +1,8 @@
-/* What the program counts, for Prometheus: how often things happen, and how long they take.
+/* Counters and histograms for Prometheus.
  *
- * Like the log it belongs to the whole program: whoever sees something happen counts it. A metric
- * has a line for each combination of its labels. Only so many are kept: what comes after that is
- * counted under "other", so that nobody can make it grow by the names it sends. */
+ * Like the log they belong to the whole program. A metric has a line for each combination of its
+ * labels. Further combinations are counted as "other" when METRICS_SERIES is reached, so that the
+ * names clients send cannot make it grow. */
 #pragma once
 
 #include "base/buffer.h"

@@ -76,8 +76,8 @@ struct search {
     PCRE2_SIZE position; /* at the last callout */
 };
 
-/* Called before each item of the pattern. What lies between two positions has been looked at, too,
- * which is quick for each character. */
+/* Called before each item of the pattern. The characters between two positions have been scanned,
+ * too, which costs little for each. */
 static int pattern_on_item(pcre2_callout_block *block, void *data)
 {
     struct search *search = data;

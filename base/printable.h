@@ -8,6 +8,6 @@
 void printable_clean(char *text);
 
 /* How many bytes at the start of clean TEXT take at most COLUMNS of a terminal, and how many they
- * take, in *RET_USED. A character beyond the alphabets is counted as two columns, which some are:
- * rather a column too many than a line that wraps. */
+ * take, in *RET_USED. A character that may be wide counts as two columns: a column too many is
+ * better than a line that wraps. */
 size_t printable_fit(const char *text, size_t columns, size_t *ret_used);

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* What has been found so far: SPELLING_INIT, then spelling_try for each candidate. */
+/* A search: SPELLING_INIT, then spelling_try for each candidate, then `nearest`. */
 struct spelling {
     const char *wrong;   /* borrowed: what was written */
     const char *nearest; /* borrowed: the best candidate, NULL when none is near */

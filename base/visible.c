@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is in them has no shape of its own: general categories Cc, Cf, Zl and Zp of Unicode 15,
- * letters and marks that are blank, and what belongs to nobody's alphabet. */
+/* Ranges of characters without a visible shape: general categories Cc, Cf, Zl and Zp of Unicode 15,
+ * blank letters and marks, and private use. */
 static const struct {
     uint32_t first;
     uint32_t last;

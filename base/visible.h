@@ -1,12 +1,12 @@
-/* Text from outside for a person who has to judge it: a character that cannot be seen, or that
- * moves others (controls, marks of direction, blanks without width), is named, as <U+202E>. */
+/* Text from outside, made fit for a person who has to judge it. A character that is invisible or
+ * moves others (controls, direction marks, zero-width blanks) is written as <U+202E>. */
 #pragma once
 
 #include <stddef.h>
 
 enum { VISIBLE_BYTES = 16 };
 
-/* How many bytes the first character of TEXT takes (LENGTH > 0). RET is how it is shown. What is no
+/* How many bytes the first character of TEXT takes (LENGTH > 0). RET is how it is shown. Ill-formed
  * UTF-8 is shown byte by byte. */
 size_t visible_character(const char *text, size_t length, char ret[VISIBLE_BYTES]);
 

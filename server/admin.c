@@ -141,7 +141,7 @@ static bool is_read(const struct http_exchange *exchange)
     return http_gate_has_method(exchange, "GET") || http_gate_has_method(exchange, "HEAD");
 }
 
-/* Web pages have no business here: a browser is told nothing, whatever name it came by. */
+/* Web pages get no answers, whatever host name they used. */
 static void admin_on_head(struct http_service *service, struct http_exchange *exchange)
 {
     static const char *const none[] = {NULL};
@@ -161,7 +161,7 @@ static void admin_on_head(struct http_service *service, struct http_exchange *ex
         admin_answer(admin_of(service), exchange);
 }
 
-/* Everything is answered when the head is there. */
+/* No request has a body worth waiting for: the head is answered. */
 static void admin_on_request(struct http_service *service, struct http_exchange *exchange)
 {
     (void)service;

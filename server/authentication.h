@@ -1,4 +1,4 @@
-/* Who may come in over TCP and HTTP, as the configuration says. */
+/* Access rules for TCP and HTTP, from the configuration. */
 #pragma once
 
 #include "server/token_file.h"
@@ -13,18 +13,18 @@ struct limits;
  * complained about in CONFIG, also environments that CONFIG does not have. */
 int authentication_read_tokens(struct config *config, struct token_file *ret);
 
-/* True when CONFIG has something that can be shown. */
+/* True when CONFIG has tokens of either kind. */
 bool authentication_is_configured(const struct config *config);
 
-/* Makes the authority for TOKENS, which are borrowed for the call; *RET is NULL where CONFIG has
- * nothing that can be shown. -1 after what is wrong has been complained about in CONFIG. */
+/* Makes the authority for TOKENS, which are borrowed for the call; *RET is NULL if CONFIG has no
+ * tokens of either kind. -1 after complaints in CONFIG. */
 int authentication_open(struct ev_loop *loop, struct config *config,
                         const struct token_file *tokens, struct authority **ret);
 
-/* What the principals of TOKENS, and all others that CONFIG lets in by a token, may do, in place of
- * what was set before. Who needs no token may do everything. */
+/* Replaces the limits of all principals that come in by a token, those of TOKENS and others.
+ * Clients that need no token have no limits. */
 void authentication_set_limits(struct limits *limits, const struct config *config,
                                const struct token_file *tokens);
 
-/* Others instead of the tokens that AUTHORITY has. */
+/* Replaces the tokens of AUTHORITY. */
 void authentication_set_tokens(struct authority *authority, const struct token_file *tokens);

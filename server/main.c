@@ -1,4 +1,4 @@
-/* The program: reads its command line, makes itself hard to look into, does what it was told. */
+/* The program: reads the command line, hardens the process, runs the command. */
 #include "base/log.h"
 #include "server/commands/command.h"
 #include "server/commands/options.h"
@@ -13,7 +13,8 @@
 
 enum { LARGE_BYTES = 128 * 1024 };
 
-/* What scripts of the same user could read or be sent by accident: nothing. */
+/* Scripts of the same user must not be able to read this process, nor to get anything of it by
+ * accident. */
 static void main_harden(void)
 {
     const struct rlimit no_core = {0};
@@ -24,8 +25,8 @@ static void main_harden(void)
     umask(S_IRWXG | S_IRWXO);
 }
 
-/* Set by hand it stays as it is: else each large answer raises it, and what the next one takes is
- * not given back. */
+/* A threshold that is set does not move. By default each large answer raises it, and the memory of
+ * the next one is not returned to the kernel. */
 static void return_large_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);

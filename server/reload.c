@@ -15,10 +15,10 @@ static const char *const changeable[] = {
     "keep_for", "limits",  "max_timeout",         "timeout",
 };
 
-/* The files that they name are read again. */
+/* Sections whose files are read again. */
 static const char *const renewable[] = {"tls", "token_file"};
 
-/* What of `limits` counts at the start. */
+/* Members of `limits` that are read only at the start. */
 static const char *const fixed_limits[] = {"connections", "connections_per_client"};
 
 struct config *reload_read(const struct config *current)

@@ -86,9 +86,8 @@ struct caller_rules *service_open_rules(struct config *config)
     return rules;
 }
 
-/* What is started beside the program itself, as in a build directory, or in the tree that was
- * installed with it, wherever that was moved; else where it should have been installed. Owned by
- * the caller. */
+/* A helper program: beside this program, as in a build directory, or in the tree installed with it,
+ * even if that was moved; else at its configured place. Owned by the caller. */
 static char *find_companion(const char *name)
 {
     static const char *const places[] = {"", "../libexec/pyexecd/"};
@@ -108,7 +107,7 @@ static char *find_companion(const char *name)
     return memory_format(PYEXECD_LIBEXECDIR "/%s", name);
 }
 
-/* Never silently: once for each thing, when it turns out. */
+/* Warns once for each missing feature, when it is noticed. */
 static void service_on_missing(void *data, const char *what)
 {
     (void)data;
@@ -145,8 +144,9 @@ static struct executor_settings read_queue(struct service *service, const json_t
     };
 }
 
-/* The root of the directories that are made for callers. What is dropped has its own root: nobody
- * who keeps directories longer looks there. Owned by the caller. */
+/* The root of the directories that are made for callers. Directories that are dropped with the
+ * program have their own root, since servers that keep theirs do not look there. Owned by the
+ * caller. */
 static char *service_open_root(const char *kind, enum service_keeping keeping, struct error *err)
 {
     AUTO_FREE char *state = strcmp(kind, "memory") == 0 ? state_directory_open_in_memory(err)
@@ -180,7 +180,7 @@ static int open_workplace(struct service *service, struct config *config,
     return service->workplace ? 0 : -1;
 }
 
-/* Environments keep what they have made also where working directories are in memory. */
+/* Environments keep what they have made on disk even if working directories are in memory. */
 static int open_catalog(struct service *service, struct config *config, struct error *err)
 {
     AUTO_FREE char *state = state_directory_open(err);
@@ -330,7 +330,7 @@ void service_drain(struct service *service)
     ev_prepare_stop(service->loop, &draining.prepare);
 }
 
-/* Nothing can be freed before nothing of theirs is left. */
+/* Nothing can be freed before everything of theirs is gone. */
 void service_close(struct service *service)
 {
     if (!service_is_idle(service))

@@ -1,4 +1,4 @@
-/* What runs scripts, put together from one configuration: everything below the transports. */
+/* Everything below the transports, built from one configuration: it runs the scripts. */
 #pragma once
 
 #include "base/error.h"
@@ -27,19 +27,19 @@ struct service {
     struct workplace *workplace;
 };
 
-/* How long working directories that were made for a caller are kept. */
+/* How long the working directories of callers are kept. */
 enum service_keeping {
     SERVICE_KEEP_DIRECTORIES, /* as configured */
     SERVICE_DROP_DIRECTORIES, /* no longer than they are used */
 };
 
-/* The environments of CONFIG, which work with what is in SETTINGS; those that cannot be made are
- * complained about in CONFIG. */
+/* Makes the environments of CONFIG with SETTINGS. For each that cannot be made there is a complaint
+ * in CONFIG. */
 struct catalog *service_open_catalog(const struct catalog_settings *settings,
                                      struct config *config);
 
-/* What callers who may define environments may define, as CONFIG says, which outlives it. NULL
- * after what is wrong has been complained about in CONFIG. */
+/* The rules for callers who may define environments. CONFIG outlives them. NULL after complaints in
+ * CONFIG. */
 struct caller_rules *service_open_rules(struct config *config);
 
 /* Opens everything. -1 with ERR; CONFIG, which must have had no errors, may then have some. It is
@@ -47,23 +47,23 @@ struct caller_rules *service_open_rules(struct config *config);
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
                  struct error *err);
 
-/* What CONFIG says of environments, of callers, of limits and times counts from now on; what runs
- * or waits goes on as it was begun. -1 when CONFIG, which must have had no errors, turns out to
- * have some: then nothing has changed. Else it is borrowed, in the place of the one before. */
+/* From now on the environments, callers, limits and times of CONFIG apply; running and waiting
+ * calls go on as they began. CONFIG must have no errors before. -1 when it turns out to have some,
+ * and then nothing has changed; otherwise it is borrowed in place of the previous one. */
 int service_reload(struct service *service, struct config *config);
 
-/* The environment NAME, borrowed; NULL with ERROR_USAGE, which tells a name that is nearly it. */
+/* The environment NAME, borrowed; NULL with ERROR_USAGE, which suggests a similar name. */
 struct environment *service_find_environment(const struct service *service, const char *name,
                                              struct error *err);
 
-/* The server serves from now on: environments look for what earlier servers left behind, and those
- * that do not wait for a call are prepared. */
+/* Called when the server begins to serve: environments look for what earlier servers left behind,
+ * and eager ones are prepared. */
 void service_begin(struct service *service);
 
 /* Kills everything that runs, at once. */
 void service_stop(struct service *service);
 
-/* Runs the loop until nothing is left of what was stopped, a few seconds at most. */
+/* Runs the loop until everything that was stopped is gone, for a few seconds at most. */
 void service_drain(struct service *service);
 
 /* Releases everything. What is not drained dies with the program. Harmless after a failed open. */

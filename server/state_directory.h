@@ -1,4 +1,4 @@
-/* Where the program keeps what outlives it: working directories, for a while. */
+/* The directory for what outlives the program, such as working directories. */
 #pragma once
 
 #include "base/error.h"

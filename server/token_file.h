@@ -1,11 +1,11 @@
-/* Who may come in by token, as the operator wrote it: a file that others may not read. It holds
- * either one token, as it is, and nothing else; or a line for each,
+/* The operator's file of tokens, which others may not read. It holds either one token, as it is,
+ * and nothing else; or a line for each,
  *
- *     # comments and empty lines are passed over
- *     NAME sha256:HEX [calls_per_minute=N] [concurrent_runs=N] [environments=A,B]
+ * # comments and empty lines are passed over     NAME sha256:HEX [calls_per_minute=N]
+ * [concurrent_runs=N] [environments=A,B]
  *
  * as `pyexecd token NAME` prints it. A name with several lines has several tokens, so that one can
- * be replaced while clients still show the other; what it may do stands on the first. */
+ * be replaced while clients still use the other; limits stand on the first line. */
 #pragma once
 
 #include "base/error.h"
@@ -54,8 +54,8 @@ int token_file_parse(const char *path, char *text, size_t length, struct token_f
     "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, uid-... or "      \
     "oauth-..."
 
-/* True for 1 to 64 letters, digits, dots, - and _ that are no name of ours: those of users
- * ("uid-"), of other authorities ("oauth-"), of clients without any ("tcp", "http"). */
+/* True for 1 to 64 letters, digits, dots, - and _ that are not reserved: those of users ("uid-"),
+ * of other authorities ("oauth-"), of clients without any ("tcp", "http"). */
 bool token_file_is_name(const char *name);
 
 /* True when it says what its principal may do. */

@@ -1,7 +1,6 @@
-/* libcurl, loaded with the first that fetches something. With all that it needs itself it is thirty
- * libraries and a third of the server's memory, which a server without containers goes without. So
- * nothing is linked with it: the functions of <curl/curl.h> that it calls are here, and pass on
- * what they get. */
+/* libcurl, loaded at the first use. With its own dependencies it is thirty libraries and a third of
+ * the server's memory, which a server without containers saves. So nothing links with it: this file
+ * defines the functions of <curl/curl.h> that are called, and each passes its arguments on. */
 #define CURL_DISABLE_TYPECHECK /* its macros stand for the functions that are defined here */
 #include "base/curl/curl_library.h"
 
@@ -203,8 +202,8 @@ void curl_slist_free_all(struct curl_slist *list)
     function(list);
 }
 
-/* What comes behind an option is a long, a curl_off_t or a pointer: of one size here, and passed in
- * one way, so libcurl finds what it looks for. */
+/* The argument behind an option is a long, a curl_off_t or a pointer. All have the same size here
+ * and are passed in the same way, so one type serves for all. */
 static_assert(sizeof(long) == sizeof(void *) && sizeof(curl_off_t) == sizeof(void *),
               "arguments of options have one size");
 

@@ -1,4 +1,4 @@
-/* libcurl, which is loaded when something is to be fetched. */
+/* libcurl, loaded at the first use. */
 #pragma once
 
 #include "base/error.h"

@@ -29,7 +29,7 @@ static void transfer_tell_progress(struct transfers *transfers)
     }
 }
 
-/* After each action: what it brought is told where libcurl may be called again. */
+/* Called after each action, when libcurl may be called again: reports what the action brought. */
 static void transfer_reap(struct transfers *transfers)
 {
     CURLMsg *message;

@@ -1,8 +1,8 @@
 /* HTTP transfers of libcurl, driven by the loop. curl_library_load comes before.
  *
- * libcurl may not be called from inside its own callbacks, and what is above cannot know when that
- * is: so they only take bytes and mark their transfer, and everything is told afterwards, once
- * libcurl has returned. Whoever is told may start and end any transfer. */
+ * libcurl must not be called from inside its own callbacks. So these callbacks only take bytes and
+ * mark their transfer; `progress` and `over` are called when libcurl has returned. They may start
+ * and end any transfer. */
 #pragma once
 
 #include "base/list.h"
@@ -15,7 +15,7 @@ struct transfers;
 struct transfer {
     CURL *easy; /* owned */
 
-    /* Something marked it; may be NULL where nothing does. */
+    /* The transfer was marked. May be NULL if nothing marks it. */
     void (*progress)(struct transfer *transfer);
 
     /* libcurl has finished. transfer_end is still to be called, now or later. */

@@ -1,5 +1,5 @@
-/* What does not fit in something that was sent, told in one error: every problem, in the order in
- * which they were found, as far as there is room. */
+/* The misfits of something that was sent, in one error: every problem in the order of discovery, as
+ * far as there is room. */
 #pragma once
 
 #include "base/error.h"

@@ -10,7 +10,7 @@ static size_t part_count(const json_t *value)
     return json_is_array(value) ? json_array_size(value) : json_object_size(value);
 }
 
-/* What is in SEEN is seen in PLACE, too. */
+/* Marks in PLACE what is marked in SEEN. */
 static void schema_applicator_merge(struct schema_place *place, const unsigned char *seen)
 {
     size_t count = place->seen ? part_count(place->value) : 0;
@@ -110,7 +110,7 @@ static bool check_all(struct schema_run *run, const struct schema_rule *rule,
     return fits;
 }
 
-/* All of them are tried where it matters which items and members they evaluate. */
+/* All schemas are tried if it matters which items and members they evaluate. */
 static bool check_any(struct schema_run *run, const struct schema_rule *rule,
                       struct schema_place *place)
 {

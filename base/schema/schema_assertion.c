@@ -41,8 +41,8 @@ static char *type_list(const json_t *types)
     return text;
 }
 
-/* Says that PLACE is not what the schema of RULE calls its values; false when it has no words for
- * them. What is written only, such as a password, is not shown. */
+/* Reports that PLACE is not what the description of RULE's schema says; false when there is no
+ * description. A write-only value, such as a password, is not shown. */
 static bool report_in_words(struct schema_run *run, const struct schema_rule *rule,
                             const struct schema_place *place)
 {

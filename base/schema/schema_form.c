@@ -1,5 +1,5 @@
-/* What to say when a value fits none of several schemas. Telling all that is wrong with it under
- * each of them helps nobody: mostly one is meant, and its type or a member such as "type" shows
+/* The message for a value that fits none of several schemas. A list of what is wrong under each of
+ * them is no help: usually one is meant, and the value's type or a member such as "type" shows
  * which. */
 #include "base/cleanup.h"
 #include "base/json.h"

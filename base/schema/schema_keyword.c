@@ -1,10 +1,10 @@
-/* The keywords there are, and finding the rules made of them. */
+/* The keywords, and the search for rules by keyword. */
 #include "base/schema/schema_node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Keywords that say who a schema is, or nothing that is checked. */
+/* Keywords that identify a schema or check nothing. */
 static const struct schema_keyword schema_identities[] = {
     {"$schema", SCHEMA_SHAPE_DIALECT, NULL},
     {"$id", SCHEMA_SHAPE_IDENTIFIER, NULL},

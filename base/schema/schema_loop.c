@@ -1,5 +1,5 @@
-/* A schema that leads back to itself by a reference, at the same value, would never be done with
- * it. One that does so at an item or a member is done when the value ends. */
+/* A schema that refers to itself for the same value would never end. One that refers to itself for
+ * an item or a member ends with the value. */
 #include "base/schema/schema_node.h"
 
 static int schema_loop_visit(struct schema_node *node, size_t depth, struct error *err);

@@ -161,11 +161,11 @@ bool schema_spend(struct schema_run *run, size_t steps);
 bool schema_matches(struct schema_run *run, const struct pattern *pattern, const char *text,
                     size_t length);
 
-/* No answer can be had; REASON is static. Returns false. */
+/* Gives the run up: there will be no answer, and REASON (static) says why. Returns false. */
 bool schema_give_up(struct schema_run *run, const char *reason);
 
-/* Whether a problem reported now would be heard. If not, its message need not be made, and behind
- * one problem others need not be looked for. */
+/* False when a report would be dropped: then its message need not be made, and the search for
+ * problems can stop at the first. */
 bool schema_listens(const struct schema_run *run);
 
 /* Reports a problem and returns false. */

@@ -1,5 +1,5 @@
 /* The keywords that apply other schemas to the parts of a value: items of an array, members of an
- * object. Each marks the parts it has looked at; what nobody has is for "unevaluated...". */
+ * object. Each marks the parts that it has evaluated; "unevaluated..." takes the rest. */
 #include "base/json.h"
 #include "base/schema/schema_node.h"
 #include "base/spelling.h"
@@ -134,7 +134,7 @@ static bool check_member(const struct schema_parts_walk *walk, const struct sche
     return schema_evaluate(walk->run, node, &member);
 }
 
-/* Calls CHECK for each member, until there is no sense in going on. */
+/* Calls CHECK for each member until a further problem would not be reported. */
 static bool schema_parts_check_members(struct schema_parts_walk *walk,
                                        bool (*check)(const struct schema_parts_walk *))
 {
@@ -293,7 +293,7 @@ static bool check_unevaluated_items(struct schema_run *run, const struct schema_
     return fits;
 }
 
-/* "unevaluated..." must come last: it asks what all others have evaluated. */
+/* "unevaluated..." must come last: it needs the marks of all others. */
 const struct schema_keyword schema_part_keywords[] = {
     {"prefixItems", SCHEMA_SHAPE_SCHEMAS, check_prefix},
     {"items", SCHEMA_SHAPE_SCHEMA, check_items},

@@ -1,4 +1,4 @@
-/* What the value of each keyword must be for the schema to be one. */
+/* The shape that the value of each keyword must have. */
 #include "base/memory.h"
 #include "base/schema/schema_node.h"
 #include "base/schema/schema_value.h"

@@ -1,5 +1,5 @@
-/* JSON values as JSON Schema sees them: numbers have no types beside being whole or not, objects no
- * order. */
+/* JSON values as JSON Schema sees them: a number is whole or not and has no other type, and members
+ * have no order. */
 #pragma once
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
-/* What the program can be asked to do, one file each. Every command returns the exit status of the
- * program, after sysexits.h, and has told on stderr what went wrong. */
+/* The commands, one file each. Every command returns the exit status of the program, after
+ * sysexits.h, and reports failures on stderr. */
 #pragma once
 
 #include "base/error.h"

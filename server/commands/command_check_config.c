@@ -1,5 +1,5 @@
-/* `pyexecd --check-config`: every error of the configuration, also those that only show when it is
- * used: an interpreter that is not there, a token that cannot be read. */
+/* `pyexecd --check-config`: every error of the configuration, also those that show only in use: a
+ * missing interpreter, an unreadable token. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
-/* `pyexecd doctor`: what is there, what is missing, what follows from it. What counts is shown by
- * doing it: each environment runs a script of one line. */
+/* `pyexecd doctor`: what is there, what is missing, and what follows. Each environment proves
+ * itself by running a script of one line. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
-/* `pyexecd run`: one script from the command line, the same way as a call's. What it prints is
- * passed on as it comes, and its exit code. */
+/* `pyexecd run`: runs one script from the command line as a call would. Its output is passed on as
+ * it comes, and so is its exit code. */
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -39,7 +39,7 @@ struct command_run {
     struct step_line line; /* shown while the environment is prepared */
 };
 
-/* Ends the run that nobody wants any more. */
+/* Cancels the run. */
 static void command_run_give_up(struct command_run *invocation, int status)
 {
     if (!invocation->run)
@@ -83,7 +83,7 @@ static int command_run_exit_status(const struct run_report *report, json_int_t c
     return code < 0 ? EXIT_SIGNAL_BASE - (int)code : (int)code;
 }
 
-/* Tells what the script itself could not tell. */
+/* Prints what the script itself could not. */
 static int command_run_conclude(const struct run_report *report, const json_t *structured)
 {
     const char *error = json_object_get_string(structured, "error");

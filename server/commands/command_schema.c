@@ -1,4 +1,4 @@
-/* `pyexecd schema`: the tool, for programs that call models themselves. */
+/* `pyexecd schema`: the tools in a provider's form, for programs that call models themselves. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "environments/callers/caller_rules.h"
@@ -32,7 +32,7 @@ static json_t *command_schema_declare(const struct provider *provider,
                                       });
 }
 
-/* The definition of environments is declared where a server of this configuration would take it. */
+/* `environment_definition` is declared if a server with this configuration would accept it. */
 static int command_schema_print(const struct provider *provider, const struct options *options,
                                 struct config *config)
 {

@@ -1,4 +1,4 @@
-/* The server: everything below, the tool on top of it, and the transports that clients come in by.
+/* The server: the service, the tools on top of it, and the transports.
  *
  * It ends when its stdio peer is gone, or on the first SIGTERM or SIGINT: clients get no more
  * answers, everything that runs is killed, and the program waits for that for a few seconds. A
@@ -101,7 +101,7 @@ static void command_serve_on_signal(struct ev_loop *loop, struct ev_signal *watc
 
 /* Tools */
 
-/* What the tool works with, as the newest configuration has it. */
+/* What the tools work with, from the newest configuration. */
 static struct run_python_settings tool_settings(struct server *server)
 {
     const struct config_callers callers = config_callers(server->config, server->addresses);
@@ -138,7 +138,7 @@ static int open_tools(struct server *server, struct error *err)
 
 /* Another configuration */
 
-/* The environments and the tool are as in CONFIG, or nothing has changed. */
+/* Takes environments and tools from CONFIG, or changes nothing. */
 static int reload_service(struct server *server, struct config *config)
 {
     struct config *before = server->config;
@@ -162,7 +162,7 @@ static void take_over_principals(struct server *server, const struct config *con
     authentication_set_limits(principals_limits(server->mcp.principals), config, tokens);
 }
 
-/* CONFIG (taken) counts from now on, or not at all. */
+/* Applies CONFIG (taken) as a whole or not at all. */
 static void take_over(struct server *server, struct config *config)
 {
     struct token_file tokens = {0};
@@ -237,7 +237,7 @@ static void command_serve_stop_watchers(struct server *server)
     ev_signal_stop(server->service.loop, &server->hangup);
 }
 
-/* What is wrong with the tokens has been complained about in the configuration. */
+/* Problems with the tokens are complaints in the configuration. */
 static int open_authority(struct server *server)
 {
     struct token_file tokens = {0};
@@ -313,7 +313,7 @@ static int command_serve_open_transport(struct server *server, struct error *err
     return server->transport ? 0 : -1;
 }
 
-/* Ends what runs and gives everything back, top down. */
+/* Stops everything and releases it, top down. */
 static void shut_down(struct server *server)
 {
     transport_free(STEAL_PTR(server->transport));
@@ -331,7 +331,7 @@ static void shut_down(struct server *server)
     service_close(&server->service);
 }
 
-/* Once clients can come, and a service manager knows it, signals are ours. */
+/* Signals are handled from the moment that clients can connect and the service manager knows it. */
 static int open_server(struct server *server, struct error *err)
 {
     if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES, err) < 0)

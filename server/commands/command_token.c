@@ -1,5 +1,5 @@
-/* `pyexecd token NAME`: a token that nobody can guess, and the line by which the server knows it.
- * The token itself is printed once and kept nowhere. */
+/* `pyexecd token NAME`: a random token, and the line for the token file. The token itself is
+ * printed once and kept nowhere. */
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/json.h"

@@ -77,7 +77,7 @@ static void print_security(const json_t *info)
     free(text);
 }
 
-/* What containerd calls the same programs is left out. */
+/* containerd's names for the same programs are left out. */
 static void print_runtimes(const json_t *info)
 {
     const char *standard = string_or(info, "DefaultRuntime", "");
@@ -142,7 +142,7 @@ static void print_answers(const struct engine_survey *survey, const char *name)
     print_runc(survey->version);
 }
 
-/* Why there may be nothing at the socket PATH. */
+/* A guess why no engine answers at the socket PATH. */
 static const char *explain_absence(const char *path)
 {
     static const char *const engines[] = {"/usr/bin/dockerd", "/usr/sbin/dockerd",

@@ -1,8 +1,9 @@
-/* What `pyexecd doctor` says about Docker engines. */
+/* The part of `pyexecd doctor` about Docker engines. */
 #pragma once
 
 #include <jansson.h>
 
-/* Looks at the engines of the docker environments among DEFINITIONS, by name; where there are none,
- * at the one that the docker command would find, and says nothing when that does not answer. */
+/* Asks the engine of each docker environment in DEFINITIONS (by name). Without such an environment
+ * it asks the engine that the docker command would use and prints nothing if that does not answer.
+ */
 void doctor_docker_print(const json_t *definitions);

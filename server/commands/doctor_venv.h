@@ -1,4 +1,4 @@
-/* What `pyexecd doctor` says about what venvs are made from. */
+/* The part of `pyexecd doctor` about the Pythons that venvs are made from. */
 #pragma once
 
 #include <ev.h>

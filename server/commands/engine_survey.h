@@ -1,4 +1,4 @@
-/* What a Docker engine says of itself, for people to read. */
+/* A Docker engine's description of itself. */
 #pragma once
 
 #include "base/error.h"
@@ -15,6 +15,7 @@ struct engine_survey {
     struct error err;
 };
 
-/* Asks the engine at ADDRESS, which is taken, and waits for its answers that long at most. */
+/* Asks the engine at ADDRESS (taken) and waits for the answers for ENGINE_SURVEY_SECONDS at most.
+ */
 void engine_survey_make(struct engine_survey *survey, struct engine_address *address);
 void engine_survey_deinit(struct engine_survey *survey);

@@ -1,5 +1,5 @@
-/* The signals that end a command: while it watches them, they end the loop instead of the program,
- * which so can clean up. */
+/* The signals that end a command. While they are watched they end the loop instead of the program,
+ * so that the command can clean up. */
 #pragma once
 
 #include <ev.h>
@@ -14,8 +14,8 @@ struct interruption {
 
 void interruption_start(struct interruption *interruption, struct ev_loop *loop);
 
-/* From then on a signal ends the program again. */
+/* Stops watching: a signal ends the program again. */
 void interruption_stop(struct interruption *interruption);
 
-/* What a command that signal NUMBER has ended returns, as the shells do. */
+/* The exit status of a command that was ended by signal NUMBER, as in shells. */
 int interruption_status(int number);

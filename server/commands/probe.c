@@ -1,4 +1,4 @@
-/* Whatever changes the process that tries it (namespaces, mounts) is tried in a child. */
+/* Probes that change the process (namespaces, mounts) run in a child. */
 #include "server/commands/probe.h"
 
 #include "base/cleanup.h"
@@ -24,7 +24,7 @@ enum {
 
 #define LANDLOCK_CREATE_RULESET_VERSION_FLAG 1
 
-/* Runs TRY in a child; its errno comes back, 0 for success. */
+/* Runs TRY in a child and returns its errno, 0 for success. */
 static int errno_of_child(int (*try)(void))
 {
     int status;
@@ -145,7 +145,7 @@ static bool try_close_range(char *detail)
     return report_errno(syscall(SYS_close_range, ~0u, ~0u, 0) < 0 ? errno : 0, detail);
 }
 
-/* What runs are limited and killed by is found out by the code that does it. */
+/* The code that limits and kills runs answers for itself. */
 static bool try_cgroup(bool (*offers)(const struct cgroup_tree *tree), char *detail)
 {
     struct cgroup_tree *tree = cgroup_tree_new();

@@ -1,4 +1,4 @@
-/* What the kernel gives, tried out one feature at a time; for `doctor`. */
+/* Kernel features, tried out one at a time for `doctor`. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,5 +15,5 @@ struct probe {
     bool (*try)(char *detail);
 };
 
-/* All probes, in the order in which they are worth reading. Static storage. */
+/* All probes in the order of the report. Static storage. */
 const struct probe *probe_list(size_t *ret_count);

@@ -1,5 +1,5 @@
-/* Each provider takes a subset of JSON Schema. What it does not take of our limits moves into the
- * description, where the model reads it; the server checks the arguments in any case. */
+/* Each provider accepts a subset of JSON Schema. Limits that it does not accept are moved into the
+ * description, where the model reads them; the server checks the arguments in any case. */
 #include "server/commands/provider.h"
 
 #include "base/json.h"
@@ -134,7 +134,7 @@ static void move_limits(json_t *property, unsigned kept)
             move_limit(property, &limit_keywords[i]);
 }
 
-/* Lets PROPERTY be null, which this server takes as absent. */
+/* Allows null for PROPERTY; this server treats null as absent. */
 static void make_nullable(json_t *property)
 {
     json_t *type = json_object_get(property, "type");
@@ -170,7 +170,7 @@ static void require_all(json_t *schema)
     json_object_set_new(schema, "required", names);
 }
 
-/* Leaves out what a call can do without. */
+/* Removes optional objects. */
 static void drop_objects(json_t *schema)
 {
     json_t *properties = json_object_get(schema, "properties");

@@ -1,4 +1,4 @@
-/* The tool as the providers of language models want it for function calling, made from the one
+/* A tool in the form that a provider of language models wants for function calling, made from the
  * schema that MCP clients see. */
 #pragma once
 

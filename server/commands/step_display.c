@@ -30,7 +30,7 @@ enum {
     FRAME_BYTES = 64 * 1024,
 };
 
-/* A frame is bounded by the terminal; of one that is not, the rest is left out. */
+/* The terminal bounds a frame; the rest of a longer one is left out. */
 static void frame_append(struct buffer *frame, const char *text, size_t length)
 {
     struct error ignored = ERROR_INIT;
@@ -130,7 +130,7 @@ static void frame_append_lines(struct buffer *frame, const struct step_display *
     frame_append_string(frame, back);
 }
 
-/* In one piece, so that nothing flickers. Whoever does not see it has lost nothing else. */
+/* Written in one piece, so that nothing flickers. A failure loses only this frame. */
 static void step_display_draw(struct step_display *display)
 {
     struct error ignored = ERROR_INIT;

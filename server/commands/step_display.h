@@ -1,10 +1,10 @@
-/* Shows people the steps of preparations, on stderr: on a terminal one line for each that is under
- * way, redrawn in place, elsewhere one line for each step.
+/* Shows the steps of preparations on stderr: on a terminal one line for each preparation, redrawn
+ * in place; elsewhere one line for each step.
  *
- *     science  installing numpy                  [######--------------]   31 %  12.4 s
+ * science  installing numpy                  [######--------------]   31 %  12.4 s
  *
- * The lines stand below whatever else is written: the cursor rests at their start, and who writes
- * takes them away first (step_display_hide; the log does so by itself). They come again soon. */
+ * The lines stand below all other output, and the cursor rests at their start. Other output hides
+ * them first (step_display_hide; the log does so by itself); they are drawn again soon. */
 #pragma once
 
 #include "base/list.h"
@@ -30,7 +30,7 @@ struct step_display {
     ev_timer timer; /* draws; running while there are lines and the terminal can be drawn on */
 };
 
-/* One at a time: it is the one that the log hides. */
+/* There may be one display at a time: the log hides it. */
 void step_display_init(struct step_display *display, struct ev_loop *loop);
 void step_display_deinit(struct step_display *display);
 
@@ -44,10 +44,10 @@ void step_display_remove(struct step_display *display, struct step_line *line);
 void step_display_update(struct step_display *display, struct step_line *line,
                          const struct preparation_step *step);
 
-/* For the progress of a run: shows LINE from the first STEP to the one that is NULL, to people who
- * look on. Who reads stderr for what the script prints gets nothing else. */
+/* For the progress of a run: shows LINE from the first STEP to the one that is NULL, but only on a
+ * terminal: elsewhere stderr carries the output of the script alone. */
 void step_display_follow(struct step_display *display, struct step_line *line,
                          const struct preparation_step *step);
 
-/* Takes the lines away until they are drawn the next time. */
+/* Hides the lines until the next drawing. */
 void step_display_hide(struct step_display *display);

@@ -1,4 +1,4 @@
-/* What stands behind a descriptor that people may be looking at. */
+/* A descriptor that may be a terminal. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* The configuration: YAML, checked against schemas/config.json, every error with its place.
  *
  * YAML becomes a jansson tree and, beside it, the line and column of every value and key, found by
- * JSON Pointer. Whatever finds a fault later (an interpreter that is not there) reports it at the
- * same place, so all errors look alike: `file:line:col: path: what is wrong`. */
+ * JSON Pointer. Later findings (a missing interpreter) are reported at the same place, so all
+ * errors look alike: `file:line:col: path: what is wrong`. */
 #pragma once
 
 #include "base/error.h"
@@ -12,9 +12,9 @@
 
 struct config;
 
-/* Reads PATH; or, when PATH is NULL, makes the configuration that has only defaults. Never NULL:
- * what is wrong is kept in it, see config_has_errors. A file that group or others may write is
- * refused: whoever can write it decides what is executed. */
+/* Reads PATH; or, when PATH is NULL, makes the configuration that has only defaults. Never NULL: it
+ * keeps its errors, see config_has_errors. A file that group or others may write is refused, since
+ * it decides what is executed. */
 struct config *config_load(const char *path);
 
 /* True when the file could not be opened at all; that is also an error of the configuration. */

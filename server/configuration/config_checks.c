@@ -111,7 +111,7 @@ static void check_default_environment(struct config *config, json_t *root)
         json_object_set_new(root, "default_environment", json_string(name));
 }
 
-/* Any user of this machine can reach a TCP port, so who may come in is said in so many words. */
+/* Any user of this machine can reach a TCP port, so access must be configured explicitly. */
 static void check_port(struct config *config, const json_t *root, const struct address *address,
                        size_t index)
 {
@@ -143,7 +143,7 @@ static void check_https(struct config *config, const json_t *root)
     }
 }
 
-/* What cannot be read as an address has been complained about. */
+/* Texts that are no address have their complaint already. */
 static void check_tcp(struct config *config, const json_t *root)
 {
     const json_t *text;

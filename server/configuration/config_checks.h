@@ -1,4 +1,4 @@
-/* What the keys of a configuration say about each other, which JSON Schema cannot. */
+/* Checks between the keys of a configuration, which JSON Schema cannot express. */
 #pragma once
 
 #include "server/configuration/config.h"

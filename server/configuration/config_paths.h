@@ -1,5 +1,5 @@
-/* Paths in a configuration: relative ones begin in the folder of its file, wherever the server was
- * started. */
+/* Paths in a configuration: relative ones start at the folder of its file, not at the server's
+ * current directory. */
 #pragma once
 
 #include "base/schema/schema.h"
@@ -10,8 +10,8 @@
  * that can be named. */
 char *config_paths_folder(const char *file);
 
-/* What the string VALUE of a schema's FORMAT is as seen from anywhere, new; NULL when FORMAT is not
- * one of paths, or VALUE is nothing that may be one: the schema says so. */
+/* The absolute path for the string VALUE of a schema's FORMAT, new; NULL when FORMAT is not one of
+ * paths, or VALUE cannot be a path, which the schema reports. */
 json_t *config_paths_read(const char *folder, const char *format, const json_t *value);
 
 /* Makes the keys of `volumes` absolute in every environment of ROOT, which fits its schema. REPORT

@@ -1,6 +1,6 @@
 /* The step between a YAML tree and its JSON Schema: members that were left out get their defaults,
- * and strings that stand for something (a size, a path) are read, with better sentences for what is
- * wrong than a pattern can give. */
+ * and strings with a meaning (a size, a path) are read, with better messages than a pattern could
+ * give. */
 #pragma once
 
 #include "base/schema/schema.h"

@@ -1,4 +1,4 @@
-/* What is wrong with a configuration, for people: `file:line:col: path: what is wrong`. */
+/* The errors of a configuration: `file:line:col: path: what is wrong`. */
 #pragma once
 
 #include "server/configuration/yaml_tree.h"

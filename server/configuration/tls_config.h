@@ -8,6 +8,6 @@ struct tls;
  */
 int tls_config_open(struct config *config, struct tls **ret);
 
-/* Reads the files that CONFIG names again; what is wrong is logged, and TLS, which may be NULL,
- * stays as it was. */
+/* Reads the files of CONFIG again. On an error, which is logged, TLS (may be NULL) stays as it was.
+ */
 void tls_config_reload(struct tls *tls, const struct config *config);

@@ -382,7 +382,7 @@ static json_t *read_value(struct yaml_reader *reader, const yaml_event_t *event,
     return value;
 }
 
-/* True for the event of a scalar that is nothing at all: `---` and then the end. */
+/* True for the event of an empty document: `---` and then the end. */
 static bool is_nothing(const yaml_event_t *event)
 {
     return event->type == YAML_SCALAR_EVENT && event->data.scalar.length == 0 &&
