@@ -30,7 +30,7 @@ RESULTS = BUILD / "test-results"
 CLIENTS = ROOT / ".deps" / "clients"
 PYTHON = "/usr/bin/python3"
 
-STAGE_SECONDS = 1200  # a stage that takes longer will never end
+STAGE_SECONDS = 1800  # a stage that takes longer will never end
 END_SECONDS = 30
 NOTHING_MATCHES = 5  # pytest's exit status
 NOBODY = 65534
@@ -41,40 +41,54 @@ REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000"}
 
 class Stage:
     """One command. NAME is that of its result file in RESULTS, copied from RESULT where the command
-    leaves it elsewhere; TITLE is for people, MORE is for Popen."""
+    leaves it elsewhere; TITLE is for people, MORE is for Popen. ACCEPTED are the exit statuses that
+    need no failed test to explain them."""
 
-    def __init__(self, name, title, command, result=None, **more):
+    def __init__(self, name, title, command, result=None, accepted=(0,), **more):
         self.name = name
         self.title = title
         self.command = [str(word) for word in command]
         self.result = result
+        self.accepted = accepted
         self.more = {"cwd": ROOT, **more}
         self.process = None
-        self.report = ""
 
     def run(self):
+        """Runs it to its end; what there is to tell of it."""
         begun = time.monotonic()
         with tempfile.TemporaryFile() as output:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
                                             stderr=subprocess.STDOUT, start_new_session=True,
                                             **self.more)
-            limit = threading.Timer(STAGE_SECONDS, self.end)
-            limit.start()
-            _, status, used = os.wait4(self.process.pid, 0)
-            limit.cancel()
-            self.process.returncode = os.waitstatus_to_exitcode(status)
+            used = self.wait()
             output.seek(0)
             text = output.read().decode(errors="replace")
+        taken = time.monotonic() - begun
+        if taken > STAGE_SECONDS:
+            text += f"This has not come to its end in {STAGE_SECONDS} s, and was ended.\n"
         self.keep_result()
-        if self.process.returncode != NOTHING_MATCHES:
-            self.report = (f"\n== {self.title}: {time.monotonic() - begun:.0f} s, "
-                           f"{used.ru_utime + used.ru_stime:.0f} s of CPU\n{text}")
+        if self.process.returncode == NOTHING_MATCHES:
+            return ""
+        return (f"\n== {self.title}: {taken:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU\n"
+                f"{text}")
+
+    def wait(self):
+        """Waits for its end, not for ever; what it has used."""
+        limit = threading.Timer(STAGE_SECONDS, self.end)
+        limit.start()
+        _, status, used = os.wait4(self.process.pid, 0)
+        limit.cancel()
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return used
 
     def keep_result(self):
         if self.result and self.result.exists():
             shutil.copy(self.result, RESULTS / f"{self.name}{self.result.suffix}")
-        if self.process.returncode not in (0, NOTHING_MATCHES):
-            (RESULTS / f"{self.name}.status").write_text(f"{self.process.returncode}\n")
+        if self.process.returncode not in self.accepted:
+            self.keep_status(self.process.returncode)
+
+    def keep_status(self, status):
+        (RESULTS / f"{self.name}.status").write_text(f"{status}\n")
 
     def end(self):
         """Asks it to end, with all that it has started, and sees to it that it does."""
@@ -128,7 +142,8 @@ class Suite:
             name, title = f"{name}-serial", f"{title}, one at a time"
         command = [PYTHON, "-m", "pytest", *self.choice(marks, workers),
                    f"--junitxml={RESULTS / name}.xml", f"tests/{folder}"]
-        return Stage(name, title, command, env={**os.environ, **environment})
+        accepted = (0, NOTHING_MATCHES) if self.pattern else (0,)
+        return Stage(name, title, command, accepted=accepted, env={**os.environ, **environment})
 
     def choice(self, marks, workers):
         return ["--matching", self.pattern, "-m", marks, *["--long"] * self.long,
@@ -217,7 +232,7 @@ class Copy:
         short = f"--basetemp={self.home}/t"  # the path of a socket is at most 107 bytes
         return Stage(
             stage.name, stage.title, [*AS_NOBODY, *command, short],
-            result=self.home / f"{stage.name}.xml", cwd=self.source,
+            result=self.home / f"{stage.name}.xml", accepted=stage.accepted, cwd=self.source,
             env={"HOME": str(self.home), "TMPDIR": str(self.home), "LANG": "C.UTF-8",
                  "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
                  "PYEXECD": str(self.source / "build/pyexecd")})
@@ -232,14 +247,21 @@ class Run:
     def __init__(self):
         self.telling = threading.Lock()
         self.running = set()
+        self.ending = False
 
     def lane(self, stages):
         for stage in stages:
+            if self.ending:
+                return
             self.running.add(stage)
-            stage.run()
+            try:
+                report = stage.run()
+            except OSError as error:
+                report = f"\n== {stage.title}: {error}\n"
+                stage.keep_status(error)
             self.running.remove(stage)
             with self.telling:
-                print(stage.report, end="", flush=True)
+                print(report, end="", flush=True)
 
     def side_by_side(self, lanes):
         threads = [threading.Thread(target=self.lane, args=(lane,), daemon=True) for lane in lanes]
@@ -250,6 +272,7 @@ class Run:
 
     def end(self):
         deadline = time.monotonic() + 2 * END_SECONDS
+        self.ending = True
         for stage in list(self.running):
             stage.end()
         while self.running and time.monotonic() < deadline:

@@ -125,14 +125,14 @@ class Rows:
     def test_a_timeout_keeps_what_was_printed_and_has_the_fields_of_any_result(self, server):
         code = ("import sys, time\nprint('out', flush=True)\n"
                 "print('err', file=sys.stderr, flush=True)\ntime.sleep(100)")
-        result = server.run(code, arguments={"timeout": 1})
+        result = server.run(code, arguments={"timeout": 2})
         assert result["timed_out"] and not result["success"]
         assert (result["stdout"], result["stderr"]) == ("out\n", "err\n"), result
         assert result["returncode"] == -signal.SIGKILL
         assert set(result) == set(server.run("print(1)"))
 
     def test_a_timeout_kills_all_that_the_script_has_started(self, server, folder):
-        result = server.run(CHILD_BEATS, arguments={"timeout": 1})
+        result = server.run(CHILD_BEATS, arguments={"timeout": 2})
         assert result["timed_out"] and result["stdout"] == "started\n", result
         assert not still_beats(folder / "script", folder / "grandchild")
         assert not server.survivors(1)
@@ -142,7 +142,7 @@ class Rows:
                 "for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
                 "    signal.signal(number, signal.SIG_IGN)\n"
                 "time.sleep(100)")
-        result = server.run(code, arguments={"timeout": 1})
+        result = server.run(code, arguments={"timeout": 2})
         assert result["timed_out"] and result["stdout"] == "begun\n", result
         assert not server.survivors(1)
 

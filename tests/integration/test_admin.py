@@ -85,7 +85,7 @@ def test_while_the_server_stops_it_says_so(port):
 
 
 def test_what_is_counted(port):
-    with serve(f"http://127.0.0.1:{port}", timeout=0.5,
+    with serve(f"http://127.0.0.1:{port}", timeout=2,
                limits={"concurrent_runs": 1, "queued_runs": 4}) as server:
         server.initialize()
         before = scrape(port)

@@ -61,11 +61,11 @@ def test_a_call_has_one_line():
 
 
 def test_how_a_call_can_end():
-    with serve(config={"timeout": 0.3, "limits": {"concurrent_runs": 1, "queued_runs": 1}}) as server:
+    with serve(config={"limits": {"concurrent_runs": 1, "queued_runs": 1}}) as server:
         server.initialize()
         run(server, "print(1)")
         assert last(server)["outcome"] == "success"
-        run(server, "while True: pass")
+        run(server, "while True: pass", timeout=1)
         line = last(server, 2)
         assert (line["outcome"], line["timed_out"], line["signal"]) == ("error", True, "SIGKILL")
         run(server, 5)

@@ -73,7 +73,7 @@ def test_a_call_defines_its_environment(server):
 
 
 def test_variables_and_times_are_the_definitions_own(server):
-    definition = {"type": "system", "environment": {"GREETING": "hello"}, "timeout": 1}
+    definition = {"type": "system", "environment": {"GREETING": "hello"}, "timeout": 4}
     structured = succeed(server, definition, "import os; print(os.environ['GREETING'])")
     assert structured["stdout"] == "hello\n"
     structured = run(server, definition, "import time; time.sleep(60)")["structuredContent"]

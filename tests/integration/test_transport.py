@@ -109,6 +109,7 @@ def token_file(tmp_path):
 # Standard input and output
 
 
+@pytest.mark.serial  # a script has a second from the end of the input
 def test_stdio_answers_what_was_piped_in():
     ended = subprocess.run(program(), input=call("print(6 * 7)").rstrip(b"\n"),
                            capture_output=True, timeout=client.TIMEOUT)
@@ -285,6 +286,7 @@ def test_a_web_page_does_not_get_through():
 def test_localhost_is_both_families_on_the_port_that_the_log_names(tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("listen: ['tcp:localhost:0']\nauth: none\n")
+    config.chmod(0o600)
     log = tmp_path / "log"
     with log.open("wb") as stderr:
         process = subprocess.Popen(program("--config", config, "--log-level", "info"),
