@@ -19,7 +19,7 @@ SWAPS = {
 }
 BINARY = re.compile(r"(?<=\s)(?:" + "|".join(re.escape(sign) for sign in SWAPS) + r")(?=\s)")
 STEP = re.compile(r"\+\+|--")
-NUMBER = re.compile(r"(?<![\w.])(?<!return )(?<!= \{)(\d+)(?=[UL]*(?![\w.]))")
+NUMBER = re.compile(r"(?<![\w.])(?<!return )(?<!return -)(?<!\{)(\d+)(?=[UL]*(?![\w.]))")
 NAMED_NUMBER = re.compile(r"(?:#define |enum \{ |^ +)([A-Z]\w*)(?: = | +)(\d+)(?=[UL]*(?:[ ,]|$))", re.MULTILINE)
 RETURN = re.compile(r"\breturn ([^;]+);")
 RETURNS = {"0": "-1", "-1": "0", "1": "0", "true": "false", "false": "true"}

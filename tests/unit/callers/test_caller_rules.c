@@ -61,6 +61,11 @@ static int setup_defaults(void **state)
     return open_place(state, json_pack("[s]", "python:*"), false);
 }
 
+static int setup_paths(void **state)
+{
+    return open_place(state, json_array(), true);
+}
+
 static int setup_nothing(void **state)
 {
     return open_place(state, json_array(), false);
@@ -165,6 +170,7 @@ static const struct {
      "environment_definition.pip_packages: is a key of type venv or docker, not of system"},
     {"{'type': 'docker', 'image': 'a\\u0000b'}", "has a NUL character"},
     {"{'type': 'docker', 'volumes': {'@/shared': '/x\\u0000'}}", "has a NUL character"},
+    {"{'type': 'venv', 'pip_packages': ['a', 'b\\u0000']}", "has a NUL character"},
 
     /* images */
     {"{'type': 'docker', 'image': 'evil/x:1'}",
@@ -263,6 +269,17 @@ static void test_everything_that_is_wrong_is_told(void **state)
                      -1);
     assert_non_null(strstr(err.message, "evil/x"));
     assert_non_null(strstr(err.message, "\"/x\" does not lead into"));
+}
+
+static void test_what_is_refused_is_told_once(void **state)
+{
+    static const char NAME[] = "environment_definition.image";
+    struct caller_definition settled;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(settle(*state, "{'type': 'venv', 'image': 'python'}", &settled, &err), -1);
+    assert_non_null(strstr(err.message, NAME));
+    assert_null(strstr(strstr(err.message, NAME) + strlen(NAME), "image: "));
 }
 
 static void test_paths_are_used_as_they_really_are(void **state)
@@ -391,20 +408,37 @@ static void test_a_model_sees_paths_where_some_are_allowed(void **state)
     AUTO_JSON json_t *schema = NULL;
     AUTO_FREE char *names = shown(*state, &schema);
 
+    assert_non_null(strstr(names, "executable "));
     assert_non_null(strstr(names, "venv_path "));
     assert_non_null(strstr(names, "volumes "));
     assert_non_null(strstr(json_object_get_string(schema, "description"), "/linked."));
+}
+
+static void assert_types(const json_t *schema, const char *expected)
+{
+    AUTO_FREE char *types = json_text(
+        json_object_get(json_object_get(json_object_get(schema, "properties"), "type"), "enum"));
+
+    assert_string_equal(types, expected);
 }
 
 static void test_a_model_sees_no_type_that_cannot_be(void **state)
 {
     AUTO_JSON json_t *schema = NULL;
     AUTO_FREE char *names = shown(*state, &schema);
-    AUTO_FREE char *type = json_text(
-        json_object_get(json_object_get(json_object_get(schema, "properties"), "type"), "enum"));
 
-    assert_string_equal(type, "[\"system\",\"venv\"]");
+    assert_types(schema, "[\"system\",\"venv\"]");
     assert_null(strstr(names, "image"));
+}
+
+/* The image is built of a Dockerfile then. */
+static void test_a_path_is_enough_for_a_container(void **state)
+{
+    AUTO_JSON json_t *schema = NULL;
+    AUTO_FREE char *names = shown(*state, &schema);
+
+    assert_types(schema, "[\"system\",\"venv\",\"docker\"]");
+    assert_non_null(strstr(names, "dockerfile "));
 }
 
 int main(void)
@@ -414,6 +448,7 @@ int main(void)
             test_what_is_harmless_is_allowed_where_nothing_is_configured, setup_defaults, teardown),
         cmocka_unit_test_setup_teardown(test_refusals_name_the_rule, setup, teardown),
         cmocka_unit_test_setup_teardown(test_everything_that_is_wrong_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_refused_is_told_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_used_as_they_really_are, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_remembered, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_dockerfile_stands_in_place_of_the_image, setup,
@@ -430,6 +465,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_model_sees_paths_where_some_are_allowed, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_model_sees_no_type_that_cannot_be, setup_nothing,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_path_is_enough_for_a_container, setup_paths,
                                         teardown),
     };
 

@@ -91,7 +91,7 @@ static void forget_variables(void)
 {
     static const char *const names[] = {"PIP_NO_INDEX",        "PIP_FIND_LINKS", "UV_FIND_LINKS",
                                         "PIP_EXTRA_INDEX_URL", "PIP_INDEX_URL",  "UV_INDEX_URL",
-                                        "UV_DEFAULT_INDEX"};
+                                        "UV_DEFAULT_INDEX",    "PIP_CERT",       "SSL_CERT_FILE"};
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         unsetenv(names[i]);
@@ -211,6 +211,9 @@ static void test_uv_is_told_what_pip_is_set_up_with(void **state)
                         "uv pip install --python @/venv/bin/python -r @/left/requirements.txt");
 
     setenv("PIP_NO_INDEX", "1", 1);
+    assert_command_line(
+        trial, "uv pip install --python @/venv/bin/python --no-index -r @/left/requirements.txt");
+
     unsetenv("UV_FIND_LINKS");
     trial->installation.index_url = "https://mirror/simple";
     assert_command_line(trial,
@@ -234,8 +237,8 @@ static const struct {
     const char *own_pip;
     bool can;
 } pips[] = {
-    {"22.3", true},  {"22.10.1", true}, {"23.0", true}, {"100.0", true},
-    {"22.2", false}, {"22", false},     {"9.9", false}, {NULL, false},
+    {"22.3", true},  {"22.9", true},    {"22.10.1", true}, {"23.0", true}, {"100.0", true},
+    {"22.2", false}, {"22.2a1", false}, {"22", false},     {"9.9", false}, {NULL, false},
 };
 
 static void test_a_new_enough_pip_of_the_base_installs_elsewhere(void **state)
@@ -345,15 +348,36 @@ static void test_the_index_of_pip_is_that_of_uv(void **state)
     assert_false(has_variable(trial, "UV_DEFAULT_INDEX=http://operator/simple"));
 }
 
+static void test_an_installer_keeps_to_its_scratch_directory(void **state)
+{
+    struct trial *trial = *state;
+    AUTO_FREE char *expected = memory_format("TMPDIR=%s", trial->installation.scratch);
+
+    assert_true(install(trial));
+    assert_true(has_variable(trial, expected));
+}
+
+static void test_certificates_of_pip_are_those_of_uv(void **state)
+{
+    struct trial *trial = *state;
+
+    setenv("PIP_CERT", "/certificates", 1);
+    assert_true(install(trial));
+    assert_true(has_variable(trial, "SSL_CERT_FILE=/certificates"));
+}
+
 static void test_what_is_ours_goes_before_what_the_operator_says(void **state)
 {
     struct trial *trial = *state;
 
     setenv("PIP_NO_INPUT", "0", 1);
+    setenv("PIP_NO", "0", 1); /* not that one */
     assert_true(install(trial));
     assert_true(has_variable(trial, "PIP_NO_INPUT=1"));
     assert_false(has_variable(trial, "PIP_NO_INPUT=0"));
+    assert_true(has_variable(trial, "PIP_NO=0"));
     unsetenv("PIP_NO_INPUT");
+    unsetenv("PIP_NO");
 }
 
 static void test_packages_with_hashes_are_held_to_them(void **state)
@@ -388,6 +412,8 @@ int main(void)
         TRIAL(test_an_installer_gets_what_the_operator_set_it_up_with),
         TRIAL(test_the_index_of_the_definition_is_the_only_one),
         TRIAL(test_the_index_of_pip_is_that_of_uv),
+        TRIAL(test_an_installer_keeps_to_its_scratch_directory),
+        TRIAL(test_certificates_of_pip_are_those_of_uv),
         TRIAL(test_what_is_ours_goes_before_what_the_operator_says),
         TRIAL(test_packages_with_hashes_are_held_to_them),
     };
