@@ -1,6 +1,6 @@
 /* A server with a tool of its own, made with pyexecd's layers; built as build/examples/own_tool. */
 #include "base/error.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/server.h"
 #include "server/tools/tool.h"
 #include "server/transport/transport.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/server.h"
 #include "server/transport/http/http_endpoint.h"
 
 /* The strings of ARRAY, borrowed, with a NULL behind them. The list is the caller's. */

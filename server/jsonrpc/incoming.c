@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "server/jsonrpc/message.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/request.h"
 
 #include <string.h>
 

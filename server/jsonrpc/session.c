@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "server/jsonrpc/batch.h"
 #include "server/jsonrpc/message.h"
+#include "server/mcp/request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,14 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "server/jsonrpc/incoming.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/headers.h"
+#include "server/mcp/peer.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+struct mcp_server;
 
 /* The transport's side of one exchange. Over stdio and sockets there is one sink per connection;
  * over HTTP one per exchange, so that LAST == false turns the reply into an event stream. */

@@ -1,6 +1,9 @@
 #include "server/mcp/capabilities.h"
 
 #include "base/json.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+#include "server/mcp/server.h"
 #include "server/mcp/tasks.h"
 #include "server/tools/registry.h"
 

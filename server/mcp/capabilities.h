@@ -1,11 +1,15 @@
 /* What either side can: what this server declares, and what a client can be asked for. */
 #pragma once
 
-#include "server/mcp/mcp.h"
+#include "server/mcp/version.h"
 #include "server/tools/invocation.h"
 
 #include <jansson.h>
 #include <stdbool.h>
+
+struct mcp_peer;
+struct mcp_request;
+struct mcp_server;
 
 /* What a server may have, or not. */
 enum capability {

@@ -3,9 +3,10 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "server/mcp/mcp.h"
 
 #include <jansson.h>
+
+struct mcp_request;
 
 enum { COMPLETION_VALUES = 100 }; /* most in one answer */
 

@@ -1,7 +1,10 @@
 #include "server/mcp/handshake.h"
 
 #include "server/mcp/capabilities.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
 #include "server/mcp/result.h"
+#include "server/mcp/server.h"
 
 /* The version asked for, or the newest that has a handshake. */
 static enum mcp_version handshake_agree(const json_t *requested)

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/mcp/header_value.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/request.h"
 #include "server/tools/trace.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/mcp/request.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/mcp/mcp.h"
 
 #include <jansson.h>
 #include <stdbool.h>
+
+struct mcp_request;
 
 enum { INQUIRY_QUESTIONS = 16 }; /* most at once */
 

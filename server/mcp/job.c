@@ -6,10 +6,13 @@
 #include "server/mcp/capabilities.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/logging.h"
+#include "server/mcp/peer.h"
 #include "server/mcp/progress.h"
 #include "server/mcp/question.h"
+#include "server/mcp/request.h"
 #include "server/mcp/request_state.h"
 #include "server/mcp/result.h"
+#include "server/mcp/server.h"
 
 #include <stdlib.h>
 #include <string.h>

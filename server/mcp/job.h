@@ -11,12 +11,15 @@
 #include "base/error.h"
 #include "base/outcome.h"
 #include "server/mcp/inquiry.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/version.h"
 #include "server/tools/invocation.h"
 #include "server/tools/trace.h"
 
 #include <ev.h>
 #include <jansson.h>
+
+struct mcp_request;
+struct mcp_server;
 
 enum { JOB_ROUNDS = 8 }; /* most, where it is we who come back to the client */
 

@@ -5,7 +5,10 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
 #include "server/mcp/result.h"
+#include "server/mcp/server.h"
 
 #include <stdlib.h>
 #include <string.h>

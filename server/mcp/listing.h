@@ -6,10 +6,12 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/version.h"
 #include "server/tools/registry.h"
 
 #include <jansson.h>
+
+struct mcp_request;
 
 enum { LISTING_PAGE_SIZE = 100 };
 

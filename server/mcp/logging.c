@@ -1,5 +1,8 @@
 #include "server/mcp/logging.h"
 
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+
 #include <string.h>
 
 static const char *const NAMES[] = {

@@ -3,10 +3,11 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "server/mcp/mcp.h"
 #include "server/tools/invocation.h"
 
 #include <jansson.h>
+
+struct mcp_request;
 
 #define LOGGING_LEVELS "debug, info, notice, warning, error, critical, alert, emergency"
 

@@ -1,10 +1,35 @@
-/* Reading the parameters of a request, whose types nobody has checked yet. Everything is borrowed
- * from them; what is wrong is ERROR_INVALID_PARAMS. */
+/* The parameters of a request, whose types nobody has checked yet.
+ *
+ * The envelope is what a request says about itself in `_meta`. A modern request says all of it
+ * there, its protocol version first; an older one only where progress should go. */
 #pragma once
 
 #include "base/error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+
+struct mcp_request;
+
+#define MCP_META_PREFIX      "io.modelcontextprotocol/"
+#define MCP_META_SERVER_INFO MCP_META_PREFIX "serverInfo"
+
+/* True when PARAMS claim to be a request that stands alone, rightly or not. */
+bool envelope_is_claimed(const json_t *params);
+
+/* True when PARAMS really are one of a revision that is served here. */
+bool envelope_is_modern(const json_t *params);
+
+/* Takes version, capabilities and log level of a modern REQUEST from its envelope, or says what is
+ * wrong with it, or with the header fields beside it. For a version that is not served `error_data`
+ * is set too. */
+int envelope_read(struct mcp_request *request, struct error *err);
+
+/* The progress token in PARAMS; NULL when there is none or it is no string or integer. Borrowed. */
+json_t *envelope_progress_token(const json_t *params);
+
+/* Members that several methods have. They are borrowed from PARAMS; what is wrong is
+ * ERROR_INVALID_PARAMS. */
 
 /* The string MEMBER of PARAMS, which must be there. One with a NUL in it, which nothing that is
  * registered has, is read as "". */

@@ -4,7 +4,10 @@
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
 #include "server/mcp/result.h"
+#include "server/mcp/server.h"
 #include "server/tools/resource.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/mcp/envelope.h"
+#include "server/mcp/params.h"
+#include "server/mcp/server.h"
 
 #include <string.h>
 

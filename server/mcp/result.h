@@ -1,12 +1,13 @@
 /* From the newest shape to that of the revision a request speaks. */
 #pragma once
 
-#include "server/mcp/mcp.h"
 #include "server/mcp/version.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+struct mcp_server;
 
 /* A member that came with a revision. */
 struct result_member {

@@ -5,6 +5,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "server/mcp/logging.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+#include "server/mcp/server.h"
 #include "server/mcp/task_store.h"
 #include "server/mcp/task_view.h"
 

@@ -11,13 +11,16 @@
 #include "base/list.h"
 #include "base/outcome.h"
 #include "server/mcp/job.h"
-#include "server/mcp/mcp.h"
 #include "server/mcp/progress.h"
+#include "server/mcp/version.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+
+struct mcp_peer;
+struct mcp_request;
 
 struct task_store;
 

@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,10 @@
 #include "server/mcp/tasks.h"
 
 #include "base/json.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
 #include "server/mcp/result.h"
+#include "server/mcp/server.h"
 #include "server/mcp/task.h"
 #include "server/mcp/task_store.h"
 #include "server/mcp/task_view.h"

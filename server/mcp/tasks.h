@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "base/outcome.h"
 #include "server/mcp/job.h"
-#include "server/mcp/mcp.h"
 
 #include <jansson.h>
+
+struct mcp_request;
 
 #define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
 

@@ -2,7 +2,7 @@
  * catalogue.
  *
  *     conformance_server http://localhost:PORT/mcp */
-#include "server/mcp/mcp.h"
+#include "server/mcp/server.h"
 #include "server/transport/http/http_endpoint.h"
 #include "server/transport/transport.h"
 #include "tests/conformance/catalogue.h"

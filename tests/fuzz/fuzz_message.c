@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "server/jsonrpc/scan.h"
 #include "server/jsonrpc/session.h"
+#include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
 

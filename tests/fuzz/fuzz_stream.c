@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "server/jsonrpc/scan.h"
+#include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "server/transport/stream.h"
 #include "tests/fixture/tools.h"

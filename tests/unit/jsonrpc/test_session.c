@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
 

@@ -5,6 +5,9 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+#include "server/mcp/server.h"
 #include "server/tools/prompt.h"
 #include "server/tools/registry.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/mcp/server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,9 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+#include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
 

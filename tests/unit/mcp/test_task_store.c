@@ -4,6 +4,9 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+#include "server/mcp/server.h"
 #include "server/mcp/tasks.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"

@@ -1,5 +1,6 @@
 #include "server/transport/http/event_stream.h"
 
+#include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "tests/unit/transport/exchange_double.h"
 

@@ -1,8 +1,10 @@
 /* Requests without the JSON-RPC around them. What each method answers is in tests/transcripts. */
-#include "server/mcp/mcp.h"
 
 #include "base/json.h"
 #include "base/list.h"
+#include "server/mcp/peer.h"
+#include "server/mcp/request.h"
+#include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
 

@@ -1,0 +1,47 @@
+/* The other side of one connection, session or request that stands alone. */
+#pragma once
+
+#include "server/mcp/subscriptions.h"
+#include "server/mcp/version.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct mcp_server;
+struct tool_caller;
+
+struct mcp_peer_settings {
+    const char *principal; /* who it is, for what must be kept apart; copied */
+    const char *label;     /* what the log calls this connection or session, or NULL; copied */
+    bool anonymous;        /* others come as the same principal */
+    bool lasting;          /* it comes again: a connection, a session */
+    bool stateless;        /* one request that stands alone: there is no handshake */
+};
+
+struct mcp_peer {
+    struct mcp_server *server;   /* borrowed */
+    enum mcp_version negotiated; /* by `initialize`; MCP_VERSION_NONE before it */
+    json_t *capabilities;        /* of the client, from `initialize`; owned; NULL before it */
+    int log_level;               /* least severe level sent to a legacy peer (enum log_severity) */
+    bool anonymous;
+    bool stateless;
+    bool slow;                    /* does not read: progress and log messages are dropped */
+    struct tool_caller *caller;   /* the tools' half; owned reference */
+    struct subscriber subscriber; /* what it is told without a request */
+
+    /* Set by whoever embeds it: a notification that belongs to no request. PARAMS is taken. */
+    void (*notify)(struct mcp_peer *peer, const char *method, json_t *params);
+};
+
+void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
+                   const struct mcp_peer_settings *settings);
+void mcp_peer_deinit(struct mcp_peer *peer);
+
+/* SLOW: what can be left out is, until it is not. */
+void mcp_peer_set_slow(struct mcp_peer *peer, bool slow);
+
+/* There will be nothing more to hear: requests that listen are answered. */
+void mcp_peer_conclude(struct mcp_peer *peer);
+
+/* True when a JSON-RPC batch is legal for this peer now (2025-03-26 only). */
+bool mcp_peer_allows_batch(const struct mcp_peer *peer);

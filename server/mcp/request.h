@@ -1,0 +1,85 @@
+/* One request of the Model Context Protocol, over any transport.
+ *
+ * It is embedded in the JSON-RPC call above it. Which revision applies is decided per request: one
+ * whose _meta names a protocol version is served statelessly at that version; otherwise the version
+ * that `initialize` negotiated applies. Everything is built in the newest shape and translated
+ * down. */
+#pragma once
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/outcome.h"
+#include "server/mcp/progress.h"
+#include "server/mcp/version.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct job;
+struct mcp_headers;
+struct mcp_peer;
+struct subscriber;
+struct task;
+
+/* What a request is before anything is known of who sent it. */
+enum mcp_era {
+    MCP_ERA_ANY,       /* of the revision that was negotiated */
+    MCP_ERA_HANDSHAKE, /* `initialize` */
+    MCP_ERA_MODERN,    /* claims to stand alone, rightly or not */
+};
+
+enum mcp_era mcp_era_of(const char *method, const json_t *params);
+
+struct mcp_request {
+    /* Inputs, set before mcp_request_start. */
+    struct mcp_peer *peer;             /* borrowed */
+    const char *id;                    /* JSON text; this and the next ones are borrowed */
+    const char *method;                /* until the request is deinitialised */
+    json_t *params;                    /* borrowed likewise; NULL when absent */
+    const struct mcp_headers *headers; /* of HTTP, NULL elsewhere; borrowed until started */
+    bool in_batch;
+
+    /* A notification that belongs to this request. PARAMS is taken. */
+    void (*notify)(struct mcp_request *request, const char *method, json_t *params);
+
+    /* Asks the client (up to 2025-11-25); PARAMS is taken. The number that mcp_request_answer is
+     * called with, or 0: this client cannot be asked. */
+    unsigned (*ask)(struct mcp_request *request, const char *method, json_t *params);
+
+    /* What was asked by NUMBER is not wanted any more. */
+    void (*withdraw)(struct mcp_request *request, unsigned number);
+
+    /* The client may be let go; it comes back for the answer. */
+    void (*release)(struct mcp_request *request);
+
+    /* The end: RESULT (taken) and ERR == NULL, or RESULT == NULL and ERR set. */
+    void (*done)(struct mcp_request *request, json_t *result, const struct error *err);
+
+    /* Output beside an error: the `data` member, or NULL. Owned. */
+    json_t *error_data;
+
+    /* Output instead of a result: its JSON text, or NULL. Borrowed until anything changes. */
+    const char *text;
+
+    /* Private. */
+    enum mcp_version version;
+    const json_t *capabilities; /* of the client, at this request; borrowed; NULL for none */
+    struct progress progress;
+    int log_level;               /* least severe level a modern request wants; -1: none */
+    struct subscriber *listener; /* what it listens to; owned; NULL: nothing */
+    struct job *job;     /* what was started for it; owned; NULL: nothing, or not any more */
+    struct task *task;   /* that it waits for; borrowed; NULL: it does not */
+    struct list waiting; /* in the task */
+    void (*cancel)(struct mcp_request *request); /* how it is ended while it is pending */
+};
+
+/* See outcome.h. Answers READY with *RET (new reference) or `text`, PENDING, or FAILED with ERR. */
+enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct error *err);
+
+/* What the client answered to what was asked by NUMBER: RESULT (borrowed), or NULL and ERR. */
+void mcp_request_answer(struct mcp_request *request, unsigned number, json_t *result,
+                        const struct error *err);
+
+/* Ends a pending request without an answer. */
+void mcp_request_cancel(struct mcp_request *request);
+void mcp_request_deinit(struct mcp_request *request);

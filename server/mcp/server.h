@@ -1,0 +1,44 @@
+/* What serves the Model Context Protocol, in all of its revisions at once: what is registered, and
+ * what all clients share. */
+#pragma once
+
+#include <ev.h>
+#include <jansson.h>
+#include <stddef.h>
+
+struct listing_cache;
+struct principals;
+struct registry;
+struct request_states;
+struct subscriptions;
+struct task_store;
+
+/* What this server is. */
+struct mcp_server {
+    /* Inputs, set before mcp_server_init; borrowed, and outlive all peers. */
+    struct ev_loop *loop;
+    struct registry *registry;
+    const char *name;
+    const char *title; /* this and the next ones may be NULL */
+    const char *version;
+    const char *description;
+    const char *website_url;
+    json_t *icons;            /* array of {src, mimeType, sizes} */
+    const char *instructions; /* for the model */
+    size_t page_size;         /* most entries of a list in one answer; 0: as many as usual */
+
+    /* Private. */
+    struct principals *principals;         /* owned */
+    struct request_states *request_states; /* owned */
+    struct listing_cache *listing_cache;   /* owned */
+    struct subscriptions *subscriptions;   /* owned */
+    struct task_store *tasks;              /* owned */
+};
+
+void mcp_server_init(struct mcp_server *server);
+
+/* Ends what goes on without a request: tasks. */
+void mcp_server_stop(struct mcp_server *server);
+
+/* All peers are gone. */
+void mcp_server_deinit(struct mcp_server *server);
