@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/tools/label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +42,12 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
 
     *prompt = *source;
     prompt->name = memory_copy_string(source->name ? source->name : "");
-    prompt->title = label_copy(source->title);
-    prompt->description = label_copy(source->description);
+    prompt->title = entry_copy_text(source->title);
+    prompt->description = entry_copy_text(source->description);
     for (struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
-        argument->name = label_copy(argument->name);
-        argument->title = label_copy(argument->title);
-        argument->description = label_copy(argument->description);
+        argument->name = entry_copy_text(argument->name);
+        argument->title = entry_copy_text(argument->title);
+        argument->description = entry_copy_text(argument->description);
     }
     prompt_entry->entry = (struct registry_entry){
         .kind = REGISTRY_PROMPTS,
@@ -63,12 +62,12 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
 
 static int prompt_check_texts(const struct prompt *prompt, struct error *err)
 {
-    if (label_check_text(prompt->title, err) < 0 || label_check_text(prompt->description, err) < 0)
+    if (entry_check_text(prompt->title, err) < 0 || entry_check_text(prompt->description, err) < 0)
         return -1;
     for (const struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
-        if (label_check_name("argument", argument->name, err) < 0 ||
-            label_check_text(argument->title, err) < 0 ||
-            label_check_text(argument->description, err) < 0)
+        if (entry_check_name("argument", argument->name, err) < 0 ||
+            entry_check_text(argument->title, err) < 0 ||
+            entry_check_text(argument->description, err) < 0)
             return -1;
     }
     return 0;
@@ -76,7 +75,7 @@ static int prompt_check_texts(const struct prompt *prompt, struct error *err)
 
 static int check_prompt(const struct prompt *prompt, struct error *err)
 {
-    if (label_check_name("prompt", prompt->name, err) < 0)
+    if (entry_check_name("prompt", prompt->name, err) < 0)
         return -1;
     if (prompt_check_texts(prompt, err) < 0)
         return error_prefix(err, "prompt %s", prompt->name);

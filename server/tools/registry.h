@@ -37,6 +37,15 @@ struct registry_entry *entry_ref(struct registry_entry *entry);
 /* Harmless for NULL. */
 void entry_unref(struct registry_entry *entry);
 
+/* A copy of TEXT, owned by the caller; NULL for NULL. */
+char *entry_copy_text(const char *text);
+
+/* NAME must be 1 to 128 of A-Z a-z 0-9 _ . -; else ERR says that WHAT ("tool") must have one. */
+int entry_check_name(const char *what, const char *name, struct error *err);
+
+/* A title or description is sent as it is, so TEXT must be UTF-8 or NULL. */
+int entry_check_text(const char *text, struct error *err);
+
 /* Whoever wants to know of changes; embedded, and in the registry until registry_unwatch. */
 struct registry_watcher {
     struct list link;

@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/tools/label.h"
 #include "server/tools/uri_template.h"
 
 #include <stdlib.h>
@@ -48,9 +47,9 @@ static struct resource_entry *resource_entry_new(const struct resource *source,
     *resource = *source;
     resource->uri = memory_copy_string(source->uri ? source->uri : "");
     resource->name = memory_copy_string(source->name ? source->name : "");
-    resource->title = label_copy(source->title);
-    resource->description = label_copy(source->description);
-    resource->mime_type = label_copy(source->mime_type);
+    resource->title = entry_copy_text(source->title);
+    resource->description = entry_copy_text(source->description);
+    resource->mime_type = entry_copy_text(source->mime_type);
     resource_entry->entry = (struct registry_entry){
         .kind = kind,
         .key = resource->uri,
@@ -68,7 +67,7 @@ static int resource_check_texts(const struct resource *resource, struct error *e
                            resource->mime_type};
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-        if (label_check_text(texts[i], err) < 0)
+        if (entry_check_text(texts[i], err) < 0)
             return -1;
     }
     if (!*resource->name)

@@ -5,7 +5,6 @@
 #include "base/schema/misfits.h"
 #include "base/schema/schema.h"
 #include "server/tools/account.h"
-#include "server/tools/label.h"
 #include "server/tools/tool_headers.h"
 
 #include <stdlib.h>
@@ -60,7 +59,7 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
 
     tool_entry->tool = *tool;
     tool_entry->tool.name = memory_copy_string(tool->name ? tool->name : "");
-    tool_entry->tool.title = label_copy(tool->title);
+    tool_entry->tool.title = entry_copy_text(tool->title);
     tool_entry->tool.description = memory_copy_string(tool->description ? tool->description : "");
     tool_entry->entry = (struct registry_entry){
         .kind = REGISTRY_TOOLS,
@@ -75,7 +74,7 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
 
 static int tool_check_texts(const struct tool *tool, struct error *err)
 {
-    if (label_check_text(tool->title, err) < 0 || label_check_text(tool->description, err) < 0)
+    if (entry_check_text(tool->title, err) < 0 || entry_check_text(tool->description, err) < 0)
         return error_prefix(err, "tool %s", tool->name);
     return 0;
 }
@@ -111,7 +110,7 @@ static int check_output(const struct tool_entry *entry, struct error *err)
 
 static int tool_check_entry(struct tool_entry *entry, struct error *err)
 {
-    if (label_check_name("tool", entry->tool.name, err) < 0)
+    if (entry_check_name("tool", entry->tool.name, err) < 0)
         return -1;
     if (tool_check_texts(&entry->tool, err) < 0)
         return -1;
