@@ -68,8 +68,7 @@ struct environment_waiter {
 };
 
 struct environment_ops {
-    const char *kind;      /* "system" */
-    const char *isolation; /* what a result says: "none", "docker" */
+    const char *kind; /* "system" */
 
     /* The server has started: looks for what an earlier one has left behind. May be NULL. */
     void (*begin)(struct environment *environment);
@@ -94,8 +93,9 @@ struct environment_ops {
     const char *(*interpreter)(const struct environment *environment);
     const char *(*python_version)(const struct environment *environment);
 
-    /* What holds the processes of a run: {process_tree, limits, missing}. New reference. */
-    json_t *(*containment)(const struct environment *environment);
+    /* What the next run would be held by, as far as is known. What did hold one that has begun is
+     * in its end. */
+    struct process_receipt (*expected_receipt)(const struct environment *environment);
 
     /* What runs scripts, what they may reach, and what is installed for them, for a person who has
      * to judge: "Network: none". An array of strings, each one line. New reference. */

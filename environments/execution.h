@@ -1,14 +1,16 @@
 /* One script that is being executed in an environment: what a run sees of it, whatever the kind.
  *
- * environment_start() makes one, `ended` of its listener is the last that is heard of it: then its
- * processes are gone, and so is the execution. It cannot be cancelled, only killed, because its end
- * must be waited for. */
+ * environment_start() makes one, and `ended` of its listener is the last that is heard of it: then
+ * the execution is gone. So are its processes, unless their maker keeps them and executes another
+ * script in them. It cannot be cancelled, only interrupted or killed, because its end must be
+ * waited for. */
 #pragma once
 
 #include "environments/process/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What to execute. Everything is borrowed until environment_start returns; paths are absolute and
  * of this machine. */
@@ -21,18 +23,39 @@ struct execution_request {
                      * outlive the server ends by itself a little later */
 };
 
+/* What became of the script. Times in seconds, memory in bytes. */
+struct execution_end {
+    struct process_receipt receipt;    /* what held it; borrowed until `ended` returns */
+    char failure[ERROR_MESSAGE_BYTES]; /* not empty: it never ran, or its end is not known; why */
+    int returncode;                    /* as Python's subprocess has it: -N for signal N */
+    bool out_of_memory;                /* the memory limit ended a process */
+    bool survivors;                    /* containment failed: something of it is still alive */
+    double cpu_seconds;
+    uint64_t peak_memory;
+    double start_seconds; /* from environment_start to the start of the script */
+    double run_seconds;   /* from there to its end */
+};
+
 /* Who hears of it; embedded in the run, and outlives the execution. */
 struct execution_listener {
     /* The time of the script begins; only of an execution that `is_starting`. */
     void (*began)(struct execution_listener *listener);
     void (*output)(struct execution_listener *listener, enum process_stream stream,
                    const char *data, size_t length);
-    void (*ended)(struct execution_listener *listener, const struct process_end *end);
+    void (*ended)(struct execution_listener *listener, const struct execution_end *end);
 };
 
 /* Embedded in what each kind of environment makes. */
 struct execution {
-    struct execution_listener *listener;       /* borrowed */
+    struct execution_listener *listener; /* borrowed */
+
+    /* SIGINT to the script itself, which may flush what it has and end; nothing when there is no
+     * script yet, or no more. */
+    void (*interrupt)(struct execution *execution);
+
     void (*kill)(struct execution *execution); /* everything, now; harmless when called twice */
     bool is_starting; /* something must start first, such as a container, and has its own limit */
 };
+
+/* The returncode for a status of wait(2). */
+int execution_returncode(int wait_status);

@@ -9,7 +9,7 @@
 #include "base/list.h"
 #include "environments/capture.h"
 #include "environments/environment.h"
-#include "environments/process/process.h"
+#include "environments/execution.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -42,13 +42,13 @@ enum run_end {
 
 struct run_report {
     enum run_end end;
-    struct error error; /* set for RUN_FAILED */
-    struct process_end process;
-    const struct capture *streams; /* [PROCESS_STREAMS]; borrowed until `done` returns */
-    json_t *files;                 /* borrowed likewise */
-    const char *script;            /* path; borrowed likewise */
-    const char *working_directory; /* handle; borrowed likewise */
-    const char *python_version;    /* borrowed likewise; NULL when it is not known */
+    struct error error;             /* set for RUN_FAILED */
+    struct execution_end execution; /* its receipt is borrowed until `done` returns */
+    const struct capture *streams;  /* [PROCESS_STREAMS]; borrowed until `done` returns */
+    json_t *files;                  /* borrowed likewise */
+    const char *script;             /* path; borrowed likewise */
+    const char *working_directory;  /* handle; borrowed likewise */
+    const char *python_version;     /* borrowed likewise; NULL when it is not known */
     double wait_seconds;
     double prepare_seconds;
     double total_seconds;

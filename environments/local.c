@@ -4,6 +4,8 @@
 #include "environments/process/process.h"
 #include "environments/run_variables.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct local_execution {
@@ -20,13 +22,37 @@ static void local_on_output(struct process *process, enum process_stream stream,
     listener->output(listener, stream, data, length);
 }
 
+static struct execution_end local_end(const struct process_end *end)
+{
+    struct execution_end result = {
+        .receipt = end->receipt,
+        /* What nobody could wait for was killed by SIGKILL: nothing else does that. */
+        .returncode = end->reported ? execution_returncode(end->wait_status) : -SIGKILL,
+        .out_of_memory = end->out_of_memory,
+        .survivors = end->survivors,
+        .cpu_seconds = end->cpu_seconds,
+        .peak_memory = end->peak_memory,
+        .start_seconds = end->start_seconds,
+        .run_seconds = end->run_seconds,
+    };
+
+    snprintf(result.failure, sizeof result.failure, "%s", end->failure);
+    return result;
+}
+
 static void local_on_ended(struct process *process, const struct process_end *end)
 {
     struct local_execution *local = CONTAINER_OF(process, struct local_execution, process);
     struct execution_listener *listener = local->execution.listener;
+    struct execution_end result = local_end(end);
 
     free(local);
-    listener->ended(listener, end);
+    listener->ended(listener, &result);
+}
+
+static void interrupt_local(struct execution *execution)
+{
+    process_interrupt(&CONTAINER_OF(execution, struct local_execution, execution)->process);
 }
 
 static void kill_local(struct execution *execution)
@@ -61,7 +87,8 @@ struct execution *local_start(struct environment *environment, const char *inter
 {
     struct local_execution *local = NEW(struct local_execution);
 
-    local->execution = (struct execution){.listener = listener, .kill = kill_local};
+    local->execution =
+        (struct execution){.listener = listener, .interrupt = interrupt_local, .kill = kill_local};
     local->process.output = local_on_output;
     local->process.ended = local_on_ended;
     if (local_start_process(local, environment, interpreter, request, err) == 0)
@@ -73,15 +100,10 @@ struct execution *local_start(struct environment *environment, const char *inter
 /* A file is laid over another in a mount namespace, which comes with the PID namespace. */
 bool local_can_overlay(const struct environment *environment)
 {
-    return process_host_containment(environment->host) == CONTAINMENT_PID_NAMESPACE;
+    return process_host_receipt(environment->host).layers & LAYER_PID_NAMESPACE;
 }
 
-json_t *local_containment(const struct environment *environment)
+struct process_receipt local_expected_receipt(const struct environment *environment)
 {
-    const struct process_host *host = environment->host;
-
-    return json_pack("{s:s, s:s, s:O}",                                                //
-                     "process_tree", containment_name(process_host_containment(host)), //
-                     "limits", process_host_limits_by(host),                           //
-                     "missing", process_host_missing(host));
+    return process_host_receipt(environment->host);
 }

@@ -11,4 +11,4 @@ struct execution *local_start(struct environment *environment, const char *inter
 
 /* For environment_ops. */
 bool local_can_overlay(const struct environment *environment);
-json_t *local_containment(const struct environment *environment);
+struct process_receipt local_expected_receipt(const struct environment *environment);

@@ -82,7 +82,7 @@ static bool is_cancelled(const struct run *run)
     return run->request.done == NULL;
 }
 
-static const char *run_outcome_name(const struct run *run, const struct process_end *end)
+static const char *run_outcome_name(const struct run *run, const struct execution_end *end)
 {
     static const char *const names[] = {
         [RUN_TIMED_OUT] = "timeout",
@@ -94,13 +94,13 @@ static const char *run_outcome_name(const struct run *run, const struct process_
         return "cancelled";
     if (run->end != RUN_ENDED)
         return names[run->end];
-    if (end->reported && end->wait_status == 0)
+    if (end->returncode == 0)
         return "success";
     return end->out_of_memory ? "memory_limit" : "error";
 }
 
 /* What was cancelled while it waited has no END. */
-static void run_count(const struct run *run, const struct process_end *end)
+static void run_count(const struct run *run, const struct execution_end *end)
 {
     const char *name = run->request.environment->name;
 
@@ -112,13 +112,13 @@ static void run_count(const struct run *run, const struct process_end *end)
 }
 
 /* The one way out: tells the owner, if there still is one, and frees the run. */
-static void run_finish(struct run *run, const struct process_end *end, json_t *files)
+static void run_finish(struct run *run, const struct execution_end *end, json_t *files)
 {
     double now = clock_seconds();
     struct run_report report = {
         .end = run->end,
         .error = run->error,
-        .process = *end,
+        .execution = *end,
         .streams = run->streams,
         .files = files,
         .script = run->claim.script,
@@ -144,7 +144,8 @@ static void run_finish(struct run *run, const struct process_end *end, json_t *f
 /* The end of a run whose script never ran; run->error says why. */
 static void run_fail(struct run *run)
 {
-    const struct process_end end = {0};
+    const struct environment *environment = run->request.environment;
+    const struct execution_end end = {.receipt = environment->ops->expected_receipt(environment)};
 
     run->end = RUN_FAILED;
     run_finish(run, &end, NULL);
@@ -196,7 +197,7 @@ static void run_on_growth(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 /* What END means, with a directory that grew by GROWTH. */
-static void run_judge(struct run *run, const struct process_end *end, uint64_t growth)
+static void run_judge(struct run *run, const struct execution_end *end, uint64_t growth)
 {
     if (end->failure[0]) {
         run->end = RUN_FAILED;
@@ -208,7 +209,7 @@ static void run_judge(struct run *run, const struct process_end *end, uint64_t g
         log_error("containment failed: processes of run %lu are still alive", run->number);
 }
 
-static void run_on_ended(struct execution_listener *listener, const struct process_end *end)
+static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
     AUTO_JSON json_t *files = NULL;

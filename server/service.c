@@ -118,13 +118,13 @@ static int open_host(struct service *service, const json_t *tree, struct error *
 {
     AUTO_FREE char *runner = find_companion(RUNNER);
     const char *containment = json_object_get_string(tree, "containment");
+    bool best_effort = containment && strcmp(containment, "best-effort") == 0;
 
     service->host = process_host_new(
         &(struct process_host_settings){
             .loop = service->loop,
             .runner_path = runner,
-            .allow_best_effort = containment && strcmp(containment, "best-effort") == 0,
-            .strongest = CONTAINMENT_PID_NAMESPACE,
+            .policy = {.wanted = LAYERS_OF_TREES, .required = best_effort ? 0 : LAYERS_OF_TREES},
             .missing = service_on_missing,
         },
         err);

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/kept_container.h"
 #include "environments/docker/packages.h"
@@ -179,11 +180,10 @@ static const char *docker_python_version(const struct environment *environment)
     return const_docker_of(environment)->python.facts.version;
 }
 
-static json_t *docker_containment(const struct environment *environment)
+static struct process_receipt docker_expected_receipt(const struct environment *environment)
 {
     (void)environment;
-    return json_pack("{s:s, s:s, s:[]}", "process_tree", "container", "limits", "container",
-                     "missing");
+    return docker_receipt();
 }
 
 static void docker_begin(struct environment *environment)
@@ -227,7 +227,6 @@ static json_t *docker_describe_reach(const struct environment *environment)
 
 static const struct environment_ops docker_ops = {
     .kind = "docker",
-    .isolation = "docker",
     .begin = docker_begin,
     .prepare = docker_prepare,
     .cancel = docker_cancel,
@@ -235,7 +234,7 @@ static const struct environment_ops docker_ops = {
     .can_overlay = can_overlay,
     .interpreter = docker_interpreter,
     .python_version = docker_python_version,
-    .containment = docker_containment,
+    .expected_receipt = docker_expected_receipt,
     .reach = docker_describe_reach,
     .stop = docker_stop,
     .is_idle = docker_is_idle,

@@ -6,14 +6,18 @@
 
 enum { EXIT_SIGNAL = 128 };
 
-static void take_words(struct process_end *end, const struct docker_observation *seen,
+struct process_receipt docker_receipt(void)
+{
+    return (struct process_receipt){.layers = LAYER_CONTAINER, .limiter = LIMITER_CONTAINER};
+}
+
+static void take_words(struct execution_end *end, const struct docker_observation *seen,
                        const struct last_words *words, const char *python)
 {
     if (words->failure)
         snprintf(end->failure, sizeof end->failure, "cannot execute %s in the container: %s",
                  python, strerror(words->failure));
-    end->wait_status = words->status;
-    end->reported = true;
+    end->returncode = execution_returncode(words->status);
     end->survivors = words->flags & LAST_WORDS_SURVIVORS;
     end->out_of_memory = end->out_of_memory || words->flags & LAST_WORDS_OUT_OF_MEMORY;
     end->cpu_seconds = words->cpu_seconds;
@@ -24,14 +28,14 @@ static void take_words(struct process_end *end, const struct docker_observation 
 }
 
 /* It was killed before it could speak: by us, by somebody else, for want of memory. */
-static void docker_end_guess(struct process_end *end, const struct docker_observation *seen)
+static void docker_end_guess(struct execution_end *end, const struct docker_observation *seen)
 {
     end->run_seconds = seen->seconds;
+    end->returncode = -SIGKILL;
     if (seen->killed)
         return;
     if (seen->exit_code > EXIT_SIGNAL && seen->exit_code < EXIT_SIGNAL + _NSIG) {
-        end->wait_status = seen->exit_code - EXIT_SIGNAL;
-        end->reported = true;
+        end->returncode = EXIT_SIGNAL - seen->exit_code;
         return;
     }
     snprintf(end->failure, sizeof end->failure,
@@ -39,10 +43,10 @@ static void docker_end_guess(struct process_end *end, const struct docker_observ
              seen->exit_code);
 }
 
-struct process_end docker_end(const struct docker_observation *seen, const struct last_words *words,
-                              const char *python)
+struct execution_end docker_end(const struct docker_observation *seen,
+                                const struct last_words *words, const char *python)
 {
-    struct process_end end = {.killed = seen->killed, .out_of_memory = seen->out_of_memory};
+    struct execution_end end = {.receipt = docker_receipt(), .out_of_memory = seen->out_of_memory};
 
     if (words)
         take_words(&end, seen, words, python);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "environments/engine/last_words.h"
-#include "environments/process/process.h"
+#include "environments/execution.h"
 
 #include <stdbool.h>
+
+/* What holds every container. */
+struct process_receipt docker_receipt(void);
 
 /* What the engine knows. */
 struct docker_observation {
@@ -17,5 +20,5 @@ struct docker_observation {
 };
 
 /* WORDS may be NULL: it could not say any. PYTHON is the program that was to be executed. */
-struct process_end docker_end(const struct docker_observation *seen, const struct last_words *words,
-                              const char *python);
+struct execution_end docker_end(const struct docker_observation *seen,
+                                const struct last_words *words, const char *python);

@@ -85,7 +85,7 @@ static void kept_container_call_free(struct kept_call *call)
 
 /* The end */
 
-static struct process_end describe_end(const struct kept_call *call)
+static struct execution_end describe_end(const struct kept_call *call)
 {
     const struct kept_container *container = call->container;
     const struct container_end *seen = container->is_over ? &container->end : &call->end;
@@ -105,7 +105,7 @@ static void kept_container_finish(struct kept_call *call)
 {
     struct kept_container *container = call->container;
     struct execution_listener *listener = call->execution.listener;
-    struct process_end end = describe_end(call);
+    struct execution_end end = describe_end(call);
 
     container->call = NULL;
     container->used_at = clock_seconds();
@@ -168,6 +168,12 @@ static void kept_container_on_container_ended(struct container *ended,
     if (!container->call->is_begun)
         container->call->is_over = true;
     finish_when_over(container->call);
+}
+
+/* The init passes no signal on: the script goes on until it ends or is killed. */
+static void interrupt_call(struct execution *execution)
+{
+    (void)execution;
 }
 
 static void kill_call(struct execution *execution)
@@ -321,7 +327,8 @@ static struct kept_call *kept_container_call_new(const struct docker_kept *kept,
 {
     struct kept_call *call = NEW(struct kept_call);
 
-    call->execution = (struct execution){.listener = listener, .kill = kill_call};
+    call->execution =
+        (struct execution){.listener = listener, .interrupt = interrupt_call, .kill = kill_call};
     call->python = memory_copy_string(python->program);
     call->user = docker_site_user(kept->site);
     call->script = docker_site_script(request);

@@ -170,12 +170,12 @@ static int image_python_complain(struct docker_python *python, struct error *err
                      length ? bytes : "");
 }
 
-static int image_python_judge(struct docker_python *python, const struct process_end *end,
+static int image_python_judge(struct docker_python *python, const struct execution_end *end,
                               struct error *err)
 {
     if (end->failure[0])
         return error_set(err, ERROR_UNAVAILABLE, "%s", end->failure);
-    if (!end->reported || !WIFEXITED(end->wait_status) || WEXITSTATUS(end->wait_status) != 0 ||
+    if (end->returncode != 0 ||
         image_python_read_facts(&python->facts, buffer_bytes(&python->answer),
                                 buffer_length(&python->answer), image_python_candidate(python)) < 0)
         return image_python_complain(python, err);
@@ -193,7 +193,7 @@ static void image_python_on_ended(struct container *container, const struct cont
     struct error err = ERROR_INIT;
     struct last_words words;
     bool has_words = last_words_reader_end(&python->errors, &words);
-    struct process_end end = docker_end(
+    struct execution_end end = docker_end(
         &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
         has_words ? &words : NULL, image_python_candidate(python));
     int result = image_python_judge(python, &end, &err);

@@ -67,7 +67,7 @@ static void docker_run_on_ended(struct container *container, const struct contai
     struct execution_listener *listener = run->execution.listener;
     struct last_words words;
     bool has_words = last_words_reader_end(&run->errors, &words);
-    struct process_end end = docker_end(
+    struct execution_end end = docker_end(
         &(struct docker_observation){
             .killed = seen->killed,
             .out_of_memory = seen->out_of_memory,
@@ -83,6 +83,12 @@ static void docker_run_on_ended(struct container *container, const struct contai
         run->site->is_stale = true;
     docker_run_free(run);
     listener->ended(listener, &end);
+}
+
+/* The init passes no signal on: the script goes on until it ends or is killed. */
+static void interrupt_run(struct execution *execution)
+{
+    (void)execution;
 }
 
 static void kill_run(struct execution *execution)
@@ -143,8 +149,8 @@ struct execution *docker_run_start(struct docker_site *site, const struct docker
 {
     struct docker_run *run = NEW(struct docker_run);
 
-    run->execution =
-        (struct execution){.listener = listener, .kill = kill_run, .is_starting = true};
+    run->execution = (struct execution){
+        .listener = listener, .interrupt = interrupt_run, .kill = kill_run, .is_starting = true};
     run->site = site;
     run->container.output = docker_run_on_output;
     run->container.started = docker_run_on_started;

@@ -339,12 +339,12 @@ bool cgroup_tree_limits_processes(const struct cgroup_tree *tree)
     return offers_of(tree) & OFFERS_PROCESSES;
 }
 
-const char *cgroup_tree_name(const struct cgroup_tree *tree)
+enum process_limiter cgroup_tree_limiter(const struct cgroup_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++)
         if (tree->hierarchies[i].offers & (OFFERS_MEMORY | OFFERS_PROCESSES))
-            return tree->hierarchies[i].unified ? "cgroup v2" : "cgroup v1";
-    return NULL;
+            return tree->hierarchies[i].unified ? LIMITER_CGROUP_V2 : LIMITER_CGROUP_V1;
+    return LIMITER_RLIMITS;
 }
 
 struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)

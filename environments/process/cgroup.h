@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "environments/process/receipt.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ bool cgroup_tree_can_kill(const struct cgroup_tree *tree);
 bool cgroup_tree_limits_memory(const struct cgroup_tree *tree);
 bool cgroup_tree_limits_processes(const struct cgroup_tree *tree);
 
-/* "cgroup v2", "cgroup v1" or NULL when neither limits anything. Static storage. */
-const char *cgroup_tree_name(const struct cgroup_tree *tree);
+/* LIMITER_RLIMITS when it limits nothing. */
+enum process_limiter cgroup_tree_limiter(const struct cgroup_tree *tree);
 
 /* Makes a leaf. NULL with ERR when the tree offers nothing or a directory cannot be made. */
 struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err);

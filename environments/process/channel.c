@@ -80,12 +80,9 @@ enum channel_state channel_read(struct channel *channel)
     return CHANNEL_OPEN;
 }
 
-bool channel_send(struct channel *channel, const struct buffer *message)
+bool channel_send(struct channel *channel, const void *message, size_t length)
 {
-    size_t length = buffer_length(message);
-
-    return channel->fd >= 0 &&
-           send(channel->fd, buffer_bytes(message), length, MSG_NOSIGNAL) == (ssize_t)length;
+    return channel->fd >= 0 && send(channel->fd, message, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
 void channel_end(struct channel *channel)

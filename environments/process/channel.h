@@ -32,8 +32,8 @@ enum channel_state {
 /* Reads once and hands over what is complete. */
 enum channel_state channel_read(struct channel *channel);
 
-/* Sends a whole message that has its header; false when that cannot be done at once. */
-bool channel_send(struct channel *channel, const struct buffer *message);
+/* Sends a whole MESSAGE, which has its header; false when that cannot be done at once. */
+bool channel_send(struct channel *channel, const void *message, size_t length);
 
 /* Tells the other side that its lifeline has ended. What it still says can be read. */
 void channel_end(struct channel *channel);

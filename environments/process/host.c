@@ -21,10 +21,9 @@
 
 struct process_host {
     struct process_host_settings settings;
-    enum containment containment;
-    bool refused;                /* nothing that is allowed is left */
-    struct cgroup_tree *cgroups; /* owned */
+    bool without_namespaces;     /* the kernel refused them */
     bool without_cgroups;        /* they turned out to be of no use */
+    struct cgroup_tree *cgroups; /* owned */
     json_t *missing;             /* owned */
     int runner;                  /* owned: the executable */
     struct list trees;           /* owned */
@@ -37,35 +36,47 @@ struct process_host {
     ev_prepare finish;
 };
 
-static void note_missing(struct process_host *host, const char *what)
+void host_note_missing(struct process_host *host, const char *what)
 {
-    size_t i;
-    json_t *known;
-
-    json_array_foreach (host->missing, i, known)
-        if (strcmp(json_string_value(known), what) == 0)
-            return;
-    json_array_append_new(host->missing, json_string(what));
-    if (host->settings.missing)
+    if (process_receipt_add_missing(host->missing, what) && host->settings.missing)
         host->settings.missing(host->settings.data, what);
 }
 
-static bool host_is_too_weak(const struct process_host *host)
+/* What holds a tree that is made now. Signals cannot leave a PID namespace, so Landlock is not
+ * needed in one. */
+static unsigned host_layers(const struct process_host *host)
 {
-    return host->containment == CONTAINMENT_BEST_EFFORT && !host->settings.allow_best_effort;
+    unsigned layers = host->settings.policy.wanted;
+
+    if (host->without_namespaces)
+        layers &= ~LAYER_PID_NAMESPACE;
+    if (host->without_cgroups || !cgroup_tree_can_kill(host->cgroups))
+        layers &= ~LAYER_CGROUP_KILL;
+    if (layers & LAYER_PID_NAMESPACE || !landlock_can_scope_signals())
+        layers &= ~LAYER_LANDLOCK;
+    return layers;
+}
+
+bool host_is_refused(const struct process_host *host)
+{
+    unsigned required = host->settings.policy.required;
+
+    return required && !(host_layers(host) & required);
 }
 
 static void note_missing_limits(struct process_host *host)
 {
     if (host->without_cgroups || !cgroup_tree_limits_memory(host->cgroups))
-        note_missing(host, "memory limit of the whole tree: no writable cgroup with the memory "
-                           "controller; the limit holds for each process");
+        host_note_missing(host,
+                          "memory limit of the whole tree: no writable cgroup with the memory "
+                          "controller; the limit holds for each process");
     if (host->without_cgroups || !cgroup_tree_limits_processes(host->cgroups))
-        note_missing(host, geteuid() == 0
-                               ? "process limit: no writable cgroup with the pids controller, and "
-                                 "the resource limit does not hold for uid 0"
-                               : "process limit by cgroup: no writable cgroup with the pids "
-                                 "controller; the resource limit is used");
+        host_note_missing(host,
+                          geteuid() == 0
+                              ? "process limit: no writable cgroup with the pids controller, and "
+                                "the resource limit does not hold for uid 0"
+                              : "process limit by cgroup: no writable cgroup with the pids "
+                                "controller; the resource limit is used");
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */
@@ -98,7 +109,7 @@ static void host_on_refill(struct ev_loop *loop, ev_timer *timer, int events)
 
     (void)loop;
     (void)events;
-    if (!host->spare && !host->refused && !host->stopping)
+    if (!host->spare && !host_is_refused(host) && !host->stopping)
         host->spare = tree_new(host, &ignored);
 }
 
@@ -153,8 +164,6 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     }
     host = NEW(struct process_host);
     host->settings = *settings;
-    host->containment = settings->strongest;
-    host->refused = host_is_too_weak(host);
     host->runner = STEAL_FD(runner);
     host->missing = json_array();
     host->cgroups = cgroup_tree_new();
@@ -198,21 +207,13 @@ void process_host_free(struct process_host *host)
     free(host);
 }
 
-enum containment process_host_containment(const struct process_host *host)
+struct process_receipt process_host_receipt(const struct process_host *host)
 {
-    return host->containment;
-}
-
-const char *process_host_limits_by(const struct process_host *host)
-{
-    const char *name = host->without_cgroups ? NULL : cgroup_tree_name(host->cgroups);
-
-    return name ? name : "rlimits";
-}
-
-const json_t *process_host_missing(const struct process_host *host)
-{
-    return host->missing;
+    return (struct process_receipt){
+        .layers = host_layers(host),
+        .limiter = host->without_cgroups ? LIMITER_RLIMITS : cgroup_tree_limiter(host->cgroups),
+        .missing = host->missing,
+    };
 }
 
 struct ev_loop *host_loop(const struct process_host *host)
@@ -260,18 +261,22 @@ const char *process_host_namespace_hint(void)
     return "";
 }
 
-/* The next weaker containment that exists here. */
-static void host_weaken(struct process_host *host)
+/* The kernel has refused namespaces, and says TEXT. */
+static void host_drop_namespaces(struct process_host *host, const char *text)
 {
-    host->containment++;
-    if (host->containment == CONTAINMENT_CGROUP &&
-        (host->without_cgroups || !cgroup_tree_can_kill(host->cgroups)))
-        host->containment++;
-    if (host->containment == CONTAINMENT_LANDLOCK && !landlock_can_scope_signals()) {
-        note_missing(host, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
-        host->containment++;
-    }
-    host->refused = host_is_too_weak(host);
+    AUTO_FREE char *what = memory_format("%s%s", text, process_host_namespace_hint());
+
+    host_note_missing(host, what);
+    host->without_namespaces = true;
+    if (host_layers(host) == 0)
+        host_note_missing(host, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
+}
+
+static void host_drop_cgroups(struct process_host *host, const char *text)
+{
+    host_note_missing(host, text);
+    host->without_cgroups = true;
+    note_missing_limits(host);
 }
 
 /* Being out of memory or processes passes; anything else will be refused again. */
@@ -283,23 +288,13 @@ static bool is_lasting(int number)
 bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups, int number,
                 const char *text)
 {
-    if (number == 0) {
-        note_missing(host, text);
+    if (!is_lasting(number) || !(tree->layers & LAYER_PID_NAMESPACE))
         return false;
-    }
-    if (!is_lasting(number) || tree->containment == CONTAINMENT_BEST_EFFORT)
-        return false;
-    if (cgroups && !host->without_cgroups) {
-        note_missing(host, text);
-        host->without_cgroups = true;
-        note_missing_limits(host);
-    } else if (!cgroups && tree->containment == host->containment) {
-        AUTO_FREE char *what = memory_format("%s%s", text, process_host_namespace_hint());
-
-        note_missing(host, what);
-        host_weaken(host);
-    }
-    return !host->refused;
+    if (cgroups && !host->without_cgroups)
+        host_drop_cgroups(host, text);
+    else if (!cgroups && !host->without_namespaces)
+        host_drop_namespaces(host, text);
+    return !host_is_refused(host);
 }
 
 void host_retry(struct process_host *host, struct tree *tree)
@@ -324,18 +319,13 @@ struct tree *host_take(struct process_host *host, struct error *err)
 {
     struct tree *tree = host->spare;
 
-    if (host->refused || host->stopping) {
+    if (host_is_refused(host) || host->stopping) {
         host_refusal(host, err);
         return NULL;
     }
     host->spare = NULL;
     schedule_refill(host);
     return tree && tree->state <= TREE_READY ? tree : tree_new(host, err);
-}
-
-bool host_is_refused(const struct process_host *host)
-{
-    return host->refused;
 }
 
 int host_refusal(const struct process_host *host, struct error *err)

@@ -1,24 +1,22 @@
-/* Where processes are started: the runner executable, the strongest containment that the kernel
- * gives, its cgroups, and one runner that is prepared ahead of time.
+/* Where processes are started: the runner executable, the layers that the kernel gives, its
+ * cgroups, and one runner that is prepared ahead of time.
  *
  * What the kernel gives is found out by trying: a runner that is refused a namespace says so, and
- * the host goes on with the next weaker containment, which from then on every result names. */
+ * the host goes on without, as far as its policy allows. */
 #pragma once
 
 #include "base/error.h"
-#include "environments/process/containment.h"
+#include "environments/process/receipt.h"
 
 #include <ev.h>
-#include <jansson.h>
 #include <stdbool.h>
 
 struct process_host;
 
 struct process_host_settings {
-    struct ev_loop *loop;       /* borrowed */
-    const char *runner_path;    /* absolute; needed only during process_host_new */
-    bool allow_best_effort;     /* else processes are refused below CONTAINMENT_LANDLOCK */
-    enum containment strongest; /* what is tried first; tests of a fallback start weaker */
+    struct ev_loop *loop;         /* borrowed */
+    const char *runner_path;      /* absolute; needed only during process_host_new */
+    struct process_policy policy; /* of every process; tests of a fallback want less */
 
     /* Told once for each thing that turns out to be missing; may be NULL. */
     void (*missing)(void *data, const char *what);
@@ -39,14 +37,8 @@ bool process_host_is_idle(const struct process_host *host);
 /* Frees an idle host. */
 void process_host_free(struct process_host *host);
 
-/* What the next process will be held by, as far as is known. */
-enum containment process_host_containment(const struct process_host *host);
-
-/* "cgroup v2", "cgroup v1" or "rlimits": what enforces limits. Static storage. */
-const char *process_host_limits_by(const struct process_host *host);
-
-/* What is missing and why, one string per feature; an empty array when all is there. Borrowed. */
-const json_t *process_host_missing(const struct process_host *host);
+/* What the next process will be held by, as far as is known. `missing` is the host's. */
+struct process_receipt process_host_receipt(const struct process_host *host);
 
 /* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where
  * none of the usual ones does. Static storage. */

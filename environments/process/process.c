@@ -62,6 +62,12 @@ int process_start(struct process_host *host, struct process *process,
     return ret;
 }
 
+void process_interrupt(struct process *process)
+{
+    if (process->tree)
+        tree_interrupt(process->tree);
+}
+
 void process_kill(struct process *process)
 {
     if (process->tree)

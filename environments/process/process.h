@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "environments/process/host.h"
+#include "environments/process/receipt.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,7 @@ enum process_stream {
 
 /* How it ended. Times in seconds, memory in bytes. */
 struct process_end {
+    struct process_receipt receipt;    /* borrowed until `ended` returns */
     int wait_status;                   /* of the program, as wait(2) has it; only if `reported` */
     bool reported;                     /* false: it was killed before it could be waited for */
     bool killed;                       /* process_kill came first */
@@ -72,6 +74,10 @@ struct process {
  * (ERROR_UNAVAILABLE: containment refused; ERROR_SYSTEM) says why. */
 int process_start(struct process_host *host, struct process *process,
                   const struct process_command *command, struct error *err);
+
+/* SIGINT for the program, not for what it has started; nothing when there is no program yet, or no
+ * more. */
+void process_interrupt(struct process *process);
 
 /* SIGKILL for the whole tree, now. `ended` still comes. Harmless when it is called twice. */
 void process_kill(struct process *process);

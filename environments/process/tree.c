@@ -51,12 +51,19 @@ static void tree_set_state(struct tree *tree, enum tree_state state)
     }
 }
 
+/* The supervisor of a PID namespace is in the cgroup, too, and would be killed before it could say
+ * what the tree has used. */
+static bool is_ended_by_cgroup(const struct tree *tree)
+{
+    return tree->leaf && tree->layers & LAYER_CGROUP_KILL && !(tree->layers & LAYER_PID_NAMESPACE);
+}
+
 /* Tells the supervisor, by the end of its lifeline, to kill everything: it waits for what it kills,
  * so that nothing the tree has used goes uncounted. */
 static void kill_everything(struct tree *tree)
 {
     channel_end(&tree->channel);
-    if (tree->leaf && tree->containment == CONTAINMENT_CGROUP)
+    if (is_ended_by_cgroup(tree))
         cgroup_leaf_kill(tree->leaf);
 }
 
@@ -69,7 +76,7 @@ static void kill_hard(struct tree *tree)
         return;
     if (tree->leaf)
         cgroup_leaf_kill(tree->leaf);
-    if (tree->containment == CONTAINMENT_PID_NAMESPACE)
+    if (tree->layers & LAYER_PID_NAMESPACE)
         syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
 }
 
@@ -82,6 +89,14 @@ static void begin_end(struct tree *tree)
         tree->end.run_seconds = clock_seconds() - tree->started;
     tree_set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
+}
+
+void tree_interrupt(struct tree *tree)
+{
+    const struct control_header interrupt = {.type = CONTROL_INTERRUPT};
+
+    if (tree->state == TREE_RUNNING)
+        (void)channel_send(&tree->channel, &interrupt, sizeof interrupt); /* it is about to end */
 }
 
 void tree_kill(struct tree *tree)
@@ -100,7 +115,7 @@ static void tree_fail(struct tree *tree, const char *text)
 
 static void send_job(struct tree *tree)
 {
-    if (!channel_send(&tree->channel, &tree->job)) {
+    if (!channel_send(&tree->channel, buffer_bytes(&tree->job), buffer_length(&tree->job))) {
         tree_fail(tree, "cannot reach the runner");
         return;
     }
@@ -129,8 +144,8 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
         return;
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
-    /* Without a namespace the supervisor kills the tree itself and says how that went. */
-    if (tree->containment > CONTAINMENT_CGROUP &&
+    /* Where the kernel does not end the tree, the supervisor does, and says how that went. */
+    if (!(tree->layers & (LAYER_PID_NAMESPACE | LAYER_CGROUP_KILL)) &&
         (information.si_code != CLD_EXITED || information.si_status != 0))
         tree->end.survivors = true;
     tree_advance(tree);
@@ -167,14 +182,27 @@ static void tree_on_descriptor(struct channel *channel, int fd)
 
 static void tree_on_ready(struct tree *tree, const char *missing)
 {
-    if (*missing)
-        host_adapt(tree->host, tree, false, 0, missing);
+    if (*missing) {
+        host_note_missing(tree->host, missing);
+        process_receipt_add_missing(tree->missing, missing);
+    }
     if (tree->state != TREE_PREPARING)
         return;
     if (buffer_length(&tree->job) > 0)
         send_job(tree);
     else
         tree_set_state(tree, TREE_READY);
+}
+
+/* What the host can give is what the tree has. */
+static void take_receipt(struct tree *tree)
+{
+    struct process_receipt *receipt = &tree->end.receipt;
+
+    *receipt = process_host_receipt(tree->host);
+    json_decref(tree->missing);
+    tree->missing = json_copy((json_t *)receipt->missing);
+    receipt->missing = tree->missing;
 }
 
 static void tree_on_refused(struct tree *tree, bool cgroups, int number, const char *text)
@@ -185,6 +213,7 @@ static void tree_on_refused(struct tree *tree, bool cgroups, int number, const c
         host_retry(tree->host, tree);
     else if (host_is_refused(tree->host) && host_refusal(tree->host, &err) < 0)
         text = err.message;
+    take_receipt(tree);
     tree_fail(tree, text);
 }
 
@@ -290,8 +319,7 @@ static bool tree_is_empty(const struct tree *tree)
         return false;
     if (!tree->supervisor_reaped && tree->channel.fd >= 0)
         return false;
-    return tree->containment != CONTAINMENT_CGROUP || !tree->leaf ||
-           cgroup_leaf_is_empty(tree->leaf);
+    return !is_ended_by_cgroup(tree) || cgroup_leaf_is_empty(tree->leaf);
 }
 
 static bool streams_are_closed(const struct tree *tree)
@@ -391,7 +419,7 @@ static int tree_spawn(struct tree *tree, struct spawned *ret, struct error *err)
 {
     struct cgroup_tree *cgroups = host_cgroups(tree->host);
     AUTO_FREE char **arguments = NULL;
-    char level[8];
+    char layers[16];
     size_t count = 0;
 
     if (cgroups) {
@@ -402,9 +430,9 @@ static int tree_spawn(struct tree *tree, struct spawned *ret, struct error *err)
             count++;
     }
     arguments = memory_new(count + 3, sizeof *arguments);
-    snprintf(level, sizeof level, "%d", (int)tree->containment);
+    snprintf(layers, sizeof layers, "%u", tree->layers);
     arguments[0] = (char *)"pyexecd-runner"; /* only read */
-    arguments[1] = level;
+    arguments[1] = layers;
     for (size_t i = 0; i < count; i++)
         arguments[2 + i] = cgroup_leaf_directories(tree->leaf)[i];
     return spawn_runner(ret, host_runner(tree->host), arguments, err);
@@ -416,8 +444,10 @@ struct tree *tree_new(struct process_host *host, struct error *err)
     struct spawned spawned;
 
     tree->host = host;
-    tree->containment = process_host_containment(host);
+    take_receipt(tree);
+    tree->layers = tree->end.receipt.layers;
     if (tree_spawn(tree, &spawned, err) < 0) {
+        json_decref(tree->missing);
         cgroup_leaf_free(tree->leaf);
         free(tree);
         return NULL;
@@ -440,6 +470,7 @@ void tree_free(struct tree *tree)
     ev_timer_stop(loop, &tree->bound);
     ev_timer_stop(loop, &tree->polling);
     cgroup_leaf_free(tree->leaf);
+    json_decref(tree->missing);
     buffer_deinit(&tree->job);
     list_remove(&tree->link);
     free(tree);

@@ -25,10 +25,11 @@ struct tree {
     enum tree_state state;
     struct process_host *host; /* borrowed */
     struct list link;          /* in the host */
-    enum containment containment;
-    struct cgroup_leaf *leaf; /* owned; NULL: none */
-    struct process *process;  /* borrowed; NULL: nobody's yet, or nobody's any more */
-    struct buffer job;        /* the CONTROL_RUN that waits for readiness */
+    unsigned layers;           /* of enum process_layer: what the runner is asked for */
+    json_t *missing;           /* owned: what could not be had */
+    struct cgroup_leaf *leaf;  /* owned; NULL: none */
+    struct process *process;   /* borrowed; NULL: nobody's yet, or nobody's any more */
+    struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     struct process_limits limits;
     struct process_end end;
     double submitted; /* CLOCK_MONOTONIC seconds */
@@ -59,6 +60,7 @@ void tree_free(struct tree *tree);
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err);
 
+void tree_interrupt(struct tree *tree);
 void tree_kill(struct tree *tree);
 
 /* For the host: what a tree needs to know of it, and tells it. */
@@ -66,6 +68,9 @@ struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);
 struct cgroup_tree *host_cgroups(const struct process_host *host);
 void host_add(struct process_host *host, struct tree *tree);
+
+/* Something is missing on this machine, which is told once. */
+void host_note_missing(struct process_host *host, const char *what);
 
 /* TREE could not be prepared. True: the host has adapted and it is worth trying again. */
 bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups, int number,
@@ -77,7 +82,7 @@ void host_retry(struct process_host *host, struct tree *tree);
 /* A tree for a new process: the prepared one, else a new one. NULL with ERR. */
 struct tree *host_take(struct process_host *host, struct error *err);
 
-/* True when no containment is left that is allowed. */
+/* True when the policy requires more than there is. */
 bool host_is_refused(const struct process_host *host);
 
 /* Sets ERR to why no process can be started, and returns -1. */

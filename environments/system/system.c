@@ -80,14 +80,13 @@ static void system_free(struct environment *environment)
 
 static const struct environment_ops system_ops = {
     .kind = "system",
-    .isolation = "none",
     .prepare = system_prepare,
     .cancel = system_cancel,
     .start = system_start,
     .can_overlay = local_can_overlay,
     .interpreter = system_executable,
     .python_version = system_python_version,
-    .containment = local_containment,
+    .expected_receipt = local_expected_receipt,
     .reach = system_describe_reach,
     .free = system_free,
 };

@@ -476,7 +476,6 @@ static json_t *venv_describe_reach(const struct environment *environment)
 
 static const struct environment_ops venv_ops = {
     .kind = "venv",
-    .isolation = "none",
     .begin = venv_begin,
     .prepare = venv_prepare,
     .cancel = venv_cancel,
@@ -484,7 +483,7 @@ static const struct environment_ops venv_ops = {
     .can_overlay = local_can_overlay,
     .interpreter = venv_interpreter,
     .python_version = venv_python_version,
-    .containment = local_containment,
+    .expected_receipt = local_expected_receipt,
     .reach = venv_describe_reach,
     .stop = venv_stop,
     .is_idle = venv_is_idle,

@@ -174,15 +174,14 @@ static void print_environments(struct doctor *doctor)
 
 static void print_containment(const struct doctor *doctor)
 {
-    const struct process_host *host = doctor->service.host;
-    const json_t *missing = process_host_missing(host);
+    const struct process_receipt receipt = process_host_receipt(doctor->service.host);
     const json_t *what;
     size_t i;
 
     printf("containment\n");
-    command_print_line("", "process tree", containment_name(process_host_containment(host)));
-    command_print_line("", "limits", process_host_limits_by(host));
-    json_array_foreach (missing, i, what)
+    command_print_line("", "process tree", process_receipt_tree(&receipt));
+    command_print_line("", "limits", process_limiter_name(receipt.limiter));
+    json_array_foreach (receipt.missing, i, what)
         command_print_line("no", "missing", json_string_value(what));
 }
 

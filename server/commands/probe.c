@@ -149,11 +149,11 @@ static bool try_close_range(char *detail)
 static bool try_cgroup(bool (*offers)(const struct cgroup_tree *tree), char *detail)
 {
     struct cgroup_tree *tree = cgroup_tree_new();
-    const char *name = cgroup_tree_name(tree);
+    enum process_limiter limiter = cgroup_tree_limiter(tree);
     bool found = offers(tree);
 
-    if (found && name)
-        snprintf(detail, PROBE_DETAIL_BYTES, "%s", name);
+    if (found && limiter != LIMITER_RLIMITS)
+        snprintf(detail, PROBE_DETAIL_BYTES, "%s", process_limiter_name(limiter));
     else if (!found)
         snprintf(detail, PROBE_DETAIL_BYTES, "no hierarchy that we may write has it");
     cgroup_tree_free(tree);

@@ -8,23 +8,11 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum {
     FILES_SHOWN = 20,
     TEXT_EXTRA_BYTES = 256 * 1024, /* everything in the text that is not output */
 };
-
-/* As Python's subprocess has it. A script that was killed before anybody could wait for it was
- * killed by SIGKILL: nothing else does that. */
-static int run_result_returncode(const struct process_end *end)
-{
-    if (!end->reported)
-        return -SIGKILL;
-    if (WIFSIGNALED(end->wait_status))
-        return -WTERMSIG(end->wait_status);
-    return WEXITSTATUS(end->wait_status);
-}
 
 static json_t *signal_name(int number)
 {
@@ -67,7 +55,7 @@ static json_t *explain_signal(int number)
 static json_t *run_result_explain(const struct run_report *report,
                                   const struct run_setting *setting)
 {
-    const struct process_end *end = &report->process;
+    const struct execution_end *end = &report->execution;
 
     if (report->end == RUN_FAILED)
         return json_string_format("%s", report->error.message);
@@ -77,10 +65,10 @@ static json_t *run_result_explain(const struct run_report *report,
         return explain_timeout(setting);
     if (report->end == RUN_DISK_LIMIT)
         return explain_disk(setting);
-    if (end->out_of_memory && run_result_returncode(end) != 0)
+    if (end->out_of_memory && end->returncode != 0)
         return explain_memory(setting);
-    if (run_result_returncode(end) < 0)
-        return explain_signal(-run_result_returncode(end));
+    if (end->returncode < 0)
+        return explain_signal(-end->returncode);
     return json_null();
 }
 
@@ -112,14 +100,14 @@ static void set_end(json_t *structured, const struct run_report *report,
                     const struct run_setting *setting)
 {
     bool ran = report->end != RUN_FAILED;
-    int code = ran ? run_result_returncode(&report->process) : 0;
-    bool success = report->end == RUN_ENDED && code == 0 && !report->process.survivors;
+    int code = ran ? report->execution.returncode : 0;
+    bool success = report->end == RUN_ENDED && code == 0 && !report->execution.survivors;
 
     json_object_set_new(structured, "success", json_boolean(success));
     json_object_set_new(structured, "returncode", ran ? json_integer(code) : json_null());
     json_object_set_new(structured, "signal", code < 0 ? signal_name(-code) : json_null());
     json_object_set_new(structured, "timed_out", json_boolean(report->end == RUN_TIMED_OUT));
-    json_object_set_new(structured, "out_of_memory", json_boolean(report->process.out_of_memory));
+    json_object_set_new(structured, "out_of_memory", json_boolean(report->execution.out_of_memory));
     json_object_set_new(structured, "error", run_result_explain(report, setting));
 }
 
@@ -127,10 +115,11 @@ static void set_place(json_t *structured, const struct run_report *report,
                       const struct run_setting *setting)
 {
     const struct environment *environment = setting->environment;
+    const struct process_receipt *receipt = &report->execution.receipt;
 
     json_object_set_new(structured, "environment", json_string_format("%s", environment->name));
-    json_object_set_new(structured, "isolation", json_string(environment->ops->isolation));
-    json_object_set_new(structured, "containment", environment->ops->containment(environment));
+    json_object_set_new(structured, "isolation", json_string(process_receipt_isolation(receipt)));
+    json_object_set_new(structured, "containment", process_receipt_containment(receipt));
     json_object_set_new(structured, "python_version", string_or_null(report->python_version));
     json_object_set_new(structured, "working_directory", string_or_null(report->working_directory));
     json_object_set_new(structured, "script", string_or_null(report->script));
@@ -140,7 +129,7 @@ static void set_place(json_t *structured, const struct run_report *report,
 
 static void set_cost(json_t *structured, const struct run_report *report)
 {
-    const struct process_end *end = &report->process;
+    const struct execution_end *end = &report->execution;
     json_t *timings = json_pack("{s:f, s:f, s:f, s:f}",                                 //
                                 "prepare", run_result_rounded(report->prepare_seconds), //
                                 "wait", run_result_rounded(report->wait_seconds),       //

@@ -1,4 +1,4 @@
-/* pyexecd-runner CONTAINMENT [CGROUP-DIRECTORY...]; see runner.h. Not for people: descriptor 3 is
+/* pyexecd-runner LAYERS [CGROUP-DIRECTORY...]; see runner.h. Not for people: descriptor 3 is
  * the control channel, 1 and 2 are the program's streams, 0 is /dev/null. */
 #include "environments/process/runner/runner.h"
 
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         fputs("pyexecd-runner is started by pyexecd\n", stderr);
         return 64;
     }
-    preparation.containment = (enum containment)strtol(argv[1], NULL, 10);
+    preparation.layers = (unsigned)strtoul(argv[1], NULL, 10);
     preparation.cgroups = argv + 2;
     prctl(PR_SET_NAME, "pyexecd-runner");
     forget_the_server();

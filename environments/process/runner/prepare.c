@@ -63,7 +63,7 @@ static void enter_namespaces(void)
 
 void prepare_tree(struct runner_preparation *preparation)
 {
-    if (preparation->containment == CONTAINMENT_PID_NAMESPACE) {
+    if (preparation->layers & LAYER_PID_NAMESPACE) {
         /* Ahead of time: joining costs a grace period of the kernel, 8 ms when it is idle. */
         enter_cgroups(preparation->cgroups);
         enter_namespaces();
@@ -102,7 +102,7 @@ static void prepare_namespace(struct runner_preparation *preparation)
 
 void prepare_supervisor(struct runner_preparation *preparation)
 {
-    if (preparation->containment == CONTAINMENT_PID_NAMESPACE)
+    if (preparation->layers & LAYER_PID_NAMESPACE)
         prepare_namespace(preparation);
     else if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot become child subreaper");

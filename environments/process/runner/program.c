@@ -113,7 +113,7 @@ static rlim_t count_tasks(void)
     return count;
 }
 
-static void set_limits(int fd, const struct control_run *run, enum containment containment)
+static void set_limits(int fd, const struct control_run *run, unsigned layers)
 {
     set_limit(fd, RLIMIT_CORE, 0);
     set_limit(fd, RLIMIT_NOFILE, OPEN_FILES);
@@ -122,7 +122,7 @@ static void set_limits(int fd, const struct control_run *run, enum containment c
         set_limit(fd, RLIMIT_FSIZE, run->file_bytes);
     if (run->processes > 0)
         set_limit(fd, RLIMIT_NPROC,
-                  run->processes + (containment == CONTAINMENT_PID_NAMESPACE ? 1 : count_tasks()));
+                  run->processes + (layers & LAYER_PID_NAMESPACE ? 1 : count_tasks()));
     if (run->data_bytes > 0) /* last: a sanitizer needs more */
         set_limit(fd, RLIMIT_DATA, run->data_bytes);
 }
@@ -157,15 +157,15 @@ static void lay_over(const struct program *program, const struct runner_preparat
     if (!program->overlay_source)
         return;
     errno = EPERM; /* elsewhere everybody would see it */
-    if (preparation->containment != CONTAINMENT_PID_NAMESPACE ||
+    if (!(preparation->layers & LAYER_PID_NAMESPACE) ||
         mount(program->overlay_source, program->overlay_target, NULL, MS_BIND, NULL) < 0)
         program_fail(fd, "cannot lay the script over ", program->overlay_target);
 }
 
 /* Without a PID namespace the program could reach its supervisor and the server. */
-static void protect_others(int fd)
+static void protect_others(int fd, unsigned layers)
 {
-    if (landlock_can_scope_signals() && landlock_scope_signals() < 0)
+    if (layers & LAYER_LANDLOCK && landlock_scope_signals() < 0)
         program_fail(fd, "cannot scope signals", "");
     if (fence_other_processes() < 0)
         program_fail(fd, "cannot filter system calls", "");
@@ -177,15 +177,15 @@ static _Noreturn void program_execute(const struct program *program,
     sigset_t none;
 
     setsid();
-    if (preparation->containment != CONTAINMENT_PID_NAMESPACE)
+    if (!(preparation->layers & LAYER_PID_NAMESPACE))
         enter_cgroups_late(fd, preparation->cgroups);
     lay_over(program, preparation, fd);
     if (chdir(program->directory) < 0)
         program_fail(fd, "cannot enter the working directory ", program->directory);
     drop_capabilities(fd);
-    if (preparation->containment != CONTAINMENT_PID_NAMESPACE)
-        protect_others(fd);
-    set_limits(fd, &program->run, preparation->containment);
+    if (!(preparation->layers & LAYER_PID_NAMESPACE))
+        protect_others(fd, preparation->layers);
+    set_limits(fd, &program->run, preparation->layers);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(program->arguments[0], program->arguments, program->variables);

@@ -10,20 +10,20 @@
 #pragma once
 
 #include "base/clock.h"
-#include "environments/process/containment.h"
 #include "environments/process/control.h"
+#include "environments/process/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 struct runner_preparation {
-    enum containment containment;
+    unsigned layers;   /* of enum process_layer */
     char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
-    char missing[256]; /* what could not be had, though the containment stands */
+    char missing[256]; /* what could not be had, though the layers stand */
 };
 
-/* Enters cgroups and namespaces; does not return when the containment cannot be had. */
+/* Enters cgroups and namespaces; does not return when a layer cannot be had. */
 void prepare_tree(struct runner_preparation *preparation);
 
 /* In the supervisor: its own /proc, and no way in for the program. */

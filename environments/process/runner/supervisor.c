@@ -50,7 +50,7 @@ static bool supervisor_reap(struct supervisor *supervisor)
  * forks while it is being killed, and each death hands us its own children. */
 static void kill_all(const struct supervisor *supervisor)
 {
-    if (supervisor->preparation->containment == CONTAINMENT_PID_NAMESPACE) {
+    if (supervisor->preparation->layers & LAYER_PID_NAMESPACE) {
         kill(-1, SIGKILL);
         return;
     }
@@ -150,19 +150,17 @@ static void leave_streams(void)
     dup2(STDIN_FILENO, STDERR_FILENO);
 }
 
-static void start_program(struct supervisor *supervisor)
+/* LENGTH bytes of a CONTROL_RUN are to come. */
+static void start_program(struct supervisor *supervisor, size_t length)
 {
-    struct control_header header;
     struct program program = {0};
     char *payload;
 
-    if (!supervisor_receive(&header, sizeof header))
-        end_tree(supervisor);
-    if (supervisor->program || header.type != CONTROL_RUN || header.length > CONTROL_LIMIT_BYTES)
+    if (supervisor->program || length > CONTROL_LIMIT_BYTES)
         _exit(1);
-    payload = malloc(header.length + 1);
-    if (!payload || !supervisor_receive(payload, header.length) ||
-        !program_parse(&program, payload, header.length))
+    payload = malloc(length + 1);
+    if (!payload || !supervisor_receive(payload, length) ||
+        !program_parse(&program, payload, length))
         _exit(1);
     supervisor->program = program_start(&program, supervisor->preparation, &supervisor->start);
     if (supervisor->program < 0) {
@@ -173,6 +171,32 @@ static void start_program(struct supervisor *supervisor)
         end_tree(supervisor);
     }
     leave_streams();
+}
+
+/* A program that has ended is reaped by nobody else, so until then the pid is its own. */
+static void interrupt_program(const struct supervisor *supervisor)
+{
+    if (supervisor->program && supervisor->ended <= 0)
+        kill(supervisor->program, SIGINT);
+}
+
+/* One message of the server, or the end of the lifeline. */
+static void supervisor_on_control(struct supervisor *supervisor)
+{
+    struct control_header header;
+
+    if (!supervisor_receive(&header, sizeof header))
+        end_tree(supervisor);
+    switch (header.type) {
+    case CONTROL_RUN:
+        start_program(supervisor, header.length);
+        break;
+    case CONTROL_INTERRUPT:
+        interrupt_program(supervisor);
+        break;
+    default:
+        _exit(1);
+    }
 }
 
 static int watch_children(void)
@@ -207,7 +231,7 @@ void supervise(const struct runner_preparation *preparation)
         if (poll(watched, ARRAY_SIZE(watched), -1) < 0)
             end_tree(&supervisor);
         if (watched[0].revents)
-            start_program(&supervisor); /* or the end of the lifeline */
+            supervisor_on_control(&supervisor);
         if (watched[2].revents && supervisor.start >= 0)
             tell_start(&supervisor);
         if (watched[1].revents)

@@ -13,14 +13,24 @@ static void test_the_inits_words_are_believed(void **state)
     const struct docker_observation seen = {.exit_code = 0, .seconds = 2, .failure = ""};
     const struct last_words words = {
         .status = 9, .run_seconds = 1.5, .cpu_seconds = 0.25, .peak_bytes = 4096};
-    struct process_end end = docker_end(&seen, &words, "python3");
+    struct execution_end end = docker_end(&seen, &words, "python3");
 
     (void)state;
-    assert_true(end.reported && !end.killed && !end.out_of_memory && !end.survivors);
-    assert_int_equal(end.wait_status, 9);
+    assert_true(!end.out_of_memory && !end.survivors);
+    assert_int_equal(end.returncode, -9);
     assert_true(end.run_seconds == 1.5 && end.start_seconds == 0.5 && end.cpu_seconds == 0.25);
     assert_int_equal(end.peak_memory, 4096);
     assert_string_equal(end.failure, "");
+}
+
+static void test_the_end_says_that_a_container_held_it(void **state)
+{
+    struct execution_end end = docker_end(&(struct docker_observation){.failure = ""}, NULL, "p");
+
+    (void)state;
+    assert_string_equal(process_receipt_isolation(&end.receipt), "docker");
+    assert_string_equal(process_receipt_tree(&end.receipt), "container");
+    assert_string_equal(process_limiter_name(end.receipt.limiter), "container");
 }
 
 /* A connection that broke behind the last words is no failure of the script. */
@@ -28,10 +38,10 @@ static void test_words_weigh_more_than_a_failure_of_the_engine(void **state)
 {
     const struct docker_observation seen = {.failure = "the engine has gone"};
     const struct last_words words = {.status = 0};
-    struct process_end end = docker_end(&seen, &words, "python3");
+    struct execution_end end = docker_end(&seen, &words, "python3");
 
     (void)state;
-    assert_true(end.reported);
+    assert_int_equal(end.returncode, 0);
     assert_string_equal(end.failure, "");
 }
 
@@ -51,7 +61,7 @@ static void test_a_python_that_cannot_be_executed_is_a_failure(void **state)
 {
     const struct docker_observation seen = {.failure = "", .exit_code = 127};
     const struct last_words words = {.failure = ENOENT};
-    struct process_end end = docker_end(&seen, &words, "python3");
+    struct execution_end end = docker_end(&seen, &words, "python3");
 
     (void)state;
     assert_string_equal(end.failure,
@@ -60,14 +70,14 @@ static void test_a_python_that_cannot_be_executed_is_a_failure(void **state)
 
 static void test_without_words_the_engine_is_asked(void **state)
 {
-    struct process_end end;
+    struct execution_end end;
 
     (void)state;
     end = docker_end(&(struct docker_observation){.failure = "", .exit_code = 137}, NULL, "p");
-    assert_true(end.reported && end.wait_status == 9 && !end.failure[0]);
+    assert_true(end.returncode == -9 && !end.failure[0]);
     end = docker_end(&(struct docker_observation){.failure = "", .exit_code = 137, .killed = true},
                      NULL, "p");
-    assert_true(!end.reported && end.killed && !end.failure[0]);
+    assert_true(end.returncode == -9 && !end.failure[0]);
     end = docker_end(&(struct docker_observation){.failure = "no engine"}, NULL, "p");
     assert_string_equal(end.failure, "no engine");
     end = docker_end(&(struct docker_observation){.failure = "", .exit_code = 71}, NULL, "p");
@@ -78,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_inits_words_are_believed),
+        cmocka_unit_test(test_the_end_says_that_a_container_held_it),
         cmocka_unit_test(test_words_weigh_more_than_a_failure_of_the_engine),
         cmocka_unit_test(test_memory_is_known_by_either),
         cmocka_unit_test(test_a_python_that_cannot_be_executed_is_a_failure),

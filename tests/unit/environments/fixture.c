@@ -45,13 +45,12 @@ void fixture_replace(struct fixture *fixture, const char *definition)
     catalog_replace(fixture->catalog, next);
 }
 
-static void open_host(struct fixture *fixture, enum containment strongest)
+static void open_host(struct fixture *fixture, unsigned without)
 {
     const struct process_host_settings settings = {
         .loop = fixture->loop,
         .runner_path = getenv("RUNNER"),
-        .allow_best_effort = true,
-        .strongest = strongest,
+        .policy = {.wanted = LAYERS_OF_TREES & ~without},
     };
     struct error err = ERROR_INIT;
 
@@ -86,7 +85,7 @@ struct fixture *fixture_new(const struct fixture_settings *settings)
     fixture->scratch = scratch_new();
     fixture->root = memory_format("%s/root", fixture->scratch);
     fixture->path = memory_format("%s/configured", fixture->scratch);
-    open_host(fixture, settings->strongest);
+    open_host(fixture, settings->without);
     open_workplace(fixture, settings);
     fixture->catalog = catalog_new(&(struct catalog_settings){
         .loop = fixture->loop,
@@ -195,7 +194,7 @@ static void on_done(void *data, const struct run_report *report)
     call->run = NULL;
     call->end = report->end;
     call->error = report->error;
-    call->process = report->process;
+    call->execution = report->execution;
     call->out = copy_capture(&report->streams[PROCESS_STDOUT]);
     call->err = copy_capture(&report->streams[PROCESS_STDERR]);
     call->files = json_incref(report->files);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 struct fixture_settings {
-    enum containment strongest;
+    unsigned without;         /* layers that no tree gets */
     unsigned concurrent_runs; /* 0: 4 */
     unsigned queued_runs;     /* 0: 64 */
     unsigned queued_runs_per_client;
@@ -44,7 +44,7 @@ struct call {
     unsigned order; /* how many of the fixture's were done before */
     enum run_end end;
     struct error error;
-    struct process_end process;
+    struct execution_end execution;
     char *out; /* owned */
     char *err; /* owned */
     json_t *files;

@@ -34,8 +34,7 @@ static void test_a_script_runs_and_everything_is_reported(void **state)
     AUTO_FREE char *script = memory_format("%s/script.py", working_directory_path(directory));
 
     assert_int_equal(call.end, RUN_ENDED);
-    assert_true(call.process.reported);
-    assert_int_equal(WEXITSTATUS(call.process.wait_status), 3);
+    assert_int_equal(call.execution.returncode, 3);
     assert_string_equal(call.out, expected);
     assert_string_equal(call.err, "oops\n");
     assert_string_equal(call.script, script);
@@ -114,7 +113,7 @@ static void test_fifty_overlapping_runs_in_one_directory_see_their_own_code(void
 static void test_without_namespaces_runs_in_one_directory_take_turns(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){
-        .strongest = CONTAINMENT_BEST_EFFORT, .concurrent_runs = 16, .has_path = true});
+        .without = LAYERS_OF_TREES, .concurrent_runs = 16, .has_path = true});
 
     (void)state;
     assert_everybody_ran_his_own(fixture, 8);
@@ -406,7 +405,7 @@ static void test_a_timeout_keeps_what_was_printed_and_written(void **state)
     assert_int_equal(call_submit_request(&call, fixture, &request, &err), 0);
     calls_wait(&call, 1);
     assert_int_equal(call.end, RUN_TIMED_OUT);
-    assert_true(call.process.killed);
+    assert_int_equal(call.execution.returncode, -SIGKILL);
     assert_string_equal(call.out, "so far\n");
     assert_int_equal(json_array_size(call.files), 1);
     assert_in_range(call.total_seconds * 1000, 500, 1500);

@@ -16,8 +16,7 @@ int workbench_setup(void **state)
 {
     struct workbench *bench = NEW(struct workbench);
     struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
-                                             .allow_best_effort = true,
-                                             .strongest = CONTAINMENT_PID_NAMESPACE};
+                                             .policy = {.wanted = LAYERS_OF_TREES}};
     struct error err = ERROR_INIT;
 
     bench->loop = ev_loop_new(0);

@@ -33,8 +33,7 @@ static int setup(void **state)
 {
     struct search *search = NEW(struct search);
     struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
-                                             .allow_best_effort = true,
-                                             .strongest = CONTAINMENT_PID_NAMESPACE};
+                                             .policy = {.wanted = LAYERS_OF_TREES}};
     struct error err = ERROR_INIT;
 
     search->loop = ev_loop_new(0);

@@ -33,7 +33,9 @@ struct fixture {
 
 struct execution {
     struct process process;
+    bool is_interrupted; /* as soon as it has written something */
     struct process_end end;
+    size_t missing;
     bool ended;
     double ended_at;
     uint64_t bytes;
@@ -64,6 +66,8 @@ static void on_output(struct process *process, enum process_stream stream, const
         length = room;
     memcpy(execution->output + execution->length, data, length);
     execution->length += length;
+    if (execution->is_interrupted)
+        process_interrupt(process);
 }
 
 static void on_ended(struct process *process, const struct process_end *end)
@@ -74,6 +78,7 @@ static void on_ended(struct process *process, const struct process_end *end)
     execution->ended = true;
     execution->ended_at = now();
     execution->end = *end;
+    execution->missing = json_array_size(end->receipt.missing);
     ev_break(execution->loop, EVBREAK_ALL);
 }
 
@@ -154,11 +159,11 @@ static void execute(struct fixture *fixture, struct execution *execution, const 
     execution_wait(fixture, execution, kill_after);
 }
 
-static struct fixture *fixture_new(enum containment strongest)
+static struct fixture *fixture_new(unsigned layers)
 {
     struct fixture *fixture = NEW(struct fixture);
-    struct process_host_settings settings = {
-        .runner_path = getenv("RUNNER"), .allow_best_effort = true, .strongest = strongest};
+    struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
+                                             .policy = {.wanted = layers}};
     struct error err = ERROR_INIT;
 
     fixture->loop = ev_loop_new(0);
@@ -240,7 +245,7 @@ static int count_descriptors(void)
 
 static void test_output_and_status_come_back(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -249,10 +254,9 @@ static void test_output_and_status_come_back(void **state)
     assert_true(execution.end.reported);
     assert_int_equal(WEXITSTATUS(execution.end.wait_status), 7);
     assert_string_equal(execution.end.failure, "");
-    assert_string_equal(execution.output,
-                        process_host_containment(fixture->host) == CONTAINMENT_PID_NAMESPACE
-                            ? "yes 2\n"
-                            : execution.output);
+    assert_string_equal(execution.output, execution.end.receipt.layers & LAYER_PID_NAMESPACE
+                                              ? "yes 2\n"
+                                              : execution.output);
     assert_true(execution.end.cpu_seconds > 0);
     assert_true(execution.end.peak_memory > 1 << 20);
     fixture_free(fixture);
@@ -260,7 +264,7 @@ static void test_output_and_status_come_back(void **state)
 
 static void test_signal_is_reported_as_it_is(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -272,9 +276,66 @@ static void test_signal_is_reported_as_it_is(void **state)
     fixture_free(fixture);
 }
 
+static void check_interrupt(unsigned layers)
+{
+    struct fixture *fixture = fixture_new(layers);
+    const char *const arguments[] = {
+        "/usr/bin/python3", "-uISc",
+        "import subprocess, time\nchild = subprocess.Popen(['sleep', '20'])\nprint('ready')\n"
+        "try: time.sleep(20)\nfinally: print('flushed', child.poll())\n",
+        NULL};
+    const char *const variables[] = {"PATH=/usr/bin:/bin", NULL};
+    struct execution execution;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(execution_start(fixture, &execution,
+                                     &(struct process_command){.arguments = arguments,
+                                                               .environment = variables,
+                                                               .directory = "/",
+                                                               .limits = limits},
+                                     &err),
+                     0);
+    process_interrupt(&execution.process); /* there is no program yet */
+    execution.is_interrupted = true;
+    execution_wait(fixture, &execution, 0);
+    process_interrupt(&execution.process); /* nor is there one now */
+    assert_int_equal(strncmp(execution.output, "ready\nflushed None\n", 19), 0);
+    assert_non_null(strstr(execution.output, "KeyboardInterrupt"));
+    assert_true(execution.end.reported && !execution.end.killed);
+    assert_true(WIFSIGNALED(execution.end.wait_status));
+    assert_int_equal(WTERMSIG(execution.end.wait_status), SIGINT);
+    fixture_free(fixture);
+}
+
+static void test_an_interrupted_program_shows_where_it_stood(void **state)
+{
+    (void)state;
+    check_interrupt(LAYERS_OF_TREES);
+    check_interrupt(LAYER_LANDLOCK);
+}
+
+static void test_the_end_says_what_held_the_tree(void **state)
+{
+    static const unsigned wanted[] = {LAYERS_OF_TREES, LAYER_LANDLOCK, 0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+        struct fixture *fixture = fixture_new(wanted[i]);
+        const struct process_receipt expected = process_host_receipt(fixture->host);
+        struct execution execution;
+
+        execute(fixture, &execution, "pass", 0);
+        assert_int_equal(execution.end.receipt.layers & ~wanted[i], 0);
+        assert_int_equal(execution.end.receipt.layers, expected.layers);
+        assert_int_equal(execution.end.receipt.limiter, expected.limiter);
+        assert_int_equal(execution.missing, json_array_size(expected.missing));
+        fixture_free(fixture);
+    }
+}
+
 static void test_what_a_killed_program_has_used_is_known(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -288,7 +349,7 @@ static void test_what_a_killed_program_has_used_is_known(void **state)
 
 static void test_program_that_cannot_be_executed_says_why(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     const char *const arguments[] = {"/nonexistent/python9", NULL};
     const char *const variables[] = {NULL};
     struct execution execution;
@@ -311,7 +372,7 @@ static void test_program_that_cannot_be_executed_says_why(void **state)
 
 static void test_overlay_is_seen_by_its_process_only(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     char directory[] = "/tmp/test-overlay-XXXXXX";
     char source[64], target[64], seen[16] = "";
     const char *const arguments[] = {"/bin/cat", target, NULL};
@@ -322,7 +383,7 @@ static void test_overlay_is_seen_by_its_process_only(void **state)
 
     (void)state;
     let_spare_prepare(fixture);
-    if (process_host_containment(fixture->host) != CONTAINMENT_PID_NAMESPACE) {
+    if (!(process_host_receipt(fixture->host).layers & LAYER_PID_NAMESPACE)) {
         fixture_free(fixture);
         skip();
     }
@@ -358,7 +419,7 @@ static void test_overlay_is_seen_by_its_process_only(void **state)
 
 static void test_memory_limit_ends_the_program(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -366,7 +427,7 @@ static void test_memory_limit_ends_the_program(void **state)
     assert_int_equal(execution.end.reported && WIFEXITED(execution.end.wait_status) &&
                          WEXITSTATUS(execution.end.wait_status) == 0,
                      0);
-    if (strcmp(process_host_limits_by(fixture->host), "rlimits") != 0)
+    if (execution.end.receipt.limiter != LIMITER_RLIMITS)
         assert_true(execution.end.out_of_memory);
     else
         assert_non_null(strstr(execution.output, "MemoryError"));
@@ -375,7 +436,7 @@ static void test_memory_limit_ends_the_program(void **state)
 
 static void test_output_flood_is_counted_exactly(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -389,7 +450,7 @@ static void test_output_flood_is_counted_exactly(void **state)
 
 static void test_no_process_inherits_a_descriptor(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -403,7 +464,7 @@ static void test_no_process_inherits_a_descriptor(void **state)
 
 static void test_program_has_no_capabilities(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
@@ -417,11 +478,11 @@ static void test_program_has_no_capabilities(void **state)
 
 static void test_program_cannot_leave_its_cgroup(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
 
     (void)state;
-    if (strcmp(process_host_limits_by(fixture->host), "rlimits") == 0) {
+    if (process_host_receipt(fixture->host).limiter == LIMITER_RLIMITS) {
         fixture_free(fixture);
         skip();
     }
@@ -465,9 +526,9 @@ static const struct hostile {
      0.3},
 };
 
-static void check_nothing_survives(enum containment strongest, size_t count)
+static void check_nothing_survives(unsigned layers, size_t count)
 {
-    struct fixture *fixture = fixture_new(strongest);
+    struct fixture *fixture = fixture_new(layers);
 
     let_spare_prepare(fixture);
     for (size_t i = 0; i < count; i++) {
@@ -488,7 +549,7 @@ static void check_nothing_survives(enum containment strongest, size_t count)
 static void test_nothing_survives_in_a_pid_namespace(void **state)
 {
     (void)state;
-    check_nothing_survives(CONTAINMENT_PID_NAMESPACE, ARRAY_SIZE(hostile));
+    check_nothing_survives(LAYERS_OF_TREES, ARRAY_SIZE(hostile));
 }
 
 static void test_nothing_survives_in_a_cgroup(void **state)
@@ -500,7 +561,7 @@ static void test_nothing_survives_in_a_cgroup(void **state)
     cgroup_tree_free(tree);
     if (!can_kill)
         skip();
-    check_nothing_survives(CONTAINMENT_CGROUP, ARRAY_SIZE(hostile));
+    check_nothing_survives(LAYER_CGROUP_KILL | LAYER_LANDLOCK, ARRAY_SIZE(hostile));
 }
 
 static void test_nothing_survives_under_a_subreaper(void **state)
@@ -508,21 +569,21 @@ static void test_nothing_survives_under_a_subreaper(void **state)
     (void)state;
     if (!landlock_can_scope_signals())
         skip();
-    check_nothing_survives(CONTAINMENT_LANDLOCK, ARRAY_SIZE(hostile) - 1);
+    check_nothing_survives(LAYER_LANDLOCK, ARRAY_SIZE(hostile) - 1);
 }
 
 static void test_signals_cannot_leave_the_tree(void **state)
 {
-    static const enum containment levels[] = {CONTAINMENT_PID_NAMESPACE, CONTAINMENT_LANDLOCK};
+    static const unsigned layers[] = {LAYERS_OF_TREES, LAYER_LANDLOCK};
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct fixture *fixture;
         struct execution execution;
 
-        if (levels[i] == CONTAINMENT_LANDLOCK && !landlock_can_scope_signals())
+        if (layers[i] == LAYER_LANDLOCK && !landlock_can_scope_signals())
             continue;
-        fixture = fixture_new(levels[i]);
+        fixture = fixture_new(layers[i]);
         execute(fixture, &execution,
                 "import os, signal\nsignal.signal(15, signal.SIG_IGN)\n"
                 "for target in (-1, os.getppid()):\n"
@@ -537,7 +598,7 @@ static void test_signals_cannot_leave_the_tree(void **state)
 
 static void test_limits_of_others_cannot_be_set(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_LANDLOCK);
+    struct fixture *fixture = fixture_new(LAYER_LANDLOCK);
     struct execution execution;
 
     (void)state;
@@ -557,7 +618,7 @@ static void test_weaker_containment_is_refused_unless_allowed(void **state)
 {
     struct fixture *fixture = NEW(struct fixture);
     struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
-                                             .strongest = CONTAINMENT_BEST_EFFORT};
+                                             .policy = {.required = LAYERS_OF_TREES}};
     const char *const arguments[] = {"/bin/true", NULL};
     const char *const variables[] = {NULL};
     struct execution execution;
@@ -581,7 +642,7 @@ static void test_weaker_containment_is_refused_unless_allowed(void **state)
 
 static void test_host_that_stops_ends_what_runs(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     const char *const arguments[] = {"/bin/sleep", token(), NULL};
     const char *const variables[] = {NULL};
     struct execution execution;
@@ -605,7 +666,7 @@ static void test_host_that_stops_ends_what_runs(void **state)
 
 static void test_many_runs_leave_no_descriptor_and_no_child(void **state)
 {
-    struct fixture *fixture = fixture_new(CONTAINMENT_PID_NAMESPACE);
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
     struct execution execution;
     int before;
 
@@ -625,6 +686,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_and_status_come_back),
         cmocka_unit_test(test_signal_is_reported_as_it_is),
+        cmocka_unit_test(test_an_interrupted_program_shows_where_it_stood),
+        cmocka_unit_test(test_the_end_says_what_held_the_tree),
         cmocka_unit_test(test_what_a_killed_program_has_used_is_known),
         cmocka_unit_test(test_program_that_cannot_be_executed_says_why),
         cmocka_unit_test(test_overlay_is_seen_by_its_process_only),

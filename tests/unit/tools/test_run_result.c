@@ -11,18 +11,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Wait statuses as wait(2) has them. */
-#define EXITED(CODE)   ((CODE) << 8)
-#define SIGNALED(NAME) (NAME)
-
-static json_t *containment(const struct environment *environment)
-{
-    (void)environment;
-    return json_pack("{s:s, s:s, s:[]}", "process_tree", "stub", "limits", "stub", "missing");
-}
-
-static const struct environment_ops stub_ops = {.isolation = "none", .containment = containment};
-
 struct fixture {
     struct environment environment;
     struct capture streams[PROCESS_STREAMS];
@@ -33,7 +21,6 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
 
-    fixture->environment.ops = &stub_ops;
     fixture->environment.name = (char *)"here";
     fixture->environment.settings.limits.memory = 512 << 20;
     fixture->environment.settings.disk = 1 << 30;
@@ -41,7 +28,7 @@ static int set_up(void **state)
         capture_init(&fixture->streams[i], 1024);
     fixture->report = (struct run_report){
         .end = RUN_ENDED,
-        .process = {.reported = true, .peak_memory = 9000000},
+        .execution = {.peak_memory = 9000000},
         .streams = fixture->streams,
     };
     *state = fixture;
@@ -69,49 +56,44 @@ static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
 {
     static const struct {
         enum run_end end;
-        struct process_end process;
+        struct execution_end execution;
         bool success;
         const char *returncode;
         const char *signal;
         const char *error;
     } cases[] = {
-        {RUN_ENDED, {.reported = true}, true, "0", NULL, NULL},
-        {RUN_ENDED, {.reported = true, .wait_status = EXITED(3)}, false, "3", NULL, NULL},
+        {RUN_ENDED, {.returncode = 0}, true, "0", NULL, NULL},
+        {RUN_ENDED, {.returncode = 3}, false, "3", NULL, NULL},
+        {RUN_ENDED, {.returncode = -SIGSEGV}, false, "-11", "SIGSEGV", "was killed by SIGSEGV"},
+        {RUN_ENDED, {.returncode = -SIGKILL}, false, "-9", "SIGKILL", "was killed by SIGKILL"},
         {RUN_ENDED,
-         {.reported = true, .wait_status = SIGNALED(SIGSEGV)},
-         false,
-         "-11",
-         "SIGSEGV",
-         "was killed by SIGSEGV"},
-        {RUN_ENDED, {.reported = false}, false, "-9", "SIGKILL", "was killed by SIGKILL"},
-        {RUN_ENDED,
-         {.reported = true, .wait_status = SIGNALED(SIGKILL), .out_of_memory = true},
+         {.returncode = -SIGKILL, .out_of_memory = true},
          false,
          "-9",
          "SIGKILL",
          "was killed because it used more memory than the limit of 512 MiB"},
-        {RUN_ENDED, {.reported = true, .out_of_memory = true}, true, "0", NULL, NULL},
+        {RUN_ENDED, {.out_of_memory = true}, true, "0", NULL, NULL},
         {RUN_TIMED_OUT,
-         {.reported = true, .wait_status = SIGNALED(SIGKILL)},
+         {.returncode = -SIGKILL},
          false,
          "-9",
          "SIGKILL",
          "timed out after 5 seconds and was killed, with all that it had started"},
         /* It ended by itself, at the last moment. */
         {RUN_TIMED_OUT,
-         {.reported = true},
+         {.returncode = 0},
          false,
          "0",
          NULL,
          "timed out after 5 seconds and was killed, with all that it had started"},
         {RUN_DISK_LIMIT,
-         {.reported = true, .wait_status = SIGNALED(SIGKILL)},
+         {.returncode = -SIGKILL},
          false,
          "-9",
          "SIGKILL",
          "was killed because its files grew beyond the limit of 1 GiB"},
         {RUN_ENDED,
-         {.reported = true, .survivors = true},
+         {.survivors = true},
          false,
          "0",
          NULL,
@@ -126,7 +108,7 @@ static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
         const char *error;
 
         fixture->report.end = cases[i].end;
-        fixture->report.process = cases[i].process;
+        fixture->report.execution = cases[i].execution;
         result = structured(fixture);
         returncode = json_text(json_object_get(result, "returncode"));
         signal = json_object_get_string(result, "signal");
@@ -165,8 +147,8 @@ static void test_cost_is_in_seconds_and_bytes(void **state)
 
     fixture->report.prepare_seconds = 0.0123456789;
     fixture->report.wait_seconds = -1e-9; /* clocks */
-    fixture->report.process.run_seconds = 2;
-    fixture->report.process.cpu_seconds = 0.25;
+    fixture->report.execution.run_seconds = 2;
+    fixture->report.execution.cpu_seconds = 0.25;
     result = structured(fixture);
     timings = json_text(json_object_get(result, "timings"));
     usage = json_text(json_object_get(result, "usage"));

@@ -1,0 +1,62 @@
+#include "environments/process/receipt.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+bool process_receipt_add_missing(json_t *missing, const char *what)
+{
+    const json_t *known;
+    size_t i;
+
+    json_array_foreach (missing, i, known)
+        if (strcmp(json_string_value(known), what) == 0)
+            return false;
+    json_array_append_new(missing, json_string(what));
+    return true;
+}
+
+const char *process_receipt_isolation(const struct process_receipt *receipt)
+{
+    return receipt->layers & LAYER_CONTAINER ? "docker" : "none";
+}
+
+const char *process_receipt_tree(const struct process_receipt *receipt)
+{
+    static const struct {
+        enum process_layer layer;
+        const char *name;
+    } layers[] = {
+        {LAYER_CONTAINER, "container"},
+        {LAYER_PID_NAMESPACE, "pid namespace"},
+        {LAYER_CGROUP_KILL, "cgroup"},
+        {LAYER_LANDLOCK, "landlock"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+        if (receipt->layers & layers[i].layer)
+            return layers[i].name;
+    return "best effort";
+}
+
+const char *process_limiter_name(enum process_limiter limiter)
+{
+    static const char *const names[] = {
+        [LIMITER_RLIMITS] = "rlimits",
+        [LIMITER_CGROUP_V1] = "cgroup v1",
+        [LIMITER_CGROUP_V2] = "cgroup v2",
+        [LIMITER_CONTAINER] = "container",
+    };
+
+    return names[limiter];
+}
+
+json_t *process_receipt_containment(const struct process_receipt *receipt)
+{
+    json_t *missing = receipt->missing ? json_copy((json_t *)receipt->missing) : json_array();
+
+    return json_pack("{s:s, s:s, s:o}",                                //
+                     "process_tree", process_receipt_tree(receipt),    //
+                     "limits", process_limiter_name(receipt->limiter), //
+                     "missing", missing);
+}

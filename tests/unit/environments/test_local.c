@@ -1,0 +1,122 @@
+/* One execution of a real script, without a run around it. */
+#include "environments/local.h"
+
+#include "base/cleanup.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "fixture.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <string.h>
+
+struct heard {
+    struct execution_listener listener;
+    struct execution *execution;               /* borrowed; NULL once it has ended */
+    void (*said)(struct execution *execution); /* what is done to it when it writes; or NULL */
+    char text[4096];
+    struct execution_end end;
+};
+
+static void heard_on_output(struct execution_listener *listener, enum process_stream stream,
+                            const char *data, size_t length)
+{
+    struct heard *heard = CONTAINER_OF(listener, struct heard, listener);
+
+    (void)stream;
+    strncat(heard->text, data, size_min(length, sizeof heard->text - strlen(heard->text) - 1));
+    if (heard->said)
+        heard->said(heard->execution);
+}
+
+static void heard_on_ended(struct execution_listener *listener, const struct execution_end *end)
+{
+    struct heard *heard = CONTAINER_OF(listener, struct heard, listener);
+
+    heard->execution = NULL;
+    heard->end = *end;
+}
+
+static void execute(struct fixture *fixture, struct heard *heard, const char *code)
+{
+    AUTO_FREE char *script = memory_format("%s/script.py", fixture->scratch);
+    const struct execution_request request = {
+        .directory = fixture->scratch, .script = script, .timeout = 30};
+    struct error err = ERROR_INIT;
+
+    write_text(script, code);
+    heard->listener =
+        (struct execution_listener){.output = heard_on_output, .ended = heard_on_ended};
+    heard->execution = local_start(catalog_find(fixture->catalog, "system"), "/usr/bin/python3",
+                                   &request, &heard->listener, &err);
+    assert_non_null(heard->execution);
+    for (int i = 0; heard->execution && i < 500; i++)
+        fixture_run_for(fixture, 0.02);
+    assert_null(heard->execution);
+}
+
+static void interrupt(struct execution *execution)
+{
+    execution->interrupt(execution);
+}
+
+static void kill_now(struct execution *execution)
+{
+    execution->kill(execution);
+}
+
+static void test_the_end_says_how_the_script_ended_and_what_held_it(void **state)
+{
+    struct fixture *fixture =
+        fixture_new(&(struct fixture_settings){.without = LAYER_PID_NAMESPACE});
+    struct heard heard = {0};
+
+    (void)state;
+    execute(fixture, &heard, "raise SystemExit(3)");
+    assert_int_equal(heard.end.returncode, 3);
+    assert_string_equal(heard.end.failure, "");
+    assert_int_equal(heard.end.receipt.layers & LAYER_PID_NAMESPACE, 0);
+    assert_true(heard.end.run_seconds > 0);
+    fixture_free(fixture);
+}
+
+static void test_an_interrupted_script_shows_where_it_stood(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct heard heard = {.said = interrupt};
+
+    (void)state;
+    execute(fixture, &heard, "import time\nprint('ready', flush=True)\ntime.sleep(20)\n");
+    assert_non_null(strstr(heard.text, "line 3, in <module>"));
+    assert_non_null(strstr(heard.text, "KeyboardInterrupt"));
+    assert_int_equal(heard.end.returncode, -SIGINT);
+    fixture_free(fixture);
+}
+
+static void test_a_killed_script_says_nothing_more(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct heard heard = {.said = kill_now};
+
+    (void)state;
+    execute(fixture, &heard, "import time\nprint('ready', flush=True)\ntime.sleep(20)\n");
+    assert_string_equal(heard.text, "ready\n");
+    assert_int_equal(heard.end.returncode, -SIGKILL);
+    fixture_free(fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_end_says_how_the_script_ended_and_what_held_it),
+        cmocka_unit_test(test_an_interrupted_script_shows_where_it_stood),
+        cmocka_unit_test(test_a_killed_script_says_nothing_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

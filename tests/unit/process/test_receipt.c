@@ -1,0 +1,81 @@
+#include "environments/process/receipt.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static void test_the_strongest_layer_names_what_held_the_tree(void **state)
+{
+    static const struct {
+        unsigned layers;
+        const char *name;
+    } cases[] = {
+        {LAYERS_OF_TREES, "pid namespace"},
+        {LAYER_PID_NAMESPACE, "pid namespace"},
+        {LAYER_CGROUP_KILL | LAYER_LANDLOCK, "cgroup"},
+        {LAYER_LANDLOCK, "landlock"},
+        {LAYER_CONTAINER, "container"},
+        {0, "best effort"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct process_receipt receipt = {.layers = cases[i].layers};
+
+        assert_string_equal(process_receipt_tree(&receipt), cases[i].name);
+    }
+}
+
+static void test_only_a_container_isolates(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        process_receipt_isolation(&(struct process_receipt){.layers = LAYERS_OF_TREES}), "none");
+    assert_string_equal(
+        process_receipt_isolation(&(struct process_receipt){.layers = LAYER_CONTAINER}), "docker");
+}
+
+static void test_what_is_missing_is_listed_once(void **state)
+{
+    AUTO_JSON json_t *missing = json_array();
+    struct process_receipt receipt = {
+        .layers = LAYER_LANDLOCK, .limiter = LIMITER_CGROUP_V1, .missing = missing};
+    AUTO_JSON json_t *containment = NULL;
+    AUTO_FREE char *text = NULL;
+
+    (void)state;
+    assert_true(process_receipt_add_missing(missing, "own /proc: no"));
+    assert_false(process_receipt_add_missing(missing, "own /proc: no"));
+    assert_true(process_receipt_add_missing(missing, "namespaces: no"));
+    containment = process_receipt_containment(&receipt);
+    text = json_text(containment);
+    assert_string_equal(text, "{\"process_tree\":\"landlock\",\"limits\":\"cgroup v1\","
+                              "\"missing\":[\"own /proc: no\",\"namespaces: no\"]}");
+}
+
+static void test_nothing_missing_is_an_empty_list(void **state)
+{
+    AUTO_JSON json_t *containment = process_receipt_containment(&(struct process_receipt){0});
+    AUTO_FREE char *text = json_text(containment);
+
+    (void)state;
+    assert_string_equal(text,
+                        "{\"process_tree\":\"best effort\",\"limits\":\"rlimits\",\"missing\":[]}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_strongest_layer_names_what_held_the_tree),
+        cmocka_unit_test(test_only_a_container_isolates),
+        cmocka_unit_test(test_what_is_missing_is_listed_once),
+        cmocka_unit_test(test_nothing_missing_is_an_empty_list),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
