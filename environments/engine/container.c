@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/engine/discard.h"
 #include "environments/engine/engine_request.h"
@@ -20,49 +21,107 @@ enum {
     STATUS_CONFLICT = 409,
 };
 
-enum life_state {
-    LIFE_CREATING,   /* waiting for the id */
-    LIFE_ATTACHING,  /* waiting for the engine to hand over the connection */
-    LIFE_STARTING,   /* waiting for the program to run */
-    LIFE_RUNNING,    /* waiting for its end */
-    LIFE_INSPECTING, /* waiting for what the engine knows of the end */
-    LIFE_DRAINING,   /* waiting for the end of the output */
+enum container_life_state {
+    CONTAINER_LIFE_CREATING,   /* waiting for the id */
+    CONTAINER_LIFE_ATTACHING,  /* waiting for the engine to hand over the connection */
+    CONTAINER_LIFE_STARTING,   /* waiting for the program to run */
+    CONTAINER_LIFE_REVOKING,   /* waiting for that, too, to kill it then */
+    CONTAINER_LIFE_RUNNING,    /* waiting for the program's end */
+    CONTAINER_LIFE_TELLING,    /* the same, after SIGTERM */
+    CONTAINER_LIFE_KILLING,    /* the same, after SIGKILL */
+    CONTAINER_LIFE_INSPECTING, /* waiting for what the engine knows of the end */
+    CONTAINER_LIFE_DRAINING,   /* waiting for the end of the output */
+    CONTAINER_LIFE_UNWANTED,   /* waiting for the id, to remove it */
+    CONTAINER_LIFE_OVER,       /* waiting for its owner to be told; it is removed then */
+    CONTAINER_LIFE_KEPT,       /* the same; it stays then */
+};
+
+static const char *const container_life_state_names[] = {
+    [CONTAINER_LIFE_CREATING] = "creating", [CONTAINER_LIFE_ATTACHING] = "attaching",
+    [CONTAINER_LIFE_STARTING] = "starting", [CONTAINER_LIFE_REVOKING] = "revoking",
+    [CONTAINER_LIFE_RUNNING] = "running",   [CONTAINER_LIFE_TELLING] = "telling",
+    [CONTAINER_LIFE_KILLING] = "killing",   [CONTAINER_LIFE_INSPECTING] = "inspecting",
+    [CONTAINER_LIFE_DRAINING] = "draining", [CONTAINER_LIFE_UNWANTED] = "unwanted",
+    [CONTAINER_LIFE_OVER] = "over",         [CONTAINER_LIFE_KEPT] = "kept",
+};
+
+/* Where a life may go from each state, as bits. */
+static const unsigned container_life_next_states[] = {
+    [CONTAINER_LIFE_CREATING] = 1 << CONTAINER_LIFE_ATTACHING | 1 << CONTAINER_LIFE_STARTING |
+                                1 << CONTAINER_LIFE_UNWANTED | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_ATTACHING] = 1 << CONTAINER_LIFE_STARTING | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_STARTING] =
+        1 << CONTAINER_LIFE_RUNNING | 1 << CONTAINER_LIFE_REVOKING | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_REVOKING] =
+        1 << CONTAINER_LIFE_TELLING | 1 << CONTAINER_LIFE_KILLING | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_RUNNING] = 1 << CONTAINER_LIFE_TELLING | 1 << CONTAINER_LIFE_KILLING |
+                               1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_TELLING] =
+        1 << CONTAINER_LIFE_KILLING | 1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_KILLING] = 1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_INSPECTING] = 1 << CONTAINER_LIFE_DRAINING,
+    [CONTAINER_LIFE_DRAINING] = 1 << CONTAINER_LIFE_OVER | 1 << CONTAINER_LIFE_KEPT,
+    [CONTAINER_LIFE_UNWANTED] = 1 << CONTAINER_LIFE_OVER,
+    [CONTAINER_LIFE_OVER] = 0,
+    [CONTAINER_LIFE_KEPT] = 0,
+};
+
+/* Seconds in each state; 0: no bound, or one of the request under way. The time to start is one for
+ * all the states as far as STARTING. */
+static const double container_life_bounds[] = {
+    [CONTAINER_LIFE_REVOKING] = CONTAINER_KILL_SECONDS,
+    [CONTAINER_LIFE_TELLING] = CONTAINER_MERCY_SECONDS,
+    [CONTAINER_LIFE_KILLING] = CONTAINER_KILL_SECONDS,
+    [CONTAINER_LIFE_DRAINING] = CONTAINER_DRAIN_SECONDS,
+    [CONTAINER_LIFE_UNWANTED] = ENGINE_CLEAN_UP_SECONDS,
+    [CONTAINER_LIFE_KEPT] = 0,
 };
 
 struct container_life {
-    enum life_state state;
-    struct container *container; /* borrowed; NULL: forgotten, and a duty of the engine's */
+    enum container_life_state state;
+    struct container *container; /* borrowed; NULL: nobody is told any more */
     struct engine *engine;       /* borrowed */
     struct engine_duty duty;
     struct engine_request request; /* the step under way */
     struct engine_request killing;
     struct hijack hijack;
-    char *name; /* owned; or NULL */
-    char *id;   /* owned; NULL: not created yet */
-    bool keep;
-    bool has_lifeline;
-    bool is_told;   /* SIGTERM comes first */
-    bool has_mercy; /* it has come, the kill not yet */
+    char *name;    /* owned; NULL: the engine chooses one, or nothing was created */
+    char *id;      /* owned; NULL: not created yet */
+    bool keep;     /* the plan wants it */
+    bool is_told;  /* SIGTERM comes before the kill */
+    bool attaches; /* has output for us, or a lifeline */
     double start_timeout;
-    double submitted; /* CLOCK_MONOTONIC seconds */
-    double started;   /* likewise */
-    ev_timer bound;   /* of the step under way */
+    double submitted;  /* CLOCK_MONOTONIC seconds */
+    double started;    /* likewise */
+    ev_timer bound;    /* of the state */
+    ev_prepare ending; /* fed, never started: tells the owner outside of every callback */
     struct container_end end;
 };
 
-static void container_life_free(struct container_life *life)
+static const char *container_life_name(const struct container_life *life)
 {
-    list_remove(&life->duty.link);
+    return life->name ? life->name : "without a name";
+}
+
+/* Nothing is waited for any more. */
+static void container_life_stop(struct container_life *life)
+{
     ev_timer_stop(engine_loop(life->engine), &life->bound);
     engine_request_cancel(&life->request);
     engine_request_cancel(&life->killing);
     hijack_cancel(&life->hijack);
+}
+
+static void container_life_free(struct container_life *life)
+{
+    list_remove(&life->duty.link);
+    container_life_stop(life);
     free(life->name);
     free(life->id);
     free(life);
 }
 
-static void container_set_bound(struct container_life *life, double seconds)
+static void container_life_set_bound(struct container_life *life, double seconds)
 {
     struct ev_loop *loop = engine_loop(life->engine);
 
@@ -74,63 +133,109 @@ static void container_set_bound(struct container_life *life, double seconds)
     ev_timer_start(loop, &life->bound);
 }
 
-static void note_failure(struct container_life *life, const char *text)
+static void container_life_set_state(struct container_life *life, enum container_life_state state)
+{
+    assert(container_life_next_states[life->state] & 1U << state);
+    log_debug("container %s: %s -> %s", container_life_name(life),
+              container_life_state_names[life->state], container_life_state_names[state]);
+    life->state = state;
+    if (state > CONTAINER_LIFE_STARTING)
+        container_life_set_bound(life, container_life_bounds[state]);
+    if (state == CONTAINER_LIFE_UNWANTED)
+        engine_add_duty(life->engine, &life->duty);
+    if (state == CONTAINER_LIFE_OVER || state == CONTAINER_LIFE_KEPT)
+        container_life_stop(life);
+}
+
+static void container_life_note_failure(struct container_life *life, const char *text)
 {
     if (!life->end.failure[0])
         snprintf(life->end.failure, sizeof life->end.failure, "%s", text);
 }
 
-/* Nobody is told any more. Before the engine has said what it is called, the answer is waited for:
- * only then it can be removed. */
-static void container_forget(struct container_life *life)
+/* ---- the way out ---- */
+
+/* Frees it. What was created, or may have been, is removed, unless it is kept. */
+static void container_life_discard(struct container_life *life)
 {
-    life->container = NULL;
-    if (life->state != LIFE_CREATING) {
-        engine_discard_container(life->engine, life->id);
-        container_life_free(life);
-        return;
-    }
-    engine_add_duty(life->engine, &life->duty);
-    container_set_bound(life, ENGINE_CLEAN_UP_SECONDS);
+    const char *name = life->id ? life->id : life->name;
+
+    if (name && life->state != CONTAINER_LIFE_KEPT)
+        engine_discard_container(life->engine, name);
+    container_life_free(life);
 }
 
-/* The one way out but for cancelling. */
-static void container_finish(struct container_life *life)
+/* Its owner is not told any more. */
+static void container_life_forget(struct container_life *life)
 {
+    life->container = NULL;
+    ev_clear_pending(engine_loop(life->engine), &life->ending);
+    if (life->state == CONTAINER_LIFE_CREATING)
+        container_life_set_state(life, CONTAINER_LIFE_UNWANTED);
+    if (life->state != CONTAINER_LIFE_UNWANTED)
+        container_life_discard(life);
+}
+
+static void container_life_on_ending(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct container_life *life = CONTAINER_OF(watcher, struct container_life, ending);
     struct container *container = life->container;
     struct container_end end = life->end;
 
-    if (end.started)
-        end.run_seconds = clock_seconds() - life->started;
-    if (life->keep && life->state == LIFE_DRAINING)
-        container_life_free(life);
-    else
-        container_forget(life);
+    (void)loop;
+    (void)events;
+    container_life_forget(life);
     container->life = NULL;
     container->ended(container, &end);
 }
 
+/* The one way out but for cancelling: the owner is told as soon as the callback that runs now has
+ * returned. */
+static void container_life_announce(struct container_life *life)
+{
+    if (life->end.started)
+        life->end.run_seconds = clock_seconds() - life->started;
+    ev_feed_event(engine_loop(life->engine), &life->ending, EV_CUSTOM);
+}
+
+/* What does not end in order is not kept. */
+static void container_life_end(struct container_life *life)
+{
+    bool stays = life->keep && life->state == CONTAINER_LIFE_DRAINING;
+
+    container_life_set_state(life, stays ? CONTAINER_LIFE_KEPT : CONTAINER_LIFE_OVER);
+    container_life_announce(life);
+}
+
+/* Ends one whose program does not run. The engine may still create it. */
+static void container_life_call_off(struct container_life *life)
+{
+    container_life_set_state(life, life->state == CONTAINER_LIFE_CREATING ? CONTAINER_LIFE_UNWANTED
+                                                                          : CONTAINER_LIFE_OVER);
+    container_life_announce(life);
+}
+
 /* The step under way has failed. */
-static void container_fail(struct container_life *life, int status, const char *text)
+static void container_life_fail(struct container_life *life, int status, const char *text)
 {
     life->end.status = status;
-    note_failure(life, text);
-    container_finish(life);
+    container_life_note_failure(life, text);
+    container_life_end(life);
 }
 
 /* ---- killing ---- */
 
-static void container_on_killed(struct engine_request *request, const struct engine_answer *answer,
-                                const struct error *err)
+static void container_life_on_killed(struct engine_request *request,
+                                     const struct engine_answer *answer, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, killing);
 
     /* It may have ended by itself. Anything else is met when the kill has taken too long. */
     if (err && answer->status != STATUS_CONFLICT && answer->status != STATUS_NOT_FOUND)
-        note_failure(life, err->message);
+        container_life_note_failure(life, err->message);
 }
 
-static void send_signal(struct container_life *life, const char *name)
+static void container_life_signal(struct container_life *life, const char *name)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/kill?signal=%s", life->id, name);
     const struct engine_question question = {.method = "POST", .path = path};
@@ -139,33 +244,37 @@ static void send_signal(struct container_life *life, const char *name)
     engine_request_start(&life->killing, life->engine, &question);
 }
 
-/* At first it is told, where that is wanted: called again when it has not ended by then. */
-static void send_kill(struct container_life *life)
+static void container_life_kill(struct container_life *life)
 {
-    if (life->is_told) {
-        life->is_told = false;
-        life->has_mercy = true;
-        container_set_bound(life, CONTAINER_MERCY_SECONDS);
-        send_signal(life, "SIGTERM");
-        return;
-    }
-    life->has_mercy = false;
-    container_set_bound(life, CONTAINER_KILL_SECONDS);
-    send_signal(life, "SIGKILL");
+    container_life_set_state(life, CONTAINER_LIFE_KILLING);
+    container_life_signal(life, "SIGKILL");
+}
+
+static void container_life_tell(struct container_life *life)
+{
+    container_life_set_state(life, CONTAINER_LIFE_TELLING);
+    container_life_signal(life, "SIGTERM");
+}
+
+/* Ends what runs. */
+static void container_life_break_off(struct container_life *life)
+{
+    if (life->is_told)
+        container_life_tell(life);
+    else
+        container_life_kill(life);
 }
 
 /* ---- the end ---- */
 
-static void container_drain(struct container_life *life)
+static void container_life_drain(struct container_life *life)
 {
-    life->state = LIFE_DRAINING;
-    if (life->hijack.engine && life->container->output)
-        container_set_bound(life, CONTAINER_DRAIN_SECONDS);
-    else
-        container_finish(life);
+    container_life_set_state(life, CONTAINER_LIFE_DRAINING);
+    if (!hijack_is_open(&life->hijack) || !life->container->output)
+        container_life_end(life);
 }
 
-static void read_state(struct container_life *life, const json_t *answer)
+static void container_life_read_end(struct container_life *life, const json_t *answer)
 {
     const json_t *state = json_object_get(answer, "State");
     const json_t *exit_code = json_object_get(state, "ExitCode");
@@ -175,80 +284,83 @@ static void read_state(struct container_life *life, const json_t *answer)
     if (json_is_integer(exit_code))
         life->end.exit_code = (int)json_integer_value(exit_code);
     if (error && error[0])
-        note_failure(life, error);
+        container_life_note_failure(life, error);
 }
 
-static void container_on_inspected(struct engine_request *request,
-                                   const struct engine_answer *answer, const struct error *err)
+static void container_life_on_inspected(struct engine_request *request,
+                                        const struct engine_answer *answer, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
 
     if (!err)
-        read_state(life, answer->json);
+        container_life_read_end(life, answer->json);
     else if (answer->status != STATUS_NOT_FOUND) /* removed by others: the exit code is known */
-        note_failure(life, err->message);
-    container_drain(life);
+        container_life_note_failure(life, err->message);
+    container_life_drain(life);
 }
 
-static void container_inspect(struct container_life *life)
+static void container_life_inspect(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/json", life->id);
     const struct engine_question question = {
         .method = "GET", .path = path, .timeout = CONTAINER_INSPECT_SECONDS};
 
-    life->state = LIFE_INSPECTING;
-    container_set_bound(life, 0);
-    life->request.done = container_on_inspected;
+    container_life_set_state(life, CONTAINER_LIFE_INSPECTING);
+    life->request.done = container_life_on_inspected;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void container_on_exited(struct engine_request *request, const struct engine_answer *answer,
-                                const struct error *err)
+static void container_life_on_exited(struct engine_request *request,
+                                     const struct engine_answer *answer, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
     const json_t *exit_code = json_object_get(answer->json, "StatusCode");
 
     if (err) {
-        container_fail(life, answer->status, err->message);
+        container_life_fail(life, answer->status, err->message);
     } else if (!json_is_integer(exit_code)) {
-        container_fail(life, answer->status,
-                       "the Docker engine did not say how the container ended");
+        container_life_fail(life, answer->status,
+                            "the Docker engine did not say how the container ended");
     } else {
         life->end.exit_code = (int)json_integer_value(exit_code);
-        container_inspect(life);
+        container_life_inspect(life);
     }
 }
 
 /* Podman looks every quarter of a second: its answer comes so much later. */
-static void container_wait_for_end(struct container_life *life)
+static void container_life_wait(struct container_life *life)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/wait?condition=not-running", life->id);
     const struct engine_question question = {.method = "POST", .path = path};
 
-    life->state = LIFE_RUNNING;
-    life->request.done = container_on_exited;
+    life->request.done = container_life_on_exited;
     engine_request_start(&life->request, life->engine, &question);
 }
 
 /* ---- the start ---- */
 
-static void container_on_started(struct engine_request *request, const struct engine_answer *answer,
-                                 const struct error *err)
+static void container_life_note_start(struct container_life *life)
+{
+    life->end.started = true;
+    life->started = clock_seconds();
+    life->end.start_seconds = life->started - life->submitted;
+}
+
+static void container_life_on_started(struct engine_request *request,
+                                      const struct engine_answer *answer, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
 
     if (err) {
-        container_fail(life, answer->status, err->message);
+        container_life_fail(life, answer->status, err->message);
         return;
     }
-    life->end.started = true;
-    life->started = clock_seconds();
-    life->end.start_seconds = life->started - life->submitted;
-    container_wait_for_end(life);
-    if (life->end.killed || life->end.failure[0])
-        send_kill(life);
+    container_life_note_start(life);
+    container_life_wait(life);
+    if (life->state == CONTAINER_LIFE_REVOKING)
+        container_life_break_off(life);
     else
-        container_set_bound(life, 0);
+        container_life_set_state(life, CONTAINER_LIFE_RUNNING);
     if (life->container->started)
         life->container->started(life->container);
 }
@@ -258,28 +370,18 @@ static void container_life_start(struct container_life *life)
     AUTO_FREE char *path = memory_format("/containers/%s/start", life->id);
     const struct engine_question question = {.method = "POST", .path = path};
 
-    if (life->end.killed) {
-        container_finish(life);
-        return;
-    }
-    life->state = LIFE_STARTING;
-    life->request.done = container_on_started;
+    container_life_set_state(life, CONTAINER_LIFE_STARTING);
+    life->request.done = container_life_on_started;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void container_on_attached(struct hijack *hijack)
+static void container_life_on_attached(struct hijack *hijack)
 {
-    struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
-
-    /* Not `start`: it may finish, which the hijack does not survive. */
-    if (life->end.killed)
-        container_set_bound(life, 1e-3);
-    else
-        container_life_start(life);
+    container_life_start(CONTAINER_OF(hijack, struct container_life, hijack));
 }
 
-static void container_on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
-                                size_t length)
+static void container_life_on_output(struct hijack *hijack, enum frame_stream stream,
+                                     const char *data, size_t length)
 {
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
@@ -287,91 +389,89 @@ static void container_on_output(struct hijack *hijack, enum frame_stream stream,
         life->container->output(life->container, stream, data, length);
 }
 
-/* Output that broke off is the end of the container: it is killed, and the reason is told. When the
- * engine itself is gone, the request that waits says so in the same turn of the loop. */
-static void container_on_output_lost(struct container_life *life, const struct error *err)
+/* A container whose output has broken off is killed, and the reason is told. When the engine itself
+ * is gone, the request that waits says so in the same turn of the loop. */
+static void container_life_lose_output(struct container_life *life, const struct error *err)
 {
-    note_failure(life, err->message);
-    if (life->state == LIFE_DRAINING) {
-        container_finish(life);
-        return;
-    }
-    if (life->state == LIFE_RUNNING)
-        send_kill(life);
-    else
-        container_set_bound(life, CONTAINER_KILL_SECONDS);
+    container_life_note_failure(life, err->message);
+    if (life->state == CONTAINER_LIFE_STARTING)
+        container_life_set_state(life, CONTAINER_LIFE_REVOKING);
+    else if (life->state == CONTAINER_LIFE_RUNNING)
+        container_life_break_off(life);
+    else if (life->state == CONTAINER_LIFE_TELLING)
+        container_life_kill(life);
+    else if (life->state == CONTAINER_LIFE_DRAINING)
+        container_life_end(life);
 }
 
-static void container_on_output_ended(struct hijack *hijack, int status, const struct error *err)
+static void container_life_on_output_ended(struct hijack *hijack, int status,
+                                           const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
-    if (life->state == LIFE_ATTACHING && err)
-        container_fail(life, status, err->message);
+    if (life->state == CONTAINER_LIFE_ATTACHING)
+        container_life_fail(life, status, err->message);
     else if (err)
-        container_on_output_lost(life, err);
-    else if (life->state == LIFE_DRAINING)
-        container_finish(life);
+        container_life_lose_output(life, err);
+    else if (life->state == CONTAINER_LIFE_DRAINING)
+        container_life_end(life);
 }
 
-static void container_attach(struct container_life *life)
+static void container_life_attach(struct container_life *life)
 {
     const char *streams = life->container->output ? "stdout=1&stderr=1" : "stdin=1";
     AUTO_FREE char *path = memory_format("/containers/%s/attach?stream=1&%s", life->id, streams);
     const struct engine_question question = {.method = "POST", .path = path};
 
-    life->state = LIFE_ATTACHING;
-    life->hijack.ready = container_on_attached;
-    life->hijack.output = container_on_output;
-    life->hijack.ended = container_on_output_ended;
+    container_life_set_state(life, CONTAINER_LIFE_ATTACHING);
+    life->hijack.ready = container_life_on_attached;
+    life->hijack.output = container_life_on_output;
+    life->hijack.ended = container_life_on_output_ended;
     hijack_start(&life->hijack, life->engine, &question);
 }
 
 /* ---- the creation ---- */
 
-/* It may have been created although no answer came. */
-static void container_on_not_created(struct container_life *life, int status, const char *text)
+/* An answer that refuses it: nothing was created. Without an answer it may have been. */
+static void container_life_note_refusal(struct container_life *life, int status)
 {
-    if (status == 0 && life->name)
-        engine_discard_container(life->engine, life->name);
-    if (life->container) {
-        struct container *container = life->container;
-        struct container_end end = life->end;
-
-        end.status = status;
-        if (!end.failure[0])
-            snprintf(end.failure, sizeof end.failure, "%s", text);
-        container_life_free(life);
-        container->life = NULL;
-        container->ended(container, &end);
-    } else {
-        container_life_free(life);
-    }
+    if (status == 0)
+        return;
+    free(life->name);
+    life->name = NULL;
 }
 
-static void container_on_created(struct engine_request *request, const struct engine_answer *answer,
-                                 const struct error *err)
+/* The creation of one that is unwanted has been answered. */
+static void container_life_clear_away(struct container_life *life)
+{
+    container_life_set_state(life, CONTAINER_LIFE_OVER);
+    if (!life->container)
+        container_life_discard(life);
+}
+
+static void container_life_on_created(struct engine_request *request,
+                                      const struct engine_answer *answer, const struct error *err)
 {
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
     const char *id = err ? NULL : json_object_get_string(answer->json, "Id");
 
-    if (!id) {
-        container_on_not_created(
-            life, answer->status,
-            err ? err->message : "the Docker engine did not say what the container is called");
-        return;
-    }
-    life->id = memory_copy_string(id);
-    life->state = LIFE_ATTACHING;
-    if (!life->container)
-        container_forget(life);
-    else if ((life->container->output || life->has_lifeline) && !life->end.killed)
-        container_attach(life);
+    if (id)
+        life->id = memory_copy_string(id);
+    else
+        container_life_note_refusal(life, answer->status);
+    if (life->state == CONTAINER_LIFE_UNWANTED)
+        container_life_clear_away(life);
+    else if (!id)
+        container_life_fail(life, answer->status,
+                            err ? err->message
+                                : "the Docker engine did not say what the container is called");
+    else if (life->attaches)
+        container_life_attach(life);
     else
         container_life_start(life);
 }
 
-static void container_create(struct container_life *life, const struct container_plan *plan)
+static void container_life_create(struct container_life *life, const struct container_plan *plan)
 {
     AUTO_FREE char *name = engine_escape(plan->name ? plan->name : "");
     AUTO_FREE char *platform = engine_escape(plan->platform ? plan->platform : "");
@@ -380,86 +480,113 @@ static void container_create(struct container_life *life, const struct container
     const struct engine_question question = {
         .method = "POST", .path = path, .body = plan->definition};
 
-    life->state = LIFE_CREATING;
-    life->request.done = container_on_created;
+    life->request.done = container_life_on_created;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-/* A step has taken too long, or there is nothing to wait for. */
-static void container_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+/* ---- the bounds ---- */
+
+static void container_life_miss_start(struct container_life *life)
+{
+    char text[ERROR_MESSAGE_BYTES];
+
+    snprintf(text, sizeof text, "the container did not start within %g seconds",
+             life->start_timeout);
+    container_life_note_failure(life, text);
+    container_life_call_off(life);
+}
+
+static void container_life_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct container_life *life = CONTAINER_OF(timer, struct container_life, bound);
-    bool hurried = life->end.killed || life->end.failure[0];
-    char text[ERROR_MESSAGE_BYTES];
 
     (void)loop;
     (void)events;
-    if (!life->container) {
-        if (life->name)
-            engine_discard_container(life->engine, life->name);
-        container_life_free(life);
-        return;
+    switch (life->state) {
+    case CONTAINER_LIFE_CREATING:
+    case CONTAINER_LIFE_ATTACHING:
+    case CONTAINER_LIFE_STARTING:
+        container_life_miss_start(life);
+        break;
+    case CONTAINER_LIFE_TELLING:
+        container_life_kill(life);
+        break;
+    case CONTAINER_LIFE_KILLING:
+        container_life_fail(life, 0, "the Docker engine did not end the container");
+        break;
+    case CONTAINER_LIFE_REVOKING:
+    case CONTAINER_LIFE_DRAINING:
+        container_life_end(life);
+        break;
+    case CONTAINER_LIFE_UNWANTED:
+        container_life_discard(life);
+        break;
+    case CONTAINER_LIFE_RUNNING:
+    case CONTAINER_LIFE_INSPECTING:
+    case CONTAINER_LIFE_OVER:
+    case CONTAINER_LIFE_KEPT:
+        assert(false); /* has no bound */
     }
-    if (life->has_mercy && life->state == LIFE_RUNNING) {
-        send_kill(life);
-        return;
-    }
-    if (life->end.started && life->state != LIFE_DRAINING)
-        note_failure(life, "the Docker engine did not end the container");
-    if (!life->end.started && !hurried) {
-        snprintf(text, sizeof text, "the container did not start within %g seconds",
-                 life->start_timeout);
-        note_failure(life, text);
-    }
-    container_finish(life);
 }
 
-static void container_give_up(struct engine_duty *duty)
+static void container_life_give_up(struct engine_duty *duty)
 {
     container_life_free(CONTAINER_OF(duty, struct container_life, duty));
 }
 
+static struct container_life *container_life_new(struct container *container, struct engine *engine,
+                                                 const struct container_plan *plan)
+{
+    struct container_life *life = NEW(struct container_life);
+    const bool has_lifeline = json_is_true(json_object_get(plan->definition, "OpenStdin"));
+
+    life->container = container;
+    life->engine = engine;
+    life->duty.give_up = container_life_give_up;
+    list_init(&life->duty.link);
+    life->killing.done = container_life_on_killed;
+    life->name = plan->name ? memory_copy_string(plan->name) : NULL;
+    life->keep = plan->keep;
+    life->is_told = plan->is_told;
+    life->attaches = container->output || has_lifeline;
+    life->start_timeout = plan->start_timeout;
+    life->submitted = clock_seconds();
+    ev_init(&life->bound, container_life_on_bound);
+    ev_init(&life->ending, container_life_on_ending);
+    return life;
+}
+
+/* ---- the container ---- */
+
 void container_start(struct container *container, struct engine *engine,
                      const struct container_plan *plan)
 {
-    struct container_life *life = NEW(struct container_life);
-
     assert(container->ended && !container->life);
-    container->life = life;
-    life->container = container;
-    life->engine = engine;
-    life->duty.give_up = container_give_up;
-    list_init(&life->duty.link);
-    life->killing.done = container_on_killed;
-    life->name = plan->name ? memory_copy_string(plan->name) : NULL;
-    life->is_told = plan->is_told;
-    life->keep = plan->keep;
-    life->has_lifeline = json_is_true(json_object_get(plan->definition, "OpenStdin"));
-    life->start_timeout = plan->start_timeout;
-    life->submitted = clock_seconds();
-    ev_init(&life->bound, container_on_bound);
-    container_set_bound(life, plan->start_timeout);
-    container_create(life, plan);
+    container->life = container_life_new(container, engine, plan);
+    container_life_set_bound(container->life, plan->start_timeout);
+    container_life_create(container->life, plan);
 }
 
 void container_kill(struct container *container)
 {
     struct container_life *life = container->life;
 
-    if (!life || life->end.killed || life->state > LIFE_RUNNING)
+    if (!life || life->end.killed || life->state > CONTAINER_LIFE_KILLING)
         return;
     life->end.killed = true;
-    if (life->state == LIFE_RUNNING)
-        send_kill(life);
-    else
-        container_set_bound(life, CONTAINER_KILL_SECONDS);
+    if (life->state < CONTAINER_LIFE_STARTING)
+        container_life_call_off(life);
+    else if (life->state == CONTAINER_LIFE_STARTING)
+        container_life_set_state(life, CONTAINER_LIFE_REVOKING);
+    else if (life->state == CONTAINER_LIFE_RUNNING)
+        container_life_break_off(life);
 }
 
 void container_cancel(struct container *container)
 {
     if (!container->life)
         return;
-    container_forget(container->life);
+    container_life_forget(container->life);
     container->life = NULL;
 }
 

@@ -2,8 +2,10 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "environments/engine/engine_error.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define REFUSAL_SECONDS 2.0
@@ -14,6 +16,29 @@ enum {
     REQUEST_BYTES = 1024 * 1024,
     ANSWER_BYTES = RESPONSE_HEAD_BYTES + READ_BYTES, /* a head and what came with it */
 };
+
+static const char *const hijack_state_names[] = {
+    [HIJACK_CLOSED] = "closed",   [HIJACK_CONNECTING] = "connecting", [HIJACK_WAITING] = "waiting",
+    [HIJACK_REFUSED] = "refused", [HIJACK_STREAMING] = "streaming",
+};
+
+/* Where a hijack may go from each state, as bits. */
+static const unsigned hijack_next_states[] = {
+    [HIJACK_CLOSED] = 1 << HIJACK_CONNECTING,
+    [HIJACK_CONNECTING] = 1 << HIJACK_WAITING | 1 << HIJACK_CLOSED,
+    [HIJACK_WAITING] = 1 << HIJACK_REFUSED | 1 << HIJACK_STREAMING | 1 << HIJACK_CLOSED,
+    [HIJACK_REFUSED] = 1 << HIJACK_CLOSED,
+    [HIJACK_STREAMING] = 1 << HIJACK_CLOSED,
+};
+
+static void hijack_set_state(struct hijack *hijack, enum hijack_state state)
+{
+    assert(hijack_next_states[hijack->state] & 1U << state);
+    log_debug("hijack: %s -> %s", hijack_state_names[hijack->state], hijack_state_names[state]);
+    hijack->state = state;
+    if (state == HIJACK_REFUSED)
+        ev_timer_start(engine_loop(hijack->engine), &hijack->bound);
+}
 
 /* The one way out but for cancelling. */
 static void hijack_finish(struct hijack *hijack, const struct error *err)
@@ -86,15 +111,14 @@ static int hijack_take_head(struct hijack *hijack, struct error *err)
         return found;
     buffer_consume(&hijack->incoming, hijack->head.length);
     if (is_agreement(&hijack->head)) {
-        hijack->state = HIJACK_STREAMING;
+        hijack_set_state(hijack, HIJACK_STREAMING);
         hijack->ready(hijack);
         return frames_feed(&hijack->frames, buffer_bytes(&hijack->incoming),
                            buffer_length(&hijack->incoming), err);
     }
     if (hijack->head.status < RESPONSE_STATUS_OK + 100)
         return error_set(err, ERROR_SYSTEM, "the Docker engine did not hand over the connection");
-    hijack->state = HIJACK_REFUSED;
-    ev_timer_start(engine_loop(hijack->engine), &hijack->bound);
+    hijack_set_state(hijack, HIJACK_REFUSED);
     return 0;
 }
 
@@ -204,7 +228,7 @@ static void hijack_on_connected(struct transfer *transfer, CURLcode code)
         hijack_fail(hijack, code == CURLE_OK ? CURLE_SEND_ERROR : code);
         return;
     }
-    hijack->state = HIJACK_WAITING;
+    hijack_set_state(hijack, HIJACK_WAITING);
     ev_io_set(&hijack->watcher, fd, EV_WRITE);
     hijack_watch(hijack, EV_WRITE);
     write_some(hijack);
@@ -234,7 +258,7 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
                   const struct engine_question *question)
 {
     hijack->engine = engine;
-    hijack->state = HIJACK_CONNECTING;
+    hijack_set_state(hijack, HIJACK_CONNECTING);
     hijack->head = (struct response_head){0};
     hijack->frames = (struct frames){.output = hijack_on_frame};
     buffer_init(&hijack->outgoing, REQUEST_BYTES);
@@ -251,12 +275,18 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
     transfer_start(engine_transfers(engine), &hijack->transfer);
 }
 
+bool hijack_is_open(const struct hijack *hijack)
+{
+    return hijack->state != HIJACK_CLOSED;
+}
+
 void hijack_cancel(struct hijack *hijack)
 {
     struct ev_loop *loop;
 
-    if (!hijack->engine)
+    if (!hijack_is_open(hijack))
         return;
+    hijack_set_state(hijack, HIJACK_CLOSED);
     loop = engine_loop(hijack->engine);
     ev_io_stop(loop, &hijack->watcher); /* before its descriptor is closed */
     ev_timer_stop(loop, &hijack->more);
@@ -264,5 +294,4 @@ void hijack_cancel(struct hijack *hijack)
     transfer_end(&hijack->transfer);
     buffer_deinit(&hijack->outgoing);
     buffer_deinit(&hijack->incoming);
-    hijack->engine = NULL;
 }

@@ -12,6 +12,7 @@
 #include "environments/engine/response_head.h"
 
 #include <ev.h>
+#include <stdbool.h>
 
 struct hijack {
     /* Inputs, set before hijack_start. None but `ended` may free or cancel the hijack. */
@@ -26,17 +27,18 @@ struct hijack {
     void (*ended)(struct hijack *hijack, int status, const struct error *err);
 
     /* Private. */
-    struct engine *engine; /* borrowed; NULL: not under way */
+    struct engine *engine; /* borrowed */
     struct transfer transfer;
     struct buffer outgoing; /* what is left of the request */
     struct buffer incoming; /* the answer, until it is an agreement */
     struct response_head head;
     struct frames frames;
     enum hijack_state {
-        HIJACK_CONNECTING,
-        HIJACK_WAITING,   /* for the head of the answer */
-        HIJACK_REFUSED,   /* waiting for what the engine says instead */
-        HIJACK_STREAMING, /* taken over */
+        HIJACK_CLOSED,     /* not under way */
+        HIJACK_CONNECTING, /* waiting for a connection */
+        HIJACK_WAITING,    /* for the head of the answer */
+        HIJACK_REFUSED,    /* waiting for what the engine says instead */
+        HIJACK_STREAMING,  /* taken over */
     } state;
     ev_io watcher;
     ev_timer more;  /* there may be more than was read in one go */
@@ -51,3 +53,6 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
 /* Closes the connection; nothing is called any more. Harmless when it is not under way. What runs
  * behind it is not ended by that. */
 void hijack_cancel(struct hijack *hijack);
+
+/* Under way: `ended` will come. */
+bool hijack_is_open(const struct hijack *hijack);

@@ -158,15 +158,20 @@ static void answer(enum step step, const char *text, enum fake_manner manner)
     fixture->answers[step].manner = manner;
 }
 
-static void start(double timeout, bool keep)
+static void start_plan(struct container_plan plan)
 {
     json_t *definition = json_pack("{s:s}", "Image", "x");
-    const struct container_plan plan = {
-        .name = "n1", .definition = definition, .start_timeout = timeout, .keep = keep};
 
+    plan.name = "n1";
+    plan.definition = definition;
     container_start(&fixture->container, fixture->engine, &plan);
     json_decref(definition);
     assert_false(fixture->ended);
+}
+
+static void start(double timeout, bool keep)
+{
+    start_plan((struct container_plan){.start_timeout = timeout, .keep = keep});
 }
 
 static void start_exec(void)
@@ -381,6 +386,74 @@ static void test_killed_while_it_runs(void **state)
     until_removed();
 }
 
+static void test_killed_before_its_start_it_does_not_wait_for_the_engine(void **state)
+{
+    static const enum step steps[] = {STEP_CREATE, STEP_ATTACH};
+
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+        if (i > 0) {
+            tear_down(state);
+            set_up(state);
+        }
+        fixture->answers[steps[i]].manner = FAKE_SILENT;
+        start_plan((struct container_plan){.start_timeout = 5});
+        until_asked(steps[i]);
+        container_kill(&fixture->container);
+        assert_false(fixture->ended);
+        turn_for(fixture->loop, 0.01);
+        assert_true(fixture->ended && fixture->end.killed);
+        assert_string_equal(fixture->end.failure, "");
+        fake_engine_speak(fixture->fake);
+        until_removed();
+    }
+}
+
+static void test_killed_and_cancelled_before_its_start_it_is_not_told_of(void **state)
+{
+    (void)state;
+    fixture->answers[STEP_CREATE].manner = FAKE_SILENT;
+    start(5, false);
+    until_asked(STEP_CREATE);
+    container_kill(&fixture->container);
+    container_cancel(&fixture->container);
+    fake_engine_speak(fixture->fake);
+    until_removed();
+    assert_false(fixture->ended);
+}
+
+static void test_program_that_is_told_is_killed_when_it_does_not_end(void **state)
+{
+    const char *told;
+
+    (void)state;
+    answer(STEP_WAIT, EXITED, FAKE_SILENT);
+    start_plan((struct container_plan){.start_timeout = 5, .is_told = true});
+    until_asked(STEP_WAIT);
+    container_kill(&fixture->container);
+    TURN_UNTIL(fixture->loop, count(STEP_KILL) == 2);
+    told = strstr(fake_engine_log(fixture->fake), "kill?signal=SIGTERM");
+    assert_non_null(told);
+    assert_non_null(strstr(told, "kill?signal=SIGKILL"));
+    fake_engine_speak(fixture->fake);
+    until_ended();
+    assert_true(fixture->end.killed);
+    until_removed();
+}
+
+static void test_program_that_is_told_and_ends_is_not_killed(void **state)
+{
+    (void)state;
+    answer(STEP_WAIT, EXITED, FAKE_SILENT);
+    start_plan((struct container_plan){.start_timeout = 5, .is_told = true});
+    until_asked(STEP_WAIT);
+    container_kill(&fixture->container);
+    until_asked(STEP_KILL);
+    fake_engine_speak(fixture->fake);
+    until_ended();
+    assert_int_equal(count(STEP_KILL), 1);
+    until_removed();
+}
+
 static void test_engine_that_does_not_kill_is_not_waited_for(void **state)
 {
     (void)state;
@@ -533,6 +606,10 @@ int main(void)
         LIFE_TEST(test_killed_before_its_start_it_is_not_started),
         LIFE_TEST(test_killed_while_it_starts_it_is_killed_behind_that),
         LIFE_TEST(test_killed_while_it_runs),
+        LIFE_TEST(test_killed_before_its_start_it_does_not_wait_for_the_engine),
+        LIFE_TEST(test_killed_and_cancelled_before_its_start_it_is_not_told_of),
+        LIFE_TEST(test_program_that_is_told_is_killed_when_it_does_not_end),
+        LIFE_TEST(test_program_that_is_told_and_ends_is_not_killed),
         LIFE_TEST(test_engine_that_does_not_kill_is_not_waited_for),
         LIFE_TEST(test_engine_that_dies_is_the_end),
         LIFE_TEST(test_output_that_is_garbled_is_the_end),
