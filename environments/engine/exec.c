@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
@@ -12,10 +13,34 @@
 #include <stdlib.h>
 
 #define EXEC_INSPECT_SECONDS 10.0
-#define EXEC_AGAIN_SECONDS   0.01 /* the engine may learn of the end behind that of the output */
-#define LEARN_SECONDS        2.0
+#define EXEC_PAUSE_SECONDS   0.01 /* the engine may learn of the end behind that of the output */
+#define EXEC_LEARN_SECONDS   2.0
+
+enum exec_life_state {
+    EXEC_LIFE_CREATING,   /* waiting for the id */
+    EXEC_LIFE_STARTING,   /* waiting for the engine to hand over the connection */
+    EXEC_LIFE_RUNNING,    /* waiting for the end of the output */
+    EXEC_LIFE_INSPECTING, /* waiting for what the engine knows of the end */
+    EXEC_LIFE_PAUSING,    /* the engine does not know yet: waiting to ask it again */
+};
+
+static const char *const exec_life_state_names[] = {
+    [EXEC_LIFE_CREATING] = "creating", [EXEC_LIFE_STARTING] = "starting",
+    [EXEC_LIFE_RUNNING] = "running",   [EXEC_LIFE_INSPECTING] = "inspecting",
+    [EXEC_LIFE_PAUSING] = "pausing",
+};
+
+/* Where a life may go from each state, as bits. */
+static const unsigned exec_life_next_states[] = {
+    [EXEC_LIFE_CREATING] = 1 << EXEC_LIFE_STARTING,
+    [EXEC_LIFE_STARTING] = 1 << EXEC_LIFE_RUNNING,
+    [EXEC_LIFE_RUNNING] = 1 << EXEC_LIFE_INSPECTING,
+    [EXEC_LIFE_INSPECTING] = 1 << EXEC_LIFE_PAUSING,
+    [EXEC_LIFE_PAUSING] = 1 << EXEC_LIFE_INSPECTING,
+};
 
 struct exec_life {
+    enum exec_life_state state;
     struct exec *exec;     /* borrowed */
     struct engine *engine; /* borrowed */
     struct engine_request request;
@@ -25,23 +50,45 @@ struct exec_life {
     double submitted; /* CLOCK_MONOTONIC seconds */
     double started;
     double ended;
-    ev_timer bound; /* of the start */
-    ev_timer again; /* of asking how it ended */
+    ev_timer timer; /* bounds the start; and a pause */
     struct container_end end;
 };
 
 static void exec_life_free(struct exec_life *life)
 {
-    ev_timer_stop(engine_loop(life->engine), &life->bound);
-    ev_timer_stop(engine_loop(life->engine), &life->again);
+    ev_timer_stop(engine_loop(life->engine), &life->timer);
     engine_request_cancel(&life->request);
     hijack_cancel(&life->hijack);
     free(life->id);
     free(life);
 }
 
+static void exec_life_set_timer(struct exec_life *life, double seconds)
+{
+    struct ev_loop *loop = engine_loop(life->engine);
+
+    ev_timer_stop(loop, &life->timer);
+    if (seconds <= 0)
+        return;
+    ev_now_update(loop);
+    ev_timer_set(&life->timer, seconds, 0.);
+    ev_timer_start(loop, &life->timer);
+}
+
+static void exec_life_set_state(struct exec_life *life, enum exec_life_state state)
+{
+    assert(exec_life_next_states[life->state] & 1U << state);
+    log_debug("exec %s: %s -> %s", life->id, exec_life_state_names[life->state],
+              exec_life_state_names[state]);
+    life->state = state;
+    if (state == EXEC_LIFE_RUNNING)
+        exec_life_set_timer(life, 0);
+    if (state == EXEC_LIFE_PAUSING)
+        exec_life_set_timer(life, EXEC_PAUSE_SECONDS);
+}
+
 /* The one way out but for cancelling. */
-static void exec_finish(struct exec_life *life)
+static void exec_life_finish(struct exec_life *life)
 {
     struct exec *exec = life->exec;
     struct container_end end = life->end;
@@ -53,15 +100,15 @@ static void exec_finish(struct exec_life *life)
     exec->ended(exec, &end);
 }
 
-static void exec_fail(struct exec_life *life, int status, const char *text)
+static void exec_life_fail(struct exec_life *life, int status, const char *text)
 {
     life->end.status = status;
     snprintf(life->end.failure, sizeof life->end.failure, "%s", text);
-    exec_finish(life);
+    exec_life_finish(life);
 }
 
 /* True when the engine knows, and says, how it ended. */
-static bool read_end(struct exec_life *life, const json_t *answer)
+static bool exec_life_read_end(struct exec_life *life, const json_t *answer)
 {
     const json_t *exit_code = json_object_get(answer, "ExitCode");
 
@@ -71,65 +118,59 @@ static bool read_end(struct exec_life *life, const json_t *answer)
     return true;
 }
 
-static void exec_on_inspected(struct engine_request *request, const struct engine_answer *answer,
-                              const struct error *err)
+static void exec_life_on_inspected(struct engine_request *request,
+                                   const struct engine_answer *answer, const struct error *err)
 {
     struct exec_life *life = CONTAINER_OF(request, struct exec_life, request);
 
     if (err)
-        exec_fail(life, answer->status, err->message);
-    else if (read_end(life, answer->json))
-        exec_finish(life);
-    else if (clock_seconds() - life->ended > LEARN_SECONDS)
-        exec_fail(life, 0, "the Docker engine did not say how the program ended");
+        exec_life_fail(life, answer->status, err->message);
+    else if (exec_life_read_end(life, answer->json))
+        exec_life_finish(life);
+    else if (clock_seconds() - life->ended > EXEC_LEARN_SECONDS)
+        exec_life_fail(life, 0, "the Docker engine did not say how the program ended");
     else
-        ev_timer_again(engine_loop(life->engine), &life->again);
+        exec_life_set_state(life, EXEC_LIFE_PAUSING);
 }
 
-static void exec_inspect(struct exec_life *life)
+static void exec_life_inspect(struct exec_life *life)
 {
     AUTO_FREE char *path = memory_format("/exec/%s/json", life->id);
     const struct engine_question question = {
         .method = "GET", .path = path, .timeout = EXEC_INSPECT_SECONDS};
 
-    life->request.done = exec_on_inspected;
+    exec_life_set_state(life, EXEC_LIFE_INSPECTING);
+    life->request.done = exec_life_on_inspected;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void exec_on_again(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)events;
-    ev_timer_stop(loop, timer);
-    exec_inspect(CONTAINER_OF(timer, struct exec_life, again));
-}
-
-static void exec_on_ready(struct hijack *hijack)
+static void exec_life_on_ready(struct hijack *hijack)
 {
     struct exec_life *life = CONTAINER_OF(hijack, struct exec_life, hijack);
 
-    ev_timer_stop(engine_loop(life->engine), &life->bound);
+    exec_life_set_state(life, EXEC_LIFE_RUNNING);
     life->end.started = true;
     life->started = clock_seconds();
     life->end.start_seconds = life->started - life->submitted;
 }
 
-static void exec_on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
-                           size_t length)
+static void exec_life_on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
+                                size_t length)
 {
     struct exec_life *life = CONTAINER_OF(hijack, struct exec_life, hijack);
 
     life->exec->output(life->exec, stream, data, length);
 }
 
-static void exec_on_output_ended(struct hijack *hijack, int status, const struct error *err)
+static void exec_life_on_output_ended(struct hijack *hijack, int status, const struct error *err)
 {
     struct exec_life *life = CONTAINER_OF(hijack, struct exec_life, hijack);
 
     life->ended = clock_seconds();
     if (err)
-        exec_fail(life, status, err->message);
+        exec_life_fail(life, status, err->message);
     else
-        exec_inspect(life);
+        exec_life_inspect(life);
 }
 
 static void exec_life_start(struct exec_life *life)
@@ -138,46 +179,57 @@ static void exec_life_start(struct exec_life *life)
     AUTO_JSON json_t *body = json_pack("{s:b,s:b}", "Detach", 0, "Tty", 0);
     const struct engine_question question = {.method = "POST", .path = path, .body = body};
 
-    life->hijack.ready = exec_on_ready;
-    life->hijack.output = exec_on_output;
-    life->hijack.ended = exec_on_output_ended;
+    exec_life_set_state(life, EXEC_LIFE_STARTING);
+    life->hijack.ready = exec_life_on_ready;
+    life->hijack.output = exec_life_on_output;
+    life->hijack.ended = exec_life_on_output_ended;
     hijack_start(&life->hijack, life->engine, &question);
 }
 
-static void exec_on_created(struct engine_request *request, const struct engine_answer *answer,
-                            const struct error *err)
+static void exec_life_on_created(struct engine_request *request, const struct engine_answer *answer,
+                                 const struct error *err)
 {
     struct exec_life *life = CONTAINER_OF(request, struct exec_life, request);
     const char *id = err ? NULL : json_object_get_string(answer->json, "Id");
 
     if (!id) {
-        exec_fail(life, answer->status,
-                  err ? err->message : "the Docker engine did not say what the program is called");
+        exec_life_fail(life, answer->status,
+                       err ? err->message
+                           : "the Docker engine did not say what the program is called");
         return;
     }
     life->id = memory_copy_string(id);
     exec_life_start(life);
 }
 
-static void exec_create(struct exec_life *life, const struct exec_plan *plan)
+static void exec_life_create(struct exec_life *life, const struct exec_plan *plan)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/exec", plan->container);
     const struct engine_question question = {
         .method = "POST", .path = path, .body = plan->definition};
 
-    life->request.done = exec_on_created;
+    life->request.done = exec_life_on_created;
     engine_request_start(&life->request, life->engine, &question);
 }
 
-static void exec_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+static void exec_life_miss_start(struct exec_life *life)
 {
-    struct exec_life *life = CONTAINER_OF(timer, struct exec_life, bound);
     char text[ERROR_MESSAGE_BYTES];
+
+    snprintf(text, sizeof text, "the program did not start within %g seconds", life->start_timeout);
+    exec_life_fail(life, 0, text);
+}
+
+static void exec_life_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct exec_life *life = CONTAINER_OF(timer, struct exec_life, timer);
 
     (void)loop;
     (void)events;
-    snprintf(text, sizeof text, "the program did not start within %g seconds", life->start_timeout);
-    exec_fail(life, 0, text);
+    if (life->state == EXEC_LIFE_PAUSING)
+        exec_life_inspect(life);
+    else
+        exec_life_miss_start(life);
 }
 
 void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan)
@@ -190,13 +242,9 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
     life->engine = engine;
     life->start_timeout = plan->start_timeout;
     life->submitted = clock_seconds();
-    ev_timer_init(&life->bound, exec_on_bound, plan->start_timeout, 0.);
-    ev_init(&life->again, exec_on_again);
-    life->again.repeat = EXEC_AGAIN_SECONDS;
-    ev_now_update(engine_loop(engine));
-    if (plan->start_timeout > 0)
-        ev_timer_start(engine_loop(engine), &life->bound);
-    exec_create(life, plan);
+    ev_init(&life->timer, exec_life_on_timer);
+    exec_life_set_timer(life, plan->start_timeout);
+    exec_life_create(life, plan);
 }
 
 void exec_cancel(struct exec *exec)
