@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
-#include "environments/docker/kept_container.h"
+#include "environments/docker/kept_pool.h"
 #include "environments/docker/packages.h"
 #include "environments/docker/python.h"
 #include "environments/docker/reach.h"
@@ -22,7 +22,7 @@ struct docker_environment {
     struct docker_image image;
     struct docker_python python;
     struct docker_packages packages;
-    struct docker_kept kept;
+    struct kept_pool kept;
     struct docker_sweep sweep;
     bool is_prepared;
 };
@@ -160,8 +160,7 @@ static struct execution *docker_start(struct environment *environment,
     if (let_in(docker, request, err) < 0)
         return NULL;
     if (docker_keeps(docker))
-        return docker_kept_start(&docker->kept, image, &docker->python.facts, request, listener,
-                                 err);
+        return kept_pool_start(&docker->kept, image, &docker->python.facts, request, listener, err);
     return docker_run_start(&docker->site, image, &docker->python.facts, request, listener, err);
 }
 
@@ -191,7 +190,7 @@ static void docker_begin(struct environment *environment)
     struct docker_environment *docker = docker_of(environment);
 
     docker_sweep_begin(&docker->sweep);
-    docker_kept_begin(&docker->kept);
+    kept_pool_begin(&docker->kept);
 }
 
 static void docker_stop(struct environment *environment)
@@ -199,7 +198,7 @@ static void docker_stop(struct environment *environment)
     struct docker_environment *docker = docker_of(environment);
 
     docker_sweep_stop(&docker->sweep);
-    docker_kept_stop(&docker->kept);
+    kept_pool_stop(&docker->kept);
 }
 
 static bool docker_is_idle(const struct environment *environment)
@@ -253,7 +252,7 @@ struct environment *docker_environment_new(struct environment_recipe *recipe, co
         return NULL;
     }
     docker->site.met = docker_on_met;
-    docker_kept_init(&docker->kept, &docker->site);
+    kept_pool_init(&docker->kept, &docker->site);
     docker_sweep_init(&docker->sweep, &docker->site);
     docker->image.done = docker_on_image;
     docker->python.done = docker_on_python;

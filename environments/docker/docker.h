@@ -6,7 +6,7 @@
  *     docker_packages   a derived image with packages in it
  *     docker_python     what runs scripts there
  *     docker_run        one script in a container of its own
- *     docker_kept       scripts in one that is kept
+ *     kept_pool         the containers that are kept, each a kept_container for many scripts
  *     docker_sweep      what an earlier server has left
  *     docker_container  what containers are made from, docker_end how they have ended */
 #pragma once

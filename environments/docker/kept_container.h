@@ -1,39 +1,70 @@
-/* Containers that are kept between calls, one for each working directory, with what scripts have
- * written and installed anywhere in them. The scripts of one directory take turns.
+/* A container that is kept between the calls of one working directory, with what scripts have
+ * written and installed anywhere in it.
  *
- *     STARTING -> IDLE <-> BUSY -> ENDING
+ *     STARTING -> BUSY <-> IDLE
+ *         \        |  `-> KILLING -> DRAINING
+ *          \       |         |
+ *           `---> ENDING <---'
  *
- * One ends when a call was killed, or has left a process behind or no last words: whatever a script
- * did to it, the next call gets a new one. It ends by itself when it has been idle for a while, and
- * with the server: its pyexecd-init holds the other end of a connection of ours. */
+ * It ends when a call was killed, or has left a process behind or no last words: whatever a script
+ * did to it, the next call gets a new one. It ends with the server, too: its pyexecd-init holds the
+ * other end of a connection of ours. */
 #pragma once
 
 #include "base/list.h"
 #include "environments/docker/python.h"
+#include "environments/engine/container.h"
 #include "environments/execution.h"
 
-#include <ev.h>
 #include <stdbool.h>
 
 struct docker_facts;
 struct docker_site;
+struct kept_call;
 
-struct docker_kept {
-    struct docker_site *site; /* borrowed */
-    struct list containers;   /* owned; the one that was used last is the last */
-    ev_timer look;            /* for those that have been idle for long */
+enum kept_container_state {
+    KEPT_CONTAINER_STARTING, /* waiting for the engine, with a call that has not begun */
+    KEPT_CONTAINER_BUSY,     /* waiting for the script of its call */
+    KEPT_CONTAINER_IDLE,     /* waiting for a call */
+    KEPT_CONTAINER_KILLING,  /* waiting for its own end and that of the script */
+    KEPT_CONTAINER_ENDING,   /* waiting for its own end; nothing of its call is left but that */
+    KEPT_CONTAINER_DRAINING, /* it has ended: waiting for the engine to say so of the script */
+    KEPT_CONTAINER_OVER,
 };
 
-void docker_kept_init(struct docker_kept *kept, struct docker_site *site);
+struct kept_container {
+    struct list link;         /* in the list of the owner */
+    struct docker_site *site; /* borrowed */
+    enum kept_container_state state;
+    struct container container;
+    struct container_end end; /* once it has ended */
+    struct kept_call *call;   /* owned; NULL: nobody uses it */
+    char *name;               /* owned */
+    char *directory;          /* owned: the working directory that it has */
+    double started_at;        /* monotonic seconds */
+    double used_at;           /* likewise: when it became idle */
+};
 
-/* The server has started. */
-void docker_kept_begin(struct docker_kept *kept);
+/* A container for DIRECTORY, in no list yet. It frees itself when it is over. */
+struct kept_container *kept_container_new(struct docker_site *site, const char *directory);
 
-/* See environment_start. */
-struct execution *docker_kept_start(struct docker_kept *kept, const struct docker_facts *image,
-                                    const struct docker_python_facts *python,
-                                    const struct execution_request *request,
-                                    struct execution_listener *listener, struct error *err);
+/* Removes it, in the background. Nothing may be executed in it. */
+void kept_container_free(struct kept_container *container);
 
-/* Removes all, in the background. Nothing may be executed any more. */
-void docker_kept_stop(struct docker_kept *kept);
+/* Begins to start it; kept_container_execute must follow. */
+void kept_container_start(struct kept_container *container, const struct docker_facts *image,
+                          const json_t *mounts);
+
+/* See environment_start. CONTAINER is idle, or has just begun to start. */
+struct execution *kept_container_execute(struct kept_container *container,
+                                         const struct docker_python_facts *python,
+                                         const struct execution_request *request,
+                                         struct execution_listener *listener);
+
+/* It has DIRECTORY, and will not end with the call that uses it now. */
+bool kept_container_is_for(const struct kept_container *container, const char *directory);
+
+bool kept_container_is_idle(const struct kept_container *container);
+
+/* It does not end by itself before a call of TIMEOUT seconds would. */
+bool kept_container_lasts(const struct kept_container *container, double timeout);

@@ -1,0 +1,109 @@
+#include "environments/docker/kept_pool.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "environments/docker/kept_container.h"
+#include "environments/docker/site.h"
+
+#define KEPT_POOL_IDLE_SECONDS 3600. /* after which nobody is expected to come back */
+#define KEPT_POOL_LOOK_SECONDS 60.   /* between two looks for such */
+
+enum { KEPT_POOL_MOST = 16 }; /* the one that was used longest ago goes for a new one */
+
+static struct kept_container *kept_pool_find(const struct kept_pool *pool, const char *directory)
+{
+    LIST_FOR_EACH (&pool->containers, link) {
+        struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
+
+        if (kept_container_is_for(container, directory))
+            return container;
+    }
+    return NULL;
+}
+
+static void kept_pool_make_room(struct kept_pool *pool)
+{
+    struct kept_container *oldest = NULL;
+    size_t count = 0;
+
+    LIST_FOR_EACH (&pool->containers, link) {
+        struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
+
+        count++;
+        if (kept_container_is_idle(container) && (!oldest || container->used_at < oldest->used_at))
+            oldest = container;
+    }
+    if (count >= KEPT_POOL_MOST && oldest)
+        kept_container_free(oldest);
+}
+
+static struct kept_container *kept_pool_add(struct kept_pool *pool,
+                                            const struct docker_facts *image, const char *directory,
+                                            const json_t *mounts)
+{
+    struct kept_container *container;
+
+    kept_pool_make_room(pool);
+    container = kept_container_new(pool->site, directory);
+    list_append(&pool->containers, &container->link);
+    kept_container_start(container, image, mounts);
+    return container;
+}
+
+struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_facts *image,
+                                  const struct docker_python_facts *python,
+                                  const struct execution_request *request,
+                                  struct execution_listener *listener, struct error *err)
+{
+    struct kept_container *container = kept_pool_find(pool, request->directory);
+    AUTO_JSON json_t *mounts = docker_site_mounts(pool->site, request, err);
+
+    if (!mounts)
+        return NULL;
+    if (container && !kept_container_is_idle(container)) {
+        error_set(err, ERROR_BUSY, "the container of the working directory is in use");
+        return NULL;
+    }
+    if (container && !kept_container_lasts(container, request->timeout)) {
+        kept_container_free(container);
+        container = NULL;
+    }
+    if (!container)
+        container = kept_pool_add(pool, image, request->directory, mounts);
+    return kept_container_execute(container, python, request, listener);
+}
+
+static void kept_pool_on_look(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct kept_pool *pool = CONTAINER_OF(timer, struct kept_pool, look);
+    double now = clock_seconds();
+
+    (void)loop;
+    (void)events;
+    LIST_FOR_EACH_SAFE (&pool->containers, link) {
+        struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
+
+        if (kept_container_is_idle(container) && container->used_at + KEPT_POOL_IDLE_SECONDS < now)
+            kept_container_free(container);
+    }
+}
+
+void kept_pool_init(struct kept_pool *pool, struct docker_site *site)
+{
+    pool->site = site;
+    list_init(&pool->containers);
+    ev_timer_init(&pool->look, kept_pool_on_look, KEPT_POOL_LOOK_SECONDS, KEPT_POOL_LOOK_SECONDS);
+}
+
+void kept_pool_begin(struct kept_pool *pool)
+{
+    ev_timer_start(pool->site->environment->loop, &pool->look);
+}
+
+void kept_pool_stop(struct kept_pool *pool)
+{
+    if (ev_is_active(&pool->look))
+        ev_timer_stop(pool->site->environment->loop, &pool->look);
+    LIST_FOR_EACH_SAFE (&pool->containers, link)
+        kept_container_free(CONTAINER_OF(link, struct kept_container, link));
+}
