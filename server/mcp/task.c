@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "server/mcp/logging.h"
@@ -11,10 +12,33 @@
 #include "server/mcp/task_store.h"
 #include "server/mcp/task_view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ID_DIGITS = 32 }; /* 128 bits */
+
+static const char *const task_status_names[] = {
+    [TASK_WORKING] = "working",     [TASK_INPUT_REQUIRED] = "input_required",
+    [TASK_COMPLETED] = "completed", [TASK_FAILED] = "failed",
+    [TASK_CANCELLED] = "cancelled",
+};
+
+enum { TASK_ENDS = 1 << TASK_COMPLETED | 1 << TASK_FAILED | 1 << TASK_CANCELLED };
+
+/* Where a task may go from each status, as bits. */
+static const unsigned task_next_statuses[] = {
+    [TASK_WORKING] = 1 << TASK_INPUT_REQUIRED | TASK_ENDS,
+    [TASK_INPUT_REQUIRED] = 1 << TASK_WORKING | TASK_ENDS,
+    [TASK_COMPLETED] = 0,
+    [TASK_FAILED] = 0,
+    [TASK_CANCELLED] = 0,
+};
+
+const char *task_status_name(enum task_status status)
+{
+    return task_status_names[status];
+}
 
 bool task_is_over(const struct task *task)
 {
@@ -42,8 +66,11 @@ static void task_touch(struct task *task)
     clock_gettime(CLOCK_REALTIME, &task->updated);
 }
 
-static void set_status(struct task *task, enum task_status status)
+static void task_set_status(struct task *task, enum task_status status)
 {
+    assert(task_next_statuses[task->status] & 1U << status);
+    log_debug("task %lu: %s -> %s", task->number, task_status_names[task->status],
+              task_status_names[status]);
     task->status = status;
     task_touch(task);
     tell_status(task);
@@ -124,7 +151,7 @@ static void task_on_ask(struct job_keeper *keeper)
 
     if (!mcp_version_is_modern(task->version))
         mark_requests(task);
-    set_status(task, TASK_INPUT_REQUIRED);
+    task_set_status(task, TASK_INPUT_REQUIRED);
     if (!mcp_version_is_modern(task->version))
         task_ask(task);
 }
@@ -178,7 +205,7 @@ void task_update(struct task *task, const json_t *answers)
         return;
     found = find_answers(task, answers);
     if (json_object_size(found) == json_object_size(task->job->asked))
-        set_status(task, TASK_WORKING);
+        task_set_status(task, TASK_WORKING);
     json_object_foreach (found, key, answer)
         job_answer(task->job, key, answer);
 }
@@ -188,7 +215,7 @@ void task_take_answer(struct task *task, unsigned number, json_t *result, const 
     if (task->status != TASK_INPUT_REQUIRED)
         return;
     if (!err && json_object_size(task->job->asked) == 1)
-        set_status(task, TASK_WORKING);
+        task_set_status(task, TASK_WORKING);
     job_take_answer(task->job, number, result, err);
 }
 
@@ -233,7 +260,7 @@ static void task_end(struct task *task, enum task_status status)
 {
     job_free(STEAL_PTR(task->job));
     task->progress = (struct progress){0};
-    set_status(task, status);
+    task_set_status(task, status);
     answer_waiters(task);
 }
 

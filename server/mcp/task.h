@@ -61,6 +61,9 @@ struct task {
     struct progress progress;
 };
 
+/* As clients see it. */
+const char *task_status_name(enum task_status status);
+
 /* A task of PRINCIPAL of which nothing else is known yet. The store makes one. */
 struct task *task_new(struct task_store *store, unsigned long number, double ttl);
 

@@ -13,12 +13,6 @@ enum {
     NANOSECONDS_PER_MS = 1000000,
 };
 
-static const char *const status_names[] = {
-    [TASK_WORKING] = "working",     [TASK_INPUT_REQUIRED] = "input_required",
-    [TASK_COMPLETED] = "completed", [TASK_FAILED] = "failed",
-    [TASK_CANCELLED] = "cancelled",
-};
-
 /* "2026-11-21T10:47:36.123Z" */
 static json_t *time_text(const struct timespec *time)
 {
@@ -46,7 +40,7 @@ json_t *task_view(const struct task *task)
     bool is_modern = mcp_version_is_modern(task->version);
 
     return json_pack("{s:s, s:s, s:o*, s:o, s:o, s:I, s:i}", "taskId", task->id, //
-                     "status", status_names[task->status],                       //
+                     "status", task_status_name(task->status),                   //
                      "statusMessage", message_text(task),                        //
                      "createdAt", time_text(&task->created),                     //
                      "lastUpdatedAt", time_text(&task->updated),                 //

@@ -6,6 +6,7 @@
 #include "base/metrics.h"
 #include "server/transport/greeting.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,31 @@ static const char not_http[] =
     "This port does not speak HTTP. It takes JSON-RPC (MCP) messages, one per line, without "
     "headers.\n";
 
+/* States */
+
+static const char *const login_state_names[] = {
+    [LOGIN_READING] = "reading",
+    [LOGIN_CHECKING] = "checking",
+    [LOGIN_LINGERING] = "lingering",
+    [LOGIN_OVER] = "over",
+};
+
+/* Where a login may go from each state, as bits. */
+static const unsigned login_next_states[] = {
+    [LOGIN_READING] = 1 << LOGIN_CHECKING | 1 << LOGIN_LINGERING | 1 << LOGIN_OVER,
+    [LOGIN_CHECKING] = 1 << LOGIN_LINGERING | 1 << LOGIN_OVER,
+    [LOGIN_LINGERING] = 1 << LOGIN_OVER,
+    [LOGIN_OVER] = 0,
+};
+
+static void login_set_state(struct login *login, enum login_state state)
+{
+    assert(login_next_states[login->state] & 1U << state);
+    log_debug("login fd=%d: %s -> %s", login->fd, login_state_names[login->state],
+              login_state_names[state]);
+    login->state = state;
+}
+
 /* The end */
 
 static void login_stop_watchers(struct login *login)
@@ -38,7 +64,7 @@ static void login_stop_watchers(struct login *login)
 static void login_finish(struct login *login, bool accepted)
 {
     login_stop_watchers(login);
-    login->state = LOGIN_OVER;
+    login_set_state(login, LOGIN_OVER);
     login->done(login, accepted); /* may release LOGIN */
 }
 
@@ -54,7 +80,7 @@ static void login_refuse(struct login *login, const char *answer)
 {
     (void)send(login->fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
     (void)shutdown(login->fd, SHUT_WR);
-    login->state = LOGIN_LINGERING;
+    login_set_state(login, LOGIN_LINGERING);
     set_timer(login, LINGER_SECONDS);
     ev_io_start(login->loop, &login->readable);
 }
@@ -131,7 +157,7 @@ static void check_authorization(struct login *login, char *authorization)
         .done = login_on_checked,
     };
     login_stop_watchers(login);
-    login->state = LOGIN_CHECKING;
+    login_set_state(login, LOGIN_CHECKING);
     outcome = authority_check(&login->check);
     if (authorization)
         explicit_bzero(authorization, strlen(authorization));

@@ -4,6 +4,7 @@
 #include "server/transport/departure.h"
 #include "server/transport/peer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -53,20 +54,29 @@ static bool is_temporary(int number)
 
 /* States */
 
-static const char *const state_names[] = {
+static const char *const stream_state_names[] = {
     [STREAM_SERVING] = "serving",
     [STREAM_FINISHING] = "finishing",
     [STREAM_FLUSHING] = "flushing",
     [STREAM_CLOSED] = "closed",
 };
 
+/* Where a stream may go from each state, as bits. */
+static const unsigned stream_next_states[] = {
+    [STREAM_SERVING] = 1 << STREAM_FINISHING | 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED,
+    [STREAM_FINISHING] = 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED,
+    [STREAM_FLUSHING] = 1 << STREAM_CLOSED,
+    [STREAM_CLOSED] = 0,
+};
+
 static void stream_set_state(struct stream *stream, enum stream_state state)
 {
     enum stream_state before = stream->state;
 
+    assert(stream_next_states[before] & 1U << state);
+    log_debug("connection %s -> %s number=%u", stream_state_names[before],
+              stream_state_names[state], stream->settings.number);
     stream->state = state;
-    log_debug("connection %s -> %s number=%u", state_names[before], state_names[state],
-              stream->settings.number);
     if (before == STREAM_SERVING)
         stream->settings.leaving(stream);
 }

@@ -1,8 +1,10 @@
 #include "server/transport/http/event_stream.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "server/transport/http/http_cors.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum {
@@ -14,6 +16,29 @@ enum {
 /* Then a request that is not answered becomes a stream: so that its client hears of us, and can
  * come back when the connection breaks. */
 #define EVENT_STREAM_QUIET_SECONDS 15.0
+
+static const char *const event_stream_state_names[] = {
+    [EVENT_STREAM_QUIET] = "quiet",
+    [EVENT_STREAM_OPEN] = "open",
+    [EVENT_STREAM_COMPLETE] = "complete",
+    [EVENT_STREAM_OVER] = "over",
+};
+
+/* Where a stream may go from each state, as bits. */
+static const unsigned event_stream_next_states[] = {
+    [EVENT_STREAM_QUIET] = 1 << EVENT_STREAM_OPEN | 1 << EVENT_STREAM_OVER,
+    [EVENT_STREAM_OPEN] = 1 << EVENT_STREAM_COMPLETE | 1 << EVENT_STREAM_OVER,
+    [EVENT_STREAM_COMPLETE] = 1 << EVENT_STREAM_OVER,
+    [EVENT_STREAM_OVER] = 0,
+};
+
+static void event_stream_set_state(struct event_stream *stream, enum event_stream_state state)
+{
+    assert(event_stream_next_states[stream->state] & 1U << state);
+    log_debug("event stream %lu: %s -> %s", stream->number, event_stream_state_names[stream->state],
+              event_stream_state_names[state]);
+    stream->state = state;
+}
 
 static void format_id(const struct event_stream *stream, unsigned long event, char text[ID_BYTES])
 {
@@ -51,7 +76,7 @@ static void event_stream_begin(struct event_stream *stream)
 
     ev_timer_stop(stream->loop, &stream->quiet);
     if (stream->state == EVENT_STREAM_QUIET)
-        stream->state = EVENT_STREAM_OPEN;
+        event_stream_set_state(stream, EVENT_STREAM_OPEN);
     http_stream_begin(stream->exchange, fields);
 }
 
@@ -110,7 +135,7 @@ static void event_stream_respond(struct event_stream *stream, const char *text, 
     bool refused_batch = stream->is_batch && code != ERROR_NONE;
     const char *fields = stream->fields && code == ERROR_NONE ? stream->fields : "";
 
-    stream->state = EVENT_STREAM_OVER;
+    event_stream_set_state(stream, EVENT_STREAM_OVER);
     if (stream->exchange)
         http_cors_respond(stream->names, event_stream_detach(stream), refused_batch ? 400 : 200,
                           fields, text, length);
@@ -134,7 +159,7 @@ static void event_stream_on_send(struct sink *sink, const char *text, size_t len
         event_stream_open(stream);
     event_log_append(&stream->log, text, length);
     if (last)
-        stream->state = EVENT_STREAM_COMPLETE;
+        event_stream_set_state(stream, EVENT_STREAM_COMPLETE);
     if (last && !stream->exchange)
         stream->ended(stream);
     event_stream_pump(stream);
@@ -148,7 +173,7 @@ static void event_stream_on_close(struct sink *sink)
 
     if (stream->exchange && stream->state == EVENT_STREAM_QUIET && streams)
         event_stream_begin(stream);
-    stream->state = EVENT_STREAM_OVER;
+    event_stream_set_state(stream, EVENT_STREAM_OVER);
     if (stream->exchange && streams)
         http_stream_end(event_stream_detach(stream));
     else if (stream->exchange)
@@ -242,7 +267,7 @@ void event_stream_resume(struct event_stream *stream, struct http_exchange *exch
 void event_stream_accept(struct event_stream *stream)
 {
     http_cors_respond(stream->names, event_stream_detach(stream), 202, "", NULL, 0);
-    stream->state = EVENT_STREAM_OVER;
+    event_stream_set_state(stream, EVENT_STREAM_OVER);
     stream->ended(stream);
 }
 
@@ -253,5 +278,5 @@ void event_stream_close(struct event_stream *stream)
                          "Session not found: it has ended");
     else if (stream->exchange)
         http_stream_end(event_stream_detach(stream));
-    stream->state = EVENT_STREAM_OVER;
+    event_stream_set_state(stream, EVENT_STREAM_OVER);
 }

@@ -11,6 +11,7 @@
 #include "server/transport/oauth/key_set.h"
 #include "server/transport/oauth/oauth_url.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,8 @@ enum {
 };
 
 /* What is fetched. */
-enum stage {
-    STAGE_NONE,
+enum key_source_stage {
+    STAGE_NONE,     /* nothing is */
     STAGE_METADATA, /* RFC 8414 */
     STAGE_OPENID,   /* OpenID Connect Discovery, where there is no such */
     STAGE_KEYS,
@@ -45,7 +46,7 @@ struct key_source {
     double asked_again;   /* when the last one did that was asked although there were keys */
     double fetched;       /* when the keys came */
 
-    enum stage stage;
+    enum key_source_stage stage;
     struct transfers *transfers; /* owned */
     struct transfer transfer;
     struct curl_slist *headers; /* owned */
@@ -53,7 +54,30 @@ struct key_source {
     struct list waiters; /* of struct key_waiter */
 };
 
-static void key_source_start(struct key_source *source, enum stage stage);
+static const char *const stage_names[] = {
+    [STAGE_NONE] = "none",
+    [STAGE_METADATA] = "metadata",
+    [STAGE_OPENID] = "OpenID metadata",
+    [STAGE_KEYS] = "keys",
+};
+
+/* What may be fetched after what, as bits. */
+static const unsigned next_stages[] = {
+    [STAGE_NONE] = 1 << STAGE_METADATA | 1 << STAGE_KEYS,
+    [STAGE_METADATA] = 1 << STAGE_OPENID | 1 << STAGE_KEYS | 1 << STAGE_NONE,
+    [STAGE_OPENID] = 1 << STAGE_KEYS | 1 << STAGE_NONE,
+    [STAGE_KEYS] = 1 << STAGE_NONE,
+};
+
+static void key_source_start(struct key_source *source, enum key_source_stage stage);
+
+static void key_source_set_stage(struct key_source *source, enum key_source_stage stage)
+{
+    assert(next_stages[source->stage] & 1U << stage);
+    log_debug("keys of %s: %s -> %s", source->issuer, stage_names[source->stage],
+              stage_names[stage]);
+    source->stage = stage;
+}
 
 /* The end of a question */
 
@@ -69,7 +93,7 @@ static void key_source_tell_waiters(struct key_source *source)
 
 static void key_source_end(struct key_source *source)
 {
-    source->stage = STAGE_NONE;
+    key_source_set_stage(source, STAGE_NONE);
     key_source_tell_waiters(source);
 }
 
@@ -152,7 +176,7 @@ static void key_source_on_over(struct transfer *transfer, CURLcode code)
 }
 
 /* Owned by the caller. */
-static char *url_of(const struct key_source *source, enum stage stage)
+static char *url_of(const struct key_source *source, enum key_source_stage stage)
 {
     size_t length = strlen(source->issuer);
 
@@ -165,12 +189,12 @@ static char *url_of(const struct key_source *source, enum stage stage)
 }
 
 /* Redirections are not followed: what is believed comes from where the operator said. */
-static void key_source_start(struct key_source *source, enum stage stage)
+static void key_source_start(struct key_source *source, enum key_source_stage stage)
 {
     AUTO_FREE char *url = url_of(source, stage);
     CURL *easy = curl_easy_init();
 
-    source->stage = stage;
+    key_source_set_stage(source, stage);
     buffer_deinit(&source->document);
     buffer_init(&source->document, DOCUMENT_BYTES);
     curl_easy_setopt(easy, CURLOPT_URL, url);
