@@ -3,28 +3,89 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "server/transport/http/http_connection_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #define HTTP_CONNECTION_HURRY_SECONDS 0.5 /* for output to be taken when the server ends */
 
-enum {
-    READ_BYTES = 32 * 1024,  /* at once */
-    STEPS_AT_ONCE = 16,      /* heads and bodies of early requests; then others have their turn */
-    CHECKS_IN_GRACE = 5,     /* how often the rate of a body is looked at */
-    REJECTION_CODE = -32600, /* JSON-RPC: invalid request */
+enum { READ_BYTES = 32 * 1024 }; /* at once */
+
+static const char *const http_connection_state_names[] = {
+    [HTTP_CONNECTION_IDLE] = "idle",           [HTTP_CONNECTION_HEAD] = "head",
+    [HTTP_CONNECTION_BODY] = "body",           [HTTP_CONNECTION_REST] = "rest",
+    [HTTP_CONNECTION_RESPONSE] = "response",   [HTTP_CONNECTION_FLUSHING] = "flushing",
+    [HTTP_CONNECTION_FINISHING] = "finishing", [HTTP_CONNECTION_LINGERING] = "lingering",
+    [HTTP_CONNECTION_STOPPING] = "stopping",   [HTTP_CONNECTION_CLOSED] = "closed",
 };
 
-/* Watching */
+enum { ALWAYS = 1 << HTTP_CONNECTION_STOPPING | 1 << HTTP_CONNECTION_CLOSED };
+
+/* Where a connection may go from each state, as bits. */
+static const unsigned http_connection_next_states[] = {
+    [HTTP_CONNECTION_IDLE] = ALWAYS | 1 << HTTP_CONNECTION_HEAD | 1 << HTTP_CONNECTION_FINISHING,
+    [HTTP_CONNECTION_HEAD] = ALWAYS | 1 << HTTP_CONNECTION_BODY | 1 << HTTP_CONNECTION_FINISHING,
+    [HTTP_CONNECTION_BODY] = ALWAYS | 1 << HTTP_CONNECTION_REST | 1 << HTTP_CONNECTION_RESPONSE |
+                             1 << HTTP_CONNECTION_FLUSHING,
+    [HTTP_CONNECTION_REST] = ALWAYS | 1 << HTTP_CONNECTION_IDLE | 1 << HTTP_CONNECTION_HEAD,
+    [HTTP_CONNECTION_RESPONSE] = ALWAYS | 1 << HTTP_CONNECTION_IDLE | 1 << HTTP_CONNECTION_HEAD |
+                                 1 << HTTP_CONNECTION_FLUSHING,
+    [HTTP_CONNECTION_FLUSHING] =
+        ALWAYS | 1 << HTTP_CONNECTION_FINISHING | 1 << HTTP_CONNECTION_LINGERING,
+    [HTTP_CONNECTION_FINISHING] = 1 << HTTP_CONNECTION_CLOSED,
+    [HTTP_CONNECTION_LINGERING] = 1 << HTTP_CONNECTION_CLOSED,
+    [HTTP_CONNECTION_STOPPING] = 1 << HTTP_CONNECTION_CLOSED,
+    [HTTP_CONNECTION_CLOSED] = 0,
+};
 
 static const struct http_limits *limits_of(const struct http_connection *connection)
 {
     return connection->settings.limits;
 }
 
-static bool has_congestion(const struct http_connection *connection)
+/* How long the client may take in STATE. */
+static double seconds_in(const struct http_connection *connection, enum http_connection_state state)
+{
+    switch (state) {
+    case HTTP_CONNECTION_IDLE:
+        return limits_of(connection)->idle_seconds;
+    case HTTP_CONNECTION_HEAD:
+        return limits_of(connection)->head_seconds;
+    case HTTP_CONNECTION_BODY:
+    case HTTP_CONNECTION_REST:
+        return limits_of(connection)->body_grace_seconds;
+    case HTTP_CONNECTION_LINGERING:
+        return limits_of(connection)->linger_seconds;
+    case HTTP_CONNECTION_STOPPING:
+        return HTTP_CONNECTION_HURRY_SECONDS;
+    case HTTP_CONNECTION_RESPONSE:
+    case HTTP_CONNECTION_FLUSHING:
+    case HTTP_CONNECTION_FINISHING:
+    case HTTP_CONNECTION_CLOSED:
+        break;
+    }
+    return INFINITY;
+}
+
+void http_connection_set_state(struct http_connection *connection, enum http_connection_state state)
+{
+    assert(http_connection_next_states[connection->state] & 1U << state);
+    log_debug("connection %s -> %s number=%u", http_connection_state_names[connection->state],
+              http_connection_state_names[state], connection->settings.number);
+    connection->state = state;
+    if (state == HTTP_CONNECTION_REST)
+        return; /* the body has the time that it had */
+    if (state == HTTP_CONNECTION_BODY)
+        connection->body_since = clock_seconds();
+    connection->read_by = clock_seconds() + seconds_in(connection, state);
+}
+
+/* Watching */
+
+bool http_connection_is_congested(const struct http_connection *connection)
 {
     return http_writer_unsent(&connection->writer) >= limits_of(connection)->congested_bytes;
 }
@@ -34,13 +95,18 @@ static bool wants_input(const struct http_connection *connection)
     bool has_room = buffer_length(&connection->input) < limits_of(connection)->read_ahead_bytes;
 
     switch (connection->state) {
+    case HTTP_CONNECTION_IDLE:
     case HTTP_CONNECTION_HEAD:
-        return has_room && !has_congestion(connection);
+        return has_room && !http_connection_is_congested(connection);
     case HTTP_CONNECTION_BODY:
+    case HTTP_CONNECTION_REST:
     case HTTP_CONNECTION_RESPONSE:
         return has_room;
+    case HTTP_CONNECTION_FLUSHING:
     case HTTP_CONNECTION_LINGERING:
-        return !connection->is_ended;
+    case HTTP_CONNECTION_STOPPING:
+        return true;
+    case HTTP_CONNECTION_FINISHING:
     case HTTP_CONNECTION_CLOSED:
         break;
     }
@@ -55,7 +121,7 @@ static void http_connection_watch_io(struct ev_loop *loop, struct ev_io *watcher
         ev_io_stop(loop, watcher);
 }
 
-static void resume_soon(struct http_connection *connection)
+void http_connection_resume_soon(struct http_connection *connection)
 {
     ev_timer_start(connection->settings.loop, &connection->resume);
 }
@@ -76,8 +142,7 @@ static void arm_timer(struct http_connection *connection)
     connection->timer_at = at;
 }
 
-/* Makes the watchers fit what the connection waits for. */
-static void http_connection_rearm(struct http_connection *connection)
+void http_connection_rearm(struct http_connection *connection)
 {
     struct ev_loop *loop = connection->settings.loop;
     const struct http_channel *channel = connection->settings.channel;
@@ -90,7 +155,7 @@ static void http_connection_rearm(struct http_connection *connection)
                              http_writer_unsent(&connection->writer) > 0 ||
                                  (wants && channel->reads_on_write));
     if (wants && channel->has_pending)
-        resume_soon(connection);
+        http_connection_resume_soon(connection);
     arm_timer(connection);
 }
 
@@ -111,13 +176,12 @@ void http_connection_close(struct http_connection *connection, const char *reaso
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
     http_connection_stop_watchers(connection);
-    connection->state = HTTP_CONNECTION_CLOSED;
+    http_connection_set_state(connection, HTTP_CONNECTION_CLOSED);
     log_info("connection closed number=%u reason=\"%s\"", connection->settings.number, reason);
     connection->settings.closed(connection);
 }
 
-/* Takes the response out of the service's hands, if it is there. */
-static void http_connection_forsake(struct http_connection *connection)
+void http_connection_forsake(struct http_connection *connection)
 {
     struct http_service *service = connection->settings.service;
 
@@ -127,263 +191,37 @@ static void http_connection_forsake(struct http_connection *connection)
     service->gone(service, &connection->exchange);
 }
 
-/* Lets the client know that nothing follows, once it has all there is. */
-static void go_on_lingering(struct http_connection *connection)
+/* Once the client has all there is it learns that nothing follows. */
+static void end_output(struct http_connection *connection)
 {
     struct http_channel *channel = connection->settings.channel;
 
-    if (http_writer_unsent(&connection->writer) > 0 || connection->read_by < INFINITY)
+    if (http_writer_unsent(&connection->writer) > 0)
         return;
-    if (connection->is_ended) {
+    if (connection->state == HTTP_CONNECTION_FINISHING) {
         http_connection_close(connection, "done");
-        return;
+    } else if (connection->state == HTTP_CONNECTION_FLUSHING) {
+        channel->ops->shutdown(channel);
+        http_connection_set_state(connection, HTTP_CONNECTION_LINGERING);
     }
-    channel->ops->shutdown(channel);
-    connection->read_by = clock_seconds() + limits_of(connection)->linger_seconds;
 }
 
-static void begin_lingering(struct http_connection *connection)
+void http_connection_end(struct http_connection *connection, enum http_connection_state state)
 {
-    connection->state = HTTP_CONNECTION_LINGERING;
-    connection->read_by = INFINITY;
+    http_connection_set_state(connection, state);
     connection->comment_at = INFINITY;
     buffer_deinit(&connection->input);
-    go_on_lingering(connection);
-}
-
-/* From request to request */
-
-static void begin_exchange(struct http_connection *connection)
-{
-    struct http_exchange *exchange = &connection->exchange;
-
-    exchange->peer = connection->settings.peer;
-    exchange->entrance = connection->settings.entrance;
-    exchange->body_limit = limits_of(connection)->body_bytes;
-    exchange->body = NULL;
-    exchange->body_length = 0;
-    exchange->data = NULL;
-    exchange->is_told = false;
-    exchange->is_stream = false;
-    exchange->is_complete = false;
-    connection->is_congested = false;
-}
-
-/* Request and response are behind us. */
-static void end_exchange(struct http_connection *connection)
-{
-    const struct http_limits *limits = limits_of(connection);
-    bool has_more = buffer_length(&connection->input) > 0;
-
-    http_body_clear(&connection->body);
-    connection->comment_at = INFINITY;
-    if (connection->is_last) {
-        begin_lingering(connection);
-        return;
-    }
-    connection->state = HTTP_CONNECTION_HEAD;
-    connection->scanned = 0;
-    connection->is_begun = has_more;
-    connection->read_by =
-        clock_seconds() + (has_more ? limits->head_seconds : limits->idle_seconds);
-    if (has_more)
-        resume_soon(connection);
-}
-
-void http_connection_responded(struct http_connection *connection)
-{
-    connection->exchange.is_told = false;
-    connection->exchange.is_complete = true;
-    if (connection->state == HTTP_CONNECTION_RESPONSE || connection->is_last)
-        end_exchange(connection);
-    else if (connection->state == HTTP_CONNECTION_BODY)
-        http_body_drop(&connection->body);
-    http_connection_sent(connection);
-}
-
-/* Without the rest of the body, which is short enough to be waited for, and will come. */
-bool http_connection_can_stay(const struct http_connection *connection)
-{
-    const struct http_head *head = &connection->exchange.head;
-
-    if (!head->keep_alive || connection->is_last)
-        return false;
-    return connection->state == HTTP_CONNECTION_RESPONSE ||
-           (!head->is_chunked && !head->expects_continue &&
-            head->content_length <= limits_of(connection)->read_ahead_bytes);
-}
-
-/* What we find wrong ourselves; nothing is understood of what follows. */
-static void http_connection_reject(struct http_connection *connection, unsigned status,
-                                   const char *problem)
-{
-    bool has_response = connection->exchange.is_stream || connection->exchange.is_complete;
-
-    http_connection_forsake(connection);
-    if (has_response) {
-        http_connection_close(connection, problem);
-        return;
-    }
-    connection->is_last = true;
-    log_info("a request was refused number=%u status=%u reason=\"%s\"", connection->settings.number,
-             status, problem);
-    http_refuse(&connection->exchange, status, "", REJECTION_CODE, problem);
+    end_output(connection);
 }
 
 /* In */
-
-static void send_continue(struct http_connection *connection)
-{
-    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    struct iovec part = {(char *)text, strlen(text)};
-
-    http_writer_send(&connection->writer, &part, 1);
-}
-
-static void http_connection_request(struct http_connection *connection)
-{
-    struct http_service *service = connection->settings.service;
-    struct http_exchange *exchange = &connection->exchange;
-
-    connection->state = HTTP_CONNECTION_RESPONSE;
-    connection->read_by = INFINITY;
-    exchange->body = buffer_bytes(&connection->body.bytes);
-    exchange->body_length = buffer_length(&connection->body.bytes);
-    service->request(service, exchange);
-}
-
-/* The head has been shown to the service. */
-static void begin_body(struct http_connection *connection)
-{
-    const struct http_exchange *exchange = &connection->exchange;
-    const struct http_head *head = &exchange->head;
-
-    if (connection->state != HTTP_CONNECTION_BODY)
-        return;
-    connection->body_since = clock_seconds();
-    connection->read_by = connection->body_since + limits_of(connection)->body_grace_seconds;
-    http_body_begin(&connection->body, head, exchange->body_limit);
-    if (exchange->is_complete)
-        http_body_drop(&connection->body);
-    else if (head->content_length > exchange->body_limit)
-        http_connection_reject(connection, 413, "The body is too large");
-    else if (head->expects_continue && buffer_length(&connection->input) == 0)
-        send_continue(connection);
-}
-
-/* The head is LENGTH bytes of the input. */
-static void http_connection_take_head(struct http_connection *connection, size_t length)
-{
-    struct http_exchange *exchange = &connection->exchange;
-    struct http_service *service = connection->settings.service;
-    struct buffer *text = &connection->head_text;
-    struct error err = ERROR_INIT;
-    unsigned status;
-
-    begin_exchange(connection);
-    buffer_consume(text, buffer_length(text));
-    (void)buffer_append(text, buffer_bytes(&connection->input), length, &err);
-    explicit_bzero(buffer_bytes(&connection->input), length); /* there may be a token in it */
-    buffer_consume(&connection->input, length);
-    connection->state = HTTP_CONNECTION_BODY;
-    status = http_head_parse(buffer_bytes(text), length, &exchange->head);
-    if (status) {
-        http_connection_reject(connection, status, exchange->head.problem);
-        return;
-    }
-    exchange->is_told = true;
-    service->head(service, exchange);
-    begin_body(connection);
-}
-
-/* True: the input may hold more to be done. */
-static bool step_head(struct http_connection *connection)
-{
-    struct buffer *input = &connection->input;
-    size_t length = buffer_length(input);
-    ssize_t head;
-
-    if (length == 0 || has_congestion(connection))
-        return false;
-    head = http_head_find_end(buffer_bytes(input), length, &connection->scanned);
-    if (head == 0 && length <= HTTP_HEAD_BYTES)
-        return false;
-    if (head < 0 || head == 0 || head > HTTP_HEAD_BYTES) {
-        begin_exchange(connection);
-        http_head_clear(&connection->exchange.head);
-        http_connection_reject(connection, head < 0 ? 400 : 431,
-                               head < 0 ? "This is no HTTP/1 request" : "The head is too long");
-        return false;
-    }
-    http_connection_take_head(connection, (size_t)head);
-    return true;
-}
-
-static bool has_body(const struct http_head *head)
-{
-    return head->is_chunked || head->content_length > 0;
-}
-
-static bool step_body(struct http_connection *connection)
-{
-    struct buffer *input = &connection->input;
-    enum http_body_state state;
-    size_t used;
-
-    if (has_body(&connection->exchange.head) && buffer_length(input) == 0)
-        return false;
-    state = http_body_feed(&connection->body, buffer_bytes(input), buffer_length(input), &used);
-    buffer_consume(input, used);
-    switch (state) {
-    case HTTP_BODY_PARTIAL:
-        return false;
-    case HTTP_BODY_COMPLETE:
-        if (connection->exchange.is_complete)
-            end_exchange(connection);
-        else
-            http_connection_request(connection);
-        return true;
-    case HTTP_BODY_BAD:
-        http_connection_reject(connection, 400, "The chunks of the body are malformed");
-        return false;
-    case HTTP_BODY_TOO_LARGE:
-        http_connection_reject(connection, 413, "The body is too large");
-        return false;
-    }
-    return false;
-}
-
-static bool http_connection_step(struct http_connection *connection)
-{
-    if (connection->state == HTTP_CONNECTION_HEAD)
-        return step_head(connection);
-    return connection->state == HTTP_CONNECTION_BODY && step_body(connection);
-}
-
-/* Serves what has come in, as far as it goes. */
-static void http_connection_advance(struct http_connection *connection)
-{
-    unsigned steps = 0;
-
-    if (connection->state == HTTP_CONNECTION_HEAD && !connection->is_begun &&
-        buffer_length(&connection->input) > 0) {
-        connection->is_begun = true;
-        connection->read_by = clock_seconds() + limits_of(connection)->head_seconds;
-    }
-    while (steps < STEPS_AT_ONCE && http_connection_step(connection))
-        steps++;
-    ev_timer_stop(connection->settings.loop, &connection->resume);
-    if (steps == STEPS_AT_ONCE)
-        resume_soon(connection);
-    http_connection_rearm(connection);
-}
 
 /* BYTES are wiped: there may be a token in them. */
 static void http_connection_receive(struct http_connection *connection, char *bytes, size_t length)
 {
     struct error err = ERROR_INIT;
 
-    if (connection->state == HTTP_CONNECTION_LINGERING) {
+    if (connection->state >= HTTP_CONNECTION_FLUSHING) {
         connection->dropped += length;
         if (connection->dropped > limits_of(connection)->linger_bytes)
             http_connection_close(connection, "it goes on sending");
@@ -392,18 +230,32 @@ static void http_connection_receive(struct http_connection *connection, char *by
     if (buffer_append(&connection->input, bytes, length, &err) < 0)
         http_connection_close(connection, err.message);
     explicit_bzero(bytes, length);
-    http_connection_advance(connection);
+    http_intake_advance(connection);
 }
 
 static void receive_end(struct http_connection *connection)
 {
-    connection->is_ended = true;
-    if (connection->state == HTTP_CONNECTION_HEAD)
-        begin_lingering(connection);
-    else if (connection->state == HTTP_CONNECTION_LINGERING && connection->read_by < INFINITY)
+    switch (connection->state) {
+    case HTTP_CONNECTION_IDLE:
+    case HTTP_CONNECTION_HEAD:
+        http_connection_end(connection, HTTP_CONNECTION_FINISHING);
+        break;
+    case HTTP_CONNECTION_FLUSHING:
+        http_connection_set_state(connection, HTTP_CONNECTION_FINISHING);
+        break;
+    case HTTP_CONNECTION_LINGERING:
+    case HTTP_CONNECTION_STOPPING:
         http_connection_close(connection, "done");
-    else if (connection->state != HTTP_CONNECTION_LINGERING)
+        break;
+    case HTTP_CONNECTION_BODY:
+    case HTTP_CONNECTION_REST:
+    case HTTP_CONNECTION_RESPONSE:
         http_connection_close(connection, "nobody is there");
+        break;
+    case HTTP_CONNECTION_FINISHING:
+    case HTTP_CONNECTION_CLOSED:
+        break;
+    }
     http_connection_rearm(connection);
 }
 
@@ -439,7 +291,7 @@ static void http_connection_on_resume(struct ev_loop *loop, struct ev_timer *tim
     if (connection->settings.channel->has_pending && wants_input(connection))
         http_connection_read_some(connection);
     else
-        http_connection_advance(connection);
+        http_intake_advance(connection);
 }
 
 /* Out */
@@ -487,55 +339,11 @@ static void http_connection_on_writable(struct ev_loop *loop, struct ev_io *watc
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
     tell_drained(connection);
-    if (connection->state == HTTP_CONNECTION_LINGERING)
-        go_on_lingering(connection);
-    http_connection_advance(connection);
+    end_output(connection);
+    http_intake_advance(connection);
 }
 
 /* Time */
-
-static void judge_body(struct http_connection *connection, double now)
-{
-    const struct http_limits *limits = limits_of(connection);
-    double elapsed = now - connection->body_since;
-    double wanted = (elapsed - limits->body_grace_seconds) * limits->body_bytes_per_second;
-
-    if (elapsed < limits->body_seconds && (double)connection->body.received >= wanted) {
-        connection->read_by = fmin(now + limits->body_grace_seconds / CHECKS_IN_GRACE,
-                                   connection->body_since + limits->body_seconds);
-        return;
-    }
-    if (connection->exchange.is_complete)
-        http_connection_close(connection, "its body takes too long");
-    else
-        http_connection_reject(connection, 408, "The body takes too long");
-}
-
-static void http_connection_on_read_late(struct http_connection *connection, double now)
-{
-    bool has_part = buffer_length(&connection->input) > 0;
-
-    switch (connection->state) {
-    case HTTP_CONNECTION_HEAD:
-        if (has_part) {
-            begin_exchange(connection);
-            http_head_clear(&connection->exchange.head);
-            http_connection_reject(connection, 408, "The head takes too long");
-        } else {
-            http_connection_close(connection, "it asks for nothing");
-        }
-        return;
-    case HTTP_CONNECTION_BODY:
-        judge_body(connection, now);
-        return;
-    case HTTP_CONNECTION_LINGERING:
-        http_connection_close(connection, "done");
-        return;
-    case HTTP_CONNECTION_RESPONSE:
-    case HTTP_CONNECTION_CLOSED:
-        return;
-    }
-}
 
 static void http_connection_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
@@ -548,7 +356,7 @@ static void http_connection_on_timer(struct ev_loop *loop, struct ev_timer *time
     if (now >= connection->take_by)
         http_connection_close(connection, "it takes no output");
     else if (now >= connection->read_by)
-        http_connection_on_read_late(connection, now);
+        http_intake_judge(connection, now);
     else if (now >= connection->comment_at)
         http_stream_comment(&connection->exchange);
     http_connection_rearm(connection);
@@ -562,8 +370,8 @@ void http_connection_init(struct http_connection *connection,
     const struct http_limits *limits = settings->limits;
 
     *connection = (struct http_connection){
+        .state = HTTP_CONNECTION_HEAD,
         .settings = *settings,
-        .is_begun = true,
         .read_by = clock_seconds() + limits->head_seconds,
         .take_by = INFINITY,
         .comment_at = INFINITY,
@@ -585,7 +393,8 @@ void http_connection_deinit(struct http_connection *connection)
     struct http_channel *channel = connection->settings.channel;
 
     http_connection_stop_watchers(connection);
-    connection->state = HTTP_CONNECTION_CLOSED;
+    if (connection->state != HTTP_CONNECTION_CLOSED)
+        http_connection_set_state(connection, HTTP_CONNECTION_CLOSED);
     http_connection_forsake(connection);
     http_body_deinit(&connection->body);
     http_writer_deinit(&connection->writer);
@@ -594,19 +403,26 @@ void http_connection_deinit(struct http_connection *connection)
     channel->ops->free(channel);
 }
 
+/* There is something that the client may still take for a moment. */
+static void hurry(struct http_connection *connection)
+{
+    if (connection->state < HTTP_CONNECTION_FINISHING)
+        http_connection_end(connection, HTTP_CONNECTION_STOPPING);
+    else
+        connection->read_by = clock_seconds() + HTTP_CONNECTION_HURRY_SECONDS;
+    http_connection_rearm(connection);
+}
+
 void http_connection_stop(struct http_connection *connection)
 {
     connection->is_last = true;
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
     if (connection->exchange.is_told && !connection->exchange.is_stream)
-        http_connection_reject(connection, 503, "The server is stopping");
+        http_intake_reject(connection, 503, "The server is stopping");
     http_connection_forsake(connection);
-    if (http_writer_unsent(&connection->writer) == 0) {
+    if (http_writer_unsent(&connection->writer) == 0)
         http_connection_close(connection, "the server stops");
-        return;
-    }
-    begin_lingering(connection);
-    connection->read_by = clock_seconds() + HTTP_CONNECTION_HURRY_SECONDS;
-    http_connection_rearm(connection);
+    else if (connection->state != HTTP_CONNECTION_CLOSED)
+        hurry(connection);
 }

@@ -1,11 +1,19 @@
 /* One connection of a client that speaks HTTP/1: a request, its response, the next request.
  *
- *     HEAD       a request is awaited, or its head is coming in
- *     BODY       its body is coming in; its response may be complete already
+ *     IDLE       nothing of a further request is there
+ *     HEAD       the head of a request is coming in; in a new connection it is awaited
+ *     BODY       the body is coming in
+ *     REST       the response is complete already, and the rest of the body is coming in
  *     RESPONSE   the service owes the response. What comes in meanwhile is kept, up to a bound; the
  *                end of input means that the client is gone.
- *     LINGERING  nothing is served any more. The client may take what was sent, and what it sends
- *                is dropped: closing with unread input would take the last answer away from it.
+ *
+ * Then nothing is served any more, and what the client sends is dropped: closing with unread input
+ * would take the last answer away from it.
+ *
+ *     FLUSHING   the client may take what was sent
+ *     FINISHING  the same, and it has ended its input
+ *     LINGERING  it has taken all, and was told that nothing follows; its end is awaited
+ *     STOPPING   the server stops: the client may take what was sent, for a moment
  *     CLOSED     nothing happens any more
  *
  * Requests that came in early are served in order, one after the other, and a few of them at a time
@@ -23,10 +31,15 @@
 #include <ev.h>
 
 enum http_connection_state {
+    HTTP_CONNECTION_IDLE,
     HTTP_CONNECTION_HEAD,
     HTTP_CONNECTION_BODY,
+    HTTP_CONNECTION_REST,
     HTTP_CONNECTION_RESPONSE,
+    HTTP_CONNECTION_FLUSHING,
+    HTTP_CONNECTION_FINISHING,
     HTTP_CONNECTION_LINGERING,
+    HTTP_CONNECTION_STOPPING,
     HTTP_CONNECTION_CLOSED,
 };
 
@@ -58,9 +71,7 @@ struct http_connection {
     size_t scanned;          /* of a head that is not whole */
     struct buffer head_text; /* of the exchange */
     struct http_body body;
-    size_t dropped; /* bytes while LINGERING */
-    bool is_begun;  /* HEAD: bytes of it are there, or it is the first */
-    bool is_ended;  /* the client sends no more */
+    size_t dropped; /* bytes since nothing is served any more */
 
     /* Out. */
     struct http_writer writer;
@@ -91,14 +102,3 @@ void http_connection_deinit(struct http_connection *connection);
 /* Serves no more: a response that is owed is not given, what was sent may still be taken for a
  * moment. Not below a call from the connection. */
 void http_connection_stop(struct http_connection *connection);
-
-/* For http_exchange.c: makes everything fit after something was sent. */
-void http_connection_sent(struct http_connection *connection);
-
-/* For http_exchange.c: the response is complete. */
-void http_connection_responded(struct http_connection *connection);
-
-/* For http_exchange.c: true when the connection can be kept after a response that begins now. */
-bool http_connection_can_stay(const struct http_connection *connection);
-
-void http_connection_close(struct http_connection *connection, const char *reason);

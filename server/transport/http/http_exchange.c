@@ -4,7 +4,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "server/transport/http/http_connection.h"
+#include "server/transport/http/http_connection_private.h"
 #include "server/transport/http/http_event.h"
 #include "server/transport/http/http_status.h"
 
@@ -25,9 +25,18 @@ static struct http_connection *connection_of(struct http_exchange *exchange)
     return CONTAINER_OF(exchange, struct http_connection, exchange);
 }
 
+/* The response is not complete yet. */
 static bool is_open(struct http_exchange *exchange)
 {
-    return !exchange->is_complete && connection_of(exchange)->state < HTTP_CONNECTION_LINGERING;
+    enum http_connection_state state = connection_of(exchange)->state;
+
+    return state == HTTP_CONNECTION_BODY || state == HTTP_CONNECTION_RESPONSE;
+}
+
+/* As chunks a stream has an end, so that the connection may go on. */
+static bool http_exchange_is_chunked(const struct http_exchange *exchange)
+{
+    return exchange->head.minor > 0;
 }
 
 /* True when a response can be completed; otherwise the service is done with it, all the same. */
@@ -64,7 +73,7 @@ bool http_exchange_admit(struct http_exchange *exchange)
 
 static const char *say_whether_kept(struct http_connection *connection)
 {
-    connection->is_last = !http_connection_can_stay(connection);
+    connection->is_last = !http_intake_can_stay(connection);
     return connection->is_last ? "Connection: close\r\n" : "";
 }
 
@@ -105,7 +114,7 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
     parts[0].iov_len = (size_t)snprintf(start, sizeof start, "HTTP/1.1 %u %s\r\n%s", status,
                                         http_status_reason(status), say_whether_kept(connection));
     http_writer_send(&connection->writer, parts, ARRAY_SIZE(parts));
-    http_connection_responded(connection);
+    http_intake_responded(connection);
 }
 
 /* What refusals are counted by. */
@@ -159,8 +168,7 @@ void http_stream_begin(struct http_exchange *exchange, const char *fields)
     if (!is_open(exchange) || exchange->is_stream)
         return;
     exchange->is_stream = true;
-    exchange->is_chunked = exchange->head.minor > 0;
-    ending = exchange->is_chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
+    ending = http_exchange_is_chunked(exchange) ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
     length = snprintf(start, sizeof start, "HTTP/1.1 200 OK\r\n%s", say_whether_kept(connection));
     http_writer_send(&connection->writer,
                      (struct iovec[]){http_exchange_part_of(start, (size_t)length),
@@ -184,7 +192,7 @@ static void append_event(struct http_exchange *exchange, const struct http_event
 {
     struct http_connection *connection = connection_of(exchange);
     struct buffer *out = http_writer_compose(&connection->writer);
-    bool is_chunked = exchange->is_chunked;
+    bool is_chunked = http_exchange_is_chunked(exchange);
     struct error err = ERROR_INIT;
 
     if (!out)
@@ -213,8 +221,7 @@ static bool http_exchange_send_event(struct http_exchange *exchange, const struc
         return false;
     append_event(exchange, event);
     flush_appended(connection, before);
-    connection->is_congested =
-        http_writer_unsent(&connection->writer) >= connection->settings.limits->congested_bytes;
+    connection->is_congested = http_connection_is_congested(connection);
     return !connection->is_congested;
 }
 
@@ -235,7 +242,7 @@ void http_stream_comment(struct http_exchange *exchange)
 {
     static const char chunk[] = "d\r\n: keepalive\n\n\r\n";
     static const char comment[] = ": keepalive\n\n";
-    const char *text = exchange->is_chunked ? chunk : comment;
+    const char *text = http_exchange_is_chunked(exchange) ? chunk : comment;
     struct http_connection *connection = connection_of(exchange);
     struct iovec part = http_exchange_part_of(text, strlen(text));
 
@@ -254,9 +261,9 @@ void http_stream_end(struct http_exchange *exchange)
 
     if (!can_complete(exchange) || !exchange->is_stream)
         return;
-    if (exchange->is_chunked)
+    if (http_exchange_is_chunked(exchange))
         http_writer_send(&connection->writer, &part, 1);
-    http_connection_responded(connection);
+    http_intake_responded(connection);
 }
 
 void http_exchange_abort(struct http_exchange *exchange)

@@ -29,10 +29,8 @@ struct http_exchange {
     void *data; /* the service's own; NULL at first */
 
     /* Private. */
-    bool is_told;    /* the service knows of it and is owed `gone` until the response is complete */
-    bool is_stream;  /* its response has begun */
-    bool is_chunked; /* as chunks, so that the connection may go on */
-    bool is_complete; /* the response */
+    bool is_told;   /* the service knows of it and is owed `gone` until the response is complete */
+    bool is_stream; /* its response has begun */
 };
 
 /* What requests are answered by. An exchange is valid until its response is complete or `gone` was
