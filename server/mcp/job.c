@@ -2,22 +2,41 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "server/mcp/capabilities.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/logging.h"
 #include "server/mcp/peer.h"
 #include "server/mcp/progress.h"
-#include "server/mcp/question.h"
 #include "server/mcp/request.h"
-#include "server/mcp/request_state.h"
-#include "server/mcp/result.h"
 #include "server/mcp/server.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define JOB_PATIENCE_SECONDS 600.0 /* for the client to answer what it is asked */
+static const char *const job_state_names[] = {
+    [JOB_PREPARED] = "prepared",
+    [JOB_RUNNING] = "running",
+    [JOB_ASKING] = "asking",
+    [JOB_OVER] = "over",
+};
+
+/* Where a job may go from each state, as bits. */
+static const unsigned job_next_states[] = {
+    [JOB_PREPARED] = 1 << JOB_RUNNING,
+    [JOB_RUNNING] = 1 << JOB_ASKING | 1 << JOB_OVER,
+    [JOB_ASKING] = 1 << JOB_RUNNING | 1 << JOB_OVER,
+    [JOB_OVER] = 0,
+};
+
+static void job_set_state(struct job *job, enum job_state state)
+{
+    assert(job_next_states[job->state] & 1U << state);
+    log_debug("job of %s: %s -> %s", job->call.caller->principal->name, job_state_names[job->state],
+              job_state_names[state]);
+    job->state = state;
+}
 
 static struct job *job_of(struct invocation *call)
 {
@@ -81,124 +100,6 @@ static void job_on_release(struct invocation *call)
         request->release(request);
 }
 
-/* Asking */
-
-static struct request_state_owner state_owner(const struct job *job)
-{
-    return (struct request_state_owner){
-        .principal = job->call.caller->principal->name,
-        .method = job->request->method,
-        .name = job->name,
-        .arguments = json_object_get(job->params, "arguments"),
-    };
-}
-
-static void set_error_data(struct job *job, json_t *data /* taken */)
-{
-    json_t **place = job->request ? &job->request->error_data : &job->error_data;
-
-    json_decref(*place);
-    *place = data;
-}
-
-static int check_can_ask(struct job *job, struct error *err)
-{
-    const char *key;
-    json_t *question;
-
-    json_object_foreach (job->call.result.requests, key, question) {
-        const char *method = json_object_get_string(question, "method");
-        AUTO_JSON json_t *missing =
-            capabilities_missing(&job->call.client, method, json_object_get(question, "params"));
-        AUTO_FREE char *text = NULL;
-
-        if (!missing)
-            continue;
-        text = json_text(missing);
-        error_set(err, ERROR_MISSING_CAPABILITY,
-                  "%s, and this client cannot do it: it does not declare %s", question_need(method),
-                  text);
-        if (mcp_version_is_modern(job->version))
-            set_error_data(job, json_pack("{s:O}", "requiredCapabilities", missing));
-        else
-            err->code = ERROR_UNAVAILABLE;
-        return -1;
-    }
-    return 0;
-}
-
-/* What was asked, in the shape of the client's revision, by key. New reference. */
-static json_t *translate_questions(const struct job *job)
-{
-    json_t *questions = json_object();
-    const char *key;
-    json_t *question;
-
-    json_object_foreach (job->call.result.requests, key, question)
-        json_object_set_new(questions, key, question_translate(question, job->version));
-    return questions;
-}
-
-/* What has to be known when the answers come. New reference. */
-static json_t *state_content(const struct job *job, const json_t *questions)
-{
-    json_t *asked = json_array();
-    const char *key;
-    json_t *question;
-
-    json_object_foreach ((json_t *)questions, key, question)
-        json_array_append_new(asked, json_string(key));
-    return json_pack("{s:o, s:O*, s:O*}", "asked", asked, "answers", job->answers, "state",
-                     job->call.result.state);
-}
-
-/* 2026-07-28: the answer to the request says what else is needed, and nothing is kept here. */
-static enum outcome ask_by_result(struct job *job, json_t **ret, struct error *err)
-{
-    const struct request_state_owner owner = state_owner(job);
-    json_t *questions = translate_questions(job);
-    AUTO_JSON json_t *content = state_content(job, questions);
-    AUTO_FREE char *state = request_state_seal(job->server->request_states, &owner, content, err);
-
-    if (!state) {
-        json_decref(questions);
-        return OUTCOME_FAILED;
-    }
-    *ret =
-        result_finish_as(job->server, job->version,
-                         json_pack("{s:o, s:s}", "inputRequests", questions, "requestState", state),
-                         "input_required");
-    return OUTCOME_READY;
-}
-
-static int begin_round(struct job *job, struct error *err)
-{
-    if (++job->rounds > JOB_ROUNDS)
-        return error_set(err, ERROR_LIMIT, "asked %d times, and there is more to ask", JOB_ROUNDS);
-    json_decref(job->asked);
-    job->asked = translate_questions(job);
-    return 0;
-}
-
-/* Before: the client is asked while its request waits. */
-static enum outcome ask_by_request(struct job *job, struct error *err)
-{
-    if (begin_round(job, err) < 0 || inquiry_send(&job->inquiry, job->request, job->asked, err) < 0)
-        return OUTCOME_FAILED;
-    ev_timer_set(&job->patience, JOB_PATIENCE_SECONDS, 0);
-    ev_timer_start(job->server->loop, &job->patience);
-    return OUTCOME_PENDING;
-}
-
-/* Without a request of its own, its keeper knows when and how. */
-static enum outcome ask_by_keeper(struct job *job, struct error *err)
-{
-    if (begin_round(job, err) < 0)
-        return OUTCOME_FAILED;
-    job->keeper->ask(job->keeper);
-    return OUTCOME_PENDING;
-}
-
 /* The end of a round */
 
 enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret, struct error *err)
@@ -212,51 +113,42 @@ enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret,
     return OUTCOME_FAILED;
 }
 
-/* What is asked again has no answer yet: an earlier one was to another question. */
-static void forget_answers(struct job *job)
+/* The job is over: in FAILED, unless that is not set. */
+static enum outcome job_end(struct job *job, const struct error *failed, json_t **ret,
+                            struct error *err)
 {
-    const char *key;
-    json_t *question;
-
-    json_object_foreach (job->call.result.requests, key, question)
-        json_object_del(job->answers, key);
-}
-
-static enum outcome job_ask(struct job *job, json_t **ret, struct error *err)
-{
-    if (check_can_ask(job, err) < 0)
-        return OUTCOME_FAILED;
-    forget_answers(job);
-    if (!job->request)
-        return ask_by_keeper(job, err);
-    return mcp_version_is_modern(job->version) ? ask_by_result(job, ret, err)
-                                               : ask_by_request(job, err);
-}
-
-/* The invocation has ended, in FAILED unless that is not set. */
-static enum outcome job_conclude(struct job *job, struct error *failed, json_t **ret,
-                                 struct error *err)
-{
-    if (failed->code == ERROR_NONE && job->call.result.requests) {
-        enum outcome outcome = job_ask(job, ret, failed);
-
-        if (outcome != OUTCOME_FAILED)
-            return outcome;
-    }
+    job_set_state(job, JOB_OVER);
     if (failed->code != ERROR_NONE)
         return job_fail(job, failed, ret, err);
     *ret = job->kind->result(job);
     return OUTCOME_READY;
 }
 
+/* The invocation has ended, in FAILED unless that is not set. */
+static enum outcome job_conclude(struct job *job, struct error *failed, json_t **ret,
+                                 struct error *err)
+{
+    enum outcome outcome;
+
+    if (failed->code != ERROR_NONE || !job->call.result.requests)
+        return job_end(job, failed, ret, err);
+    job_set_state(job, JOB_ASKING);
+    outcome = rounds_ask(job, ret, failed);
+    if (outcome == OUTCOME_FAILED)
+        return job_end(job, failed, ret, err);
+    if (outcome == OUTCOME_READY)
+        job_set_state(job, JOB_OVER);
+    return outcome;
+}
+
 enum outcome job_start(struct job *job, json_t **ret, struct error *err)
 {
     struct error failed = ERROR_INIT;
 
-    if (invocation_start(&job->call, &failed) != OUTCOME_PENDING)
-        return job_conclude(job, &failed, ret, err);
-    job->is_running = true;
-    return OUTCOME_PENDING;
+    job_set_state(job, JOB_RUNNING);
+    if (invocation_start(&job->call, &failed) == OUTCOME_PENDING)
+        return OUTCOME_PENDING;
+    return job_conclude(job, &failed, ret, err);
 }
 
 /* Tells whoever waits, unless there is more to wait for. */
@@ -282,80 +174,56 @@ static void job_on_done(struct invocation *call, const struct error *failed)
     json_t *result = NULL;
     enum outcome outcome;
 
-    job->is_running = false;
     outcome = job_conclude(job, &why, &result, &err);
     job_settle(job, outcome, result, &err);
 }
 
 /* Answers */
 
-static void stop_asking(struct job *job)
-{
-    ev_timer_stop(job->server->loop, &job->patience);
-    inquiry_withdraw(&job->inquiry);
-}
-
-static void job_give_up(struct job *job, struct error *why)
+static void job_give_up(struct job *job, const struct error *why)
 {
     struct error err = ERROR_INIT;
     json_t *result = NULL;
     enum outcome outcome;
 
-    stop_asking(job);
-    outcome = job_fail(job, why, &result, &err);
+    rounds_stop(job);
+    outcome = job_end(job, why, &result, &err);
     job_settle(job, outcome, result, &err);
 }
 
 static void job_on_patience(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
-    struct job *job = CONTAINER_OF(timer, struct job, patience);
+    struct job *job = CONTAINER_OF(timer, struct job, rounds.patience);
     struct error why = ERROR_INIT;
 
     (void)loop;
     (void)events;
     error_set(&why, ERROR_TIMEOUT, "the client did not answer within %.0f seconds",
-              JOB_PATIENCE_SECONDS);
+              ROUNDS_PATIENCE_SECONDS);
     job_give_up(job, &why);
 }
 
-/* Makes what was kept the state of the next round. */
-static void next_round(struct job *job)
-{
-    json_decref(job->state);
-    job->state = STEAL_PTR(job->call.result.state);
-    invocation_reset(&job->call);
-    job->call.answers = job->answers;
-    job->call.state = job->state;
-}
-
-/* What is asked by KEY is answered. */
-static void job_keep_answer(struct job *job, const char *key, json_t *answer)
-{
-    if (!job->answers)
-        job->answers = json_object();
-    json_object_set(job->answers, key, answer);
-    json_object_del(job->asked, key);
-}
-
-/* Starts the next round when everything is answered. */
+/* Everything is answered. */
 static void job_go_on(struct job *job)
 {
     struct error err = ERROR_INIT;
     json_t *ret = NULL;
     enum outcome outcome;
 
-    if (json_object_size(job->asked) > 0)
-        return;
-    ev_timer_stop(job->server->loop, &job->patience);
-    inquiry_deinit(&job->inquiry);
-    next_round(job);
+    rounds_next(job);
     outcome = job_start(job, &ret, &err);
     job_settle(job, outcome, ret, &err);
 }
 
+void job_answer(struct job *job, const char *key, json_t *answer)
+{
+    if (rounds_answer(job, key, answer))
+        job_go_on(job);
+}
+
 void job_take_answer(struct job *job, unsigned number, json_t *result, const struct error *failed)
 {
-    AUTO_FREE char *key = inquiry_take(&job->inquiry, number);
+    AUTO_FREE char *key = inquiry_take(&job->rounds.inquiry, number);
 
     if (!key)
         return;
@@ -366,59 +234,7 @@ void job_take_answer(struct job *job, unsigned number, json_t *result, const str
         job_give_up(job, &why);
         return;
     }
-    job_keep_answer(job, key, result);
-    job_go_on(job);
-}
-
-void job_answer(struct job *job, const char *key, json_t *answer)
-{
-    job_keep_answer(job, key, answer);
-    job_go_on(job);
-}
-
-/* Takes over what CONTENT, which was sealed here, and RESPONSES, which the client adds, say. */
-static void job_resume(struct job *job, const json_t *content, const json_t *responses)
-{
-    const json_t *key;
-    size_t i;
-
-    job->state = json_incref(json_object_get(content, "state"));
-    job->answers = json_incref(json_object_get(content, "answers"));
-    if (!job->answers)
-        job->answers = json_object();
-    json_array_foreach (json_object_get(content, "asked"), i, key) {
-        json_t *answer = json_object_get(responses, json_string_value(key));
-
-        if (json_is_object(answer))
-            json_object_set(job->answers, json_string_value(key), answer);
-    }
-    job->call.answers = job->answers;
-    job->call.state = job->state;
-}
-
-/* Answers without the state that goes with them answer nothing: they are passed over. */
-static int read_round(struct job *job, struct error *err)
-{
-    const struct request_state_owner owner = state_owner(job);
-    const json_t *responses = json_object_get(job->params, "inputResponses");
-    const json_t *state = json_object_get(job->params, "requestState");
-    json_t *content;
-
-    if (!mcp_version_is_modern(job->version))
-        return 0;
-    if (responses && !json_is_object(responses))
-        return error_set(err, ERROR_INVALID_PARAMS, "inputResponses must be an object");
-    if (!state)
-        return 0;
-    if (!json_is_string(state))
-        return error_set(err, ERROR_INVALID_PARAMS, "requestState must be a string");
-    content =
-        request_state_open(job->server->request_states, &owner, json_string_value(state), err);
-    if (!content)
-        return -1;
-    job_resume(job, content, responses);
-    json_decref(content);
-    return 0;
+    job_answer(job, key, result);
 }
 
 /* What the request is part of: `_meta` says it before the header fields do. */
@@ -439,11 +255,18 @@ static void read_trace(struct job *job)
 
 void job_cancel(struct job *job)
 {
-    if (job->is_running)
+    switch (job->state) {
+    case JOB_RUNNING:
         invocation_cancel(&job->call);
-    else
-        stop_asking(job);
-    job->is_running = false;
+        break;
+    case JOB_ASKING:
+        rounds_stop(job);
+        break;
+    case JOB_PREPARED:
+    case JOB_OVER:
+        return;
+    }
+    job_set_state(job, JOB_OVER);
 }
 
 static void job_on_cancel(struct mcp_request *request)
@@ -483,11 +306,11 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
         .done = job_on_done,
     };
     read_trace(job);
-    ev_timer_init(&job->patience, job_on_patience, 0, 0);
+    ev_timer_init(&job->rounds.patience, job_on_patience, 0, 0);
     ev_timer_init(&job->stay, job_on_stay, 0, 0);
     request->job = job;
     request->cancel = job_on_cancel;
-    return read_round(job, err) == 0 ? job : NULL;
+    return rounds_read(job, err) == 0 ? job : NULL;
 }
 
 void job_free(struct job *job)
@@ -498,14 +321,10 @@ void job_free(struct job *job)
         return;
     caller = job->call.caller;
     ev_timer_stop(job->server->loop, &job->stay);
-    ev_timer_stop(job->server->loop, &job->patience);
-    inquiry_deinit(&job->inquiry);
+    rounds_deinit(job);
     invocation_deinit(&job->call);
     tool_caller_unref(caller);
     json_decref(job->error_data);
-    json_decref(job->asked);
-    json_decref(job->state);
-    json_decref(job->answers);
     json_decref(job->params);
     free(job->message);
     free(job);
@@ -526,14 +345,4 @@ void job_leave(struct job *job, struct job_keeper *keeper)
     job->request->job = NULL;
     job->request = NULL;
     job->keeper = keeper;
-}
-
-int job_ask_on(struct job *job, struct mcp_request *request, struct error *err)
-{
-    return inquiry_send(&job->inquiry, request, job->asked, err);
-}
-
-void job_stop_asking(struct job *job)
-{
-    inquiry_withdraw(&job->inquiry);
 }

@@ -2,15 +2,15 @@
  *
  *     request --- job --- invocation --- what is registered
  *
+ *     PREPARED -> RUNNING -> ASKING -> RUNNING ... OVER
+ *
  * A job belongs to its request and ends with it, unless it is let go to be a task. When what is
- * invoked asks for something, the job is what knows how this revision carries that: in an answer of
- * its own, with the state to come back with (2026-07-28), or in requests to the client, while the
- * first one waits (before). */
+ * invoked asks for something, its rounds ask the client. */
 #pragma once
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "server/mcp/inquiry.h"
+#include "server/mcp/rounds.h"
 #include "server/mcp/version.h"
 #include "server/tools/invocation.h"
 #include "server/tools/trace.h"
@@ -20,8 +20,6 @@
 
 struct mcp_request;
 struct mcp_server;
-
-enum { JOB_ROUNDS = 8 }; /* most, where it is we who come back to the client */
 
 struct job;
 
@@ -45,15 +43,24 @@ struct job_keeper {
     void (*log)(struct job_keeper *keeper, enum log_severity level, const char *logger,
                 json_t *data);
 
-    /* The client is to be asked what is in job->asked; see job_answer. */
+    /* The client is to be asked what is in job->rounds.asked; see job_answer. */
     void (*ask)(struct job_keeper *keeper);
 
     /* The end; see mcp_request.done. The job may be freed. */
     void (*done)(struct job_keeper *keeper, json_t *result, const struct error *err);
 };
 
+enum job_state {
+    JOB_PREPARED, /* its call can be started */
+    JOB_RUNNING,  /* waits for its call */
+    JOB_ASKING,   /* waits for answers of the client */
+    JOB_OVER,
+};
+
 struct job {
+    enum job_state state;
     struct invocation call;
+    struct rounds rounds;
     const struct job_kind *kind;
     struct mcp_server *server;   /* borrowed */
     struct mcp_request *request; /* borrowed: the owner; NULL: it has left it for its keeper */
@@ -62,19 +69,9 @@ struct job {
     json_t *params;   /* owned: the arguments are in them */
     const char *name; /* of what is invoked; borrowed from them */
     struct trace trace;
-    bool is_running;    /* the invocation is pending */
-    char *message;      /* what it has told last; owned; NULL: nothing */
-    json_t *error_data; /* beside the error that it ends in, without a request; owned; or NULL */
-
-    /* Rounds. */
-    json_t *answers; /* what the client has answered so far, by key; owned; NULL: nothing */
-    json_t *state;   /* what was kept for this round; owned; NULL: nothing */
-    json_t *asked;   /* what is not answered yet, by key; owned; NULL: nothing */
-    unsigned rounds;
-    struct inquiry inquiry;   /* that goes to the client, if it is us who ask */
-    struct ev_timer patience; /* running while a request waits for that */
-
-    struct ev_timer stay;           /* running while JOB is to leave its request at the end */
+    char *message;        /* what it has told last; owned; NULL: nothing */
+    json_t *error_data;   /* beside the error that it ends in, without a request; owned; or NULL */
+    struct ev_timer stay; /* running while JOB is to leave its request at the end */
     void (*leave)(struct job *job); /* what is to be done then */
 };
 
@@ -102,12 +99,6 @@ void job_leave_after(struct job *job, double seconds, void (*leave)(struct job *
 
 /* JOB belongs to KEEPER from now on, no more to its request. */
 void job_leave(struct job *job, struct job_keeper *keeper);
-
-/* Asks what JOB, which has left its request, wants to know on the stream of another one. */
-int job_ask_on(struct job *job, struct mcp_request *request, struct error *err);
-
-/* That request goes away: what is asked there waits for the next. */
-void job_stop_asking(struct job *job);
 
 /* What is asked by KEY is answered by ANSWER. With the last answer JOB, which has left its request,
  * goes on. */

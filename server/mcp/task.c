@@ -123,7 +123,7 @@ static void task_ask(struct task *task)
     LIST_FOR_EACH (&task->waiters, link) {
         struct error err = ERROR_INIT;
 
-        if (job_ask_on(task->job, CONTAINER_OF(link, struct mcp_request, waiting), &err) == 0)
+        if (rounds_ask_on(task->job, CONTAINER_OF(link, struct mcp_request, waiting), &err) == 0)
             return;
     }
 }
@@ -134,7 +134,7 @@ static void mark_requests(const struct task *task)
     const char *key;
     json_t *question;
 
-    json_object_foreach (task->job->asked, key, question) {
+    json_object_foreach (task->job->rounds.asked, key, question) {
         json_t *params = json_object_get(question, "params");
 
         if (!params) {
@@ -159,8 +159,8 @@ static void task_on_ask(struct job_keeper *keeper)
 /* What was asked before has had its key without a number. */
 static json_t *round_key(const struct task *task, const char *key)
 {
-    return task->job->rounds > 1 ? json_string_format("%s-%u", key, task->job->rounds)
-                                 : json_string(key);
+    return task->job->rounds.count > 1 ? json_string_format("%s-%u", key, task->job->rounds.count)
+                                       : json_string(key);
 }
 
 json_t *task_requests(const struct task *task)
@@ -169,7 +169,7 @@ json_t *task_requests(const struct task *task)
     const char *key;
     json_t *question;
 
-    json_object_foreach (task->job->asked, key, question) {
+    json_object_foreach (task->job->rounds.asked, key, question) {
         AUTO_JSON json_t *name = round_key(task, key);
 
         json_object_set(requests, json_string_value(name), question);
@@ -184,7 +184,7 @@ static json_t *find_answers(const struct task *task, const json_t *answers)
     const char *key;
     json_t *question;
 
-    json_object_foreach (task->job->asked, key, question) {
+    json_object_foreach (task->job->rounds.asked, key, question) {
         AUTO_JSON json_t *name = round_key(task, key);
         json_t *answer = json_object_get(answers, json_string_value(name));
 
@@ -204,7 +204,7 @@ void task_update(struct task *task, const json_t *answers)
     if (task->status != TASK_INPUT_REQUIRED)
         return;
     found = find_answers(task, answers);
-    if (json_object_size(found) == json_object_size(task->job->asked))
+    if (json_object_size(found) == json_object_size(task->job->rounds.asked))
         task_set_status(task, TASK_WORKING);
     json_object_foreach (found, key, answer)
         job_answer(task->job, key, answer);
@@ -214,7 +214,7 @@ void task_take_answer(struct task *task, unsigned number, json_t *result, const 
 {
     if (task->status != TASK_INPUT_REQUIRED)
         return;
-    if (!err && json_object_size(task->job->asked) == 1)
+    if (!err && json_object_size(task->job->rounds.asked) == 1)
         task_set_status(task, TASK_WORKING);
     job_take_answer(task->job, number, result, err);
 }
@@ -309,10 +309,10 @@ void task_cancel(struct task *task)
 static void task_cancel_waiting(struct mcp_request *request)
 {
     struct task *task = request->task;
-    bool is_asked = task->job->inquiry.request == request;
+    bool is_asked = task->job->rounds.inquiry.request == request;
 
     if (is_asked)
-        job_stop_asking(task->job);
+        rounds_stop(task->job);
     stop_waiting(request);
     if (is_asked)
         task_ask(task);
@@ -326,7 +326,7 @@ enum outcome task_wait(struct task *task, struct mcp_request *request, json_t **
     request->task = task;
     request->cancel = task_cancel_waiting;
     list_append(&task->waiters, &request->waiting);
-    if (task->status == TASK_INPUT_REQUIRED && !task->job->inquiry.request)
+    if (task->status == TASK_INPUT_REQUIRED && !task->job->rounds.inquiry.request)
         task_ask(task);
     return OUTCOME_PENDING;
 }

@@ -142,13 +142,13 @@ static void it_goes_on_when_all_is_answered(void **state)
 
     (void)state;
     answer(2);
-    assert_false(job->is_running);
+    assert_int_equal(job->state, JOB_ASKING);
     answer(2); /* once more, or what was never asked: passed over */
     answer(7);
-    assert_false(job->is_running);
+    assert_int_equal(job->state, JOB_ASKING);
     answer(1);
-    assert_true(job->is_running);
-    assert_false(ev_is_active(&job->patience));
+    assert_int_equal(job->state, JOB_RUNNING);
+    assert_false(ev_is_active(&job->rounds.patience));
     invocation_finish(&job->call);
     assert_int_equal(scene.done, 1);
     assert_non_null(scene.result);
@@ -161,8 +161,8 @@ static void a_client_that_does_not_answer_is_not_waited_for_for_ever(void **stat
 
     (void)state;
     answer(1);
-    assert_true(ev_is_active(&job->patience));
-    ev_invoke(EV_DEFAULT, &job->patience, EV_TIMER);
+    assert_true(ev_is_active(&job->rounds.patience));
+    ev_invoke(EV_DEFAULT, &job->rounds.patience, EV_TIMER);
     assert_int_equal(scene.done, 1);
     assert_int_equal(scene.error.code, ERROR_TIMEOUT);
     assert_int_equal(scene.withdrawn, 1);
