@@ -13,7 +13,7 @@
 #include "server/commands/step_display.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/python_request.h"
 #include "server/tools/run_result.h"
 
 #include <errno.h>
@@ -196,8 +196,8 @@ static int command_run_script(struct command_run *invocation, struct config *con
 static char *command_run_read_script(const char *file, size_t *ret_length, struct error *err)
 {
     if (strcmp(file, "-") == 0)
-        return fd_read_all(STDIN_FILENO, RUN_PYTHON_CODE_BYTES, ret_length, err);
-    return fd_read_file(file, RUN_PYTHON_CODE_BYTES, ret_length, err);
+        return fd_read_all(STDIN_FILENO, PYTHON_CODE_BYTES, ret_length, err);
+    return fd_read_file(file, PYTHON_CODE_BYTES, ret_length, err);
 }
 
 int command_run(const struct options *options)

@@ -8,28 +8,45 @@
 #include "server/commands/provider.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/python_host.h"
+#include "server/tools/python_tools.h"
+#include "server/tools/registry.h"
+#include "server/tools/tool.h"
 
-#include <stdio.h>
 #include <sysexits.h>
 
-static json_t *command_schema_declare(const struct provider *provider,
-                                      const struct catalog *catalog,
-                                      const struct caller_rules *rules, const char *environment)
+static int command_schema_print_tool(const struct provider *provider, const struct tool *tool)
 {
-    AUTO_FREE char *description = run_python_description(catalog, environment);
-    AUTO_JSON json_t *input_schema = run_python_input_schema(catalog, environment, rules);
-    AUTO_JSON json_t *output_schema = run_python_output_schema();
-    AUTO_JSON json_t *annotations = run_python_annotations();
+    AUTO_JSON json_t *declaration =
+        provider_declare(provider, &(struct provider_function){
+                                       .name = tool->name,
+                                       .title = tool->title,
+                                       .description = tool->description,
+                                       .input_schema = tool->input_schema,
+                                       .output_schema = tool->output_schema,
+                                       .annotations = tool->annotations,
+                                   });
 
-    return provider_declare(provider, &(struct provider_function){
-                                          .name = RUN_PYTHON_NAME,
-                                          .title = RUN_PYTHON_TITLE,
-                                          .description = description,
-                                          .input_schema = input_schema,
-                                          .output_schema = output_schema,
-                                          .annotations = annotations,
-                                      });
+    return command_print_json(declaration);
+}
+
+/* One declaration after the other, of the tools that a server with SETTINGS offers. */
+static int command_schema_print_tools(const struct provider *provider,
+                                      const struct python_settings *settings)
+{
+    struct registry *registry = registry_new();
+    struct python_host *host = python_host_new(settings);
+    struct error err = ERROR_INIT;
+    int status = EX_OK;
+
+    if (python_tools_offer(registry, host, &err) < 0)
+        status = command_fail(&err);
+    for (size_t i = 0; status == EX_OK && i < registry_count(registry, REGISTRY_TOOLS); i++)
+        status =
+            command_schema_print_tool(provider, tool_of(registry_at(registry, REGISTRY_TOOLS, i)));
+    registry_free(registry);
+    python_host_free(host);
+    return status;
 }
 
 /* `environment_definition` is declared if a server with this configuration would accept it. */
@@ -39,20 +56,20 @@ static int command_schema_print(const struct provider *provider, const struct op
     const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
     struct catalog *catalog = service_open_catalog(&(struct catalog_settings){0}, config);
     struct caller_rules *rules = service_open_rules(config);
-    bool may_define;
-    AUTO_JSON json_t *declaration = NULL;
+    struct python_settings settings = {
+        .catalog = catalog,
+        .default_environment = json_object_get_string(config_tree(config), "default_environment"),
+    };
+    int status;
 
     command_list_addresses(options, config, addresses);
-    may_define = config_callers(config, addresses).define_environments;
-    if (!config_has_errors(config))
-        declaration = command_schema_declare(
-            provider, catalog, may_define ? rules : NULL,
-            json_object_get_string(config_tree(config), "default_environment"));
+    if (config_callers(config, addresses).define_environments)
+        settings.rules = rules;
+    status = config_has_errors(config) ? command_fail_config(config)
+                                       : command_schema_print_tools(provider, &settings);
     caller_rules_free(rules);
     catalog_free(catalog);
-    if (!declaration)
-        return command_fail_config(config);
-    return command_print_json(declaration);
+    return status;
 }
 
 int command_schema(const struct options *options)

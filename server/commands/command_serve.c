@@ -25,8 +25,9 @@
 #include "server/service.h"
 #include "server/tools/caller.h"
 #include "server/tools/code_writer.h"
+#include "server/tools/python_host.h"
+#include "server/tools/python_tools.h"
 #include "server/tools/registry.h"
-#include "server/tools/run_python.h"
 #include "server/transport/authority.h"
 #include "server/transport/http/http_endpoint.h"
 #include "server/transport/http/tls.h"
@@ -50,8 +51,8 @@ struct server {
     json_t *started;                              /* owned: the tree of the first one */
     const char *addresses[OPTIONS_ADDRESSES + 1]; /* borrowed from that, or from the options */
     struct service service;
-    struct registry *registry;     /* owned */
-    struct run_python *run_python; /* owned */
+    struct registry *registry;  /* owned */
+    struct python_host *python; /* owned */
     struct mcp_server mcp;
     struct tls *tls;             /* owned; NULL: there is none */
     struct authority *authority; /* owned; NULL: there is none */
@@ -103,11 +104,11 @@ static void command_serve_on_signal(struct ev_loop *loop, struct ev_signal *watc
 /* Tools */
 
 /* What the tools work with, from the newest configuration. */
-static struct run_python_settings tool_settings(struct server *server)
+static struct python_settings tool_settings(struct server *server)
 {
     const struct config_callers callers = config_callers(server->config, server->addresses);
 
-    return (struct run_python_settings){
+    return (struct python_settings){
         .loop = server->service.loop,
         .catalog = server->service.catalog,
         .rules = callers.define_environments ? server->service.rules : NULL,
@@ -119,10 +120,10 @@ static struct run_python_settings tool_settings(struct server *server)
 
 static int open_tools(struct server *server, struct error *err)
 {
-    const struct run_python_settings settings = tool_settings(server);
+    const struct python_settings settings = tool_settings(server);
 
     server->registry = registry_new();
-    server->run_python = run_python_register(server->registry, &settings, err);
+    server->python = python_host_new(&settings);
     server->mcp = (struct mcp_server){
         .name = "pyexecd",
         .title = "Python execution",
@@ -132,9 +133,9 @@ static int open_tools(struct server *server, struct error *err)
         .loop = server->service.loop,
     };
     mcp_server_init(&server->mcp);
-    if (!server->run_python)
+    if (python_tools_offer(server->registry, server->python, err) < 0)
         return -1;
-    return code_writer_register(server->registry, server->run_python, err);
+    return code_writer_register(server->registry, server->python, err);
 }
 
 /* Another configuration */
@@ -143,14 +144,15 @@ static int open_tools(struct server *server, struct error *err)
 static int reload_service(struct server *server, struct config *config)
 {
     struct config *before = server->config;
-    struct run_python_settings settings;
+    struct python_settings settings;
     struct error err = ERROR_INIT;
 
     if (service_reload(&server->service, config) < 0)
         return -1;
     server->config = config;
     settings = tool_settings(server);
-    if (run_python_reload(server->run_python, server->registry, &settings, &err) < 0)
+    python_host_set(server->python, &settings);
+    if (python_tools_offer(server->registry, server->python, &err) < 0)
         log_error("the tool stays as it was: %s", err.message);
     config_free(before);
     return 0;
@@ -328,7 +330,7 @@ static void shut_down(struct server *server)
     command_serve_stop_watchers(server);
     mcp_server_deinit(&server->mcp);
     registry_free(server->registry);
-    run_python_free(server->run_python);
+    python_host_free(server->python);
     service_close(&server->service);
 }
 

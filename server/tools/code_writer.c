@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/prompt.h"
-#include "server/tools/run_python.h"
+#include "server/tools/python_host.h"
 #include "server/tools/run_python_definition.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void append_one(char **text, const struct environment *environment)
     append_environment(text, environment);
 }
 
-static void append_all(char **text, const struct run_python_settings *settings)
+static void append_all(char **text, const struct python_settings *settings)
 {
     AUTO_JSON json_t *names = catalog_names(settings->catalog);
     AUTO_FREE char *heading = memory_format(
@@ -115,7 +115,7 @@ static bool any_asks(const struct catalog *catalog)
 }
 
 /* What there is to know for TASK in CHOSEN; both may be NULL. Owned by the caller. */
-static char *code_writer_write_text(const struct run_python_settings *settings,
+static char *code_writer_write_text(const struct python_settings *settings,
                                     const struct environment *chosen, const char *task)
 {
     char *text = memory_copy_string(INTRODUCTION);
@@ -137,7 +137,8 @@ static char *code_writer_write_text(const struct run_python_settings *settings,
 
 static enum outcome code_writer_start(struct invocation *call, struct error *err)
 {
-    const struct run_python_settings *settings = run_python_settings(call->data);
+    const struct python_host *host = call->data;
+    const struct python_settings *settings = &host->settings;
     const char *name = json_object_get_string(call->arguments, "environment");
     const char *task = json_object_get_string(call->arguments, "task");
     const struct environment *environment = NULL;
@@ -157,8 +158,8 @@ static enum outcome code_writer_start(struct invocation *call, struct error *err
 static json_t *code_writer_complete(void *data, const char *argument, const char *value,
                                     const json_t *context)
 {
-    const struct run_python_settings *settings = run_python_settings(data);
-    AUTO_JSON json_t *names = catalog_names(settings->catalog);
+    const struct python_host *host = data;
+    AUTO_JSON json_t *names = catalog_names(host->settings.catalog);
     json_t *found = json_array();
     json_t *name;
     size_t i;
@@ -172,8 +173,7 @@ static json_t *code_writer_complete(void *data, const char *argument, const char
     return found;
 }
 
-int code_writer_register(struct registry *registry, struct run_python *run_python,
-                         struct error *err)
+int code_writer_register(struct registry *registry, struct python_host *host, struct error *err)
 {
     const struct prompt prompt = {
         .name = CODE_WRITER_NAME,
@@ -188,7 +188,7 @@ int code_writer_register(struct registry *registry, struct run_python *run_pytho
                  .description = "The one to use; without it all are described"},
                 {.name = "task", .title = "Task", .description = "What is to be done"},
             },
-        .data = run_python,
+        .data = host,
         .complete = code_writer_complete,
         .start = code_writer_start,
     };

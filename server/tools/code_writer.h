@@ -4,11 +4,10 @@
 
 #include "base/error.h"
 
+struct python_host;
 struct registry;
-struct run_python;
 
 #define CODE_WRITER_NAME "code_writer"
 
-/* Registers the prompt for RUN_PYTHON (borrowed), whose settings at the time are what it tells. */
-int code_writer_register(struct registry *registry, struct run_python *run_python,
-                         struct error *err);
+/* Registers the prompt for HOST (borrowed), whose settings at the time are what it tells. */
+int code_writer_register(struct registry *registry, struct python_host *host, struct error *err);

@@ -1,23 +1,15 @@
-/* What a call of run_python says of itself to others: in the log, and in the variables of its
- * script. */
+/* What the log says of a call that runs Python, beside what it says of every call. */
 #pragma once
 
-#include "server/tools/run_result.h"
+#include <jansson.h>
 
 struct invocation;
+struct python_request;
+struct run_setting;
 
-/* The log says what CALL was to run, in SETTING: which code, but not the code. */
-void run_account_begin(struct invocation *call, const struct run_setting *setting);
+/* The log says what INVOCATION was to run, in SETTING: which code, but not the code. */
+void run_account_begin(struct invocation *invocation, const struct python_request *request,
+                       const struct run_setting *setting);
 
 /* The log says how it ended, as STRUCTURED, which is the result. */
-void run_account_end(struct invocation *call, const json_t *structured);
-
-/* Environment variables that say which trace CALL is part of (W3C Trace Context). */
-struct trace_variables {
-    char *parent;        /* owned, as the other one */
-    char *state;         /* or NULL */
-    const char *list[3]; /* NULL-terminated */
-};
-
-void trace_variables_init(struct trace_variables *variables, const struct invocation *call);
-void trace_variables_deinit(struct trace_variables *variables);
+void run_account_end(struct invocation *invocation, const json_t *structured);

@@ -11,8 +11,6 @@ struct environment;
 #define RUN_PYTHON_NAME  "run_python"
 #define RUN_PYTHON_TITLE "Run Python"
 
-enum { RUN_PYTHON_CODE_BYTES = 1024 * 1024 };
-
 /* What the model should know to use the tool well. Owned by the caller. */
 char *run_python_description(const struct catalog *catalog, const char *default_environment);
 

@@ -154,6 +154,27 @@ int tool_replace(struct registry *registry, const struct tool *tool, struct erro
     return 0;
 }
 
+static bool tool_looks_like(const struct tool *a, const struct tool *b)
+{
+    return strcmp(a->description, b->description) == 0 &&
+           json_equal(a->input_schema, b->input_schema);
+}
+
+int tool_offer(struct registry *registry, const struct tool *tool, struct error *err)
+{
+    const struct registry_entry *entry = registry_find(registry, REGISTRY_TOOLS, tool->name);
+
+    if (!entry)
+        return tool_register_function(registry, tool, err);
+    if (!tool_looks_like(tool_of(entry), tool))
+        return tool_replace(registry, tool, err);
+    json_decref(tool->input_schema);
+    json_decref(tool->output_schema);
+    json_decref(tool->annotations);
+    json_decref(tool->icons);
+    return 0;
+}
+
 /* Arguments */
 
 static bool tool_is_required(const json_t *schema, const char *key)

@@ -57,6 +57,10 @@ int tool_register_function(struct registry *registry, const struct tool *tool, s
 /* Puts TOOL in the place of the one that has its name. Calls of that one go on. */
 int tool_replace(struct registry *registry, const struct tool *tool, struct error *err);
 
+/* Adds TOOL, or puts it in the place of the one that has its name where a model sees a difference;
+ * whoever watches the registry is told then. The JSON is taken in every case. */
+int tool_offer(struct registry *registry, const struct tool *tool, struct error *err);
+
 /* The tool that ENTRY, of REGISTRY_TOOLS, is. Borrowed. */
 const struct tool *tool_of(const struct registry_entry *entry);
 

@@ -3,8 +3,8 @@
 #include "base/json.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/prompt.h"
+#include "server/tools/python_host.h"
 #include "server/tools/registry.h"
-#include "server/tools/run_python.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 struct prompting {
     struct catalog *catalog;
     struct registry *registry;
-    struct run_python *run_python;
+    struct python_host *python;
 };
 
 static void add(struct catalog *catalog, const char *name, const char *text)
@@ -44,13 +44,9 @@ static int setup(void **state)
         "{\"type\": \"venv\", \"python_version\": \"3.11\", \"pip_packages\": [\"numpy\"],"
         " \"approval\": \"always\"}");
     prompting->registry = registry_new();
-    prompting->run_python =
-        run_python_register(prompting->registry,
-                            &(struct run_python_settings){.catalog = prompting->catalog,
-                                                          .default_environment = "system"},
-                            &err);
-    assert_non_null(prompting->run_python);
-    assert_int_equal(code_writer_register(prompting->registry, prompting->run_python, &err), 0);
+    prompting->python = python_host_new(
+        &(struct python_settings){.catalog = prompting->catalog, .default_environment = "system"});
+    assert_int_equal(code_writer_register(prompting->registry, prompting->python, &err), 0);
     *state = prompting;
     return 0;
 }
@@ -60,7 +56,7 @@ static int teardown(void **state)
     struct prompting *prompting = *state;
 
     registry_free(prompting->registry);
-    run_python_free(prompting->run_python);
+    python_host_free(prompting->python);
     catalog_free(prompting->catalog);
     free(prompting);
     return 0;
@@ -136,7 +132,7 @@ static void test_names_of_environments_are_completed(void **state)
     assert_completes(*state, "task", "", "[]");
 }
 
-/* The settings of the tool are the prompt's. */
+/* The settings of the tools are the prompt's. */
 static void test_another_configuration_is_told_at_once(void **state)
 {
     struct prompting *prompting = *state;
@@ -144,11 +140,8 @@ static void test_another_configuration_is_told_at_once(void **state)
     AUTO_FREE char *text = NULL;
 
     add(prompting->catalog, "late", "{\"type\": \"system\"}");
-    assert_int_equal(run_python_reload(prompting->run_python, prompting->registry,
-                                       &(struct run_python_settings){.catalog = prompting->catalog,
-                                                                     .default_environment = "late"},
-                                       &err),
-                     0);
+    python_host_set(prompting->python, &(struct python_settings){.catalog = prompting->catalog,
+                                                                 .default_environment = "late"});
     text = get(prompting, "{}", &err);
     assert_non_null(strstr(text, "without it: \"late\""));
     assert_completes(prompting, "environment", "l", "[\"late\"]");

@@ -1,5 +1,6 @@
 #include "server/tools/registry.h"
 
+#include "base/list.h"
 #include "base/memory.h"
 #include "server/tools/tool.h"
 
@@ -89,6 +90,50 @@ static void a_second_tool_of_the_same_name_is_refused(void **state)
     registry_free(registry);
 }
 
+struct watching {
+    struct registry_watcher watcher;
+    unsigned changes;
+};
+
+static void on_changed(struct registry_watcher *watcher, enum registry_kind kind)
+{
+    assert_int_equal(kind, REGISTRY_TOOLS);
+    CONTAINER_OF(watcher, struct watching, watcher)->changes++;
+}
+
+static void offer(struct registry *registry, const char *description, const char *key)
+{
+    const struct tool tool = {
+        .name = "a",
+        .description = description,
+        .input_schema = json_pack("{s:s, s:{s:{}}}", "type", "object", "properties", key),
+        .annotations = json_object(),
+        .start = start,
+    };
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(tool_offer(registry, &tool, &err), 0);
+}
+
+static void what_is_offered_again_is_a_change_only_if_it_looks_different(void **state)
+{
+    struct registry *registry = registry_new();
+    struct watching watching = {.watcher = {.changed = on_changed}};
+
+    (void)state;
+    registry_watch(registry, &watching.watcher);
+    offer(registry, "d", "x");
+    offer(registry, "d", "x");
+    assert_int_equal(watching.changes, 1);
+    offer(registry, "e", "x");
+    assert_int_equal(watching.changes, 2);
+    offer(registry, "e", "y");
+    assert_int_equal(watching.changes, 3);
+    assert_int_equal(registry_count(registry, REGISTRY_TOOLS), 1);
+    registry_unwatch(&watching.watcher);
+    registry_free(registry);
+}
+
 static void bad_schemas_are_refused_with_their_place(void **state)
 {
     struct registry *registry = registry_new();
@@ -134,6 +179,7 @@ int main(void)
         cmocka_unit_test(tools_are_found_by_name_in_the_order_they_came),
         cmocka_unit_test(bad_names_are_refused),
         cmocka_unit_test(a_second_tool_of_the_same_name_is_refused),
+        cmocka_unit_test(what_is_offered_again_is_a_change_only_if_it_looks_different),
         cmocka_unit_test(bad_schemas_are_refused_with_their_place),
         cmocka_unit_test(texts_that_are_not_utf8_are_refused),
     };

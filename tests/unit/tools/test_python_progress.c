@@ -1,9 +1,11 @@
 /* What a caller is told while its environment is prepared: an interpreter that hangs is asked for
  * meanwhile, and the steps are the test's own. */
-#include "server/tools/run_python.h"
+#include "server/tools/python_progress.h"
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/python_host.h"
+#include "server/tools/python_tools.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 #include "tests/unit/environments/fixture.h"
@@ -27,7 +29,7 @@ struct listener {
     struct fixture *fixture;
     struct environment *environment;
     struct registry *registry;
-    struct run_python *run_python;
+    struct python_host *python;
     struct principals *principals;
     struct tool_caller *caller;
     struct invocation call;
@@ -53,7 +55,7 @@ static void on_progress(struct invocation *call, double progress, double total, 
 static void open_tool(struct listener *listener)
 {
     struct error err = ERROR_INIT;
-    const struct run_python_settings settings = {
+    const struct python_settings settings = {
         .loop = listener->fixture->loop,
         .catalog = listener->fixture->catalog,
         .executor = listener->fixture->executor,
@@ -62,8 +64,8 @@ static void open_tool(struct listener *listener)
     };
 
     listener->registry = registry_new();
-    listener->run_python = run_python_register(listener->registry, &settings, &err);
-    assert_non_null(listener->run_python);
+    listener->python = python_host_new(&settings);
+    assert_int_equal(python_tools_offer(listener->registry, listener->python, &err), 0);
     listener->principals = principals_new();
     listener->caller = tool_caller_new(listener->principals, "test", true);
 }
@@ -103,7 +105,7 @@ static void stop_listening(struct listener *listener)
     tool_caller_unref(listener->caller);
     principals_free(listener->principals);
     registry_free(listener->registry);
-    run_python_free(listener->run_python);
+    python_host_free(listener->python);
     fixture_free(listener->fixture);
 }
 

@@ -1,0 +1,295 @@
+#include "server/tools/python_call.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/catalog/catalog.h"
+#include "environments/executor.h"
+#include "environments/workplace/working_directory.h"
+#include "server/tools/approval.h"
+#include "server/tools/invocation.h"
+#include "server/tools/python_caller.h"
+#include "server/tools/python_host.h"
+#include "server/tools/python_progress.h"
+#include "server/tools/run_account.h"
+#include "server/tools/run_result.h"
+#include "server/tools/trace_variables.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum python_call_state {
+    PYTHON_CALL_CHOOSING, /* where, and for how long */
+    PYTHON_CALL_ASKING,   /* whether a person agrees */
+    PYTHON_CALL_RUNNING,  /* the queue has the run */
+    PYTHON_CALL_OVER,
+};
+
+static const char *const python_call_state_names[] = {
+    [PYTHON_CALL_CHOOSING] = "choosing",
+    [PYTHON_CALL_ASKING] = "asking",
+    [PYTHON_CALL_RUNNING] = "running",
+    [PYTHON_CALL_OVER] = "over",
+};
+
+/* Where a call may go from each state, as bits. */
+static const unsigned python_call_next_states[] = {
+    [PYTHON_CALL_CHOOSING] = 1 << PYTHON_CALL_ASKING | 1 << PYTHON_CALL_OVER,
+    [PYTHON_CALL_ASKING] = 1 << PYTHON_CALL_RUNNING | 1 << PYTHON_CALL_OVER,
+    [PYTHON_CALL_RUNNING] = 1 << PYTHON_CALL_OVER,
+    [PYTHON_CALL_OVER] = 0,
+};
+
+/* Freed when it is over: the run has ended, the invocation was cancelled, or nothing runs. */
+struct python_call {
+    enum python_call_state state;
+    unsigned long number;          /* in the log */
+    struct invocation *invocation; /* borrowed: it cancels or outlives this */
+    struct python_host *host;      /* borrowed */
+    struct python_request request;
+    struct run_setting setting;
+    struct run *run; /* borrowed from the executor */
+    struct python_progress progress;
+    python_done_fn done;
+};
+
+static void python_call_set_state(struct python_call *call, enum python_call_state state)
+{
+    assert(python_call_next_states[call->state] & 1U << state);
+    log_debug("python call %lu: %s -> %s", call->number, python_call_state_names[call->state],
+              python_call_state_names[state]);
+    call->state = state;
+    if (state == PYTHON_CALL_RUNNING)
+        python_progress_start(&call->progress, call->run);
+    if (state == PYTHON_CALL_OVER)
+        python_progress_deinit(&call->progress);
+}
+
+static struct python_call *python_call_new(struct invocation *invocation, struct python_host *host,
+                                           const struct python_request *request,
+                                           python_done_fn done)
+{
+    struct python_call *call = NEW(struct python_call);
+
+    call->number = ++host->calls;
+    call->invocation = invocation;
+    call->host = host;
+    call->request = *request;
+    call->done = done;
+    python_progress_init(&call->progress, invocation, host->settings.loop);
+    return call;
+}
+
+/* The one way out. */
+static void python_call_finish(struct python_call *call)
+{
+    python_call_set_state(call, PYTHON_CALL_OVER);
+    free(call);
+}
+
+/* What the request asks for; nothing is begun. */
+
+/* The schema counts characters; the limit is in bytes. */
+static int python_call_check_code(const struct python_request *request, struct error *err)
+{
+    if (request->code_length > PYTHON_CODE_BYTES)
+        return error_set(err, ERROR_INVALID_ARGUMENTS, "code is %zu bytes, the limit is %d",
+                         request->code_length, PYTHON_CODE_BYTES);
+    return 0;
+}
+
+/* Before an environment is looked for or made. */
+static int python_call_check_allowed(const struct python_call *call, struct error *err)
+{
+    const struct principal *principal = call->invocation->caller->principal;
+    const char *name = call->request.environment;
+
+    if (!name && !call->request.definition)
+        name = call->host->default_environment;
+    return limits_check_environment(principal->limits, principal->name, name, err);
+}
+
+/* The environment NAME, or the default one. The schema has checked the name. */
+static struct environment *python_call_find_environment(const struct python_host *host,
+                                                        const char *name, struct error *err)
+{
+    struct environment *environment;
+
+    if (!name)
+        name = host->default_environment;
+    environment = catalog_find(host->settings.catalog, name);
+    if (!environment)
+        error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\"", name);
+    return environment;
+}
+
+static struct environment *python_call_choose_environment(const struct python_call *call,
+                                                          struct error *err)
+{
+    const struct python_settings *settings = &call->host->settings;
+    const struct python_request *request = &call->request;
+
+    if (!request->definition)
+        return python_call_find_environment(call->host, request->environment, err);
+    if (request->environment) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "environment and environment_definition are both given; leave one of them out");
+        return NULL;
+    }
+    return catalog_define(settings->catalog, request->definition, settings->rules, err);
+}
+
+/* The schema knows the largest limit of all environments; this one's may be lower. */
+static int python_call_choose_timeout(struct python_call *call, struct error *err)
+{
+    const struct environment *environment = call->setting.environment;
+    double wanted = call->request.timeout;
+
+    if (wanted > environment->settings.max_timeout)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "timeout is %g seconds, environment \"%s\" allows at most %g", wanted,
+                         environment->name, environment->settings.max_timeout);
+    call->setting.timeout = wanted > 0 ? wanted : environment->settings.timeout;
+    return 0;
+}
+
+static int python_call_choose(struct python_call *call, struct error *err)
+{
+    if (python_call_check_code(&call->request, err) < 0 || python_call_check_allowed(call, err) < 0)
+        return -1;
+    call->setting.environment = python_call_choose_environment(call, err);
+    if (!call->setting.environment)
+        return -1;
+    return python_call_choose_timeout(call, err);
+}
+
+/* A person's agreement */
+
+/* Where the call will work, for a person. Owned by the caller. */
+static char *python_call_describe_directory(const struct python_call *call)
+{
+    const char *path = workplace_path(call->host->settings.workplace);
+
+    if (path)
+        return memory_format("%s, which stays", path);
+    if (call->request.working_directory)
+        return memory_format("%s, of an earlier call", call->request.working_directory);
+    return memory_copy_string("a temporary one of this client's");
+}
+
+static bool python_call_is_approved(struct python_call *call)
+{
+    struct tool_caller *caller = call->invocation->caller;
+    AUTO_FREE char *directory = python_call_describe_directory(call);
+
+    return approval_settle(call->invocation,
+                           &(struct approval_subject){
+                               .environment = call->setting.environment,
+                               .definition = call->request.definition,
+                               .timeout = call->setting.timeout,
+                               .directory = directory,
+                               .code = call->request.code,
+                               .length = call->request.code_length,
+                           },
+                           caller->lasting ? &python_caller_of(caller)->approvals
+                                           : &call->host->approvals);
+}
+
+/* The run */
+
+static void python_call_on_step(void *data, const struct preparation_step *step)
+{
+    struct python_call *call = data;
+
+    python_progress_step(&call->progress, step);
+}
+
+static void python_call_on_done(void *data, const struct run_report *report)
+{
+    struct python_call *call = data;
+    struct invocation *invocation = call->invocation;
+    const struct run_setting setting = call->setting;
+    python_done_fn done = call->done;
+
+    python_call_finish(call);
+    done(invocation, report, &setting);
+}
+
+static struct run *python_call_submit_in(struct python_call *call,
+                                         struct working_directory *directory, struct error *err)
+{
+    struct tool_caller *caller = call->invocation->caller;
+    const struct principal *principal = caller->principal;
+    struct trace_variables variables;
+    struct run *run;
+
+    trace_variables_init(&variables, call->invocation);
+    run = executor_submit(
+        call->host->settings.executor,
+        &(struct run_request){
+            .environment = call->setting.environment,
+            .directory = directory,
+            .client = &python_caller_of(caller)->client,
+            .code = call->request.code,
+            .code_length = call->request.code_length,
+            .variables = variables.list,
+            .timeout = call->setting.timeout,
+            .owner = principal->name,
+            .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,
+            .data = call,
+            .progress = python_call_on_step,
+            .done = python_call_on_done,
+        },
+        err);
+    trace_variables_deinit(&variables);
+    return run;
+}
+
+static int python_call_submit(struct python_call *call, struct error *err)
+{
+    struct working_directory *directory =
+        python_caller_open_directory(call->invocation->caller, call->host->settings.workplace,
+                                     call->request.working_directory, err);
+
+    if (!directory)
+        return -1;
+    call->run = python_call_submit_in(call, directory, err);
+    working_directory_unref(directory);
+    return call->run ? 0 : -1;
+}
+
+static enum outcome python_call_begin(struct python_call *call, struct error *err)
+{
+    if (python_call_choose(call, err) < 0)
+        return OUTCOME_FAILED;
+    python_call_set_state(call, PYTHON_CALL_ASKING);
+    run_account_begin(call->invocation, &call->request, &call->setting);
+    if (!python_call_is_approved(call))
+        return OUTCOME_READY;
+    if (python_call_submit(call, err) < 0)
+        return OUTCOME_FAILED;
+    python_call_set_state(call, PYTHON_CALL_RUNNING);
+    return OUTCOME_PENDING;
+}
+
+enum outcome python_call_start(struct invocation *invocation, struct python_host *host,
+                               const struct python_request *request, python_done_fn done,
+                               struct error *err)
+{
+    struct python_call *call = python_call_new(invocation, host, request, done);
+    enum outcome outcome = python_call_begin(call, err);
+
+    if (outcome == OUTCOME_PENDING)
+        invocation->work = call;
+    else
+        python_call_finish(call);
+    return outcome;
+}
+
+void python_call_cancel(struct invocation *invocation)
+{
+    struct python_call *call = invocation->work;
+
+    run_cancel(call->run);
+    python_call_finish(call);
+}

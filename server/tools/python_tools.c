@@ -1,0 +1,18 @@
+#include "server/tools/python_tools.h"
+
+#include "base/memory.h"
+#include "server/tools/run_python.h"
+
+#include <stddef.h>
+
+static const python_tool_fn python_tools[] = {
+    run_python_offer,
+};
+
+int python_tools_offer(struct registry *registry, struct python_host *host, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(python_tools); i++)
+        if (python_tools[i](registry, host, err) < 0)
+            return -1;
+    return 0;
+}
