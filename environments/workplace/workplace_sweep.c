@@ -22,7 +22,7 @@ enum {
 #define STEP_SECONDS                 0.01 /* between two turns with work */
 #define REMOVAL_SECONDS              30.0 /* then the rest waits for the next hour */
 #define WORKPLACE_SWEEP_STOP_SECONDS 0.2  /* what the end of the server may take */
-#define TOLERATED_SECONDS            60.0 /* a directory used later than this from now had its time set */
+#define TOLERATED_SECONDS            60.0 /* what a directory's time may be ahead of now */
 
 static void workplace_sweep_schedule(struct workplace *workplace, double seconds)
 {
