@@ -147,7 +147,8 @@ static void on_ended(void *data, const char *output, const struct error *err)
 
     if (err)
         fail_msg("%s", err->message);
-    trial->command_line = memory_format("%.*s", (int)strcspn(output, "\n"), output);
+    trial->command_line = memory_copy_string(output);
+    trial->command_line[strcspn(output, "\n")] = '\0';
     trial->variables = memory_copy_string(strchr(output, '\n'));
     trial->is_done = true;
 }
