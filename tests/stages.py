@@ -294,7 +294,7 @@ def environment(long):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev test", add_help=False)
+    parser = argparse.ArgumentParser(prog="./dev test", description="Runs the tests.")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("pattern", nargs="?", default="")
     chosen = parser.parse_args()

@@ -756,6 +756,7 @@ static char *write_file(const char *directory, const char *name, const char *tex
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
+    assert_int_equal(chmod(path, 0600), 0); /* whatever the umask of whoever runs the tests */
     return path;
 }
 
