@@ -235,7 +235,8 @@ class Copy:
             result=self.home / f"{stage.name}.xml", accepted=stage.accepted, cwd=self.source,
             env={"HOME": str(self.home), "TMPDIR": str(self.home), "LANG": "C.UTF-8",
                  "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
-                 "PYEXECD": str(self.source / "build/pyexecd")})
+                 "PYEXECD": str(self.source / "build/pyexecd"),
+                 **{name: os.environ[name] for name in REPETITIONS if name in os.environ}})
 
     def __exit__(self, *_):
         shutil.rmtree(self.folder, ignore_errors=True)
