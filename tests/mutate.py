@@ -43,6 +43,9 @@ SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:hard_rss_limit_mb=2048",
     "UBSAN_OPTIONS": "halt_on_error=1",
 }
+# Of a mutant. One that survives because its file has no unit test of its own is "untested": what sees it, if anything,
+# are the tests of the whole program.
+KINDS = ("killed", "survived", "untested", "accepted", "not compiled")
 # The shell is pid 1 of what it starts, so that the test is an ordinary process.
 CONFINED = 'mount --bind "$0" /tmp && mount -o remount,bind,ro / || exit 125; "$@"; exit $?'
 
@@ -60,7 +63,7 @@ class Test:
     seconds: float = 0
 
     def is_of(self, path):
-        return self.name.split("/")[1] == path.stem
+        return self.is_near(path) and self.name.split("/")[1] == path.stem
 
     def is_near(self, path):
         return self.name.split("/")[0] in path.parts
@@ -68,7 +71,7 @@ class Test:
 
 @dataclasses.dataclass
 class Verdict:
-    kind: str  # killed, survived, accepted, not compiled
+    kind: str  # one of KINDS
     detail: str = ""
 
 
@@ -261,17 +264,18 @@ def judge(mutation, tests, accepted):
         object_file = compile_mutant(mutation, folder)
         if not object_file:
             return Verdict("not compiled")
+        survived = "survived" if tests and tests[0].is_of(pathlib.Path(mutation.path)) else "untested"
         begun = time.monotonic()
         for count, test in enumerate(tests):
             if time.monotonic() - begun > MUTANT_SECONDS:
-                return Verdict("survived", f"{count} of {len(tests)} tests, the time is up")
+                return Verdict(survived, f"{count} of {len(tests)} tests, the time is up")
             program = link(test, object_file, folder)
             if not program:
                 return Verdict("not compiled")
             done = run_test(test, program, test.seconds * PATIENCE + GRACE_SECONDS)
             if not done or done[0] != 0:
                 return Verdict("killed", test.name + ("" if done else ", by its time"))
-        return Verdict("survived", f"{len(tests)} tests")
+        return Verdict(survived, f"{len(tests)} tests")
 
 
 def choose(pattern, count, seed, tests):
@@ -308,7 +312,7 @@ def run_all(chosen, tests, counts):
             for done in concurrent.futures.as_completed(running):
                 verdict = done.result()
                 counts[verdict.kind] += 1
-                if verdict.kind in ("survived", "accepted"):
+                if verdict.kind in ("survived", "untested", "accepted"):
                     show(running[done], verdict)
         except BaseException:
             processes.end_all()
@@ -337,7 +341,7 @@ def main():
     except KeyboardInterrupt:
         processes.end_all()
         status = 130
-    print(", ".join(f"{counts[kind]} {kind}" for kind in ("killed", "survived", "accepted", "not compiled")))
+    print(", ".join(f"{counts[kind]} {kind}" for kind in KINDS))
     return status or (1 if counts["survived"] else 0)
 
 

@@ -21,6 +21,8 @@ BINARY = re.compile(r"(?<=\s)(?:" + "|".join(re.escape(sign) for sign in SWAPS) 
 STEP = re.compile(r"\+\+|--")
 NUMBER = re.compile(r"(?<![\w.])(?<!return )(?<!return -)(?<!\{)(\d+)(?=[UL]*(?![\w.]))")
 NAMED_NUMBER = re.compile(r"(?:#define |enum \{ |^ +)([A-Z]\w*)(?: = | +)(\d+)(?=[UL]*(?:[ ,]|$))", re.MULTILINE)
+# Nobody who has the standard streams is given descriptor 0.
+DESCRIPTOR = re.compile(r"\w*fd (?:<|>=) 0\b")
 RETURN = re.compile(r"\breturn ([^;]+);")
 RETURNS = {"0": "-1", "-1": "0", "1": "0", "true": "false", "false": "true"}
 CONDITION = re.compile(r"\b(?:if|while) (?=\()")
@@ -97,8 +99,11 @@ OPERATORS = (swapped_operators, other_numbers, other_results, negated_conditions
 def changes(source):
     """Yields (begin, end, replacement, function) for all of SOURCE."""
     for function in source.functions:
+        left_alone = [match.span() for match in DESCRIPTOR.finditer(function.body)]
         for operator in OPERATORS:
             for begin, end, replacement in operator(function):
+                if any(first <= begin and end <= last for first, last in left_alone):
+                    continue
                 yield function.body_offset + begin, function.body_offset + end, replacement, function.name
     outside = source.code
     for function in source.functions:

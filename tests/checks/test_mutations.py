@@ -39,6 +39,7 @@ def test_changes(body, expected):
     "struct job job = {0};",
     "x = 0x10 << SHIFT;",
     "/* 1 < 2 */",
+    "x = left_fd >= 0;",
 ])
 def test_leaves_alone(body):
     assert lines_after(body) == set()
