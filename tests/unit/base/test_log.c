@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "tests/unit/base/listening.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,33 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-
-/* What is written to stderr goes to a file meanwhile. */
-struct listening {
-    FILE *file;
-    int before;
-};
-
-static struct listening listen_to_stderr(void)
-{
-    struct listening listening = {.file = tmpfile(), .before = dup(STDERR_FILENO)};
-
-    assert_non_null(listening.file);
-    dup2(fileno(listening.file), STDERR_FILENO);
-    return listening;
-}
-
-static void assert_heard(struct listening *listening, const char *expected)
-{
-    char text[8192] = "";
-
-    dup2(listening->before, STDERR_FILENO);
-    close(listening->before);
-    rewind(listening->file);
-    text[fread(text, 1, sizeof text - 1, listening->file)] = '\0';
-    fclose(listening->file);
-    assert_string_equal(text, expected);
-}
 
 static void test_a_line_carries_no_control_characters(void **state)
 {

@@ -82,8 +82,10 @@ static void test_comes_out_as_it_went_in(void **state)
     AUTO_FREE char *context = memory_format("%s/context", scratch);
     AUTO_FREE char *names = NULL;
 
-    shell(scratch, "n=$(printf 'n%.0s' $(seq 120)); mkdir -p context/$n/$n context/a/b; cd context;"
-                   "echo 1 >$n/$n/$n; echo 2 >a/b/c; chmod 750 a/b/c; : >empty; echo 3 >'\xC3\xBC';"
+    shell(scratch, "n=$(printf 'n%.0s' $(seq 120)); p=$(printf 'p%.0s' $(seq 60));"
+                   "mkdir -p context/$n/$n context/$p context/a/b; cd context;"
+                   "echo 1 >$n/$n/$n; echo 1 >$p/$p; echo 2 >a/b/c; chmod 750 a/b/c; : >empty; "
+                   "echo 3 >'\xC3\xBC';"
                    "head -c 100000 /dev/urandom >large; head -c 1024 /dev/urandom >even;"
                    "ln -s /etc/passwd link; ln -s /etc folder; ln -s $n/$n/$n/$n long");
     names = list(scratch, archive_of(context, NULL));

@@ -211,6 +211,7 @@ static void test_life_from_creation_to_removal(void **state)
     until_ended();
     assert_true(fixture->started && fixture->end.started);
     assert_false(fixture->end.killed || fixture->end.out_of_memory);
+    assert_true(fixture->end.start_seconds >= 0 && fixture->end.start_seconds < 5);
     assert_int_equal(fixture->end.exit_code, 3);
     assert_string_equal(fixture->end.failure, "");
     assert_string_equal(fixture->output[FRAME_STDOUT], "out");
@@ -300,6 +301,20 @@ static void test_each_step_of_the_start_is_bounded(void **state)
         }
         until_removed();
     }
+}
+
+static void test_what_has_started_may_run_for_longer_than_it_may_start(void **state)
+{
+    (void)state;
+    fixture->answers[STEP_WAIT].manner = FAKE_SILENT;
+    start(0.2, false);
+    until_asked(STEP_WAIT);
+    turn_for(fixture->loop, 0.5);
+    assert_false(fixture->ended);
+    fake_engine_speak(fixture->fake);
+    until_ended();
+    assert_string_equal(fixture->end.failure, "");
+    until_removed();
 }
 
 static void test_cancelled_before_it_is_created_it_is_removed_all_the_same(void **state)
@@ -601,6 +616,7 @@ int main(void)
         LIFE_TEST(test_kept_container_is_not_removed),
         LIFE_TEST(test_refusals_are_told_and_nothing_is_left),
         LIFE_TEST(test_each_step_of_the_start_is_bounded),
+        LIFE_TEST(test_what_has_started_may_run_for_longer_than_it_may_start),
         LIFE_TEST(test_cancelled_before_it_is_created_it_is_removed_all_the_same),
         LIFE_TEST(test_cancelled_while_it_runs_it_is_removed),
         LIFE_TEST(test_killed_before_its_start_it_is_not_started),

@@ -1,6 +1,7 @@
 #include "environments/environment.h"
 
 #include "base/memory.h"
+#include "tests/unit/base/listening.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,10 +16,16 @@
 struct stub {
     struct environment environment;
     enum outcome answer; /* of the next preparation */
-    unsigned prepared;   /* how often it was begun */
+    unsigned begun;      /* how often it was told that it is used from now on */
+    unsigned prepared;   /* how often its preparation was begun */
     unsigned cancelled;  /* how often it was given up */
     const char *step;    /* of the next preparation, or NULL */
 };
+
+static void begin(struct environment *environment)
+{
+    CONTAINER_OF(environment, struct stub, environment)->begun++;
+}
 
 static enum outcome prepare(struct environment *environment, struct error *err)
 {
@@ -43,7 +50,7 @@ static void stub_free(struct environment *environment)
 }
 
 static const struct environment_ops stub_ops = {
-    .kind = "stub", .prepare = prepare, .cancel = cancel, .free = stub_free};
+    .kind = "stub", .begin = begin, .prepare = prepare, .cancel = cancel, .free = stub_free};
 
 static void stub_init(struct stub *stub)
 {
@@ -344,6 +351,44 @@ static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
     environment_free(&stub.environment);
 }
 
+/* What is said when STUB begins. */
+static void assert_begins(struct stub *stub, const char *expected)
+{
+    struct listening listening = listen_to_stderr();
+
+    environment_begin(&stub->environment);
+    assert_heard(&listening, expected);
+}
+
+static void test_only_an_eager_one_is_prepared_before_anybody_waits(void **state)
+{
+    struct stub stub;
+
+    (void)state;
+    stub_init(&stub);
+    assert_begins(&stub, "");
+    assert_int_equal(stub.begun, 1);
+    assert_int_equal(stub.prepared, 0);
+    stub.environment.settings.eager = true;
+    assert_begins(&stub, "");
+    assert_int_equal(stub.prepared, 1);
+    environment_prepared(&stub.environment, NULL);
+    environment_free(&stub.environment);
+}
+
+static void test_an_eager_one_that_fails_at_once_says_so(void **state)
+{
+    struct stub stub;
+
+    (void)state;
+    stub_init(&stub);
+    stub.environment.settings.eager = true;
+    stub.answer = OUTCOME_FAILED;
+    assert_begins(&stub, "pyexecd: not to be had; the next call "
+                         "that needs it tries again\n");
+    environment_free(&stub.environment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +404,8 @@ int main(void)
         cmocka_unit_test(test_a_preparation_that_takes_too_long_is_given_up),
         cmocka_unit_test(test_an_eager_environment_is_prepared_when_the_server_starts),
         cmocka_unit_test(test_nothing_is_done_with_a_path_that_leads_elsewhere),
+        cmocka_unit_test(test_only_an_eager_one_is_prepared_before_anybody_waits),
+        cmocka_unit_test(test_an_eager_one_that_fails_at_once_says_so),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -204,6 +204,14 @@ static void test_a_file_that_others_may_read_is_refused(void **state)
     assert_refused(*state, "others may read");
 }
 
+static void test_a_file_that_is_too_large_is_refused_by_name(void **state)
+{
+    AUTO_FREE char *beginning = memory_format("%s: ", (const char *)*state);
+
+    assert_int_equal(truncate(*state, TOKEN_FILE_MOST_BYTES + 1), 0);
+    assert_refused(*state, beginning);
+}
+
 static void test_what_is_no_file_is_refused(void **state)
 {
     (void)state;
@@ -220,6 +228,8 @@ int main(void)
         cmocka_unit_test(test_a_nul_is_a_fault),
         cmocka_unit_test_setup_teardown(test_a_file_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_file_that_others_may_read_is_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_file_that_is_too_large_is_refused_by_name, set_up,
                                         tear_down),
         cmocka_unit_test(test_what_is_no_file_is_refused),
     };

@@ -1,6 +1,7 @@
 #include "server/tools/approval.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/invocation.h"
 
@@ -129,6 +130,50 @@ static void an_answer_counts_for_what_was_shown(void **state)
     asking_deinit(&asking);
 }
 
+static void without_a_yes_nothing_runs(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *noted; /* for the account of the call */
+    } answers[] = {
+        {"{\"action\": \"decline\"}", "declined"},
+        {"{\"action\": \"cancel\"}", "cancelled"},
+        {"{\"action\": \"accept\", \"content\": {\"approve\": false}}", "declined"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+        struct asking asking;
+
+        asking_init(&asking, APPROVAL_ALWAYS);
+        assert_asks(&asking, "1");
+        answer(&asking, answers[i].text);
+        assert_false(settle(&asking, "1"));
+        assert_true(asking.call.result.is_error);
+        assert_null(asking.call.result.requests);
+        assert_string_equal(json_object_get_string(asking.call.notes, "approval"),
+                            answers[i].noted);
+        asking_deinit(&asking);
+    }
+}
+
+static void what_is_no_decision_is_asked_again_a_few_times(void **state)
+{
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking, APPROVAL_ALWAYS);
+    assert_asks(&asking, "1");
+    for (int i = 0; i < 2; i++) {
+        answer(&asking, "{\"action\": \"accept\"}");
+        assert_asks(&asking, "1");
+    }
+    answer(&asking, "{\"action\": \"accept\"}");
+    assert_false(settle(&asking, "1"));
+    assert_true(asking.call.result.is_error);
+    asking_deinit(&asking);
+}
+
 /* The configuration is another one by the time of the answer. */
 static void an_environment_that_has_changed_is_shown_anew(void **state)
 {
@@ -190,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_nobody_is_asked_everything_runs),
         cmocka_unit_test(an_answer_counts_for_what_was_shown),
+        cmocka_unit_test(without_a_yes_nothing_runs),
+        cmocka_unit_test(what_is_no_decision_is_asked_again_a_few_times),
         cmocka_unit_test(an_environment_that_has_changed_is_shown_anew),
         cmocka_unit_test(without_what_was_kept_an_answer_counts_for_nothing),
         cmocka_unit_test(the_first_counts_until_the_environment_changes),
