@@ -33,7 +33,7 @@ struct fixture {
 
 struct execution {
     struct process process;
-    bool is_interrupted; /* as soon as it has written something */
+    bool is_interrupted; /* when it has written something */
     struct process_end end;
     size_t missing;
     bool ended;
@@ -66,7 +66,7 @@ static void on_output(struct process *process, enum process_stream stream, const
         length = room;
     memcpy(execution->output + execution->length, data, length);
     execution->length += length;
-    if (execution->is_interrupted)
+    if (execution->is_interrupted && execution->bytes == length)
         process_interrupt(process);
 }
 
@@ -281,8 +281,8 @@ static void check_interrupt(unsigned layers)
     struct fixture *fixture = fixture_new(layers);
     const char *const arguments[] = {
         "/usr/bin/python3", "-uISc",
-        "import subprocess, time\nchild = subprocess.Popen(['sleep', '20'])\nprint('ready')\n"
-        "try: time.sleep(20)\nfinally: print('flushed', child.poll())\n",
+        "import subprocess, time\nchild = subprocess.Popen(['sleep', '20'])\n"
+        "try: print('ready'); time.sleep(20)\nfinally: print('flushed', child.poll())\n",
         NULL};
     const char *const variables[] = {"PATH=/usr/bin:/bin", NULL};
     struct execution execution;
@@ -299,7 +299,7 @@ static void check_interrupt(unsigned layers)
     execution.is_interrupted = true;
     execution_wait(fixture, &execution, 0);
     process_interrupt(&execution.process); /* nor is there one now */
-    assert_int_equal(strncmp(execution.output, "ready\nflushed None\n", 19), 0);
+    assert_non_null(strstr(execution.output, "flushed None\n"));
     assert_non_null(strstr(execution.output, "KeyboardInterrupt"));
     assert_true(execution.end.reported && !execution.end.killed);
     assert_true(WIFSIGNALED(execution.end.wait_status));
