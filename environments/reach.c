@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/packages/requirements.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ void reach_add(json_t *lines, const char *label, const char *format, ...)
 
 void reach_add_packages(json_t *lines, const json_t *definition)
 {
-    const json_t *packages = json_object_get(definition, "pip_packages");
+    const json_t *packages = requirements_listed(definition);
     const char *file = json_object_get_string(definition, "requirements_file");
     const bool builds = json_is_true(json_object_get(definition, "allow_source_builds"));
     AUTO_FREE char *list = json_list(packages);

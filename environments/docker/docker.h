@@ -3,7 +3,7 @@
  *
  *     docker_site       whose containers, of which engine
  *     docker_image      the image, by docker_pull or docker_build
- *     docker_packages   a derived image with packages in it
+ *     docker_packages   a derived image with packages in it, by a pip_command
  *     docker_python     what runs scripts there
  *     docker_run        one script in a container of its own
  *     kept_pool         the containers that are kept, each a kept_container for many scripts

@@ -5,41 +5,48 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "environments/docker/end.h"
+#include "environments/docker/pip_command.h"
 #include "environments/docker/site.h"
 #include "environments/instance.h"
-#include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define WHEELS                         "/run/pyexecd-wheels"
-#define REQUIREMENTS                   "/run/pyexecd-requirements.txt"
 #define IMAGE_PACKAGES_INSPECT_SECONDS 30.
 #define IMAGE_PACKAGES_LONGEST_SECONDS 86400. /* of an installation without a limit */
 
 enum {
     RULES = 2,        /* of what is written here about how an image is made; part of its key */
     NAME_DIGITS = 32, /* of the file with the requirements */
-    MOST_ARGUMENTS = 24,
-    MOST_VARIABLES = 16,
 };
 
-/* What of the server's own environment is for pip. */
-static const char *const handed_on[] = {
-    "HTTP_PROXY=",    "HTTPS_PROXY=",         "NO_PROXY=",         "ALL_PROXY=",
-    "http_proxy=",    "https_proxy=",         "no_proxy=",         "all_proxy=",
-    "PIP_INDEX_URL=", "PIP_EXTRA_INDEX_URL=", "PIP_TRUSTED_HOST=", "PIP_NO_INDEX=",
+static const char *const image_packages_state_names[] = {
+    [IMAGE_PACKAGES_IDLE] = "idle",
+    [IMAGE_PACKAGES_LOOKING] = "looking",
+    [IMAGE_PACKAGES_STARTING] = "starting",
+    [IMAGE_PACKAGES_INSTALLING] = "installing",
+    [IMAGE_PACKAGES_COMMITTING] = "committing",
+    [IMAGE_PACKAGES_INSPECTING] = "inspecting",
+};
+
+/* Where an installation may go from each state, as bits. */
+static const unsigned image_packages_next_states[] = {
+    [IMAGE_PACKAGES_IDLE] = 1 << IMAGE_PACKAGES_LOOKING,
+    [IMAGE_PACKAGES_LOOKING] = 1 << IMAGE_PACKAGES_STARTING | 1 << IMAGE_PACKAGES_IDLE,
+    [IMAGE_PACKAGES_STARTING] = 1 << IMAGE_PACKAGES_INSTALLING | 1 << IMAGE_PACKAGES_IDLE,
+    [IMAGE_PACKAGES_INSTALLING] = 1 << IMAGE_PACKAGES_COMMITTING | 1 << IMAGE_PACKAGES_IDLE,
+    [IMAGE_PACKAGES_COMMITTING] = 1 << IMAGE_PACKAGES_INSPECTING | 1 << IMAGE_PACKAGES_IDLE,
+    [IMAGE_PACKAGES_INSPECTING] = 1 << IMAGE_PACKAGES_IDLE,
 };
 
 static const char *string_of(const struct docker_packages *packages, const char *key)
@@ -49,8 +56,38 @@ static const char *string_of(const struct docker_packages *packages, const char 
 
 bool docker_packages_are_wanted(const struct docker_site *site)
 {
-    return json_array_size(json_object_get(site->definition, "pip_packages")) > 0 ||
+    return json_array_size(requirements_listed(site->definition)) > 0 ||
            json_object_get(site->definition, "requirements_file");
+}
+
+/* Everything that is under way for it ends. */
+static void image_packages_stop(struct docker_packages *packages)
+{
+    engine_request_cancel(&packages->request);
+    exec_cancel(&packages->exec);
+    container_cancel(&packages->container);
+    if (packages->file)
+        (void)unlink(packages->file);
+    free(packages->file);
+    packages->file = NULL;
+}
+
+static void image_packages_set_state(struct docker_packages *packages,
+                                     enum image_packages_state state)
+{
+    assert(image_packages_next_states[packages->state] & 1U << state);
+    log_debug("packages of %s: %s -> %s", packages->site->environment->name,
+              image_packages_state_names[packages->state], image_packages_state_names[state]);
+    packages->state = state;
+    if (state == IMAGE_PACKAGES_IDLE)
+        image_packages_stop(packages);
+}
+
+/* The one way out but for cancelling. */
+static void image_packages_finish(struct docker_packages *packages, const struct error *err)
+{
+    image_packages_set_state(packages, IMAGE_PACKAGES_IDLE);
+    packages->done(packages, err);
 }
 
 static void image_packages_fail(struct docker_packages *packages, const char *text)
@@ -58,8 +95,7 @@ static void image_packages_fail(struct docker_packages *packages, const char *te
     struct error err = ERROR_INIT;
 
     error_set(&err, ERROR_UNAVAILABLE, "%s", text);
-    docker_packages_cancel(packages);
-    packages->done(packages, &err);
+    image_packages_finish(packages, &err);
 }
 
 /* The end: the image is there */
@@ -71,8 +107,7 @@ static void image_packages_on_inspected(struct engine_request *request,
 
     if (!err)
         docker_facts_read(&packages->facts, answer->json);
-    docker_packages_cancel(packages);
-    packages->done(packages, err);
+    image_packages_finish(packages, err);
 }
 
 static void image_packages_inspect(struct docker_packages *packages,
@@ -95,10 +130,12 @@ static void image_packages_on_committed(struct engine_request *request,
     struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
 
     (void)answer;
-    if (err)
+    if (err) {
         image_packages_fail(packages, err->message);
-    else
-        image_packages_inspect(packages, image_packages_on_inspected);
+        return;
+    }
+    image_packages_set_state(packages, IMAGE_PACKAGES_INSPECTING);
+    image_packages_inspect(packages, image_packages_on_inspected);
 }
 
 /* Labels of a container are inherited by its image, and by every container made from that: those
@@ -119,6 +156,7 @@ static void image_packages_commit(struct docker_packages *packages)
         memory_format("/commit?container=%s&repo=" DOCKER_REPOSITORY "&tag=%s&pause=0&changes=%s",
                       container_id(&packages->container), strchr(packages->tag, ':') + 1, changes);
 
+    image_packages_set_state(packages, IMAGE_PACKAGES_COMMITTING);
     environment_step(packages->site->environment, -1, "keeping %s", packages->names);
     packages->request = (struct engine_request){.done = image_packages_on_committed};
     engine_request_start(&packages->request, packages->site->engine,
@@ -184,80 +222,6 @@ static void image_packages_on_installed(struct exec *exec, const struct containe
         image_packages_commit(packages);
 }
 
-static void image_packages_add(const char **list, size_t *count, size_t most, const char *string)
-{
-    if (*count < most)
-        list[(*count)++] = string;
-}
-
-/* What the operator has written here replaces what is said elsewhere. */
-static bool image_packages_is_handed_on(const char *variable, bool has_index)
-{
-    if (has_index &&
-        (text_starts_with(variable, "PIP_EXTRA") || text_starts_with(variable, "PIP_NO_INDEX")))
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(handed_on); i++)
-        if (text_starts_with(variable, handed_on[i]))
-            return true;
-    return false;
-}
-
-static bool is_said(const char *const *variables, size_t count, const char *variable)
-{
-    size_t name = strcspn(variable, "=") + 1;
-
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(variables[i], variable, name) == 0)
-            return true;
-    return false;
-}
-
-static void image_packages_choose_variables(const char *variables[MOST_VARIABLES + 1],
-                                            const char *index, const char *trusted_host)
-{
-    size_t count = 0;
-
-    image_packages_add(variables, &count, MOST_VARIABLES, "PIP_BREAK_SYSTEM_PACKAGES=1");
-    image_packages_add(variables, &count, MOST_VARIABLES, "PIP_ROOT_USER_ACTION=ignore");
-    if (index) /* it may hold a password, which a command line shows */
-        image_packages_add(variables, &count, MOST_VARIABLES, index);
-    if (trusted_host)
-        image_packages_add(variables, &count, MOST_VARIABLES, trusted_host);
-    for (char **variable = environ; *variable; variable++)
-        if (image_packages_is_handed_on(*variable, index != NULL) &&
-            !is_said(variables, count, *variable))
-            image_packages_add(variables, &count, MOST_VARIABLES, *variable);
-    variables[count] = NULL;
-}
-
-static void choose_arguments(const struct docker_packages *packages,
-                             const char *arguments[MOST_ARGUMENTS + 1])
-{
-    const char *const always[] = {
-        packages->python,
-        "-I",
-        "-m",
-        "pip",
-        "install",
-        "--no-input",
-        "--no-cache-dir",
-        "--disable-pip-version-check",
-        "--progress-bar",
-        "off",
-        "-r",
-        REQUIREMENTS,
-    };
-    size_t count = 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE(always); i++)
-        image_packages_add(arguments, &count, MOST_ARGUMENTS, always[i]);
-    if (!json_is_true(json_object_get(packages->site->definition, "allow_source_builds")))
-        image_packages_add(arguments, &count, MOST_ARGUMENTS, "--only-binary=:all:");
-    if (string_of(packages, "pip_find_links"))
-        image_packages_add(arguments, &count, MOST_ARGUMENTS, "--find-links=" WHEELS);
-    arguments[count] = NULL;
-}
-
 static double seconds_left(const struct docker_packages *packages)
 {
     double timeout = packages->site->environment->settings.prepare_timeout;
@@ -268,25 +232,11 @@ static double seconds_left(const struct docker_packages *packages)
 static void image_packages_on_container_started(struct container *started)
 {
     struct docker_packages *packages = CONTAINER_OF(started, struct docker_packages, container);
-    const char *index = string_of(packages, "pip_index_url");
-    AUTO_FREE char *index_variable = index ? memory_format("PIP_INDEX_URL=%s", index) : NULL;
-    AUTO_FREE char *plain_host = package_index_plain_host(index);
-    AUTO_FREE char *host_variable =
-        plain_host ? memory_format("PIP_TRUSTED_HOST=%s", plain_host) : NULL;
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    AUTO_JSON json_t *definition = NULL;
-    const char *arguments[MOST_ARGUMENTS + 1];
-    const char *variables[MOST_VARIABLES + 1];
-    struct docker_container container = docker_site_container(packages->site, DOCKER_INSTALL);
+    AUTO_JSON json_t *definition =
+        pip_command_describe(packages->site, packages->python, seconds_left(packages), nonce);
 
-    choose_arguments(packages, arguments);
-    image_packages_choose_variables(variables, index_variable, host_variable);
-    container.user = "0:0";
-    container.nonce = nonce;
-    container.seconds = seconds_left(packages);
-    container.program = arguments;
-    container.variables = variables;
-    definition = docker_exec_describe(&container);
+    image_packages_set_state(packages, IMAGE_PACKAGES_INSTALLING);
     last_words_reader_init(&packages->errors, nonce);
     packages->errors.output = image_packages_on_errors;
     packages->said = (struct last_lines){.said = image_packages_on_said};
@@ -323,9 +273,9 @@ static json_t *make_mounts(const struct docker_packages *packages, struct error 
         error_prefix(err, "pip_find_links");
         return NULL;
     }
-    mounts = json_pack("[o]", docker_mount(packages->file, REQUIREMENTS, false));
+    mounts = json_pack("[o]", docker_mount(packages->file, PIP_COMMAND_REQUIREMENTS, false));
     if (wheels)
-        json_array_append_new(mounts, docker_mount(wheels, WHEELS, false));
+        json_array_append_new(mounts, docker_mount(wheels, PIP_COMMAND_WHEELS, false));
     return mounts;
 }
 
@@ -368,9 +318,10 @@ static void image_packages_on_looked_for(struct engine_request *request,
         image_packages_on_inspected(request, answer, err);
         return;
     }
+    image_packages_set_state(packages, IMAGE_PACKAGES_STARTING);
     environment_step(packages->site->environment, -1, "installing %s", packages->names);
     if (image_packages_start_container(packages, &problem) < 0)
-        packages->done(packages, &problem);
+        image_packages_finish(packages, &problem);
 }
 
 /* What is to be installed */
@@ -406,7 +357,6 @@ static int image_packages_write_file(struct docker_packages *packages, const cha
 
     if (fd_make_directories(folder, 0700, err) < 0)
         return -1;
-    free(packages->file);
     packages->file = memory_format("%s/%s", folder, name);
     fd = open(packages->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -418,9 +368,8 @@ static int read_requirements(struct docker_packages *packages, struct requiremen
                              struct error *err)
 {
     const char *file = string_of(packages, "requirements_file");
-    const json_t *names = json_object_get(packages->site->definition, "pip_packages");
 
-    if (requirements_add_packages(wanted, names, err) < 0)
+    if (requirements_add_packages(wanted, requirements_listed(packages->site->definition), err) < 0)
         return -1;
     if (file && requirements_add_file(wanted, file, err) < 0)
         return -1;
@@ -444,19 +393,19 @@ int docker_packages_start(struct docker_packages *packages, struct docker_site *
     free(packages->names);
     packages->names = requirements_names(&wanted);
     make_tag(packages, text);
-    if (image_packages_write_file(packages, text, err) < 0)
+    image_packages_set_state(packages, IMAGE_PACKAGES_LOOKING);
+    if (image_packages_write_file(packages, text, err) < 0) {
+        image_packages_set_state(packages, IMAGE_PACKAGES_IDLE);
         return -1;
+    }
     image_packages_inspect(packages, image_packages_on_looked_for);
     return 0;
 }
 
 void docker_packages_cancel(struct docker_packages *packages)
 {
-    engine_request_cancel(&packages->request);
-    exec_cancel(&packages->exec);
-    container_cancel(&packages->container);
-    if (packages->file)
-        (void)unlink(packages->file);
+    if (packages->state != IMAGE_PACKAGES_IDLE)
+        image_packages_set_state(packages, IMAGE_PACKAGES_IDLE);
 }
 
 void docker_packages_deinit(struct docker_packages *packages)
@@ -466,5 +415,4 @@ void docker_packages_deinit(struct docker_packages *packages)
     free(packages->python);
     free(packages->names);
     free(packages->tag);
-    free(packages->file);
 }

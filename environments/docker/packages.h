@@ -17,12 +17,20 @@ struct docker_packages {
     struct docker_facts facts; /* of the image with the packages, once `done` */
 
     /* Private. */
+    enum image_packages_state {
+        IMAGE_PACKAGES_IDLE,       /* not under way */
+        IMAGE_PACKAGES_LOOKING,    /* waiting for the engine to say whether it has the image */
+        IMAGE_PACKAGES_STARTING,   /* waiting for the container */
+        IMAGE_PACKAGES_INSTALLING, /* waiting for pip */
+        IMAGE_PACKAGES_COMMITTING, /* waiting for the container to become an image */
+        IMAGE_PACKAGES_INSPECTING, /* waiting for what the engine knows of that */
+    } state;
     struct docker_site *site;        /* borrowed */
     const struct docker_facts *base; /* borrowed */
     char *python;                    /* owned: what runs pip */
     char *names;                     /* owned: of the packages, for people */
     char *tag;                       /* owned: what the image is called */
-    char *file;                      /* owned: the requirements, as pip gets them */
+    char *file; /* owned: the requirements, as pip gets them; NULL: not written */
     struct engine_request request;
     struct container container;
     struct exec exec;

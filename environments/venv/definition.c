@@ -42,7 +42,7 @@ int venv_definition_read(struct venv_definition *ret, const json_t *definition,
         .requirements_file = json_object_copy_string(definition, "requirements_file"),
         .pip_index_url = json_object_copy_string(definition, "pip_index_url"),
         .pip_find_links = json_object_copy_string(definition, "pip_find_links"),
-        .pip_packages = json_incref(json_object_get(definition, "pip_packages")),
+        .pip_packages = json_incref((json_t *)requirements_listed(definition)),
         .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
         .allow_source_builds = json_is_true(json_object_get(definition, "allow_source_builds")),
     };

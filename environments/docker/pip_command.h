@@ -1,0 +1,15 @@
+/* How pip is run in the container that packages are installed in. */
+#pragma once
+
+#include <jansson.h>
+
+struct docker_site;
+
+/* Where the container has what pip reads. */
+#define PIP_COMMAND_WHEELS       "/run/pyexecd-wheels"
+#define PIP_COMMAND_REQUIREMENTS "/run/pyexecd-requirements.txt"
+
+/* The body of the request to create the exec: the program PYTHON runs pip, for at most SECONDS.
+ * NONCE is for its last words. New reference. */
+json_t *pip_command_describe(const struct docker_site *site, const char *python, double seconds,
+                             const char *nonce);
