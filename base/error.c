@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include "base/memory.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -7,72 +8,123 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message that is too long is cut between characters. */
-__attribute__((format(printf, 3, 0))) static void format_text(char *text, size_t size,
-                                                              const char *format, va_list arguments)
+/* A text that is too long is cut between characters. */
+__attribute__((format(printf, 3, 0))) static size_t
+format_text(char *text, size_t size, const char *format, va_list arguments)
 {
     int length = vsnprintf(text, size, format, arguments);
 
-    if (length >= (int)size)
-        text[utf8_boundary_before(text, size - 1)] = '\0';
+    if (length >= (int)size) {
+        length = (int)utf8_boundary_before(text, size - 1);
+        text[length] = '\0';
+    }
+    return length > 0 ? (size_t)length : 0;
 }
 
-/* Puts TEXT behind the message. */
-static void error_append(struct error *err, const char *text)
+/* The same for TEXT as it is. Returns how much of it was copied. */
+static size_t copy_text(char *to, size_t size, const char *text)
 {
-    size_t used = strlen(err->message);
-    size_t room = sizeof err->message - 1 - used;
     size_t length = strlen(text);
 
-    if (length > room)
-        length = utf8_boundary_before(text, room);
-    memcpy(err->message + used, text, length);
-    err->message[used + length] = '\0';
+    if (length >= size)
+        length = utf8_boundary_before(text, size - 1);
+    memcpy(to, text, length);
+    to[length] = '\0';
+    return length;
+}
+
+static void error_read(const struct error *err, char text[static ERROR_FULL_BYTES])
+{
+    snprintf(text, ERROR_FULL_BYTES, "%s%s", err->message, err->rest ? err->rest->text : "");
+}
+
+static void error_write(struct error *err, const char *text)
+{
+    size_t length = copy_text(err->message, sizeof err->message, text);
+
+    if (err->rest)
+        (void)copy_text(err->rest->text, sizeof err->rest->text, text + length);
+}
+
+static size_t error_room(const struct error *err)
+{
+    return err->rest ? ERROR_FULL_BYTES : ERROR_MESSAGE_BYTES;
 }
 
 int error_set(struct error *err, enum error_code code, const char *format, ...)
 {
+    char text[ERROR_FULL_BYTES];
     va_list arguments;
 
     assert(err->code == ERROR_NONE && code != ERROR_NONE);
     err->code = code;
     err->number = 0;
     va_start(arguments, format);
-    format_text(err->message, sizeof err->message, format, arguments);
+    (void)format_text(text, sizeof text, format, arguments);
     va_end(arguments);
+    error_write(err, text);
     return -1;
 }
 
 int error_set_errno(struct error *err, int number, const char *format, ...)
 {
+    char text[ERROR_FULL_BYTES];
+    const char *reason = strerror(number);
+    size_t room = error_room(err) - strlen(": ") - strlen(reason);
+    size_t length;
     va_list arguments;
 
     assert(err->code == ERROR_NONE);
     err->code = ERROR_SYSTEM;
     err->number = number;
     va_start(arguments, format);
-    format_text(err->message, sizeof err->message, format, arguments);
+    length = format_text(text, room, format, arguments);
     va_end(arguments);
-    error_append(err, ": ");
-    error_append(err, strerror(number));
+    snprintf(text + length, sizeof text - length, ": %s", reason);
+    error_write(err, text);
     return -1;
 }
 
 int error_prefix(struct error *err, const char *format, ...)
 {
-    struct error before = *err;
-    char prefix[ERROR_MESSAGE_BYTES / 2]; /* the other half is for what went wrong */
+    char before[ERROR_FULL_BYTES];
+    char text[ERROR_FULL_BYTES];
+    size_t length;
     va_list arguments;
 
     assert(err->code != ERROR_NONE);
+    error_read(err, before);
     va_start(arguments, format);
-    format_text(prefix, sizeof prefix, format, arguments);
+    /* The other half is for what went wrong. */
+    length = format_text(text, error_room(err) / 2, format, arguments);
     va_end(arguments);
-    err->message[0] = '\0';
-    error_append(err, prefix);
-    error_append(err, ": ");
-    error_append(err, before.message);
+    length += copy_text(text + length, sizeof text - length, ": ");
+    (void)copy_text(text + length, sizeof text - length, before);
+    error_write(err, text);
     return -1;
+}
+
+void error_copy(struct error *err, const struct error *other)
+{
+    char text[ERROR_FULL_BYTES];
+
+    assert(other->code != ERROR_NONE);
+    err->code = other->code;
+    err->number = other->number;
+    error_read(other, text);
+    error_write(err, text);
+}
+
+void error_clear(struct error *err)
+{
+    err->code = ERROR_NONE;
+    err->number = 0;
+}
+
+char *error_text(const struct error *err)
+{
+    assert(err->code != ERROR_NONE);
+    return memory_format("%s%s", err->message, err->rest ? err->rest->text : "");
 }
 
 bool error_is_protocol(const struct error *err)

@@ -3,7 +3,8 @@
  *
  * The caller owns the object (`struct error err = ERROR_INIT;`); it never allocates and is never
  * freed, so failing is one line and works out of memory too. Functions that can fail return 0, or
- * -1 with ERR set; on success ERR is untouched. */
+ * -1 with ERR set; on success ERR is untouched. An error that is kept is copied by error_copy():
+ * the rest of its message belongs to somebody else. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,17 +39,32 @@ enum error_code {
     ERROR_CONFIG,
 };
 
-enum { ERROR_MESSAGE_BYTES = 2048 };
+enum {
+    ERROR_MESSAGE_BYTES = 496,
+    ERROR_FULL_BYTES = 2048, /* of a message and its rest */
+};
+
+/* Room for the rest of a long message, such as the last lines of an installer. */
+struct error_rest {
+    char text[ERROR_FULL_BYTES - ERROR_MESSAGE_BYTES];
+};
 
 struct error {
     enum error_code code;
-    int number; /* errno, or 0 */
+    int number;              /* errno, or 0 */
+    struct error_rest *rest; /* borrowed; NULL: a message that is too long is cut */
     char message[ERROR_MESSAGE_BYTES];
 };
 
 #define ERROR_INIT                                                                                 \
     {                                                                                              \
         .code = ERROR_NONE                                                                         \
+    }
+
+/* For who shows messages in full, or passes them on to who does. REST must live as long. */
+#define ERROR_INIT_LONG(REST)                                                                      \
+    {                                                                                              \
+        .code = ERROR_NONE, .rest = (REST)                                                         \
     }
 
 /* Sets ERR, which must not be set yet, and returns -1. The message is a fragment without capital
@@ -62,6 +78,15 @@ int error_set_errno(struct error *err, int number, const char *format, ...)
 
 /* Puts "FORMAT: " before the message of ERR, which must be set. Returns -1. */
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Makes ERR what OTHER is, which is set, with as much of its message as ERR has room for. */
+void error_copy(struct error *err, const struct error *other);
+
+/* Makes ERR one that is not set; it keeps its room. */
+void error_clear(struct error *err);
+
+/* The message of ERR, which is set, with its rest. Owned by the caller. */
+char *error_text(const struct error *err);
 
 /* True for the family that becomes a JSON-RPC error rather than a tool result. */
 bool error_is_protocol(const struct error *err);

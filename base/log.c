@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = ERROR_MESSAGE_BYTES + 512, EVENT_STRING_BYTES = 200, TIME_BYTES = 32 };
+enum { TEXT_BYTES = ERROR_FULL_BYTES + 512, EVENT_STRING_BYTES = 200, TIME_BYTES = 32 };
 
 /* The log is needed everywhere, so its state is not owned by main. */
 static enum log_level threshold = LOG_LEVEL_WARNING;

@@ -178,14 +178,15 @@ static void environment_tell_waiters(struct environment *environment, const stru
 
 void environment_prepared(struct environment *environment, const struct error *err)
 {
-    struct error blamed;
+    struct error_rest rest;
+    struct error blamed = ERROR_INIT_LONG(&rest);
 
     end_preparing(environment);
     if (!err) {
         environment_tell_waiters(environment, NULL);
         return;
     }
-    blamed = *err;
+    error_copy(&blamed, err);
     (void)environment_blame(environment, &blamed);
     environment_tell_waiters(environment, &blamed);
 }
@@ -208,9 +209,10 @@ static void environment_on_eagerly_prepared(struct environment_waiter *waiter,
                                             const struct error *err)
 {
     const struct environment *environment = CONTAINER_OF(waiter, struct environment, eager);
+    AUTO_FREE char *text = err ? error_text(err) : NULL;
 
-    if (err)
-        log_warning("%s; the next call that needs it tries again", err->message);
+    if (text)
+        log_warning("%s; the next call that needs it tries again", text);
     else
         log_info("environment %s is prepared", environment->name);
 }
@@ -259,7 +261,8 @@ void environment_release(struct environment *environment)
 
 void environment_begin(struct environment *environment)
 {
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
 
     if (environment->ops->begin)
         environment->ops->begin(environment);

@@ -42,7 +42,7 @@ enum run_end {
 
 struct run_report {
     enum run_end end;
-    struct error error;             /* set for RUN_FAILED */
+    struct error error;             /* set for RUN_FAILED; its rest is borrowed */
     struct execution_end execution; /* its receipt is borrowed until `done` returns */
     const struct capture *streams;  /* [PROCESS_STREAMS]; borrowed until `done` returns */
     json_t *files;                  /* borrowed likewise */

@@ -293,7 +293,7 @@ static void run_on_prepared(struct environment_waiter *waiter, const struct erro
         run_execute(run);
         return;
     }
-    run->error = *err;
+    error_copy(&run->error, err);
     run_fail(run);
 }
 
@@ -338,6 +338,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->listener.began = run_on_began;
     run->listener.output = run_on_output;
     run->listener.ended = run_on_ended;
+    run->error.rest = &run->error_rest;
     run->submitted_at = clock_seconds();
     list_init(&run->link);
     list_init(&run->waiter.link);

@@ -47,7 +47,8 @@ struct run {
 
     enum run_end end;
     struct error error;
-    double submitted_at; /* monotonic seconds */
+    struct error_rest error_rest; /* of its message */
+    double submitted_at;          /* monotonic seconds */
     double placed_at;
     double prepared_at;
 };

@@ -82,7 +82,7 @@ char *state_directory_open(struct error *err)
     for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
         AUTO_FREE char *path = candidates[i].find();
 
-        *err = (struct error)ERROR_INIT;
+        error_clear(err);
         if (path && state_directory_open_checked(path, candidates[i].look, err) == 0)
             return STEAL_PTR(path);
     }

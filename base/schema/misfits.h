@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { MISFITS_BYTES = 800 }; /* leaves room in an error for what stands around them */
+enum { MISFITS_BYTES = 800 }; /* leaves room in a long error for what stands around them */
 
 struct misfits {
     const char *whole;  /* what is told of the whole: "the call"; borrowed */

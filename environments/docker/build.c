@@ -100,7 +100,9 @@ static void image_build_on_done(struct engine_request *request, const struct eng
 {
     struct docker_build *build = CONTAINER_OF(request, struct docker_build, request);
     const char *said = last_lines_end(&build->said);
-    struct error problem = ERROR_INIT;
+    AUTO_FREE char *why = NULL;
+    struct error_rest rest;
+    struct error problem = ERROR_INIT_LONG(&rest);
 
     (void)answer;
     image_build_clear(build);
@@ -109,8 +111,8 @@ static void image_build_on_done(struct engine_request *request, const struct eng
         return;
     }
     image_build_discard(build);
-    error_set(&problem, ERROR_UNAVAILABLE, "%s%s%s", err ? err->message : build->error.message,
-              *said ? "\n" : "", said);
+    why = error_text(err ? err : &build->error);
+    error_set(&problem, ERROR_UNAVAILABLE, "%s%s%s", why, *said ? "\n" : "", said);
     build->done(build, &problem);
 }
 
@@ -149,7 +151,7 @@ int docker_build_start(struct docker_build *build, struct docker_site *site, con
         return -1;
     path = make_path(build, name);
     build->said = (struct last_lines){.said = image_build_on_said};
-    build->error = (struct error)ERROR_INIT;
+    build->error = (struct error)ERROR_INIT_LONG(&build->error_rest);
     build->made[0] = '\0';
     build->is_ours = false;
     build->lines.line = image_build_on_line;

@@ -23,6 +23,7 @@ struct docker_build {
     struct json_lines lines;
     struct last_lines said;
     struct error error;
+    struct error_rest error_rest;
     char made[DOCKER_ID_BYTES]; /* the newest image of this build; "" */
     bool is_ours;               /* the step under way is neither FROM nor cached */
 };

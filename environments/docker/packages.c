@@ -92,7 +92,8 @@ static void image_packages_finish(struct docker_packages *packages, const struct
 
 static void image_packages_fail(struct docker_packages *packages, const char *text)
 {
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
 
     error_set(&err, ERROR_UNAVAILABLE, "%s", text);
     image_packages_finish(packages, &err);
@@ -128,10 +129,11 @@ static void image_packages_on_committed(struct engine_request *request,
                                         const struct engine_answer *answer, const struct error *err)
 {
     struct docker_packages *packages = CONTAINER_OF(request, struct docker_packages, request);
+    AUTO_FREE char *text = err ? error_text(err) : NULL;
 
     (void)answer;
-    if (err) {
-        image_packages_fail(packages, err->message);
+    if (text) {
+        image_packages_fail(packages, text);
         return;
     }
     image_packages_set_state(packages, IMAGE_PACKAGES_INSPECTING);

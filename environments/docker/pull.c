@@ -133,7 +133,7 @@ void docker_pull_start(struct docker_pull *pull, struct docker_site *site, const
     pull->layers = json_object();
     pull->told = 0;
     pull->at = 0;
-    pull->error = (struct error)ERROR_INIT;
+    pull->error = (struct error)ERROR_INIT_LONG(&pull->error_rest);
     pull->lines.line = image_pull_on_line;
     json_lines_init(&pull->lines);
     pull->request = (struct engine_request){.done = image_pull_on_done, .data = image_pull_on_data};

@@ -17,6 +17,7 @@ struct docker_pull {
     double told;    /* the fraction that was said last */
     size_t at;      /* the layer that was said last, from 1 */
     struct error error;
+    struct error_rest error_rest;
 };
 
 /* Pulls NAME; `done` will come. */

@@ -153,6 +153,13 @@ static void container_life_note_failure(struct container_life *life, const char 
         snprintf(life->end.failure, sizeof life->end.failure, "%s", text);
 }
 
+static void container_life_note_error(struct container_life *life, const struct error *err)
+{
+    AUTO_FREE char *text = error_text(err);
+
+    container_life_note_failure(life, text);
+}
+
 /* ---- the way out ---- */
 
 /* Frees it. What was created, or may have been, is removed, unless it is kept. */
@@ -223,6 +230,14 @@ static void container_life_fail(struct container_life *life, int status, const c
     container_life_end(life);
 }
 
+static void container_life_fail_with(struct container_life *life, int status,
+                                     const struct error *err)
+{
+    AUTO_FREE char *text = error_text(err);
+
+    container_life_fail(life, status, text);
+}
+
 /* ---- killing ---- */
 
 static void container_life_on_killed(struct engine_request *request,
@@ -232,7 +247,7 @@ static void container_life_on_killed(struct engine_request *request,
 
     /* It may have ended by itself. Anything else is met when the kill has taken too long. */
     if (err && answer->status != STATUS_CONFLICT && answer->status != STATUS_NOT_FOUND)
-        container_life_note_failure(life, err->message);
+        container_life_note_error(life, err);
 }
 
 static void container_life_signal(struct container_life *life, const char *name)
@@ -295,7 +310,7 @@ static void container_life_on_inspected(struct engine_request *request,
     if (!err)
         container_life_read_end(life, answer->json);
     else if (answer->status != STATUS_NOT_FOUND) /* removed by others: the exit code is known */
-        container_life_note_failure(life, err->message);
+        container_life_note_error(life, err);
     container_life_drain(life);
 }
 
@@ -317,7 +332,7 @@ static void container_life_on_exited(struct engine_request *request,
     const json_t *exit_code = json_object_get(answer->json, "StatusCode");
 
     if (err) {
-        container_life_fail(life, answer->status, err->message);
+        container_life_fail_with(life, answer->status, err);
     } else if (!json_is_integer(exit_code)) {
         container_life_fail(life, answer->status,
                             "the Docker engine did not say how the container ended");
@@ -352,7 +367,7 @@ static void container_life_on_started(struct engine_request *request,
     struct container_life *life = CONTAINER_OF(request, struct container_life, request);
 
     if (err) {
-        container_life_fail(life, answer->status, err->message);
+        container_life_fail_with(life, answer->status, err);
         return;
     }
     container_life_note_start(life);
@@ -393,7 +408,7 @@ static void container_life_on_output(struct hijack *hijack, enum frame_stream st
  * is gone, the request that waits says so in the same turn of the loop. */
 static void container_life_lose_output(struct container_life *life, const struct error *err)
 {
-    container_life_note_failure(life, err->message);
+    container_life_note_error(life, err);
     if (life->state == CONTAINER_LIFE_STARTING)
         container_life_set_state(life, CONTAINER_LIFE_REVOKING);
     else if (life->state == CONTAINER_LIFE_RUNNING)
@@ -410,7 +425,7 @@ static void container_life_on_output_ended(struct hijack *hijack, int status,
     struct container_life *life = CONTAINER_OF(hijack, struct container_life, hijack);
 
     if (life->state == CONTAINER_LIFE_ATTACHING)
-        container_life_fail(life, status, err->message);
+        container_life_fail_with(life, status, err);
     else if (err)
         container_life_lose_output(life, err);
     else if (life->state == CONTAINER_LIFE_DRAINING)
@@ -461,10 +476,11 @@ static void container_life_on_created(struct engine_request *request,
         container_life_note_refusal(life, answer->status);
     if (life->state == CONTAINER_LIFE_UNWANTED)
         container_life_clear_away(life);
+    else if (err)
+        container_life_fail_with(life, answer->status, err);
     else if (!id)
         container_life_fail(life, answer->status,
-                            err ? err->message
-                                : "the Docker engine did not say what the container is called");
+                            "the Docker engine did not say what the container is called");
     else if (life->attaches)
         container_life_attach(life);
     else

@@ -36,14 +36,14 @@ struct container_plan {
 };
 
 struct container_end {
-    bool started;                      /* its program ran */
-    bool killed;                       /* container_kill came first */
-    bool out_of_memory;                /* the engine saw a process killed by the memory limit */
-    int exit_code;                     /* of its program; 128 + N for signal N. If `started` */
-    double start_seconds;              /* from container_start to its start */
-    double run_seconds;                /* from there to its end */
-    int status;                        /* of HTTP, where the engine refused; else 0 */
-    char failure[ERROR_MESSAGE_BYTES]; /* not empty: it did not run, or its end is not known */
+    bool started;                   /* its program ran */
+    bool killed;                    /* container_kill came first */
+    bool out_of_memory;             /* the engine saw a process killed by the memory limit */
+    int exit_code;                  /* of its program; 128 + N for signal N. If `started` */
+    double start_seconds;           /* from container_start to its start */
+    double run_seconds;             /* from there to its end */
+    int status;                     /* of HTTP, where the engine refused; else 0 */
+    char failure[ERROR_FULL_BYTES]; /* not empty: it did not run, or its end is not known */
 };
 
 struct container {

@@ -150,7 +150,8 @@ static void engine_request_finish(struct engine_exchange *exchange,
 static void engine_request_on_over(struct transfer *transfer, CURLcode code)
 {
     struct engine_exchange *exchange = CONTAINER_OF(transfer, struct engine_exchange, transfer);
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
     struct engine_answer answer = {.status =
                                        code == CURLE_OK ? engine_request_status_of(exchange) : 0};
     bool failed = engine_request_judge(exchange, code, answer.status, &err) < 0;

@@ -107,6 +107,13 @@ static void exec_life_fail(struct exec_life *life, int status, const char *text)
     exec_life_finish(life);
 }
 
+static void exec_life_fail_with(struct exec_life *life, int status, const struct error *err)
+{
+    AUTO_FREE char *text = error_text(err);
+
+    exec_life_fail(life, status, text);
+}
+
 /* True when the engine knows, and says, how it ended. */
 static bool exec_life_read_end(struct exec_life *life, const json_t *answer)
 {
@@ -124,7 +131,7 @@ static void exec_life_on_inspected(struct engine_request *request,
     struct exec_life *life = CONTAINER_OF(request, struct exec_life, request);
 
     if (err)
-        exec_life_fail(life, answer->status, err->message);
+        exec_life_fail_with(life, answer->status, err);
     else if (exec_life_read_end(life, answer->json))
         exec_life_finish(life);
     else if (clock_seconds() - life->ended > EXEC_LEARN_SECONDS)
@@ -168,7 +175,7 @@ static void exec_life_on_output_ended(struct hijack *hijack, int status, const s
 
     life->ended = clock_seconds();
     if (err)
-        exec_life_fail(life, status, err->message);
+        exec_life_fail_with(life, status, err);
     else
         exec_life_inspect(life);
 }
@@ -192,10 +199,13 @@ static void exec_life_on_created(struct engine_request *request, const struct en
     struct exec_life *life = CONTAINER_OF(request, struct exec_life, request);
     const char *id = err ? NULL : json_object_get_string(answer->json, "Id");
 
+    if (err) {
+        exec_life_fail_with(life, answer->status, err);
+        return;
+    }
     if (!id) {
         exec_life_fail(life, answer->status,
-                       err ? err->message
-                           : "the Docker engine did not say what the program is called");
+                       "the Docker engine did not say what the program is called");
         return;
     }
     life->id = memory_copy_string(id);

@@ -60,7 +60,8 @@ static void hijack_fail(struct hijack *hijack, CURLcode code)
 /* The engine has said no, and as much as it wanted to. */
 static void finish_refused(struct hijack *hijack)
 {
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
     size_t length = buffer_length(&hijack->incoming);
 
     if (hijack->head.has_length && length > hijack->head.body_length)

@@ -93,7 +93,7 @@ static void try_next(struct interpreter *interpreter, const struct error *failur
     struct error err = ERROR_INIT;
 
     if (interpreter->position++ == 0)
-        interpreter->failure = *failure;
+        error_copy(&interpreter->failure, failure);
     if (ask_next(interpreter, &err) < 0)
         interpreter_finish(interpreter, &err);
 }
@@ -174,7 +174,7 @@ static int ask_next(struct interpreter *interpreter, struct error *err)
     }
     if (interpreter->position == 0)
         return interpreter_fail_not_found(interpreter, err);
-    *err = interpreter->failure;
+    error_copy(err, &interpreter->failure);
     return -1;
 }
 

@@ -60,7 +60,8 @@ static void python_finder_on_answered(struct interpreter *interpreter, const str
 static void python_finder_on_next(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct python_finder *finder = CONTAINER_OF(timer, struct python_finder, next);
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
 
     (void)events;
     interpreter_deinit(&finder->interpreter);

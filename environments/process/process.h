@@ -47,17 +47,17 @@ enum process_stream {
 
 /* How it ended. Times in seconds, memory in bytes. */
 struct process_end {
-    struct process_receipt receipt;    /* borrowed until `ended` returns */
-    int wait_status;                   /* of the program, as wait(2) has it; only if `reported` */
-    bool reported;                     /* false: it was killed before it could be waited for */
-    bool killed;                       /* process_kill came first */
-    bool out_of_memory;                /* a process was killed by the memory limit */
-    bool survivors;                    /* containment failed: the tree was not empty in time */
-    char failure[ERROR_MESSAGE_BYTES]; /* not empty: the program never ran, and this is why */
-    double cpu_seconds;   /* user and system, of the tree as far as it was waited for */
-    uint64_t peak_memory; /* peak resident set or, with a cgroup, of the whole tree */
-    double start_seconds; /* from process_start to the exec of the program */
-    double run_seconds;   /* from the exec to the end of the program */
+    struct process_receipt receipt; /* borrowed until `ended` returns */
+    int wait_status;                /* of the program, as wait(2) has it; only if `reported` */
+    bool reported;                  /* false: it was killed before it could be waited for */
+    bool killed;                    /* process_kill came first */
+    bool out_of_memory;             /* a process was killed by the memory limit */
+    bool survivors;                 /* containment failed: the tree was not empty in time */
+    char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, and this is why */
+    double cpu_seconds;             /* user and system, of the tree as far as it was waited for */
+    uint64_t peak_memory;           /* peak resident set or, with a cgroup, of the whole tree */
+    double start_seconds;           /* from process_start to the exec of the program */
+    double run_seconds;             /* from the exec to the end of the program */
 };
 
 struct process {

@@ -85,7 +85,8 @@ static int subprocess_judge(const struct subprocess *tool, const struct process_
 static void subprocess_on_ended(struct process *process, const struct process_end *end)
 {
     struct subprocess *tool = CONTAINER_OF(process, struct subprocess, process);
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
     AUTO_FREE char *output = NULL;
     int ret;
 

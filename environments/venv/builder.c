@@ -204,7 +204,7 @@ static void venv_builder_on_installed(void *data, const char *output, const stru
     builder->tool = NULL;
     if (!is_given_up(builder) && err) {
         say_installing(builder);
-        builder->error = *err;
+        error_copy(&builder->error, err);
     } else if (!is_given_up(builder)) {
         (void)venv_builder_place(builder);
     }
@@ -272,7 +272,7 @@ static void venv_builder_on_asked(void *data, const char *output, const struct e
 
     builder->tool = NULL;
     if (err)
-        builder->error = *err;
+        error_copy(&builder->error, err);
     else if (!is_given_up(builder))
         builder->base = base_python_keep(builder->plan.state, builder->plan.interpreter, output,
                                          scratch, &builder->error);
@@ -362,6 +362,7 @@ struct venv_builder *venv_builder_start(const struct venv_plan *plan, struct lis
     struct venv_builder *builder = NEW(struct venv_builder);
 
     builder->done = done;
+    builder->error.rest = &builder->error_rest;
     builder->plan = *plan;
     builder->loop = plan->environment->loop;
     builder->aside = plan->aside ? memory_copy_string(plan->aside) : NULL;

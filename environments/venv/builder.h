@@ -75,6 +75,7 @@ struct venv_builder {
     bool has_waited;                   /* another one has made it, or tried to */
     ev_timer timer;
     struct error error; /* how it ends */
+    struct error_rest error_rest;
 };
 
 /* Starts to make PLAN: LIST holds the builder until it is freed, which it does by itself. */

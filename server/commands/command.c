@@ -35,7 +35,9 @@ int command_exit_status(const struct error *err)
 
 int command_fail(const struct error *err)
 {
-    log_error("%s", err->message);
+    AUTO_FREE char *text = error_text(err);
+
+    log_error("%s", text);
     return command_exit_status(err);
 }
 

@@ -22,7 +22,8 @@ struct check {
     struct environment_waiter waiter;
     struct ev_loop *loop; /* borrowed */
     struct error err;
-    enum outcome outcome; /* PENDING until `prepared` came */
+    struct error_rest rest; /* of its message */
+    enum outcome outcome;   /* PENDING until `prepared` came */
 };
 
 static void command_check_config_on_prepared(struct environment_waiter *waiter,
@@ -32,22 +33,26 @@ static void command_check_config_on_prepared(struct environment_waiter *waiter,
 
     check->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
     if (err)
-        check->err = *err;
+        error_copy(&check->err, err);
     ev_break(check->loop, EVBREAK_ONE);
 }
 
 static void check_environment(struct service *service, struct config *config, const char *name)
 {
     struct check check = {.waiter.prepared = command_check_config_on_prepared,
-                          .loop = service->loop};
+                          .loop = service->loop,
+                          .err.rest = &check.rest};
+    AUTO_FREE char *text = NULL;
     struct environment *environment = catalog_find(service->catalog, name);
 
     list_init(&check.waiter.link);
     check.outcome = environment_prepare(environment, &check.waiter, &check.err);
     while (check.outcome == OUTCOME_PENDING)
         ev_run(service->loop, 0);
-    if (check.outcome == OUTCOME_FAILED)
-        config_complain(config, check.err.message, "/environments/%s/executable", name);
+    if (check.outcome != OUTCOME_FAILED)
+        return;
+    text = error_text(&check.err);
+    config_complain(config, text, "/environments/%s/executable", name);
 }
 
 /* What others need to be prepared is fetched, built and installed: that is no check any more. */

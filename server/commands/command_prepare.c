@@ -27,7 +27,8 @@ struct command_preparation {
     struct step_line line;
     enum outcome outcome; /* PENDING while it goes */
     struct error err;
-    double seconds; /* that it took */
+    struct error_rest rest; /* of its message */
+    double seconds;         /* that it took */
 };
 
 /* Everything that one invocation prepares. */
@@ -70,11 +71,13 @@ static void tell_failure(struct preparing *preparing, struct command_preparation
 {
     const struct environment *environment = preparation->environment;
     int status = command_exit_status(&preparation->err);
+    AUTO_FREE char *text = NULL;
 
     if (!*environment->step.text) /* else the environment has named itself, and the step */
         (void)error_prefix(&preparation->err, "cannot prepare environment \"%s\"",
                            environment->name);
-    log_error("%s", preparation->err.message);
+    text = error_text(&preparation->err);
+    log_error("%s", text);
     if (preparing->status == EX_OK)
         preparing->status = status;
 }
@@ -110,7 +113,7 @@ static void command_prepare_on_prepared(struct environment_waiter *waiter, const
         CONTAINER_OF(waiter, struct command_preparation, waiter);
 
     if (err)
-        preparation->err = *err;
+        error_copy(&preparation->err, err);
     command_prepare_conclude(preparation, err ? OUTCOME_FAILED : OUTCOME_READY);
 }
 
@@ -118,6 +121,7 @@ static void command_prepare_begin(struct command_preparation *preparation)
 {
     enum outcome outcome;
 
+    preparation->err.rest = &preparation->rest;
     step_line_init(&preparation->line, preparation->environment->name);
     preparation->waiter.progress = command_prepare_on_progress;
     preparation->waiter.prepared = command_prepare_on_prepared;
@@ -166,7 +170,8 @@ static json_t *command_prepare_describe(const struct command_preparation *prepar
     bool is_ready = preparation->outcome == OUTCOME_READY;
 
     const char *version = is_ready ? environment->ops->python_version(environment) : NULL;
-    json_t *error = is_ready ? NULL : json_string_format("%s", preparation->err.message);
+    AUTO_FREE char *text = is_ready ? NULL : error_text(&preparation->err);
+    json_t *error = is_ready ? NULL : json_string_format("%s", text);
 
     return json_pack("{s:s, s:b, s:s*, s:f, s:o*}",                //
                      "name", environment->name, "ready", is_ready, //

@@ -33,7 +33,7 @@ static void engine_survey_on_done(struct engine_request *request,
     if (!err && answer->json)
         inquiry->answer = json_deep_copy(answer->json);
     else if (asking->err.code == ERROR_NONE && err)
-        asking->err = *err;
+        error_copy(&asking->err, err);
     if (--asking->open == 0)
         ev_break(asking->loop, EVBREAK_ALL);
 }

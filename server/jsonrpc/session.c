@@ -299,7 +299,8 @@ static int session_check_room(const struct session *session, const struct arriva
 static void call_start(struct call *call)
 {
     AUTO_JSON json_t *result = NULL;
-    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
 
     switch (mcp_request_start(&call->request, &result, &err)) {
     case OUTCOME_PENDING:

@@ -39,7 +39,8 @@ static size_t find_number(const struct error *err)
 json_t *error_object(const struct error *err, json_t *data)
 {
     size_t i = find_number(err);
+    AUTO_FREE char *text = error_text(err);
 
     return json_pack("{s:i, s:o, s:O*}", "code", NUMBERS[i].number, "message",
-                     json_string_format("%s: %s", NUMBERS[i].name, err->message), "data", data);
+                     json_string_format("%s: %s", NUMBERS[i].name, text), "data", data);
 }

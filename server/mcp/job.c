@@ -107,7 +107,7 @@ enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret,
     *ret = job->kind->failure ? job->kind->failure(job, failed) : NULL;
     if (*ret)
         return OUTCOME_READY;
-    *err = *failed;
+    error_copy(err, failed);
     if (job->kind->explain)
         job->kind->explain(job, err);
     return OUTCOME_FAILED;
@@ -143,7 +143,8 @@ static enum outcome job_conclude(struct job *job, struct error *failed, json_t *
 
 enum outcome job_start(struct job *job, json_t **ret, struct error *err)
 {
-    struct error failed = ERROR_INIT;
+    struct error_rest rest;
+    struct error failed = ERROR_INIT_LONG(&rest);
 
     job_set_state(job, JOB_RUNNING);
     if (invocation_start(&job->call, &failed) == OUTCOME_PENDING)
@@ -169,11 +170,14 @@ static void job_settle(struct job *job, enum outcome outcome, json_t *result,
 static void job_on_done(struct invocation *call, const struct error *failed)
 {
     struct job *job = job_of(call);
-    struct error why = failed ? *failed : (struct error)ERROR_INIT;
+    struct error_rest rest;
+    struct error why = ERROR_INIT_LONG(&rest);
     struct error err = ERROR_INIT;
     json_t *result = NULL;
     enum outcome outcome;
 
+    if (failed)
+        error_copy(&why, failed);
     outcome = job_conclude(job, &why, &result, &err);
     job_settle(job, outcome, result, &err);
 }
@@ -228,8 +232,9 @@ void job_take_answer(struct job *job, unsigned number, json_t *result, const str
     if (!key)
         return;
     if (failed) {
-        struct error why = *failed;
+        struct error why = ERROR_INIT;
 
+        error_copy(&why, failed);
         error_prefix(&why, "the client could not be asked");
         job_give_up(job, &why);
         return;

@@ -232,7 +232,7 @@ static enum outcome answer_waiter(const struct task *task, struct mcp_request *r
     }
     if (!task->failure)
         return error_set(err, ERROR_UNAVAILABLE, "the task was cancelled");
-    *err = *task->failure;
+    error_copy(err, task->failure);
     request->error_data = json_incref(task->failure_data);
     return OUTCOME_FAILED;
 }
@@ -281,7 +281,7 @@ static void task_on_done(struct job_keeper *keeper, json_t *result, const struct
     task->result = result;
     if (err) {
         task->failure = NEW(struct error);
-        *task->failure = *err;
+        error_copy(task->failure, err);
         task->failure_data = STEAL_PTR(task->job->error_data);
         set_message(task, err->message);
     }

@@ -91,10 +91,13 @@ static enum outcome end_as_task(struct job *job, enum outcome outcome, json_t **
 {
     struct mcp_request *request = job->request;
     json_t *result = STEAL_PTR(*ret);
-    struct error failed = *err;
+    struct error_rest rest;
+    struct error failed = ERROR_INIT_LONG(&rest);
     struct task *task;
 
-    *err = (struct error)ERROR_INIT;
+    if (outcome == OUTCOME_FAILED)
+        error_copy(&failed, err);
+    error_clear(err);
     job->error_data = STEAL_PTR(request->error_data);
     task = task_store_add(store_of(job), job, TASK_STORE_TTL);
     *ret = result_finish_as(job->server, task->version, task_view(task), "task");

@@ -89,11 +89,12 @@ static bool is_protocol_error(const struct job *job, const struct error *err)
 
 static json_t *tools_failure(const struct job *job, const struct error *err)
 {
+    AUTO_FREE char *message = error_text(err);
     json_t *text;
 
     if (is_protocol_error(job, err))
         return NULL;
-    text = json_string_repaired(err->message, strlen(err->message));
+    text = json_string_repaired(message, strlen(message));
     return result_finish(job->server, job->version,
                          json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text", text,
                                    "isError", true));
@@ -113,7 +114,7 @@ static int tools_prepare(struct job *job, const char *name, struct error *err)
         return -1;
     if (admitted < 0) {
         account_refuse(&job->call, name, &too_many);
-        *err = too_many;
+        error_copy(err, &too_many);
     }
     return admitted;
 }
@@ -131,7 +132,8 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
 {
     const char *name = NULL;
     json_t *arguments = NULL;
-    struct error failed = ERROR_INIT;
+    struct error_rest rest;
+    struct error failed = ERROR_INIT_LONG(&rest);
     struct job *job;
 
     if (params_name(request->params, "name", &name, err) < 0 ||

@@ -51,6 +51,13 @@ static json_t *explain_signal(int number)
     return json_string_format("was killed by %s", json_string_value(name));
 }
 
+static json_t *explain_failure(const struct error *err)
+{
+    AUTO_FREE char *text = error_text(err);
+
+    return json_string_format("%s", text);
+}
+
 /* The sentence for the model when the script cannot tell by itself what went wrong. */
 static json_t *run_result_explain(const struct run_report *report,
                                   const struct run_setting *setting)
@@ -58,7 +65,7 @@ static json_t *run_result_explain(const struct run_report *report,
     const struct execution_end *end = &report->execution;
 
     if (report->end == RUN_FAILED)
-        return json_string_format("%s", report->error.message);
+        return explain_failure(&report->error);
     if (end->survivors)
         return json_string_format("left processes behind that cannot be ended: containment failed");
     if (report->end == RUN_TIMED_OUT)

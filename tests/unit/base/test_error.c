@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -58,6 +59,91 @@ static void test_long_messages_are_cut_not_overrun(void **state)
     assert_int_equal(strlen(err.message), ERROR_MESSAGE_BYTES - 1);
 }
 
+static void test_the_words_of_errno_are_not_cut(void **state)
+{
+    struct error err = ERROR_INIT;
+    char text[2 * ERROR_MESSAGE_BYTES];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    error_set_errno(&err, ENOENT, "%s", text);
+    assert_non_null(strstr(err.message, "x: No such file or directory"));
+}
+
+static void test_a_message_goes_on_where_there_is_room(void **state)
+{
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+    AUTO_FREE char *expected = NULL;
+    AUTO_FREE char *whole = NULL;
+    char text[ERROR_MESSAGE_BYTES + 100];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    error_set(&err, ERROR_UNAVAILABLE, "%s", text);
+    error_prefix(&err, "installing");
+    expected = memory_format("installing: %s", text);
+    whole = error_text(&err);
+    assert_int_equal(strlen(err.message), ERROR_MESSAGE_BYTES - 1);
+    assert_string_equal(whole, expected);
+}
+
+static void test_a_long_message_is_split_between_characters(void **state)
+{
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+    AUTO_FREE char *whole = NULL;
+    char text[2 * ERROR_FULL_BYTES];
+
+    (void)state;
+    memset(text, 0, sizeof text);
+    for (size_t i = 0; i + 3 < sizeof text; i += 3)
+        memcpy(text + i, "\xE2\x82\xAC", 3);
+    error_set(&err, ERROR_UNAVAILABLE, "%s", text);
+    whole = error_text(&err);
+    assert_int_equal(strlen(err.message) % 3, 0);
+    assert_int_equal(strlen(rest.text) % 3, 0);
+    assert_true(strlen(whole) > ERROR_FULL_BYTES - 8);
+}
+
+static void test_a_copy_has_a_rest_of_its_own(void **state)
+{
+    struct error_rest rest;
+    struct error_rest own;
+    struct error err = ERROR_INIT_LONG(&rest);
+    struct error copy = ERROR_INIT_LONG(&own);
+    struct error cut = ERROR_INIT;
+    AUTO_FREE char *whole = NULL;
+
+    (void)state;
+    error_set(&err, ERROR_LIMIT, "%0*d", ERROR_MESSAGE_BYTES + 10, 7);
+    error_copy(&copy, &err);
+    error_copy(&cut, &err);
+    rest.text[0] = '\0';
+    whole = error_text(&copy);
+    assert_int_equal(copy.code, ERROR_LIMIT);
+    assert_ptr_equal(copy.rest, &own);
+    assert_int_equal(strlen(whole), ERROR_MESSAGE_BYTES + 10);
+    assert_null(cut.rest);
+    assert_int_equal(strlen(cut.message), ERROR_MESSAGE_BYTES - 1);
+}
+
+static void test_one_that_is_cleared_can_be_set_again(void **state)
+{
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+
+    (void)state;
+    error_set_errno(&err, ENOENT, "%0*d", ERROR_MESSAGE_BYTES, 7);
+    error_clear(&err);
+    error_set(&err, ERROR_BUSY, "later");
+    assert_int_equal(err.number, 0);
+    assert_string_equal(err.message, "later");
+    assert_string_equal(rest.text, "");
+}
+
 static void test_only_the_first_family_is_answered_as_a_protocol_error(void **state)
 {
     static const struct {
@@ -96,6 +182,11 @@ int main(void)
         cmocka_unit_test(test_errno_is_kept_and_spelled_out),
         cmocka_unit_test(test_a_prefix_goes_before_the_message),
         cmocka_unit_test(test_long_messages_are_cut_not_overrun),
+        cmocka_unit_test(test_the_words_of_errno_are_not_cut),
+        cmocka_unit_test(test_a_message_goes_on_where_there_is_room),
+        cmocka_unit_test(test_a_long_message_is_split_between_characters),
+        cmocka_unit_test(test_a_copy_has_a_rest_of_its_own),
+        cmocka_unit_test(test_one_that_is_cleared_can_be_set_again),
         cmocka_unit_test(test_only_the_first_family_is_answered_as_a_protocol_error),
     };
 

@@ -36,7 +36,7 @@ static void on_done(struct engine_request *request, const struct engine_answer *
     asked->done = true;
     asked->status = answer->status;
     if (err)
-        asked->err = *err;
+        error_copy(&asked->err, err);
     strncat(asked->bytes, answer->bytes, sizeof asked->bytes - 1);
 }
 

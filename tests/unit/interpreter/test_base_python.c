@@ -45,7 +45,7 @@ static void on_ended(void *data, const char *output, const struct error *err)
     asking->is_done = true;
     asking->output = memory_copy_string(output);
     if (err)
-        asking->err = *err;
+        error_copy(&asking->err, err);
 }
 
 static struct base_python *ask(struct workbench *bench, const char *path)

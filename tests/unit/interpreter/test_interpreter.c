@@ -68,7 +68,7 @@ static void on_done(struct interpreter *interpreter, const struct error *err)
     assert_false(search->is_done);
     search->is_done = true;
     if (err)
-        search->err = *err;
+        error_copy(&search->err, err);
     ev_break(search->loop, EVBREAK_ALL);
 }
 

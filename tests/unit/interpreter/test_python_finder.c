@@ -34,7 +34,7 @@ static void on_done(struct python_finder *finder, const struct error *err)
     search->is_done = true;
     search->has_failed = err != NULL;
     if (err)
-        search->err = *err;
+        error_copy(&search->err, err);
 }
 
 static int setup(void **state)

@@ -67,7 +67,7 @@ static void on_done(struct mcp_request *request, json_t *result, const struct er
     scene.done++;
     scene.result = result;
     if (err)
-        scene.error = *err;
+        error_copy(&scene.error, err);
 }
 
 /* Asks two things in the first round, a page in the second, and waits for it. */

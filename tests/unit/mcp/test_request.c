@@ -45,7 +45,7 @@ static void on_done(struct mcp_request *request, json_t *result, const struct er
     scene->done++;
     scene->result = result;
     if (err)
-        scene->error = *err;
+        error_copy(&scene->error, err);
 }
 
 static int open_scene(void **state)
