@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "server/jsonrpc/incoming.h"
+#include "server/jsonrpc/sink.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/peer.h"
 
@@ -15,23 +16,6 @@
 #include <stddef.h>
 
 struct mcp_server;
-
-/* The transport's side of one exchange. Over stdio and sockets there is one sink per connection;
- * over HTTP one per exchange, so that LAST == false turns the reply into an event stream. */
-struct sink {
-    /* Sends one complete JSON text of LENGTH bytes, without line break; borrowed. LAST: it answers
-     * the message that the exchange began with. CODE: of the error in it, or ERROR_NONE. */
-    void (*send)(struct sink *sink, const char *text, size_t length, bool last,
-                 enum error_code code);
-
-    /* No answer will come: the call was cancelled. May be NULL. */
-    void (*close)(struct sink *sink);
-
-    /* The client may be let go for now; it comes back for the rest. May be NULL. */
-    void (*release)(struct sink *sink);
-
-    bool answers_only; /* carries nothing but what is LAST */
-};
 
 enum {
     SESSION_CALLS = 256,                   /* most calls in flight */
