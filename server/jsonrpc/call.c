@@ -111,7 +111,8 @@ static char *answer_text(const struct call *call, const json_t *result, const st
 static void call_finish(struct call *call, json_t *result /* taken */, const struct error *err)
 {
     AUTO_FREE char *text = answer_text(call, result, err);
-    struct answer answer = {.id = call->id, .text = text, .code = err ? err->code : ERROR_NONE};
+    struct sink_response answer = {
+        .id = call->id, .text = text, .code = err ? err->code : ERROR_NONE};
     struct session *session = call->session;
     struct batch *batch = call->batch;
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-void sink_answer(struct sink *sink, struct batch *batch, const struct answer *answer)
+void sink_answer(struct sink *sink, struct batch *batch, const struct sink_response *answer)
 {
     if (batch)
         batch_add(batch, answer->id, answer->text);
@@ -17,7 +17,7 @@ void sink_answer(struct sink *sink, struct batch *batch, const struct answer *an
 void sink_refuse(struct sink *sink, struct batch *batch, const char *id, const struct error *err)
 {
     AUTO_FREE char *text = message_error(id, err, NULL);
-    struct answer answer = {.id = id, .text = text, .code = err->code};
+    struct sink_response answer = {.id = id, .text = text, .code = err->code};
 
     sink_answer(sink, batch, &answer);
 }

@@ -27,7 +27,7 @@ struct sink {
 };
 
 /* A response; nothing in it is owned. */
-struct answer {
+struct sink_response {
     const char *id; /* JSON text, or NULL */
     const char *text;
     enum error_code code; /* of the error in it, or ERROR_NONE */
@@ -36,7 +36,7 @@ struct answer {
 /* Functions that take a SINK do nothing where that is NULL. */
 
 /* Sends ANSWER to BATCH or, where that is NULL, to SINK. */
-void sink_answer(struct sink *sink, struct batch *batch, const struct answer *answer);
+void sink_answer(struct sink *sink, struct batch *batch, const struct sink_response *answer);
 
 /* Answers with ERR the message ID, which does not become a call. ID may be NULL. */
 void sink_refuse(struct sink *sink, struct batch *batch, const char *id, const struct error *err);

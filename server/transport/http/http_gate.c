@@ -3,6 +3,7 @@
 #include "server/transport/entrance.h"
 #include "server/transport/http/http_accept.h"
 #include "server/transport/http/http_answer.h"
+#include "server/transport/http/http_cors.h"
 
 #include <string.h>
 #include <strings.h>
@@ -138,4 +139,19 @@ const struct http_refusal *http_gate_check_content(const struct http_exchange *e
     const struct http_refusal *refusal = check_content_type(exchange);
 
     return refusal ? refusal : check_accept(exchange);
+}
+
+void http_gate_refuse(const struct http_names *names, struct http_exchange *exchange,
+                      const struct http_refusal *refusal)
+{
+    http_cors_refuse(names, exchange, refusal->status, refusal->fields, refusal->code,
+                     refusal->message);
+}
+
+bool http_gate_is_refused(const struct http_names *names, struct http_exchange *exchange,
+                          const struct http_refusal *refusal)
+{
+    if (refusal)
+        http_gate_refuse(names, exchange, refusal);
+    return refusal != NULL;
 }

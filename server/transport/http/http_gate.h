@@ -16,6 +16,14 @@ struct http_refusal {
     const char *message;
 };
 
+/* REFUSAL is the answer to EXCHANGE. */
+void http_gate_refuse(const struct http_names *names, struct http_exchange *exchange,
+                      const struct http_refusal *refusal);
+
+/* True when there is a REFUSAL, and EXCHANGE has got it. */
+bool http_gate_is_refused(const struct http_names *names, struct http_exchange *exchange,
+                          const struct http_refusal *refusal);
+
 /* Host; NULL when it is as it should be. */
 const struct http_refusal *http_gate_check_host(const struct http_names *names,
                                                 const struct http_exchange *exchange);

@@ -1,0 +1,26 @@
+/* The inside of http_endpoint.h, and a visit: one request, until it is known where it goes.
+ *
+ *     ARRIVING --> WHOLE -----> SERVED
+ *          `-----> ADMITTED --'
+ *
+ * Who it is and the body are awaited at the same time. */
+#pragma once
+
+#include "server/transport/http/http_endpoint.h"
+
+struct http_endpoint {
+    struct http_service service;
+    struct ev_loop *loop;        /* borrowed */
+    struct authority *authority; /* borrowed; or NULL */
+    char **hosts;                /* owned, with what is in it; NULL-terminated */
+    char **origins;              /* the same */
+    struct http_names names;
+    struct http_calls calls;
+    struct http_sessions sessions;
+};
+
+/* The head of EXCHANGE has passed what needs no memory: who is it? */
+void http_visit_begin(struct http_endpoint *endpoint, struct http_exchange *exchange);
+
+/* The body of EXCHANGE, which is being visited, is there. */
+void http_visit_go_on(struct http_exchange *exchange);

@@ -1,0 +1,344 @@
+#include "base/cleanup.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/transport/authority.h"
+#include "server/transport/http/http_cors.h"
+#include "server/transport/http/http_endpoint_private.h"
+#include "server/transport/http/http_gate.h"
+#include "server/transport/http/http_route.h"
+#include "server/transport/peer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum http_visit_state {
+    HTTP_VISIT_ARRIVING, /* who it is and the body are awaited */
+    HTTP_VISIT_WHOLE,    /* who it is is awaited */
+    HTTP_VISIT_ADMITTED, /* the body is awaited */
+    HTTP_VISIT_SERVED,
+};
+
+/* A request whose head passed what needs no memory, until it is known where it goes. */
+struct http_visit {
+    enum http_visit_state state;
+    struct http_answer answer;
+    struct http_endpoint *endpoint; /* borrowed */
+    struct http_exchange *exchange; /* borrowed */
+    struct authority_check check;   /* who it is */
+};
+
+static const char *const http_visit_state_names[] = {
+    [HTTP_VISIT_ARRIVING] = "arriving",
+    [HTTP_VISIT_WHOLE] = "whole",
+    [HTTP_VISIT_ADMITTED] = "admitted",
+    [HTTP_VISIT_SERVED] = "served",
+};
+
+/* Where a visit may go from each state, as bits. */
+static const unsigned http_visit_next_states[] = {
+    [HTTP_VISIT_ARRIVING] = 1 << HTTP_VISIT_WHOLE | 1 << HTTP_VISIT_ADMITTED,
+    [HTTP_VISIT_WHOLE] = 1 << HTTP_VISIT_SERVED,
+    [HTTP_VISIT_ADMITTED] = 1 << HTTP_VISIT_SERVED,
+    [HTTP_VISIT_SERVED] = 0,
+};
+
+static void http_visit_set_state(struct http_visit *visit, enum http_visit_state state)
+{
+    assert(http_visit_next_states[visit->state] & 1U << state);
+    log_debug("http request %s: %s -> %s", visit->exchange->head.method,
+              http_visit_state_names[visit->state], http_visit_state_names[state]);
+    visit->state = state;
+}
+
+/* Refusing */
+
+static const struct http_refusal needs_session = {400, "", HTTP_CODE_BAD_REQUEST,
+                                                  "Bad Request: Mcp-Session-Id header is required"};
+static const struct http_refusal repeated_session = {
+    400, "", HTTP_CODE_BAD_REQUEST, "Bad Request: Mcp-Session-Id header must be there only once"};
+static const struct http_refusal no_session = {404, "", HTTP_CODE_NO_SESSION, "Session not found"};
+static const struct http_refusal is_open = {400, "", -32600,
+                                            "Invalid Request: Server already initialized"};
+static const struct http_refusal unknown_version = {
+    400, "", HTTP_CODE_BAD_REQUEST, "Bad Request: MCP-Protocol-Version names no known version"};
+static const struct http_refusal no_room = {503, "Retry-After: 60\r\n", HTTP_CODE_BAD_REQUEST,
+                                            "Service Unavailable: too many sessions"};
+static const struct http_refusal needs_events = {
+    406, "", HTTP_CODE_BAD_REQUEST, "Not Acceptable: Accept must list text/event-stream"};
+static const struct http_refusal only_posts = {405, "Allow: POST\r\n", HTTP_CODE_BAD_REQUEST,
+                                               "Method Not Allowed: without a session, POST is"};
+
+/* Where it goes */
+
+static struct http_route_headers read_route_headers(const struct http_exchange *exchange)
+{
+    struct http_route_headers headers = {0};
+
+    headers.version = http_exchange_field(exchange, "MCP-Protocol-Version", &headers.versions);
+    (void)http_exchange_field(exchange, "Mcp-Session-Id", &headers.sessions);
+    return headers;
+}
+
+/* The session that a request names. */
+static struct http_session *find_session(struct http_visit *visit)
+{
+    const char *id = http_exchange_field(visit->exchange, "Mcp-Session-Id", NULL);
+
+    return http_sessions_find(&visit->endpoint->sessions, id, visit->check.principal);
+}
+
+/* The fields of a request, for the layers below. */
+struct fields {
+    struct mcp_headers headers;
+    const struct http_exchange *exchange; /* borrowed */
+};
+
+static const char *find_field(const struct mcp_headers *headers, const char *name,
+                              unsigned *ret_count)
+{
+    return http_exchange_field(CONTAINER_OF(headers, struct fields, headers)->exchange, name,
+                               ret_count);
+}
+
+static void take_alone(struct http_visit *visit, struct incoming *incoming)
+{
+    struct fields fields = {.headers.find = find_field, .exchange = visit->exchange};
+    bool streams = http_gate_lets_stream(visit->exchange);
+
+    if (incoming_is_endless(incoming) && !streams)
+        http_gate_refuse(&visit->endpoint->names, visit->exchange, &needs_events);
+    else
+        http_call_start(&visit->endpoint->calls, incoming, visit->exchange, visit->check.principal,
+                        &fields.headers, streams);
+}
+
+static void take_in_session(struct http_visit *visit, struct http_session *session,
+                            struct incoming *incoming)
+{
+    struct fields fields = {.headers.find = find_field, .exchange = visit->exchange};
+
+    http_session_take(session, incoming, visit->exchange, &fields.headers,
+                      http_gate_lets_stream(visit->exchange));
+}
+
+static void open_session(struct http_visit *visit, struct incoming *incoming)
+{
+    struct http_session *session =
+        http_sessions_open(&visit->endpoint->sessions, visit->check.principal);
+
+    if (!session) {
+        http_gate_refuse(&visit->endpoint->names, visit->exchange, &no_room);
+        return;
+    }
+    take_in_session(visit, session, incoming);
+    if (!http_session_is_open(session))
+        http_sessions_close(session);
+}
+
+static void http_visit_route(struct http_visit *visit, struct incoming *incoming)
+{
+    struct http_endpoint *endpoint = visit->endpoint;
+    struct http_route_headers headers = read_route_headers(visit->exchange);
+    struct http_session *session = headers.sessions == 1 ? find_session(visit) : NULL;
+
+    switch (http_route(incoming->kind, &headers)) {
+    case HTTP_ROUTE_ALONE:
+        take_alone(visit, incoming);
+        break;
+    case HTTP_ROUTE_OPEN:
+        open_session(visit, incoming);
+        break;
+    case HTTP_ROUTE_SESSION:
+        if (session)
+            take_in_session(visit, session, incoming);
+        else
+            http_gate_refuse(&endpoint->names, visit->exchange, &no_session);
+        break;
+    case HTTP_ROUTE_NEEDS_SESSION:
+        http_gate_refuse(&endpoint->names, visit->exchange, &needs_session);
+        break;
+    case HTTP_ROUTE_IS_OPEN:
+        http_gate_refuse(&endpoint->names, visit->exchange, session ? &is_open : &no_session);
+        break;
+    case HTTP_ROUTE_UNKNOWN_VERSION:
+        http_gate_refuse(&endpoint->names, visit->exchange, &unknown_version);
+        break;
+    case HTTP_ROUTE_REPEATED_SESSION:
+        http_gate_refuse(&endpoint->names, visit->exchange, &repeated_session);
+        break;
+    }
+}
+
+static void http_visit_post(struct http_visit *visit)
+{
+    struct incoming incoming;
+
+    incoming_init(&incoming, visit->exchange->body, visit->exchange->body_length);
+    http_visit_route(visit, &incoming);
+    incoming_deinit(&incoming);
+}
+
+/* GET and DELETE belong to a session. */
+static struct http_session *find_session_or_refuse(struct http_visit *visit)
+{
+    struct http_route_headers headers = read_route_headers(visit->exchange);
+    struct http_session *session = headers.sessions == 1 ? find_session(visit) : NULL;
+
+    if (headers.sessions == 0)
+        http_gate_refuse(&visit->endpoint->names, visit->exchange, &only_posts);
+    else if (headers.sessions > 1)
+        http_gate_refuse(&visit->endpoint->names, visit->exchange, &repeated_session);
+    else if (http_route(INCOMING_OTHER, &headers) == HTTP_ROUTE_UNKNOWN_VERSION)
+        http_gate_refuse(&visit->endpoint->names, visit->exchange, &unknown_version);
+    else if (!session)
+        http_gate_refuse(&visit->endpoint->names, visit->exchange, &no_session);
+    else
+        return session;
+    return NULL;
+}
+
+static void http_visit_get(struct http_visit *visit)
+{
+    struct http_session *session = find_session_or_refuse(visit);
+
+    if (session)
+        http_session_listen(session, visit->exchange,
+                            http_exchange_field(visit->exchange, "Last-Event-ID", NULL));
+}
+
+static void end_session(struct http_visit *visit)
+{
+    struct http_session *session = find_session_or_refuse(visit);
+
+    if (!session)
+        return;
+    http_sessions_close(session);
+    http_cors_respond(&visit->endpoint->names, visit->exchange, 204, "", NULL, 0);
+}
+
+/* One request */
+
+static void http_visit_free(struct http_visit *visit)
+{
+    authority_check_deinit(&visit->check);
+    free(visit);
+}
+
+/* Until a whole request has come in a connection is a stranger's, so that those that drip keep
+ * nobody out. */
+static void http_visit_serve(struct http_visit *visit)
+{
+    http_visit_set_state(visit, HTTP_VISIT_SERVED);
+    if (!http_exchange_admit(visit->exchange)) {
+        http_visit_free(visit);
+        return;
+    }
+    if (http_gate_has_method(visit->exchange, "POST"))
+        http_visit_post(visit);
+    else if (http_gate_has_method(visit->exchange, "GET"))
+        http_visit_get(visit);
+    else
+        end_session(visit);
+    http_visit_free(visit);
+}
+
+static void refuse_stranger(struct http_visit *visit)
+{
+    AUTO_FREE char *fields = visit->check.challenge
+                                 ? memory_format("WWW-Authenticate: %s\r\n", visit->check.challenge)
+                                 : memory_copy_string("");
+
+    http_gate_refuse(&visit->endpoint->names, visit->exchange,
+                     &(struct http_refusal){visit->check.status, fields, HTTP_CODE_BAD_REQUEST,
+                                            "a valid token is required"});
+}
+
+/* It is known who it is. */
+static void http_visit_admit(struct http_visit *visit)
+{
+    if (visit->check.status != 0) {
+        refuse_stranger(visit);
+        http_visit_free(visit);
+    } else if (http_gate_is_refused(&visit->endpoint->names, visit->exchange,
+                                    http_gate_check_content(visit->exchange))) {
+        http_visit_free(visit);
+    } else if (visit->state == HTTP_VISIT_WHOLE) {
+        http_visit_serve(visit);
+    } else {
+        http_visit_set_state(visit, HTTP_VISIT_ADMITTED);
+    }
+}
+
+static void http_visit_on_checked(struct authority_check *check)
+{
+    http_visit_admit(CONTAINER_OF(check, struct http_visit, check));
+}
+
+static void http_visit_on_gone(struct http_answer *answer)
+{
+    http_visit_free(CONTAINER_OF(answer, struct http_visit, answer));
+}
+
+static struct http_visit *http_visit_new(struct http_endpoint *endpoint,
+                                         struct http_exchange *exchange)
+{
+    struct http_visit *visit = NEW(struct http_visit);
+    unsigned count = 0;
+    const char *authorization = http_exchange_field(exchange, "Authorization", &count);
+
+    visit->endpoint = endpoint;
+    visit->exchange = exchange;
+    visit->answer.gone = http_visit_on_gone;
+    exchange->data = &visit->answer;
+    visit->check = (struct authority_check){
+        .authority = endpoint->authority,
+        .peer = *exchange->peer,
+        .authorization = count > 1 ? "" : authorization,
+        .done = http_visit_on_checked,
+    };
+    return visit;
+}
+
+/* Whoever comes by a unix socket is known to the kernel. */
+static bool needs_token(const struct http_visit *visit)
+{
+    return visit->endpoint->authority && visit->exchange->peer->family != AF_UNIX;
+}
+
+/* Nobody needs the token any more. It is in the text of the head, which is ours. */
+static void wipe_token(struct http_exchange *exchange)
+{
+    for (unsigned i = 0; i < exchange->head.field_count; i++) {
+        const struct http_field *field = &exchange->head.fields[i];
+
+        if (strcasecmp(field->name, "Authorization") == 0)
+            explicit_bzero((char *)field->value, strlen(field->value));
+    }
+}
+
+void http_visit_begin(struct http_endpoint *endpoint, struct http_exchange *exchange)
+{
+    struct http_visit *visit = http_visit_new(endpoint, exchange);
+    enum outcome outcome = OUTCOME_READY;
+
+    if (needs_token(visit))
+        outcome = authority_check(&visit->check);
+    else
+        peer_format_principal(exchange->peer, visit->check.principal);
+    wipe_token(exchange);
+    if (outcome == OUTCOME_READY)
+        http_visit_admit(visit);
+}
+
+void http_visit_go_on(struct http_exchange *exchange)
+{
+    struct http_visit *visit = CONTAINER_OF(exchange->data, struct http_visit, answer);
+
+    if (visit->state == HTTP_VISIT_ADMITTED)
+        http_visit_serve(visit);
+    else
+        http_visit_set_state(visit, HTTP_VISIT_WHOLE);
+}
