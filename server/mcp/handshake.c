@@ -5,6 +5,7 @@
 #include "server/mcp/request.h"
 #include "server/mcp/result.h"
 #include "server/mcp/server.h"
+#include "server/mcp/subscriptions.h"
 
 /* The version asked for, or the newest that has a handshake. */
 static enum mcp_version handshake_agree(const json_t *requested)

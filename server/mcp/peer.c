@@ -2,6 +2,7 @@
 
 #include "server/mcp/logging.h"
 #include "server/mcp/server.h"
+#include "server/mcp/subscriptions.h"
 #include "server/mcp/task_store.h"
 #include "server/tools/caller.h"
 

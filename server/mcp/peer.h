@@ -1,7 +1,7 @@
 /* The other side of one connection, session or request that stands alone. */
 #pragma once
 
-#include "server/mcp/subscriptions.h"
+#include "server/mcp/subscriber.h"
 #include "server/mcp/version.h"
 
 #include <jansson.h>

@@ -8,32 +8,16 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/list.h"
 #include "base/outcome.h"
 
 #include <jansson.h>
-#include <stddef.h>
 
 struct mcp_peer;
 struct mcp_request;
 struct mcp_server;
 struct subscriptions;
 
-enum {
-    SUBSCRIPTIONS_LISTENERS = 1024, /* most requests that listen at a time */
-    SUBSCRIPTIONS_RESOURCES = 1024, /* most resources that one subscriber watches */
-};
-
-struct subscriber {
-    struct list link;            /* in the server's subscriptions */
-    struct mcp_peer *peer;       /* borrowed: whom it belongs to */
-    struct mcp_request *request; /* borrowed: what listens; NULL: the peer itself */
-    json_t *id;                  /* owned: of that request; NULL: the peer itself */
-    unsigned wanted;             /* a bit for each list */
-    unsigned pending;            /* those of them that it is to be told of */
-    json_t *resources;           /* owned: URI to whether it is to be told of it; NULL: none */
-    json_t *tasks;               /* the same for ids of tasks */
-};
+enum { SUBSCRIPTIONS_LISTENERS = 1024 }; /* most requests that listen at a time */
 
 struct subscriptions *subscriptions_new(struct mcp_server *server);
 
