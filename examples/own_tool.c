@@ -9,9 +9,9 @@
 #include <sys/random.h>
 
 /* The arguments fit the schema below when this is called; 5.0 is an integer, too. */
-static enum outcome throw_dice(struct invocation *call, struct error *err)
+static enum outcome throw_dice(struct invocation *invocation, struct error *err)
 {
-    int count = (int)json_number_value(json_object_get(call->arguments, "count"));
+    int count = (int)json_number_value(json_object_get(invocation->arguments, "count"));
     unsigned char random[100];
     char text[5 * sizeof random] = "";
     size_t length = 0;
@@ -20,7 +20,7 @@ static enum outcome throw_dice(struct invocation *call, struct error *err)
     (void)!getrandom(random, sizeof random, 0); /* so few bytes cannot fail */
     for (int i = 0; i < count; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%d ", random[i] % 6 + 1);
-    invocation_add_text(call, text, length - 1);
+    invocation_add_text(invocation, text, length - 1);
     return OUTCOME_READY;
 }
 

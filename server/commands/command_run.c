@@ -40,20 +40,20 @@ struct command_run {
 };
 
 /* Cancels the run. */
-static void command_run_give_up(struct command_run *invocation, int status)
+static void command_run_give_up(struct command_run *command, int status)
 {
-    if (!invocation->run)
+    if (!command->run)
         return;
-    run_cancel(STEAL_PTR(invocation->run));
-    invocation->status = status;
-    ev_break(invocation->service.loop, EVBREAK_ALL);
+    run_cancel(STEAL_PTR(command->run));
+    command->status = status;
+    ev_break(command->service.loop, EVBREAK_ALL);
 }
 
 static void command_run_on_step(void *data, const struct preparation_step *step)
 {
-    struct command_run *invocation = data;
+    struct command_run *command = data;
 
-    step_display_follow(&invocation->display, &invocation->line, step);
+    step_display_follow(&command->display, &command->line, step);
 }
 
 static void command_run_on_output(void *data, enum process_stream stream, const char *bytes,
@@ -63,17 +63,17 @@ static void command_run_on_output(void *data, enum process_stream stream, const 
         [PROCESS_STDOUT] = STDOUT_FILENO,
         [PROCESS_STDERR] = STDERR_FILENO,
     };
-    struct command_run *invocation = data;
+    struct command_run *command = data;
     struct error err = ERROR_INIT;
 
     if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
         return;
     if (err.number == EPIPE) { /* nobody reads on, as in `pyexecd run FILE | head` */
-        command_run_give_up(invocation, EXIT_SIGNAL_BASE + SIGPIPE);
+        command_run_give_up(command, EXIT_SIGNAL_BASE + SIGPIPE);
         return;
     }
     log_error("cannot pass the output on: %s", err.message);
-    command_run_give_up(invocation, EX_IOERR);
+    command_run_give_up(command, EX_IOERR);
 }
 
 static int command_run_exit_status(const struct run_report *report, json_int_t code)
@@ -98,98 +98,97 @@ static int command_run_conclude(const struct run_report *report, const json_t *s
 
 static void command_run_on_done(void *data, const struct run_report *report)
 {
-    struct command_run *invocation = data;
-    AUTO_JSON json_t *structured = run_result_structured(report, &invocation->setting);
+    struct command_run *command = data;
+    AUTO_JSON json_t *structured = run_result_structured(report, &command->setting);
 
-    invocation->run = NULL;
-    invocation->status = command_run_conclude(report, structured);
-    if (invocation->options->json && command_print_json(structured) != EX_OK)
-        invocation->status = EX_IOERR;
-    ev_break(invocation->service.loop, EVBREAK_ALL);
+    command->run = NULL;
+    command->status = command_run_conclude(report, structured);
+    if (command->options->json && command_print_json(structured) != EX_OK)
+        command->status = EX_IOERR;
+    ev_break(command->service.loop, EVBREAK_ALL);
 }
 
 /* The environment and the time limit that the options ask for. */
-static int choose_setting(struct command_run *invocation, struct error *err)
+static int choose_setting(struct command_run *command, struct error *err)
 {
-    const struct options *options = invocation->options;
+    const struct options *options = command->options;
     const char *name =
-        options->environment ? options->environment : invocation->service.default_environment;
-    struct environment *environment = service_find_environment(&invocation->service, name, err);
+        options->environment ? options->environment : command->service.default_environment;
+    struct environment *environment = service_find_environment(&command->service, name, err);
 
     if (!environment)
         return -1;
     if (options->timeout > environment->settings.max_timeout)
         return error_set(err, ERROR_USAGE, "--timeout %g: environment \"%s\" allows at most %g",
                          options->timeout, name, environment->settings.max_timeout);
-    invocation->setting = (struct run_setting){
+    command->setting = (struct run_setting){
         .environment = environment,
         .timeout = options->timeout > 0 ? options->timeout : environment->settings.timeout,
     };
     return 0;
 }
 
-static int command_run_submit(struct command_run *invocation, const char *code, size_t length,
+static int command_run_submit(struct command_run *command, const char *code, size_t length,
                               struct error *err)
 {
-    if (choose_setting(invocation, err) < 0)
+    if (choose_setting(command, err) < 0)
         return -1;
-    invocation->directory =
-        workplace_open(invocation->service.workplace, "command-line", NULL, err);
-    if (!invocation->directory)
+    command->directory = workplace_open(command->service.workplace, "command-line", NULL, err);
+    if (!command->directory)
         return -1;
-    executor_client_init(&invocation->client);
-    invocation->run =
-        executor_submit(invocation->service.executor,
+    executor_client_init(&command->client);
+    command->run =
+        executor_submit(command->service.executor,
                         &(struct run_request){
-                            .environment = invocation->setting.environment,
-                            .directory = invocation->directory,
-                            .client = &invocation->client,
+                            .environment = command->setting.environment,
+                            .directory = command->directory,
+                            .client = &command->client,
                             .code = code,
                             .code_length = length,
-                            .timeout = invocation->setting.timeout,
-                            .data = invocation,
+                            .timeout = command->setting.timeout,
+                            .data = command,
                             .progress = command_run_on_step,
-                            .output = invocation->options->json ? NULL : command_run_on_output,
+                            .output = command->options->json ? NULL : command_run_on_output,
                             .done = command_run_on_done,
                         },
                         err);
-    return invocation->run ? 0 : -1;
+    return command->run ? 0 : -1;
 }
 
-static void command_run_wait_for_end(struct command_run *invocation)
+static void command_run_wait_for_end(struct command_run *command)
 {
-    struct ev_loop *loop = invocation->service.loop;
+    struct ev_loop *loop = command->service.loop;
     struct interruption interruption;
 
     interruption_start(&interruption, loop);
-    step_display_init(&invocation->display, loop);
-    step_line_init(&invocation->line, invocation->setting.environment->name);
+    step_display_init(&command->display, loop);
+    step_line_init(&command->line, command->setting.environment->name);
     ev_run(loop, 0);
     if (interruption.signal)
-        command_run_give_up(invocation, interruption_status(interruption.signal));
-    step_display_deinit(&invocation->display);
+        command_run_give_up(command, interruption_status(interruption.signal));
+    step_display_deinit(&command->display);
     interruption_stop(&interruption);
 }
 
 /* Runs CODE to its end; returns the exit status. */
-static int command_run_script(struct command_run *invocation, struct config *config,
-                              const char *code, size_t length)
+static int command_run_script(struct command_run *command, struct config *config, const char *code,
+                              size_t length)
 {
-    struct service *service = &invocation->service;
+    struct service *service = &command->service;
     struct error err = ERROR_INIT;
 
     if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
-        command_run_submit(invocation, code, length, &err) == 0)
-        command_run_wait_for_end(invocation);
+        command_run_submit(command, code, length, &err) == 0)
+        command_run_wait_for_end(command);
     else if (config_has_errors(config))
-        invocation->status = command_fail_config(config);
+        command->status = command_fail_config(config);
     else
-        invocation->status = command_fail(&err);
+        command->status = command_fail(&err);
     service_stop(service);
     service_drain(service);
-    working_directory_unref(invocation->directory);
+    working_directory_unref(command->directory);
     service_close(service);
-    return invocation->status;
+    return command->status;
 }
 
 /* The script; owned by the caller, NULL with ERR. */
@@ -202,7 +201,7 @@ static char *command_run_read_script(const char *file, size_t *ret_length, struc
 
 int command_run(const struct options *options)
 {
-    struct command_run invocation = {.options = options};
+    struct command_run command = {.options = options};
     struct error err = ERROR_INIT;
     size_t length;
     AUTO_FREE char *code = command_run_read_script(options->file, &length, &err);
@@ -216,7 +215,7 @@ int command_run(const struct options *options)
     config = command_load_config(options, &status);
     if (!config)
         return status;
-    status = command_run_script(&invocation, config, code, length);
+    status = command_run_script(&command, config, code, length);
     config_free(config);
     return status;
 }

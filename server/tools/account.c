@@ -33,11 +33,11 @@ static const char *error_name(enum error_code code)
     }
 }
 
-static const char *account_outcome_name(const struct invocation *call)
+static const char *account_outcome_name(const struct invocation *invocation)
 {
-    if (call->result.requests)
+    if (invocation->result.requests)
         return "input_required";
-    return call->result.is_error ? "error" : "success";
+    return invocation->result.is_error ? "error" : "success";
 }
 
 static void add_trace(json_t *line, const char *parent)
@@ -57,61 +57,62 @@ static void add_caller(json_t *line, const struct tool_caller *caller)
         json_object_set_new(line, "peer", json_string(caller->label));
 }
 
-static void account_write_line(const struct invocation *call, const char *name, const char *outcome,
-                               const struct error *err)
+static void account_write_line(const struct invocation *invocation, const char *name,
+                               const char *outcome, const struct error *err)
 {
     AUTO_JSON json_t *line = json_object();
 
-    add_caller(line, call->caller);
+    add_caller(line, invocation->caller);
     json_object_set_new(line, "tool", json_string_format("%s", name));
     json_object_set_new(line, "outcome", json_string(outcome));
     if (err)
         json_object_set_new(line, "reason", json_string(error_name(err->code)));
-    if (call->started > 0)
+    if (invocation->started > 0)
         json_object_set_new(line, "ms",
-                            json_real(round((clock_seconds() - call->started) * 1e4) / 10));
-    json_object_update(line, call->notes);
-    add_trace(line, call->trace);
+                            json_real(round((clock_seconds() - invocation->started) * 1e4) / 10));
+    json_object_update(line, invocation->notes);
+    add_trace(line, invocation->trace);
     log_event(LOG_LEVEL_INFO, "call", line);
 }
 
-static void account_write(const struct invocation *call, const char *name, const char *outcome,
-                          const struct error *err)
+static void account_write(const struct invocation *invocation, const char *name,
+                          const char *outcome, const struct error *err)
 {
-    metrics_count(METRIC_TOOL_CALLS, call->entry ? call->name : "unknown", outcome);
+    metrics_count(METRIC_TOOL_CALLS, invocation->entry ? invocation->name : "unknown", outcome);
     if (log_wants(LOG_LEVEL_INFO))
-        account_write_line(call, name, outcome, err);
+        account_write_line(invocation, name, outcome, err);
 }
 
-static bool is_tool(const struct invocation *call)
+static bool is_tool(const struct invocation *invocation)
 {
-    return call->entry->kind == REGISTRY_TOOLS;
+    return invocation->entry->kind == REGISTRY_TOOLS;
 }
 
-void account_end(const struct invocation *call, const struct error *err)
+void account_end(const struct invocation *invocation, const struct error *err)
 {
     if (err && err->code == ERROR_BUSY)
         metrics_count(METRIC_REFUSALS, "busy", NULL);
-    if (is_tool(call))
-        account_write(call, call->name, err ? "failed" : account_outcome_name(call), err);
+    if (is_tool(invocation))
+        account_write(invocation, invocation->name,
+                      err ? "failed" : account_outcome_name(invocation), err);
 }
 
-void account_cancel(const struct invocation *call)
+void account_cancel(const struct invocation *invocation)
 {
-    if (is_tool(call))
-        account_write(call, call->name, "cancelled", NULL);
+    if (is_tool(invocation))
+        account_write(invocation, invocation->name, "cancelled", NULL);
 }
 
-void account_refuse(const struct invocation *call, const char *name, const struct error *err)
+void account_refuse(const struct invocation *invocation, const char *name, const struct error *err)
 {
     if (err->code == ERROR_BUSY)
         metrics_count(METRIC_REFUSALS, "rate_limit", NULL);
-    account_write(call, name, "refused", err);
+    account_write(invocation, name, "refused", err);
 }
 
-void account_note(struct invocation *call, const char *key, json_t *value)
+void account_note(struct invocation *invocation, const char *key, json_t *value)
 {
-    if (!call->notes)
-        call->notes = json_object();
-    json_object_set_new(call->notes, key, value);
+    if (!invocation->notes)
+        invocation->notes = json_object();
+    json_object_set_new(invocation->notes, key, value);
 }

@@ -8,13 +8,14 @@
 
 struct invocation;
 
-/* CALL has ended: its result is there, or ERR. */
-void account_end(const struct invocation *call, const struct error *err);
+/* INVOCATION has ended: its result is there, or ERR. */
+void account_end(const struct invocation *invocation, const struct error *err);
 
-void account_cancel(const struct invocation *call);
+void account_cancel(const struct invocation *invocation);
 
-/* CALL, of what the client calls NAME, was not even started, because of ERR. */
-void account_refuse(const struct invocation *call, const char *name, const struct error *err);
+/* INVOCATION, of what the client calls NAME, was not even started, because of ERR. */
+void account_refuse(const struct invocation *invocation, const char *name, const struct error *err);
 
-/* For tools: the line about CALL says VALUE (taken: a string, number or boolean) under KEY, too. */
-void account_note(struct invocation *call, const char *key, json_t *value);
+/* For tools: the line about INVOCATION says VALUE (taken: a string, number or boolean) under KEY,
+ * too. */
+void account_note(struct invocation *invocation, const char *key, json_t *value);

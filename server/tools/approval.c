@@ -34,7 +34,7 @@ static void approvals_add(struct approvals *approvals, const char *key)
 
 /* Who calls, and where: the same as long as nothing in the configuration of the environment is
  * changed. */
-static void digest_place(const struct invocation *call, const struct environment *environment,
+static void digest_place(const struct invocation *invocation, const struct environment *environment,
                          char ret[DIGEST_TEXT_BYTES])
 {
     char made_from[DIGEST_TEXT_BYTES];
@@ -42,7 +42,7 @@ static void digest_place(const struct invocation *call, const struct environment
 
     environment_digest(environment->definition, &environment->settings, made_from);
     digest_init(&digest);
-    digest_add_string(&digest, call->caller->principal->name);
+    digest_add_string(&digest, invocation->caller->principal->name);
     digest_add_string(&digest, environment->name);
     digest_add_string(&digest, made_from);
     digest_finish(&digest, ret);
@@ -74,20 +74,20 @@ static json_t *approval_form(enum approval_policy policy)
 }
 
 /* Asks what TEXT, whose digest is SHOWN, says; this is the call's question number TRY. */
-static void approval_ask(struct invocation *call, enum approval_policy policy, const char *text,
-                         const char *shown, json_int_t try)
+static void approval_ask(struct invocation *invocation, enum approval_policy policy,
+                         const char *text, const char *shown, json_int_t try)
 {
-    invocation_ask_form(call, KEY, text, approval_form(policy));
-    invocation_keep(call, json_pack("{s:s, s:I}", "shown", shown, "try", try));
+    invocation_ask_form(invocation, KEY, text, approval_form(policy));
+    invocation_keep(invocation, json_pack("{s:s, s:I}", "shown", shown, "try", try));
 }
 
-static void approval_refuse(struct invocation *call, const char *text)
+static void approval_refuse(struct invocation *invocation, const char *text)
 {
-    call->result.is_error = true;
-    invocation_add_text(call, text, strlen(text));
+    invocation->result.is_error = true;
+    invocation_add_text(invocation, text, strlen(text));
 }
 
-static void refuse_declined(struct invocation *call, const json_t *content)
+static void refuse_declined(struct invocation *invocation, const json_t *content)
 {
     const char *reason = json_object_get_string(content, "reason");
     AUTO_FREE char *text =
@@ -96,7 +96,7 @@ static void refuse_declined(struct invocation *call, const json_t *content)
                             4 * REASON_CHARACTERS, reason)
             : memory_copy_string("The user declined to run this code.");
 
-    approval_refuse(call, text);
+    approval_refuse(invocation, text);
 }
 
 enum decision {
@@ -132,24 +132,25 @@ static enum decision read_decision(const json_t *answer)
     return json_is_true(approve) ? DECISION_ACCEPTED : DECISION_DECLINED;
 }
 
-/* The decision about TEXT, whose digest is SHOWN, as CALL has it by now; a question that has not
- * been decided is asked again, a few times. True: it was accepted. */
-static bool approval_decide(struct invocation *call, enum approval_policy policy, const char *text,
-                            const char *shown)
+/* The decision about TEXT, whose digest is SHOWN, as INVOCATION has it by now; a question that has
+ * not been decided is asked again, a few times. True: it was accepted. */
+static bool approval_decide(struct invocation *invocation, enum approval_policy policy,
+                            const char *text, const char *shown)
 {
-    const json_t *answer = invocation_answer(call, KEY);
-    const char *was_shown = json_object_get_string(call->state, "shown");
-    json_int_t tries = json_integer_value(json_object_get(call->state, "try"));
+    const json_t *answer = invocation_answer(invocation, KEY);
+    const char *was_shown = json_object_get_string(invocation->state, "shown");
+    json_int_t tries = json_integer_value(json_object_get(invocation->state, "try"));
     bool is_same = was_shown && strcmp(was_shown, shown) == 0;
     enum decision decision = read_decision(answer);
 
-    account_note(call, "approval", json_string(decision_names[decision]));
+    account_note(invocation, "approval", json_string(decision_names[decision]));
     switch (decision) {
     case DECISION_DECLINED:
-        refuse_declined(call, json_object_get(answer, "content"));
+        refuse_declined(invocation, json_object_get(answer, "content"));
         return false;
     case DECISION_CANCELLED:
-        approval_refuse(call, "No decision was made about running this code; ask again later.");
+        approval_refuse(invocation,
+                        "No decision was made about running this code; ask again later.");
         return false;
     case DECISION_ACCEPTED:
         if (is_same)
@@ -160,15 +161,15 @@ static bool approval_decide(struct invocation *call, enum approval_policy policy
         break;
     }
     if (tries >= TRIES)
-        approval_refuse(call,
+        approval_refuse(invocation,
                         "The client did not answer the question whether this code may run with a "
                         "decision, so it did not run.");
     else
-        approval_ask(call, policy, text, shown, tries + 1);
+        approval_ask(invocation, policy, text, shown, tries + 1);
     return false;
 }
 
-bool approval_settle(struct invocation *call, const struct approval_subject *subject,
+bool approval_settle(struct invocation *invocation, const struct approval_subject *subject,
                      struct approvals *approvals)
 {
     const enum approval_policy policy = subject->environment->settings.approval;
@@ -178,12 +179,12 @@ bool approval_settle(struct invocation *call, const struct approval_subject *sub
 
     if (policy == APPROVAL_NEVER)
         return true;
-    digest_place(call, subject->environment, place);
+    digest_place(invocation, subject->environment, place);
     if (policy == APPROVAL_FIRST && json_object_get(approvals->given, place))
         return true;
     text = approval_text(subject);
     digest_text(text, shown);
-    if (!approval_decide(call, policy, text, shown))
+    if (!approval_decide(invocation, policy, text, shown))
         return false;
     if (policy == APPROVAL_FIRST)
         approvals_add(approvals, place);

@@ -17,8 +17,8 @@ struct approvals {
 
 void approvals_deinit(struct approvals *approvals);
 
-/* True when the script of SUBJECT may run for CALL: no approval is needed, or it was given, which
- * uses it up, or for APPROVAL_FIRST goes to APPROVALS. False: the call is over; its client is
+/* True when the script of SUBJECT may run for INVOCATION: no approval is needed, or it was given,
+ * which uses it up, or for APPROVAL_FIRST goes to APPROVALS. False: the call is over; its client is
  * asked, or the result says why the script does not run. */
-bool approval_settle(struct invocation *call, const struct approval_subject *subject,
+bool approval_settle(struct invocation *invocation, const struct approval_subject *subject,
                      struct approvals *approvals);

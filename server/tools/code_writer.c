@@ -135,12 +135,12 @@ static char *code_writer_write_text(const struct python_settings *settings,
     return text;
 }
 
-static enum outcome code_writer_start(struct invocation *call, struct error *err)
+static enum outcome code_writer_start(struct invocation *invocation, struct error *err)
 {
-    const struct python_host *host = call->data;
+    const struct python_host *host = invocation->data;
     const struct python_settings *settings = &host->settings;
-    const char *name = json_object_get_string(call->arguments, "environment");
-    const char *task = json_object_get_string(call->arguments, "task");
+    const char *name = json_object_get_string(invocation->arguments, "environment");
+    const char *task = json_object_get_string(invocation->arguments, "task");
     const struct environment *environment = NULL;
     AUTO_FREE char *text = NULL;
 
@@ -150,7 +150,7 @@ static enum outcome code_writer_start(struct invocation *call, struct error *err
             return error_set(err, ERROR_INVALID_PARAMS, "there is no environment \"%.64s\"", name);
     }
     text = code_writer_write_text(settings, environment, task);
-    prompt_add_text(call, "user", text);
+    prompt_add_text(invocation, "user", text);
     return OUTCOME_READY;
 }
 

@@ -6,130 +6,133 @@
 
 #include <assert.h>
 
-struct registry_entry *invocation_find(struct invocation *call, const struct registry *registry,
-                                       enum registry_kind kind, const char *key)
+struct registry_entry *invocation_find(struct invocation *invocation,
+                                       const struct registry *registry, enum registry_kind kind,
+                                       const char *key)
 {
     struct registry_entry *entry = registry_find(registry, kind, key);
 
     if (entry) {
-        call->entry = entry_ref(entry);
-        call->name = entry->key;
-        call->data = entry->data;
+        invocation->entry = entry_ref(entry);
+        invocation->name = entry->key;
+        invocation->data = entry->data;
     }
     return entry;
 }
 
-enum outcome invocation_start(struct invocation *call, struct error *err)
+enum outcome invocation_start(struct invocation *invocation, struct error *err)
 {
     enum outcome outcome;
 
-    call->started = clock_seconds();
-    outcome = call->entry->start(call, err);
+    invocation->started = clock_seconds();
+    outcome = invocation->entry->start(invocation, err);
     if (outcome != OUTCOME_PENDING)
-        account_end(call, outcome == OUTCOME_FAILED ? err : NULL);
+        account_end(invocation, outcome == OUTCOME_FAILED ? err : NULL);
     return outcome;
 }
 
-void invocation_cancel(struct invocation *call)
+void invocation_cancel(struct invocation *invocation)
 {
-    assert(call->entry->cancel);
-    call->entry->cancel(call);
-    account_cancel(call);
+    assert(invocation->entry->cancel);
+    invocation->entry->cancel(invocation);
+    account_cancel(invocation);
 }
 
-void invocation_reset(struct invocation *call)
+void invocation_reset(struct invocation *invocation)
 {
-    json_decref(call->result.content);
-    json_decref(call->result.structured);
-    json_decref(call->result.requests);
-    json_decref(call->result.state);
-    call->result = (struct invocation_result){0};
-    json_decref(call->notes);
-    call->notes = NULL;
+    json_decref(invocation->result.content);
+    json_decref(invocation->result.structured);
+    json_decref(invocation->result.requests);
+    json_decref(invocation->result.state);
+    invocation->result = (struct invocation_result){0};
+    json_decref(invocation->notes);
+    invocation->notes = NULL;
 }
 
-void invocation_deinit(struct invocation *call)
+void invocation_deinit(struct invocation *invocation)
 {
-    invocation_reset(call);
-    json_decref(call->normalised);
-    entry_unref(call->entry);
-    *call = (struct invocation){0};
+    invocation_reset(invocation);
+    json_decref(invocation->normalised);
+    entry_unref(invocation->entry);
+    *invocation = (struct invocation){0};
 }
 
-void invocation_finish(struct invocation *call)
+void invocation_finish(struct invocation *invocation)
 {
-    account_end(call, NULL);
-    call->done(call, NULL);
+    account_end(invocation, NULL);
+    invocation->done(invocation, NULL);
 }
 
-void invocation_fail(struct invocation *call, const struct error *err)
+void invocation_fail(struct invocation *invocation, const struct error *err)
 {
-    account_end(call, err);
-    call->done(call, err);
+    account_end(invocation, err);
+    invocation->done(invocation, err);
 }
 
-void invocation_add_text(struct invocation *call, const char *text, size_t length)
+void invocation_add_text(struct invocation *invocation, const char *text, size_t length)
 {
-    if (!call->result.content)
-        call->result.content = json_array();
-    json_array_append_new(call->result.content, json_pack("{s:s, s:o}", "type", "text", "text",
-                                                          json_string_repaired(text, length)));
+    if (!invocation->result.content)
+        invocation->result.content = json_array();
+    json_array_append_new(
+        invocation->result.content,
+        json_pack("{s:s, s:o}", "type", "text", "text", json_string_repaired(text, length)));
 }
 
-void invocation_log(struct invocation *call, enum log_severity level, const char *logger,
+void invocation_log(struct invocation *invocation, enum log_severity level, const char *logger,
                     json_t *data)
 {
-    if (call->log)
-        call->log(call, level, logger ? logger : call->name, data);
+    if (invocation->log)
+        invocation->log(invocation, level, logger ? logger : invocation->name, data);
     else
         json_decref(data);
 }
 
-void invocation_release(struct invocation *call)
+void invocation_release(struct invocation *invocation)
 {
-    if (call->release)
-        call->release(call);
+    if (invocation->release)
+        invocation->release(invocation);
 }
 
-void invocation_ask(struct invocation *call, const char *key, const char *method, json_t *params)
+void invocation_ask(struct invocation *invocation, const char *key, const char *method,
+                    json_t *params)
 {
-    if (!call->result.requests)
-        call->result.requests = json_object();
-    json_object_set_new(call->result.requests, key,
+    if (!invocation->result.requests)
+        invocation->result.requests = json_object();
+    json_object_set_new(invocation->result.requests, key,
                         json_pack("{s:s, s:o}", "method", method, "params", params));
 }
 
-void invocation_ask_form(struct invocation *call, const char *key, const char *message,
+void invocation_ask_form(struct invocation *invocation, const char *key, const char *message,
                          json_t *schema)
 {
-    invocation_ask(call, key, "elicitation/create",
+    invocation_ask(invocation, key, "elicitation/create",
                    json_pack("{s:s, s:s, s:o}", "mode", "form", "message", message,
                              "requestedSchema", schema));
 }
 
-void invocation_ask_page(struct invocation *call, const char *key, const char *message,
+void invocation_ask_page(struct invocation *invocation, const char *key, const char *message,
                          const char *url, const char *id)
 {
-    invocation_ask(call, key, "elicitation/create",
+    invocation_ask(invocation, key, "elicitation/create",
                    json_pack("{s:s, s:s, s:s, s:s}", "mode", "url", "message", message, "url", url,
                              "elicitationId", id));
 }
 
-void invocation_finish_page(struct invocation *call, const char *id)
+void invocation_finish_page(struct invocation *invocation, const char *id)
 {
-    if (call->page_done)
-        call->page_done(call, id);
+    if (invocation->page_done)
+        invocation->page_done(invocation, id);
 }
 
-const json_t *invocation_answer(const struct invocation *call, const char *key)
+const json_t *invocation_answer(const struct invocation *invocation, const char *key)
 {
-    const json_t *answer = json_object_get(call->answers, key);
+    const json_t *answer = json_object_get(invocation->answers, key);
 
     return json_is_object(answer) ? answer : NULL;
 }
 
-void invocation_keep(struct invocation *call, json_t *state)
+void invocation_keep(struct invocation *invocation, json_t *state)
 {
-    json_decref(call->result.state);
-    call->result.state = state;
+    json_decref(invocation->result.state);
+    invocation->result.state = state;
 }

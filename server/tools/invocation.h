@@ -58,19 +58,21 @@ struct invocation {
     bool wants_progress;     /* else `progress` need not be called */
 
     /* PROGRESS rises strictly; TOTAL < 0: unknown; MESSAGE may be NULL. */
-    void (*progress)(struct invocation *call, double progress, double total, const char *message);
+    void (*progress)(struct invocation *invocation, double progress, double total,
+                     const char *message);
 
     /* A log message for the client; DATA (taken) is any JSON. NULL: nobody listens. */
-    void (*log)(struct invocation *call, enum log_severity level, const char *logger, json_t *data);
+    void (*log)(struct invocation *invocation, enum log_severity level, const char *logger,
+                json_t *data);
 
     /* The client may be let go for now; it comes back for the answer. NULL: it cannot. */
-    void (*release)(struct invocation *call);
+    void (*release)(struct invocation *invocation);
 
     /* What the page ID asked for is done. NULL: nobody wants to know. */
-    void (*page_done)(struct invocation *call, const char *id);
+    void (*page_done)(struct invocation *invocation, const char *id);
 
     /* The end of a pending call. ERR is NULL, or the work could not be done at all. */
-    void (*done)(struct invocation *call, const struct error *err);
+    void (*done)(struct invocation *invocation, const struct error *err);
 
     /* Output, valid when start answered READY and in `done`. */
     struct invocation_result result;
@@ -87,64 +89,66 @@ struct invocation {
     double started;               /* monotonic seconds */
 };
 
-/* Finds what is called KEY among those of KIND in REGISTRY, for CALL: its name and data are set,
- * and the entry is kept until invocation_deinit, whatever becomes of the registry. NULL: there is
- * none. Borrowed. */
-struct registry_entry *invocation_find(struct invocation *call, const struct registry *registry,
-                                       enum registry_kind kind, const char *key);
+/* Finds what is called KEY among those of KIND in REGISTRY, for INVOCATION: its name and data are
+ * set, and the entry is kept until invocation_deinit, whatever becomes of the registry. NULL: there
+ * is none. Borrowed. */
+struct registry_entry *invocation_find(struct invocation *invocation,
+                                       const struct registry *registry, enum registry_kind kind,
+                                       const char *key);
 
-/* Starts CALL, whose entry has been found and whose arguments have been checked: begins the work of
- * what is invoked. See outcome.h and struct tool. */
-enum outcome invocation_start(struct invocation *call, struct error *err);
+/* Starts INVOCATION, whose entry has been found and whose arguments have been checked: begins the
+ * work of what is invoked. See outcome.h and struct tool. */
+enum outcome invocation_start(struct invocation *invocation, struct error *err);
 
-/* Ends a pending CALL without an answer. */
-void invocation_cancel(struct invocation *call);
+/* Ends a pending INVOCATION without an answer. */
+void invocation_cancel(struct invocation *invocation);
 
-/* Releases what is in CALL, which must not be pending. */
-void invocation_deinit(struct invocation *call);
+/* Releases what is in INVOCATION, which must not be pending. */
+void invocation_deinit(struct invocation *invocation);
 
-/* The same, but CALL can be started again with what is in its inputs. */
-void invocation_reset(struct invocation *call);
+/* The same, but INVOCATION can be started again with what is in its inputs. */
+void invocation_reset(struct invocation *invocation);
 
-/* For what is invoked: ends a pending CALL whose result has been filled in, or which asks. */
-void invocation_finish(struct invocation *call);
+/* For what is invoked: ends a pending INVOCATION whose result has been filled in, or which asks. */
+void invocation_finish(struct invocation *invocation);
 
 /* The same for one that could not do its work. */
-void invocation_fail(struct invocation *call, const struct error *err);
+void invocation_fail(struct invocation *invocation, const struct error *err);
 
-/* Appends a text block to the content of CALL's result. */
-void invocation_add_text(struct invocation *call, const char *text, size_t length);
+/* Appends a text block to the content of INVOCATION's result. */
+void invocation_add_text(struct invocation *invocation, const char *text, size_t length);
 
-/* Tells the client of CALL something, if it listens at LEVEL. LOGGER names the part that speaks,
- * NULL the whole; DATA (taken) is any JSON, a string as a rule. */
-void invocation_log(struct invocation *call, enum log_severity level, const char *logger,
+/* Tells the client of INVOCATION something, if it listens at LEVEL. LOGGER names the part that
+ * speaks, NULL the whole; DATA (taken) is any JSON, a string as a rule. */
+void invocation_log(struct invocation *invocation, enum log_severity level, const char *logger,
                     json_t *data);
 
-/* Lets the client of CALL go where it can come back for the answer (2025-11-25 over HTTP). */
-void invocation_release(struct invocation *call);
+/* Lets the client of INVOCATION go where it can come back for the answer (2025-11-25 over HTTP). */
+void invocation_release(struct invocation *invocation);
 
 /* Asks the client: METHOD is elicitation/create, sampling/createMessage or roots/list, with PARAMS
  * (taken). The call then ends, and is started again when all that it asked is answered; the answer
  * is found by KEY. */
-void invocation_ask(struct invocation *call, const char *key, const char *method, json_t *params);
+void invocation_ask(struct invocation *invocation, const char *key, const char *method,
+                    json_t *params);
 
 /* Asks the client's user for what SCHEMA (taken) describes: a flat object of strings, numbers,
  * booleans and enumerations. MESSAGE says what for. */
-void invocation_ask_form(struct invocation *call, const char *key, const char *message,
+void invocation_ask_form(struct invocation *invocation, const char *key, const char *message,
                          json_t *schema);
 
 /* Asks the client's user to open URL, for what must not pass through the client; ID names it. */
-void invocation_ask_page(struct invocation *call, const char *key, const char *message,
+void invocation_ask_page(struct invocation *invocation, const char *key, const char *message,
                          const char *url, const char *id);
 
-/* Tells the client of a pending CALL that its user is done with the page ID, so that it need not
- * show it any more. */
-void invocation_finish_page(struct invocation *call, const char *id);
+/* Tells the client of a pending INVOCATION that its user is done with the page ID, so that it need
+ * not show it any more. */
+void invocation_finish_page(struct invocation *invocation, const char *id);
 
 /* What the client answered to what was asked by KEY: the result of that method, an object; NULL: it
  * has not answered. Borrowed. */
-const json_t *invocation_answer(const struct invocation *call, const char *key);
+const json_t *invocation_answer(const struct invocation *invocation, const char *key);
 
 /* Keeps STATE (taken), any JSON, for the next round of a call that asks: it finds it in
- * call->state, and nobody can have changed it. The client can read it. */
-void invocation_keep(struct invocation *call, json_t *state);
+ * invocation->state, and nobody can have changed it. The client can read it. */
+void invocation_keep(struct invocation *invocation, json_t *state);

@@ -95,45 +95,45 @@ int prompt_register(struct registry *registry, const struct prompt *prompt, stru
     return -1;
 }
 
-static int prompt_check_arguments(const struct invocation *call, struct error *err)
+static int prompt_check_arguments(const struct invocation *invocation, struct error *err)
 {
-    const struct prompt *prompt = prompt_of(call->entry);
+    const struct prompt *prompt = prompt_of(invocation->entry);
     const char *key;
     json_t *value;
 
-    json_object_foreach (call->arguments, key, value) {
+    json_object_foreach (invocation->arguments, key, value) {
         if (!json_is_string(value))
             return error_set(err, ERROR_INVALID_PARAMS, "argument %.*s must be a string, not %s",
                              NAME_SHOWN_BYTES, key, json_type_name(value));
     }
     for (const struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {
-        if (argument->required && !json_object_get(call->arguments, argument->name))
+        if (argument->required && !json_object_get(invocation->arguments, argument->name))
             return error_set(err, ERROR_INVALID_PARAMS, "prompt %s needs the argument %s",
                              prompt->name, argument->name);
     }
     return 0;
 }
 
-int prompt_prepare(struct invocation *call, const struct registry *registry, const char *name,
+int prompt_prepare(struct invocation *invocation, const struct registry *registry, const char *name,
                    struct error *err)
 {
-    if (!invocation_find(call, registry, REGISTRY_PROMPTS, name))
+    if (!invocation_find(invocation, registry, REGISTRY_PROMPTS, name))
         return error_set(err, ERROR_INVALID_PARAMS, "there is no prompt \"%.*s\"", NAME_SHOWN_BYTES,
                          name);
-    return prompt_check_arguments(call, err);
+    return prompt_check_arguments(invocation, err);
 }
 
-void prompt_add_message(struct invocation *call, const char *role, json_t *content)
+void prompt_add_message(struct invocation *invocation, const char *role, json_t *content)
 {
-    if (!call->result.content)
-        call->result.content = json_array();
-    json_array_append_new(call->result.content,
+    if (!invocation->result.content)
+        invocation->result.content = json_array();
+    json_array_append_new(invocation->result.content,
                           json_pack("{s:s, s:o}", "role", role, "content", content));
 }
 
-void prompt_add_text(struct invocation *call, const char *role, const char *text)
+void prompt_add_text(struct invocation *invocation, const char *role, const char *text)
 {
     prompt_add_message(
-        call, role,
+        invocation, role,
         json_pack("{s:s, s:o}", "type", "text", "text", json_string_repaired(text, strlen(text))));
 }

@@ -36,12 +36,12 @@ struct prompt {
     const char *description;                                /* copied */
     struct prompt_argument arguments[PROMPT_ARGUMENTS + 1]; /* copied */
     json_t *icons;                                          /* may be NULL; taken */
-    void *data;                                             /* call->data; borrowed */
+    void *data;                                             /* invocation->data; borrowed */
     completion_fn complete;                                 /* may be NULL */
 
     /* As a tool's. The arguments are strings; those that are required are there. */
-    enum outcome (*start)(struct invocation *call, struct error *err);
-    void (*cancel)(struct invocation *call);
+    enum outcome (*start)(struct invocation *invocation, struct error *err);
+    void (*cancel)(struct invocation *invocation);
 };
 
 int prompt_register(struct registry *registry, const struct prompt *prompt, struct error *err);
@@ -49,14 +49,14 @@ int prompt_register(struct registry *registry, const struct prompt *prompt, stru
 /* The prompt that ENTRY, of REGISTRY_PROMPTS, is. Borrowed. */
 const struct prompt *prompt_of(const struct registry_entry *entry);
 
-/* Makes CALL one of the prompt NAME. -1 with ERROR_INVALID_PARAMS: there is none, or its arguments
- * do not fit. */
-int prompt_prepare(struct invocation *call, const struct registry *registry, const char *name,
+/* Makes INVOCATION one of the prompt NAME. -1 with ERROR_INVALID_PARAMS: there is none, or its
+ * arguments do not fit. */
+int prompt_prepare(struct invocation *invocation, const struct registry *registry, const char *name,
                    struct error *err);
 
 /* Appends a message of ROLE ("user" or "assistant") with CONTENT (taken), one block in its newest
- * shape, to the result of CALL. */
-void prompt_add_message(struct invocation *call, const char *role, json_t *content);
+ * shape, to the result of INVOCATION. */
+void prompt_add_message(struct invocation *invocation, const char *role, json_t *content);
 
 /* The same for text. */
-void prompt_add_text(struct invocation *call, const char *role, const char *text);
+void prompt_add_text(struct invocation *invocation, const char *role, const char *text);

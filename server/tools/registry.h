@@ -26,10 +26,10 @@ struct registry_entry {
     enum registry_kind kind;
     const char *key; /* its name, URI or URI template: unique in its kind; the embedding struct's */
     void *data;      /* what was registered with it; borrowed */
-    enum outcome (*start)(struct invocation *call, struct error *err);
-    void (*cancel)(struct invocation *call);    /* or NULL */
-    void (*free)(struct registry_entry *entry); /* frees the struct that embeds it */
-    unsigned references;                        /* private */
+    enum outcome (*start)(struct invocation *invocation, struct error *err);
+    void (*cancel)(struct invocation *invocation); /* or NULL */
+    void (*free)(struct registry_entry *entry);    /* frees the struct that embeds it */
+    unsigned references;                           /* private */
 };
 
 struct registry_entry *entry_ref(struct registry_entry *entry);

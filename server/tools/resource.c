@@ -117,9 +117,9 @@ int resource_register_template(struct registry *registry, const struct resource 
 
 /* Reading */
 
-/* Makes CALL one of the first template that describes URI. The variables in it, or NULL. */
-static json_t *resource_find_template(struct invocation *call, const struct registry *registry,
-                                      const char *uri)
+/* Makes INVOCATION one of the first template that describes URI. The variables in it, or NULL. */
+static json_t *resource_find_template(struct invocation *invocation,
+                                      const struct registry *registry, const char *uri)
 {
     for (size_t i = 0; i < registry_count(registry, REGISTRY_TEMPLATES); i++) {
         const char *template = registry_at(registry, REGISTRY_TEMPLATES, i)->key;
@@ -127,47 +127,48 @@ static json_t *resource_find_template(struct invocation *call, const struct regi
 
         if (!values)
             continue;
-        invocation_find(call, registry, REGISTRY_TEMPLATES, template);
+        invocation_find(invocation, registry, REGISTRY_TEMPLATES, template);
         return values;
     }
     return NULL;
 }
 
-int resource_prepare(struct invocation *call, const struct registry *registry, const char *uri,
-                     struct error *err)
+int resource_prepare(struct invocation *invocation, const struct registry *registry,
+                     const char *uri, struct error *err)
 {
-    if (invocation_find(call, registry, REGISTRY_RESOURCES, uri))
-        call->normalised = json_object();
+    if (invocation_find(invocation, registry, REGISTRY_RESOURCES, uri))
+        invocation->normalised = json_object();
     else
-        call->normalised = resource_find_template(call, registry, uri);
-    if (!call->normalised)
+        invocation->normalised = resource_find_template(invocation, registry, uri);
+    if (!invocation->normalised)
         return error_set(err, ERROR_UNKNOWN_RESOURCE, "%.*s", URI_SHOWN_BYTES, uri);
-    json_object_set_new(call->normalised, "uri", json_string(uri));
-    call->arguments = call->normalised;
+    json_object_set_new(invocation->normalised, "uri", json_string(uri));
+    invocation->arguments = invocation->normalised;
     return 0;
 }
 
-static void add_contents(struct invocation *call, const char *uri, const char *mime_type,
+static void add_contents(struct invocation *invocation, const char *uri, const char *mime_type,
                          const char *member, json_t *value)
 {
     if (!mime_type)
-        mime_type = resource_of(call->entry)->mime_type;
-    if (!call->result.content)
-        call->result.content = json_array();
-    json_array_append_new(call->result.content, json_pack("{s:s, s:s*, s:o}", "uri", uri,
-                                                          "mimeType", mime_type, member, value));
+        mime_type = resource_of(invocation->entry)->mime_type;
+    if (!invocation->result.content)
+        invocation->result.content = json_array();
+    json_array_append_new(
+        invocation->result.content,
+        json_pack("{s:s, s:s*, s:o}", "uri", uri, "mimeType", mime_type, member, value));
 }
 
-void resource_add_text(struct invocation *call, const char *uri, const char *mime_type,
+void resource_add_text(struct invocation *invocation, const char *uri, const char *mime_type,
                        const char *text, size_t length)
 {
-    add_contents(call, uri, mime_type, "text", json_string_repaired(text, length));
+    add_contents(invocation, uri, mime_type, "text", json_string_repaired(text, length));
 }
 
-void resource_add_bytes(struct invocation *call, const char *uri, const char *mime_type,
+void resource_add_bytes(struct invocation *invocation, const char *uri, const char *mime_type,
                         const void *bytes, size_t length)
 {
     AUTO_FREE char *text = base64_encode(BASE64_STANDARD, bytes, length);
 
-    add_contents(call, uri, mime_type, "blob", json_string(text));
+    add_contents(invocation, uri, mime_type, "blob", json_string(text));
 }

@@ -27,12 +27,12 @@ struct resource {
     json_t *annotations;     /* audience, priority, lastModified; may be NULL; taken */
     json_t *icons;           /* may be NULL; taken */
     json_int_t size;         /* bytes; of a resource, -1: not told */
-    void *data;              /* call->data; borrowed */
+    void *data;              /* invocation->data; borrowed */
     completion_fn complete;  /* of a template's variables; may be NULL */
 
-    /* As a tool's. call->arguments has `uri` and, of a template, its variables, decoded. */
-    enum outcome (*start)(struct invocation *call, struct error *err);
-    void (*cancel)(struct invocation *call);
+    /* As a tool's. invocation->arguments has `uri` and, of a template, its variables, decoded. */
+    enum outcome (*start)(struct invocation *invocation, struct error *err);
+    void (*cancel)(struct invocation *invocation);
 };
 
 int resource_register(struct registry *registry, const struct resource *resource,
@@ -43,13 +43,13 @@ int resource_register_template(struct registry *registry, const struct resource 
 /* The resource that ENTRY, of REGISTRY_RESOURCES or REGISTRY_TEMPLATES, is. Borrowed. */
 const struct resource *resource_of(const struct registry_entry *entry);
 
-/* Makes CALL one of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is none. */
-int resource_prepare(struct invocation *call, const struct registry *registry, const char *uri,
-                     struct error *err);
+/* Makes INVOCATION one of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is none. */
+int resource_prepare(struct invocation *invocation, const struct registry *registry,
+                     const char *uri, struct error *err);
 
-/* Appends contents to the result of CALL: TEXT, or BYTES, which are carried as base64. MIME_TYPE
- * may be NULL: the resource's. */
-void resource_add_text(struct invocation *call, const char *uri, const char *mime_type,
+/* Appends contents to the result of INVOCATION: TEXT, or BYTES, which are carried as base64.
+ * MIME_TYPE may be NULL: the resource's. */
+void resource_add_text(struct invocation *invocation, const char *uri, const char *mime_type,
                        const char *text, size_t length);
-void resource_add_bytes(struct invocation *call, const char *uri, const char *mime_type,
+void resource_add_bytes(struct invocation *invocation, const char *uri, const char *mime_type,
                         const void *bytes, size_t length);

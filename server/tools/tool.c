@@ -214,38 +214,40 @@ static json_t *drop_nulls(json_t *arguments, const json_t *schema)
     return normalised;
 }
 
-static void tool_normalise(struct invocation *call)
+static void tool_normalise(struct invocation *invocation)
 {
-    call->normalised = call->arguments
-                           ? drop_nulls(call->arguments, tool_of(call->entry)->input_schema)
-                           : json_object();
-    call->arguments = call->normalised;
+    invocation->normalised =
+        invocation->arguments
+            ? drop_nulls(invocation->arguments, tool_of(invocation->entry)->input_schema)
+            : json_object();
+    invocation->arguments = invocation->normalised;
 }
 
-static int tool_check_arguments(const struct invocation *call, struct error *err)
+static int tool_check_arguments(const struct invocation *invocation, struct error *err)
 {
     struct misfits misfits = {.whole = "the call", .prefix = ""};
 
-    schema_validate(tool_input_schema(call->entry), call->arguments, misfits_on_problem, &misfits);
+    schema_validate(tool_input_schema(invocation->entry), invocation->arguments, misfits_on_problem,
+                    &misfits);
     return misfits_tell(&misfits, "arguments do not fit", err);
 }
 
 /* Calls */
 
-static int tool_prepare_call(struct invocation *call, const struct registry *registry,
+static int tool_prepare_call(struct invocation *invocation, const struct registry *registry,
                              const char *name, struct error *err)
 {
-    if (!invocation_find(call, registry, REGISTRY_TOOLS, name))
+    if (!invocation_find(invocation, registry, REGISTRY_TOOLS, name))
         return error_set(err, ERROR_UNKNOWN_TOOL, "%.*s", NAME_SHOWN_BYTES, name);
-    tool_normalise(call);
-    return tool_check_arguments(call, err);
+    tool_normalise(invocation);
+    return tool_check_arguments(invocation, err);
 }
 
-int tool_prepare(struct invocation *call, const struct registry *registry, const char *name,
+int tool_prepare(struct invocation *invocation, const struct registry *registry, const char *name,
                  struct error *err)
 {
-    if (tool_prepare_call(call, registry, name, err) == 0)
+    if (tool_prepare_call(invocation, registry, name, err) == 0)
         return 0;
-    account_refuse(call, name, err);
+    account_refuse(invocation, name, err);
     return -1;
 }

@@ -33,21 +33,21 @@ struct tool {
     json_t *output_schema;   /* of the structured content; may be NULL; taken */
     json_t *annotations;     /* hints: readOnlyHint, destructiveHint, ...; may be NULL; taken */
     json_t *icons;           /* array of {src, mimeType, sizes}; may be NULL; taken */
-    void *data;              /* the tool's own: call->data; borrowed */
+    void *data;              /* the tool's own: invocation->data; borrowed */
 
     enum tool_task_support task_support;
     double task_after; /* seconds that a call is answered directly before it becomes a task, where
                           the server decides (2026-07-28) */
 
-    /* Begins CALL, whose arguments fit the input schema; what is an integer there may be a real
-     * here (5.0), so read it with json_number_value. READY: call->result is filled in, or something
-     * was asked of the client, and then it is begun again with the answers; PENDING:
+    /* Begins INVOCATION, whose arguments fit the input schema; what is an integer there may be a
+     * real here (5.0), so read it with json_number_value. READY: invocation->result is filled in,
+     * or something was asked of the client, and then it is begun again with the answers; PENDING:
      * invocation_finish or invocation_fail comes later, never from inside start. See outcome.h. */
-    enum outcome (*start)(struct invocation *call, struct error *err);
+    enum outcome (*start)(struct invocation *invocation, struct error *err);
 
     /* The caller has lost interest in a pending call: neither must come any more. May be NULL for a
      * tool that never answers PENDING. */
-    void (*cancel)(struct invocation *call);
+    void (*cancel)(struct invocation *invocation);
 };
 
 /* Adds TOOL; a second one of the same name, a bad name or a schema that cannot be compiled is an
@@ -71,8 +71,8 @@ const struct schema *tool_input_schema(const struct registry_entry *entry);
  * NULL. */
 const json_t *tool_headers(const struct registry_entry *entry);
 
-/* Makes CALL one of the tool NAME: drops explicit nulls from its arguments and checks them. -1 with
- * ERROR_UNKNOWN_TOOL: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the message names
- * every misfit. invocation_start comes next. */
-int tool_prepare(struct invocation *call, const struct registry *registry, const char *name,
+/* Makes INVOCATION one of the tool NAME: drops explicit nulls from its arguments and checks them.
+ * -1 with ERROR_UNKNOWN_TOOL: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the
+ * message names every misfit. invocation_start comes next. */
+int tool_prepare(struct invocation *invocation, const struct registry *registry, const char *name,
                  struct error *err);

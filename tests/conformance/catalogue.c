@@ -54,7 +54,7 @@ void catalogue_add_tool(struct registry *registry, const struct tool *tool, cons
     assert(failed == 0);
 }
 
-void catalogue_answer(struct invocation *call, const char *format, ...)
+void catalogue_answer(struct invocation *invocation, const char *format, ...)
 {
     AUTO_FREE char *text = NULL;
     va_list arguments;
@@ -62,7 +62,7 @@ void catalogue_answer(struct invocation *call, const char *format, ...)
     va_start(arguments, format);
     text = memory_format_list(format, arguments);
     va_end(arguments);
-    invocation_add_text(call, text, strlen(text));
+    invocation_add_text(invocation, text, strlen(text));
 }
 
 json_t *catalogue_image(void)

@@ -31,7 +31,7 @@ json_t *catalogue_object(const char *properties);
 void catalogue_add_tool(struct registry *registry, const struct tool *tool, const char *properties);
 
 /* A whole answer in one line. */
-void catalogue_answer(struct invocation *call, const char *format, ...)
+void catalogue_answer(struct invocation *invocation, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A picture, as a content block. New reference. */

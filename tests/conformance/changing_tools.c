@@ -9,23 +9,23 @@
 
 static const char CHANGING[] = "test_comes_and_goes";
 
-static enum outcome say_hello(struct invocation *call, struct error *err)
+static enum outcome say_hello(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    catalogue_answer(call, "Hello.");
+    catalogue_answer(invocation, "Hello.");
     return OUTCOME_READY;
 }
 
-static enum outcome prompt_hello(struct invocation *call, struct error *err)
+static enum outcome prompt_hello(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    prompt_add_text(call, "user", "Say hello.");
+    prompt_add_text(invocation, "user", "Say hello.");
     return OUTCOME_READY;
 }
 
-static enum outcome change_tools(struct invocation *call, struct error *err)
+static enum outcome change_tools(struct invocation *invocation, struct error *err)
 {
-    struct registry *registry = call->data;
+    struct registry *registry = invocation->data;
 
     (void)err;
     if (registry_find(registry, REGISTRY_TOOLS, CHANGING))
@@ -36,29 +36,29 @@ static enum outcome change_tools(struct invocation *call, struct error *err)
                                           .description = "Is not always there.",
                                           .start = say_hello},
                            NULL);
-    catalogue_answer(call, "Changed.");
+    catalogue_answer(invocation, "Changed.");
     return OUTCOME_READY;
 }
 
-static enum outcome change_prompts(struct invocation *call, struct error *err)
+static enum outcome change_prompts(struct invocation *invocation, struct error *err)
 {
     static const struct prompt PROMPT = {
         .name = CHANGING, .description = "Is not always there.", .start = prompt_hello};
-    struct registry *registry = call->data;
+    struct registry *registry = invocation->data;
 
     if (registry_find(registry, REGISTRY_PROMPTS, CHANGING))
         registry_remove(registry, REGISTRY_PROMPTS, CHANGING);
     else if (prompt_register(registry, &PROMPT, err) < 0)
         return OUTCOME_FAILED;
-    catalogue_answer(call, "Changed.");
+    catalogue_answer(invocation, "Changed.");
     return OUTCOME_READY;
 }
 
-static enum outcome change_resource(struct invocation *call, struct error *err)
+static enum outcome change_resource(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    registry_update(call->data, "test://watched-resource");
-    catalogue_answer(call, "Changed.");
+    registry_update(invocation->data, "test://watched-resource");
+    catalogue_answer(invocation, "Changed.");
     return OUTCOME_READY;
 }
 

@@ -7,44 +7,44 @@
 
 #include <string.h>
 
-static enum outcome say_text(struct invocation *call, struct error *err)
+static enum outcome say_text(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    catalogue_answer(call, "This is a simple text response for testing.");
+    catalogue_answer(invocation, "This is a simple text response for testing.");
     return OUTCOME_READY;
 }
 
-static enum outcome show_image(struct invocation *call, struct error *err)
+static enum outcome show_image(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    call->result.content = json_pack("[o]", catalogue_image());
+    invocation->result.content = json_pack("[o]", catalogue_image());
     return OUTCOME_READY;
 }
 
-static enum outcome play_audio(struct invocation *call, struct error *err)
+static enum outcome play_audio(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    call->result.content =
+    invocation->result.content =
         catalogue_json("[{'type': 'audio', 'mimeType': 'audio/wav', 'data': "
                        "'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='}]");
     return OUTCOME_READY;
 }
 
-static enum outcome embed_resource(struct invocation *call, struct error *err)
+static enum outcome embed_resource(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    call->result.content = catalogue_json(
+    invocation->result.content = catalogue_json(
         "[{'type': 'resource', 'resource': {'uri': 'test://embedded-resource',"
         "  'mimeType': 'text/plain', 'text': 'This is an embedded resource content.'}}]");
     return OUTCOME_READY;
 }
 
-static enum outcome mix_content(struct invocation *call, struct error *err)
+static enum outcome mix_content(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    catalogue_answer(call, "Multiple content types test:");
-    json_array_append_new(call->result.content, catalogue_image());
-    json_array_append_new(call->result.content,
+    catalogue_answer(invocation, "Multiple content types test:");
+    json_array_append_new(invocation->result.content, catalogue_image());
+    json_array_append_new(invocation->result.content,
                           json_pack("{s:s, s:{s:s, s:s, s:s}}", "type", "resource", "resource",
                                     "uri", "test://mixed-content-resource", "mimeType",
                                     "application/json", "text",
@@ -52,27 +52,28 @@ static enum outcome mix_content(struct invocation *call, struct error *err)
     return OUTCOME_READY;
 }
 
-static enum outcome fail(struct invocation *call, struct error *err)
+static enum outcome fail(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    catalogue_answer(call, "This tool intentionally returns an error for testing");
-    call->result.is_error = true;
+    catalogue_answer(invocation, "This tool intentionally returns an error for testing");
+    invocation->result.is_error = true;
     return OUTCOME_READY;
 }
 
-static enum outcome greet(struct invocation *call, struct error *err)
+static enum outcome greet(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    catalogue_answer(call, "Hello, %s!", json_object_get_string(call->arguments, "name"));
+    catalogue_answer(invocation, "Hello, %s!",
+                     json_object_get_string(invocation->arguments, "name"));
     return OUTCOME_READY;
 }
 
-static enum outcome repeat_arguments(struct invocation *call, struct error *err)
+static enum outcome repeat_arguments(struct invocation *invocation, struct error *err)
 {
-    char *text = json_dumps(call->arguments, JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_dumps(invocation->arguments, JSON_COMPACT | JSON_SORT_KEYS);
 
     (void)err;
-    catalogue_answer(call, "%s", text);
+    catalogue_answer(invocation, "%s", text);
     free(text);
     return OUTCOME_READY;
 }

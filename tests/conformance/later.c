@@ -8,38 +8,39 @@
 
 struct wait {
     struct ev_timer timer;
-    struct invocation *call; /* borrowed; its `work` is this */
-    void (*step)(struct invocation *call);
+    struct invocation *invocation; /* borrowed; its `work` is this */
+    void (*step)(struct invocation *invocation);
 };
 
-void later_cancel(struct invocation *call)
+void later_cancel(struct invocation *invocation)
 {
-    struct wait *wait = call->work;
+    struct wait *wait = invocation->work;
 
     ev_timer_stop(EV_DEFAULT, &wait->timer);
     free(wait);
-    call->work = NULL;
+    invocation->work = NULL;
 }
 
 static void on_time(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct wait *wait = CONTAINER_OF(timer, struct wait, timer);
-    struct invocation *call = wait->call;
+    struct invocation *invocation = wait->invocation;
     void (*step)(struct invocation *) = wait->step;
 
     (void)loop;
     (void)events;
-    later_cancel(call);
-    step(call);
+    later_cancel(invocation);
+    step(invocation);
 }
 
-enum outcome later(struct invocation *call, double seconds, void (*step)(struct invocation *call))
+enum outcome later(struct invocation *invocation, double seconds,
+                   void (*step)(struct invocation *invocation))
 {
     struct wait *wait = NEW(struct wait);
 
-    wait->call = call;
+    wait->invocation = invocation;
     wait->step = step;
-    call->work = wait;
+    invocation->work = wait;
     ev_timer_init(&wait->timer, on_time, seconds, 0);
     ev_timer_start(EV_DEFAULT, &wait->timer);
     return OUTCOME_PENDING;

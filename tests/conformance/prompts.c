@@ -8,57 +8,58 @@
 
 #include <assert.h>
 
-static const char *argument(const struct invocation *call, const char *name)
+static const char *argument(const struct invocation *invocation, const char *name)
 {
-    return json_object_get_string(call->arguments, name);
+    return json_object_get_string(invocation->arguments, name);
 }
 
-static enum outcome simple(struct invocation *call, struct error *err)
+static enum outcome simple(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    prompt_add_text(call, "user", "This is a simple prompt for testing.");
+    prompt_add_text(invocation, "user", "This is a simple prompt for testing.");
     return OUTCOME_READY;
 }
 
-static enum outcome with_arguments(struct invocation *call, struct error *err)
+static enum outcome with_arguments(struct invocation *invocation, struct error *err)
 {
-    AUTO_FREE char *text = memory_format("Prompt with arguments: arg1='%s', arg2='%s'",
-                                         argument(call, "arg1"), argument(call, "arg2"));
+    AUTO_FREE char *text =
+        memory_format("Prompt with arguments: arg1='%s', arg2='%s'", argument(invocation, "arg1"),
+                      argument(invocation, "arg2"));
 
     (void)err;
-    prompt_add_text(call, "user", text);
+    prompt_add_text(invocation, "user", text);
     return OUTCOME_READY;
 }
 
-static enum outcome with_resource(struct invocation *call, struct error *err)
+static enum outcome with_resource(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    prompt_add_message(call, "user",
+    prompt_add_message(invocation, "user",
                        json_pack("{s:s, s:{s:s, s:s, s:s}}", "type", "resource", "resource", "uri",
-                                 argument(call, "resourceUri"), "mimeType", "text/plain", "text",
-                                 "Embedded resource content for testing."));
-    prompt_add_text(call, "user", "Please process the embedded resource above.");
+                                 argument(invocation, "resourceUri"), "mimeType", "text/plain",
+                                 "text", "Embedded resource content for testing."));
+    prompt_add_text(invocation, "user", "Please process the embedded resource above.");
     return OUTCOME_READY;
 }
 
-static enum outcome with_image(struct invocation *call, struct error *err)
+static enum outcome with_image(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    prompt_add_message(call, "user", catalogue_image());
-    prompt_add_text(call, "user", "Please analyze the image above.");
+    prompt_add_message(invocation, "user", catalogue_image());
+    prompt_add_text(invocation, "user", "Please analyze the image above.");
     return OUTCOME_READY;
 }
 
-static enum outcome with_question(struct invocation *call, struct error *err)
+static enum outcome with_question(struct invocation *invocation, struct error *err)
 {
-    const json_t *answer = invocation_answer(call, "user_context");
+    const json_t *answer = invocation_answer(invocation, "user_context");
     const char *context = json_object_get_string(json_object_get(answer, "content"), "context");
 
     (void)err;
     if (context)
-        prompt_add_text(call, "user", context);
+        prompt_add_text(invocation, "user", context);
     else
-        invocation_ask_form(call, "user_context", "What is this about?",
+        invocation_ask_form(invocation, "user_context", "What is this about?",
                             catalogue_object("{'context': {'type': 'string'}}"));
     return OUTCOME_READY;
 }

@@ -9,38 +9,38 @@
 #include <assert.h>
 #include <string.h>
 
-static void add_text(struct invocation *call, const char *text)
+static void add_text(struct invocation *invocation, const char *text)
 {
-    resource_add_text(call, json_object_get_string(call->arguments, "uri"), NULL, text,
+    resource_add_text(invocation, json_object_get_string(invocation->arguments, "uri"), NULL, text,
                       strlen(text));
 }
 
-static enum outcome read_text(struct invocation *call, struct error *err)
+static enum outcome read_text(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    add_text(call, "This is the content of the static text resource.");
+    add_text(invocation, "This is the content of the static text resource.");
     return OUTCOME_READY;
 }
 
-static enum outcome read_bytes(struct invocation *call, struct error *err)
+static enum outcome read_bytes(struct invocation *invocation, struct error *err)
 {
     static const unsigned char PNG[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
     (void)err;
-    resource_add_bytes(call, "test://static-binary", NULL, PNG, sizeof PNG);
+    resource_add_bytes(invocation, "test://static-binary", NULL, PNG, sizeof PNG);
     return OUTCOME_READY;
 }
 
-static enum outcome read_watched(struct invocation *call, struct error *err)
+static enum outcome read_watched(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    add_text(call, "This changes when test_trigger_resource_update says so.");
+    add_text(invocation, "This changes when test_trigger_resource_update says so.");
     return OUTCOME_READY;
 }
 
-static enum outcome read_from_template(struct invocation *call, struct error *err)
+static enum outcome read_from_template(struct invocation *invocation, struct error *err)
 {
-    const char *id = json_object_get_string(call->arguments, "id");
+    const char *id = json_object_get_string(invocation->arguments, "id");
     AUTO_FREE char *data = memory_format("Data for ID: %s", id);
     AUTO_JSON json_t *value =
         json_pack("{s:s, s:b, s:s}", "id", id, "templateTest", true, "data", data);
@@ -48,7 +48,7 @@ static enum outcome read_from_template(struct invocation *call, struct error *er
 
     if (!text)
         return error_set(err, ERROR_INTERNAL, "cannot be told as JSON");
-    add_text(call, text);
+    add_text(invocation, text);
     return OUTCOME_READY;
 }
 

@@ -10,107 +10,108 @@
 /* Long enough for a call to have become a task. */
 #define MOMENT_SECONDS 0.1
 
-static void compute(struct invocation *call)
+static void compute(struct invocation *invocation)
 {
-    const char *label = json_object_get_string(call->arguments, "label");
+    const char *label = json_object_get_string(invocation->arguments, "label");
 
-    catalogue_answer(call, "Computed %s.", label ? label : "it");
-    invocation_finish(call);
+    catalogue_answer(invocation, "Computed %s.", label ? label : "it");
+    invocation_finish(invocation);
 }
 
-static enum outcome start_computing(struct invocation *call, struct error *err)
-{
-    (void)err;
-    return later(call, json_number_value(json_object_get(call->arguments, "seconds")), compute);
-}
-
-static void fail_job(struct invocation *call)
-{
-    catalogue_answer(call, "The job has failed.");
-    call->result.is_error = true;
-    invocation_finish(call);
-}
-
-static enum outcome start_failing(struct invocation *call, struct error *err)
+static enum outcome start_computing(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    return later(call, MOMENT_SECONDS, fail_job);
+    return later(invocation, json_number_value(json_object_get(invocation->arguments, "seconds")),
+                 compute);
 }
 
-static void break_job(struct invocation *call)
+static void fail_job(struct invocation *invocation)
+{
+    catalogue_answer(invocation, "The job has failed.");
+    invocation->result.is_error = true;
+    invocation_finish(invocation);
+}
+
+static enum outcome start_failing(struct invocation *invocation, struct error *err)
+{
+    (void)err;
+    return later(invocation, MOMENT_SECONDS, fail_job);
+}
+
+static void break_job(struct invocation *invocation)
 {
     struct error err = ERROR_INIT;
 
     error_set(&err, ERROR_INTERNAL, "the job has broken the server");
-    invocation_fail(call, &err);
+    invocation_fail(invocation, &err);
 }
 
-static enum outcome start_breaking(struct invocation *call, struct error *err)
+static enum outcome start_breaking(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    return later(call, MOMENT_SECONDS, break_job);
+    return later(invocation, MOMENT_SECONDS, break_job);
 }
 
-static void ask_to_delete(struct invocation *call)
+static void ask_to_delete(struct invocation *invocation)
 {
-    invocation_ask_form(call, "confirm", "Really delete it?",
+    invocation_ask_form(invocation, "confirm", "Really delete it?",
                         catalogue_object("{'confirm': {'type': 'boolean'}}"));
-    invocation_finish(call);
+    invocation_finish(invocation);
 }
 
-static enum outcome start_deleting(struct invocation *call, struct error *err)
+static enum outcome start_deleting(struct invocation *invocation, struct error *err)
 {
-    const json_t *answer = json_object_get(invocation_answer(call, "confirm"), "content");
-    const char *name = json_object_get_string(call->arguments, "filename");
+    const json_t *answer = json_object_get(invocation_answer(invocation, "confirm"), "content");
+    const char *name = json_object_get_string(invocation->arguments, "filename");
 
     (void)err;
     if (!answer)
-        return later(call, MOMENT_SECONDS, ask_to_delete);
+        return later(invocation, MOMENT_SECONDS, ask_to_delete);
     if (json_is_true(json_object_get(answer, "confirm")))
-        catalogue_answer(call, "Deleted %s.", name);
+        catalogue_answer(invocation, "Deleted %s.", name);
     else
-        catalogue_answer(call, "Kept %s.", name);
+        catalogue_answer(invocation, "Kept %s.", name);
     return OUTCOME_READY;
 }
 
-static void ask_two_things(struct invocation *call)
+static void ask_two_things(struct invocation *invocation)
 {
     static const char *const KEYS[] = {"first", "second"};
 
     for (size_t i = 0; i < ARRAY_SIZE(KEYS); i++)
-        invocation_ask_form(call, KEYS[i], "What is the name?",
+        invocation_ask_form(invocation, KEYS[i], "What is the name?",
                             catalogue_object("{'name': {'type': 'string'}}"));
-    invocation_finish(call);
+    invocation_finish(invocation);
 }
 
-static enum outcome start_gathering(struct invocation *call, struct error *err)
+static enum outcome start_gathering(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    if (!invocation_answer(call, "first") || !invocation_answer(call, "second"))
-        return later(call, MOMENT_SECONDS, ask_two_things);
-    catalogue_answer(call, "Both are answered.");
+    if (!invocation_answer(invocation, "first") || !invocation_answer(invocation, "second"))
+        return later(invocation, MOMENT_SECONDS, ask_two_things);
+    catalogue_answer(invocation, "Both are answered.");
     return OUTCOME_READY;
 }
 
-static const char *user_name(const struct invocation *call)
+static const char *user_name(const struct invocation *invocation)
 {
-    return json_object_get_string(json_object_get(invocation_answer(call, "user_name"), "content"),
-                                  "name");
+    return json_object_get_string(
+        json_object_get(invocation_answer(invocation, "user_name"), "content"), "name");
 }
 
-static void greet_at_last(struct invocation *call)
+static void greet_at_last(struct invocation *invocation)
 {
-    catalogue_answer(call, "Hello at last, %s!", user_name(call));
-    invocation_finish(call);
+    catalogue_answer(invocation, "Hello at last, %s!", user_name(invocation));
+    invocation_finish(invocation);
 }
 
 /* What it asks before its work is asked of whoever calls, not of a task. */
-static enum outcome start_asking(struct invocation *call, struct error *err)
+static enum outcome start_asking(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    if (user_name(call))
-        return later(call, MOMENT_SECONDS, greet_at_last);
-    invocation_ask_form(call, "user_name", "What is your name?",
+    if (user_name(invocation))
+        return later(invocation, MOMENT_SECONDS, greet_at_last);
+    invocation_ask_form(invocation, "user_name", "What is your name?",
                         catalogue_object("{'name': {'type': 'string'}}"));
     return OUTCOME_READY;
 }

@@ -9,73 +9,74 @@
 
 enum { MILLISECONDS_APART = 50, RECONNECT_MILLISECONDS = 100 };
 
-static enum outcome a_little_later(struct invocation *call, void (*step)(struct invocation *call))
+static enum outcome a_little_later(struct invocation *invocation,
+                                   void (*step)(struct invocation *invocation))
 {
-    return later(call, MILLISECONDS_APART / 1e3, step);
+    return later(invocation, MILLISECONDS_APART / 1e3, step);
 }
 
-static void log_info(struct invocation *call, const char *text)
+static void log_info(struct invocation *invocation, const char *text)
 {
-    invocation_log(call, SEVERITY_INFO, NULL, json_string(text));
+    invocation_log(invocation, SEVERITY_INFO, NULL, json_string(text));
 }
 
 /* Progress */
 
-static void progress_end(struct invocation *call)
+static void progress_end(struct invocation *invocation)
 {
-    call->progress(call, 100, 100, "Completed");
-    catalogue_answer(call, "Told of the progress.");
-    invocation_finish(call);
+    invocation->progress(invocation, 100, 100, "Completed");
+    catalogue_answer(invocation, "Told of the progress.");
+    invocation_finish(invocation);
 }
 
-static void progress_middle(struct invocation *call)
+static void progress_middle(struct invocation *invocation)
 {
-    call->progress(call, 50, 100, "Half of it");
-    (void)a_little_later(call, progress_end);
+    invocation->progress(invocation, 50, 100, "Half of it");
+    (void)a_little_later(invocation, progress_end);
 }
 
-static enum outcome progress_start(struct invocation *call, struct error *err)
+static enum outcome progress_start(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    call->progress(call, 0, 100, "Started");
-    return a_little_later(call, progress_middle);
+    invocation->progress(invocation, 0, 100, "Started");
+    return a_little_later(invocation, progress_middle);
 }
 
 /* Log messages */
 
-static void log_end(struct invocation *call)
+static void log_end(struct invocation *invocation)
 {
-    log_info(call, "Tool execution completed");
-    catalogue_answer(call, "Logged.");
-    invocation_finish(call);
+    log_info(invocation, "Tool execution completed");
+    catalogue_answer(invocation, "Logged.");
+    invocation_finish(invocation);
 }
 
-static void log_middle(struct invocation *call)
+static void log_middle(struct invocation *invocation)
 {
-    log_info(call, "Tool processing data");
-    (void)a_little_later(call, log_end);
+    log_info(invocation, "Tool processing data");
+    (void)a_little_later(invocation, log_end);
 }
 
-static enum outcome log_start(struct invocation *call, struct error *err)
+static enum outcome log_start(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    log_info(call, "Tool execution started");
-    return a_little_later(call, log_middle);
+    log_info(invocation, "Tool execution started");
+    return a_little_later(invocation, log_middle);
 }
 
 /* Letting the client go */
 
-static void reconnection_end(struct invocation *call)
+static void reconnection_end(struct invocation *invocation)
 {
-    catalogue_answer(call, "The client came back for this.");
-    invocation_finish(call);
+    catalogue_answer(invocation, "The client came back for this.");
+    invocation_finish(invocation);
 }
 
-static enum outcome reconnection_start(struct invocation *call, struct error *err)
+static enum outcome reconnection_start(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    invocation_release(call);
-    return later(call, RECONNECT_MILLISECONDS / 1e3, reconnection_end);
+    invocation_release(invocation);
+    return later(invocation, RECONNECT_MILLISECONDS / 1e3, reconnection_end);
 }
 
 void catalogue_add_telling_tools(struct registry *registry)

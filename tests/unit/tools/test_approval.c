@@ -17,7 +17,7 @@
 struct asking {
     struct principals *principals;
     struct tool_caller *caller;
-    struct invocation call;
+    struct invocation invocation;
     struct catalog *catalog;
     struct approvals approvals;
     json_t *answers; /* of the client; owned */
@@ -28,7 +28,7 @@ static void asking_deinit(struct asking *asking)
 {
     catalog_free(asking->catalog);
     approvals_deinit(&asking->approvals);
-    invocation_deinit(&asking->call);
+    invocation_deinit(&asking->invocation);
     tool_caller_unref(asking->caller);
     principals_free(asking->principals);
     json_decref(asking->answers);
@@ -54,7 +54,7 @@ static void asking_init(struct asking *asking, enum approval_policy policy)
 {
     *asking = (struct asking){.principals = principals_new()};
     asking->caller = tool_caller_new(asking->principals, "somebody", true);
-    asking->call.caller = asking->caller;
+    asking->invocation.caller = asking->caller;
     configure(asking, policy, 30);
 }
 
@@ -62,10 +62,10 @@ static bool settle(struct asking *asking, const char *code)
 {
     struct environment *environment = catalog_find(asking->catalog, "x");
 
-    invocation_reset(&asking->call);
-    asking->call.answers = asking->answers;
-    asking->call.state = asking->state;
-    return approval_settle(&asking->call,
+    invocation_reset(&asking->invocation);
+    asking->invocation.answers = asking->answers;
+    asking->invocation.state = asking->state;
+    return approval_settle(&asking->invocation,
                            &(struct approval_subject){
                                .environment = environment,
                                .timeout = environment->settings.timeout,
@@ -82,7 +82,7 @@ static void answer(struct asking *asking, const char *text)
     json_decref(asking->answers);
     json_decref(asking->state);
     asking->answers = text ? json_pack("{s:o}", "approve_run", json_loads(text, 0, NULL)) : NULL;
-    asking->state = json_incref(asking->call.result.state);
+    asking->state = json_incref(asking->invocation.result.state);
 }
 
 static void forget(struct asking *asking)
@@ -95,8 +95,8 @@ static void forget(struct asking *asking)
 static void assert_asks(struct asking *asking, const char *code)
 {
     assert_false(settle(asking, code));
-    assert_non_null(json_object_get(asking->call.result.requests, "approve_run"));
-    assert_false(asking->call.result.is_error);
+    assert_non_null(json_object_get(asking->invocation.result.requests, "approve_run"));
+    assert_false(asking->invocation.result.is_error);
 }
 
 static const char ACCEPT[] = "{\"action\": \"accept\", \"content\": {\"approve\": true}}";
@@ -225,7 +225,7 @@ static void the_first_is_somebodys_own(void **state)
     forget(&asking);
     tool_caller_unref(asking.caller);
     asking.caller = tool_caller_new(asking.principals, "somebody else", true);
-    asking.call.caller = asking.caller;
+    asking.invocation.caller = asking.caller;
     assert_asks(&asking, "1");
     asking_deinit(&asking);
 }

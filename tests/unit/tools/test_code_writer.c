@@ -66,14 +66,14 @@ static int teardown(void **state)
 static char *get(const struct prompting *prompting, const char *text, struct error *err)
 {
     AUTO_JSON json_t *arguments = json_loads(text, 0, NULL);
-    struct invocation call = {.arguments = arguments};
+    struct invocation invocation = {.arguments = arguments};
     char *got = NULL;
 
-    assert_int_equal(prompt_prepare(&call, prompting->registry, "code_writer", err), 0);
-    if (invocation_start(&call, err) == OUTCOME_READY)
+    assert_int_equal(prompt_prepare(&invocation, prompting->registry, "code_writer", err), 0);
+    if (invocation_start(&invocation, err) == OUTCOME_READY)
         got = strdup(json_string_value(json_object_get(
-            json_object_get(json_array_get(call.result.content, 0), "content"), "text")));
-    invocation_deinit(&call);
+            json_object_get(json_array_get(invocation.result.content, 0), "content"), "text")));
+    invocation_deinit(&invocation);
     return got;
 }
 

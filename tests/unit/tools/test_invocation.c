@@ -13,16 +13,16 @@
 
 static unsigned cancelled;
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    call->work = call->data;
+    invocation->work = invocation->data;
     return OUTCOME_PENDING;
 }
 
-static void cancel(struct invocation *call)
+static void cancel(struct invocation *invocation)
 {
-    assert_ptr_equal(call->work, &cancelled);
+    assert_ptr_equal(invocation->work, &cancelled);
     cancelled++;
 }
 
@@ -39,25 +39,25 @@ static struct registry *registry_with_prompt(void)
 static void what_is_called_stays_while_its_calls_run(void **state)
 {
     struct registry *registry = registry_with_prompt();
-    struct invocation call = {0};
+    struct invocation invocation = {0};
     struct error err = ERROR_INIT;
 
     (void)state;
     cancelled = 0;
-    assert_int_equal(prompt_prepare(&call, registry, "p", &err), 0);
-    assert_int_equal(invocation_start(&call, &err), OUTCOME_PENDING);
+    assert_int_equal(prompt_prepare(&invocation, registry, "p", &err), 0);
+    assert_int_equal(invocation_start(&invocation, &err), OUTCOME_PENDING);
     registry_remove(registry, REGISTRY_PROMPTS, "p");
     registry_free(registry);
-    assert_string_equal(call.name, "p");
-    invocation_cancel(&call);
+    assert_string_equal(invocation.name, "p");
+    invocation_cancel(&invocation);
     assert_int_equal(cancelled, 1);
-    invocation_deinit(&call);
-    invocation_deinit(&call);
+    invocation_deinit(&invocation);
+    invocation_deinit(&invocation);
 }
 
 static void what_is_asked_is_told_by_key(void **state)
 {
-    struct invocation call = {0};
+    struct invocation invocation = {0};
     AUTO_JSON json_t *expected = json_loads(
         "{\"r\":{\"method\":\"roots/list\",\"params\":{}},"
         "\"f\":{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"message\":\"m\","
@@ -67,50 +67,50 @@ static void what_is_asked_is_told_by_key(void **state)
         0, NULL);
 
     (void)state;
-    invocation_ask(&call, "r", "roots/list", json_object());
-    invocation_ask_form(&call, "f", "m", json_object());
-    invocation_ask_page(&call, "p", "m", "https://a", "7");
-    assert_true(json_equal(call.result.requests, expected));
-    invocation_deinit(&call);
+    invocation_ask(&invocation, "r", "roots/list", json_object());
+    invocation_ask_form(&invocation, "f", "m", json_object());
+    invocation_ask_page(&invocation, "p", "m", "https://a", "7");
+    assert_true(json_equal(invocation.result.requests, expected));
+    invocation_deinit(&invocation);
 }
 
 static void only_an_object_is_an_answer(void **state)
 {
     AUTO_JSON json_t *answers = json_loads("{\"a\":{\"x\":1},\"b\":1,\"c\":null}", 0, NULL);
-    const struct invocation call = {.answers = answers};
+    const struct invocation invocation = {.answers = answers};
     const struct invocation first = {0};
 
     (void)state;
-    assert_non_null(invocation_answer(&call, "a"));
-    assert_null(invocation_answer(&call, "b"));
-    assert_null(invocation_answer(&call, "c"));
-    assert_null(invocation_answer(&call, "d"));
+    assert_non_null(invocation_answer(&invocation, "a"));
+    assert_null(invocation_answer(&invocation, "b"));
+    assert_null(invocation_answer(&invocation, "c"));
+    assert_null(invocation_answer(&invocation, "d"));
     assert_null(invocation_answer(&first, "a"));
 }
 
 static void a_call_can_be_started_again_without_what_it_answered(void **state)
 {
-    struct invocation call = {.arguments = NULL};
+    struct invocation invocation = {.arguments = NULL};
 
     (void)state;
-    invocation_add_text(&call, "a\xff", 2);
-    invocation_keep(&call, json_integer(1));
-    invocation_keep(&call, json_integer(2));
-    assert_int_equal(json_integer_value(call.result.state), 2);
-    invocation_reset(&call);
-    assert_null(call.result.content);
-    assert_null(call.result.state);
-    invocation_deinit(&call);
+    invocation_add_text(&invocation, "a\xff", 2);
+    invocation_keep(&invocation, json_integer(1));
+    invocation_keep(&invocation, json_integer(2));
+    assert_int_equal(json_integer_value(invocation.result.state), 2);
+    invocation_reset(&invocation);
+    assert_null(invocation.result.content);
+    assert_null(invocation.result.state);
+    invocation_deinit(&invocation);
 }
 
 static void nobody_need_listen(void **state)
 {
-    struct invocation call = {0};
+    struct invocation invocation = {0};
 
     (void)state;
-    invocation_log(&call, SEVERITY_INFO, NULL, json_string("x"));
-    invocation_release(&call);
-    invocation_finish_page(&call, "7");
+    invocation_log(&invocation, SEVERITY_INFO, NULL, json_string("x"));
+    invocation_release(&invocation);
+    invocation_finish_page(&invocation, "7");
 }
 
 int main(void)

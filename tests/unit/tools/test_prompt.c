@@ -9,10 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    prompt_add_text(call, "user", "a\xff");
+    prompt_add_text(invocation, "user", "a\xff");
     return OUTCOME_READY;
 }
 
@@ -50,12 +50,12 @@ static enum error_code call_with(const struct registry *registry, const char *na
                                  const char *arguments)
 {
     AUTO_JSON json_t *value = arguments ? json_loads(arguments, 0, NULL) : NULL;
-    struct invocation call = {.arguments = value};
+    struct invocation invocation = {.arguments = value};
     struct error err = ERROR_INIT;
 
-    if (prompt_prepare(&call, registry, name, &err) == 0)
-        assert_int_equal(invocation_start(&call, &err), OUTCOME_READY);
-    invocation_deinit(&call);
+    if (prompt_prepare(&invocation, registry, name, &err) == 0)
+        assert_int_equal(invocation_start(&invocation, &err), OUTCOME_READY);
+    invocation_deinit(&invocation);
     return err.code;
 }
 

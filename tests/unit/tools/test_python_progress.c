@@ -32,7 +32,7 @@ struct listener {
     struct python_host *python;
     struct principals *principals;
     struct tool_caller *caller;
-    struct invocation call;
+    struct invocation invocation;
     json_t *arguments;
     char notes[NOTES][NOTE_BYTES];
     size_t count;
@@ -41,9 +41,10 @@ struct listener {
     unsigned steps;
 };
 
-static void on_progress(struct invocation *call, double progress, double total, const char *message)
+static void on_progress(struct invocation *invocation, double progress, double total,
+                        const char *message)
 {
-    struct listener *listener = CONTAINER_OF(call, struct listener, call);
+    struct listener *listener = CONTAINER_OF(invocation, struct listener, invocation);
 
     assert_true(listener->count < NOTES);
     assert_true(listener->count == 0 || progress > listener->progress);
@@ -85,22 +86,23 @@ static void listen(struct listener *listener)
     listener->environment = fixture_environment(listener->fixture, "slow", definition);
     open_tool(listener);
     listener->arguments = json_pack("{s:s}", "code", "pass");
-    listener->call = (struct invocation){
+    listener->invocation = (struct invocation){
         .caller = listener->caller,
         .arguments = listener->arguments,
         .wants_progress = true,
         .progress = on_progress,
     };
-    assert_int_equal(tool_prepare(&listener->call, listener->registry, "run_python", &err), 0);
-    assert_int_equal(invocation_start(&listener->call, &err), OUTCOME_PENDING);
+    assert_int_equal(tool_prepare(&listener->invocation, listener->registry, "run_python", &err),
+                     0);
+    assert_int_equal(invocation_start(&listener->invocation, &err), OUTCOME_PENDING);
     while (!listener->environment->preparing)
         ev_run(listener->fixture->loop, EVRUN_ONCE);
 }
 
 static void stop_listening(struct listener *listener)
 {
-    invocation_cancel(&listener->call);
-    invocation_deinit(&listener->call);
+    invocation_cancel(&listener->invocation);
+    invocation_deinit(&listener->invocation);
     json_decref(listener->arguments);
     tool_caller_unref(listener->caller);
     principals_free(listener->principals);
@@ -176,7 +178,7 @@ static void who_wants_no_progress_is_told_nothing(void **state)
 
     (void)state;
     listen(&listener);
-    listener.call.wants_progress = false;
+    listener.invocation.wants_progress = false;
     environment_step(listener.environment, -1, "installing numpy");
     assert_int_equal(listener.count, 0);
     stop_listening(&listener);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
-    (void)call;
+    (void)invocation;
     (void)err;
     return OUTCOME_READY;
 }

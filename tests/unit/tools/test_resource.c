@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
-    (void)call;
+    (void)invocation;
     (void)err;
     return OUTCOME_READY;
 }
@@ -52,32 +52,32 @@ static void what_is_no_resource_is_refused(void **state)
 static void a_resource_goes_before_the_template_that_describes_it(void **state)
 {
     struct registry *registry = registry_new();
-    struct invocation call = {0};
+    struct invocation invocation = {0};
     struct error err;
 
     (void)state;
     assert_int_equal(add(registry, "a:{b}", "template", &err), 0);
     assert_int_equal(add(registry, "a:b", "resource", &err), 0);
-    assert_int_equal(resource_prepare(&call, registry, "a:b", &err), 0);
-    assert_string_equal(resource_of(call.entry)->name, "resource");
-    assert_string_equal(json_object_get_string(call.arguments, "uri"), "a:b");
-    assert_null(json_object_get(call.arguments, "b"));
-    invocation_deinit(&call);
-    assert_int_equal(resource_prepare(&call, registry, "a:c", &err), 0);
-    assert_string_equal(resource_of(call.entry)->name, "template");
-    assert_string_equal(json_object_get_string(call.arguments, "uri"), "a:c");
-    assert_string_equal(json_object_get_string(call.arguments, "b"), "c");
-    invocation_deinit(&call);
-    assert_int_equal(resource_prepare(&call, registry, "b:c", &err), -1);
+    assert_int_equal(resource_prepare(&invocation, registry, "a:b", &err), 0);
+    assert_string_equal(resource_of(invocation.entry)->name, "resource");
+    assert_string_equal(json_object_get_string(invocation.arguments, "uri"), "a:b");
+    assert_null(json_object_get(invocation.arguments, "b"));
+    invocation_deinit(&invocation);
+    assert_int_equal(resource_prepare(&invocation, registry, "a:c", &err), 0);
+    assert_string_equal(resource_of(invocation.entry)->name, "template");
+    assert_string_equal(json_object_get_string(invocation.arguments, "uri"), "a:c");
+    assert_string_equal(json_object_get_string(invocation.arguments, "b"), "c");
+    invocation_deinit(&invocation);
+    assert_int_equal(resource_prepare(&invocation, registry, "b:c", &err), -1);
     assert_int_equal(err.code, ERROR_UNKNOWN_RESOURCE);
-    invocation_deinit(&call);
+    invocation_deinit(&invocation);
     registry_free(registry);
 }
 
 static void contents_have_the_type_of_their_resource_unless_they_say(void **state)
 {
     struct registry *registry = registry_new();
-    struct invocation call = {0};
+    struct invocation invocation = {0};
     AUTO_JSON json_t *expected =
         json_loads("[{\"uri\":\"a:b\",\"mimeType\":\"text/plain\",\"text\":\"x\"},"
                    " {\"uri\":\"a:c\",\"mimeType\":\"image/png\",\"blob\":\"AAE=\"}]",
@@ -86,11 +86,11 @@ static void contents_have_the_type_of_their_resource_unless_they_say(void **stat
 
     (void)state;
     assert_int_equal(add(registry, "a:b", "a", &err), 0);
-    assert_int_equal(resource_prepare(&call, registry, "a:b", &err), 0);
-    resource_add_text(&call, "a:b", NULL, "x", 1);
-    resource_add_bytes(&call, "a:c", "image/png", "\0\1", 2);
-    assert_true(json_equal(call.result.content, expected));
-    invocation_deinit(&call);
+    assert_int_equal(resource_prepare(&invocation, registry, "a:b", &err), 0);
+    resource_add_text(&invocation, "a:b", NULL, "x", 1);
+    resource_add_bytes(&invocation, "a:c", "image/png", "\0\1", 2);
+    assert_true(json_equal(invocation.result.content, expected));
+    invocation_deinit(&invocation);
     registry_free(registry);
 }
 

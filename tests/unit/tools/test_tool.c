@@ -23,23 +23,23 @@ static const char SCHEMA[] =
 /* The arguments the tool saw, as JSON text; NULL: it was not started. */
 static char *seen;
 
-static enum outcome remember(struct invocation *call, struct error *err)
+static enum outcome remember(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    seen = json_text(call->arguments);
+    seen = json_text(invocation->arguments);
     return OUTCOME_READY;
 }
 
-static enum outcome wait_for_it(struct invocation *call, struct error *err)
+static enum outcome wait_for_it(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    call->work = seen;
+    invocation->work = seen;
     return OUTCOME_PENDING;
 }
 
-static void forget_it(struct invocation *call)
+static void forget_it(struct invocation *invocation)
 {
-    call->work = NULL;
+    invocation->work = NULL;
 }
 
 static struct registry *one_tool(enum outcome (*start)(struct invocation *, struct error *))
@@ -56,12 +56,12 @@ static struct registry *one_tool(enum outcome (*start)(struct invocation *, stru
     return registry;
 }
 
-static enum outcome start_tool(struct invocation *call, struct registry *registry, const char *name,
-                               struct error *err)
+static enum outcome start_tool(struct invocation *invocation, struct registry *registry,
+                               const char *name, struct error *err)
 {
-    if (tool_prepare(call, registry, name, err) < 0)
+    if (tool_prepare(invocation, registry, name, err) < 0)
         return OUTCOME_FAILED;
-    return invocation_start(call, err);
+    return invocation_start(invocation, err);
 }
 
 /* Calls the tool with ARGUMENTS (JSON text, or NULL); `seen` is then what it got. */
@@ -69,13 +69,13 @@ static enum outcome call_with(const char *arguments, struct error *err)
 {
     struct registry *registry = one_tool(remember);
     AUTO_JSON json_t *value = arguments ? json_loads(arguments, 0, NULL) : NULL;
-    struct invocation call = {.arguments = value};
+    struct invocation invocation = {.arguments = value};
     enum outcome outcome;
 
     free(seen);
     seen = NULL;
-    outcome = start_tool(&call, registry, "t", err);
-    invocation_deinit(&call);
+    outcome = start_tool(&invocation, registry, "t", err);
+    invocation_deinit(&invocation);
     registry_free(registry);
     return outcome;
 }
@@ -181,14 +181,14 @@ static void a_misfit_longer_than_the_message_is_cut_between_characters(void **st
 static void an_unknown_tool_is_named(void **state)
 {
     struct registry *registry = registry_new();
-    struct invocation call = {0};
+    struct invocation invocation = {0};
     struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(start_tool(&call, registry, "nobody", &err), OUTCOME_FAILED);
+    assert_int_equal(start_tool(&invocation, registry, "nobody", &err), OUTCOME_FAILED);
     assert_int_equal(err.code, ERROR_UNKNOWN_TOOL);
     assert_string_equal(err.message, "nobody");
-    invocation_deinit(&call);
+    invocation_deinit(&invocation);
     registry_free(registry);
 }
 
@@ -196,24 +196,24 @@ static void cancel_reaches_the_tool(void **state)
 {
     struct registry *registry = one_tool(wait_for_it);
     AUTO_JSON json_t *arguments = json_pack("{s:s}", "code", "1");
-    struct invocation call = {.arguments = arguments};
+    struct invocation invocation = {.arguments = arguments};
     struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(start_tool(&call, registry, "t", &err), OUTCOME_PENDING);
-    call.work = &call;
-    invocation_cancel(&call);
-    assert_null(call.work);
-    invocation_deinit(&call);
+    assert_int_equal(start_tool(&invocation, registry, "t", &err), OUTCOME_PENDING);
+    invocation.work = &invocation;
+    invocation_cancel(&invocation);
+    assert_null(invocation.work);
+    invocation_deinit(&invocation);
     registry_free(registry);
 }
 
 static void logging_without_a_listener_frees_the_data(void **state)
 {
-    struct invocation call = {.name = "t"};
+    struct invocation invocation = {.name = "t"};
 
     (void)state;
-    invocation_log(&call, SEVERITY_INFO, NULL, json_string("a"));
+    invocation_log(&invocation, SEVERITY_INFO, NULL, json_string("a"));
 }
 
 static int free_what_was_seen(void **state)
