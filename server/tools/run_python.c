@@ -8,6 +8,7 @@
 #include "server/tools/run_account.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
+#include "server/tools/run_result_text.h"
 #include "server/tools/tool.h"
 
 #define TASK_AFTER_SECONDS 2.0 /* what takes longer is a task, if the server decides */

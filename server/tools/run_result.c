@@ -1,18 +1,11 @@
 #include "server/tools/run_result.h"
 
-#include "base/buffer.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/quantity.h"
 
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-
-enum {
-    FILES_SHOWN = 20,
-    TEXT_EXTRA_BYTES = 256 * 1024, /* everything in the text that is not output */
-};
 
 static json_t *signal_name(int number)
 {
@@ -161,148 +154,4 @@ json_t *run_result_structured(const struct run_report *report, const struct run_
     set_place(structured, report, setting);
     set_cost(structured, report);
     return structured;
-}
-
-static size_t string_length(const json_t *structured, const char *key)
-{
-    return json_string_length(json_object_get(structured, key));
-}
-
-/* The limit of TEXT is known to suffice for what is put into it. */
-static void run_result_add(struct buffer *text, const char *bytes, size_t length)
-{
-    struct error ignored = ERROR_INIT;
-
-    (void)buffer_append(text, bytes, length, &ignored);
-}
-
-static void run_result_add_string(struct buffer *text, const char *string)
-{
-    run_result_add(text, string, strlen(string));
-}
-
-/* A new line, unless TEXT is at the start of one. */
-static void run_result_end_line(struct buffer *text)
-{
-    size_t length = buffer_length(text);
-
-    if (length > 0 && buffer_bytes(text)[length - 1] != '\n')
-        run_result_add(text, "\n", 1);
-}
-
-static void add_error(struct buffer *text, const json_t *structured)
-{
-    const char *error = json_object_get_string(structured, "error");
-
-    if (!error)
-        return;
-    run_result_add_string(text, json_is_null(json_object_get(structured, "returncode"))
-                                    ? "The run failed: "
-                                    : "The script ");
-    run_result_add_string(text, error);
-    run_result_add_string(text, ".\n");
-}
-
-static void add_exit_code(struct buffer *text, const json_t *structured)
-{
-    const json_t *code = json_object_get(structured, "returncode");
-    bool success = json_is_true(json_object_get(structured, "success"));
-    AUTO_FREE char *line =
-        memory_format("exitcode: %" JSON_INTEGER_FORMAT " (execution %s)\n",
-                      json_integer_value(code), success ? "succeeded" : "failed");
-
-    run_result_add_string(text, line);
-}
-
-static void add_output(struct buffer *text, const json_t *structured)
-{
-    const json_t *out = json_object_get(structured, "stdout");
-    const json_t *err = json_object_get(structured, "stderr");
-
-    run_result_add_string(text, "Code output: ");
-    run_result_add(text, json_string_value(out), json_string_length(out));
-    if (json_string_length(err) == 0)
-        return;
-    run_result_end_line(text);
-    run_result_add_string(text, "Error output:\n");
-    run_result_add(text, json_string_value(err), json_string_length(err));
-}
-
-static void add_empty_hint(struct buffer *text, const json_t *structured)
-{
-    if (string_length(structured, "stdout") || string_length(structured, "stderr"))
-        return;
-    run_result_add_string(text, "(none: the script printed nothing");
-    if (json_is_true(json_object_get(structured, "success")))
-        run_result_add_string(
-            text, ". The value of a bare expression on the last line is not shown; if that "
-                  "was what you wanted to see, print() it");
-    run_result_add_string(text, ")");
-}
-
-static void add_cut(struct buffer *text, const json_t *structured)
-{
-    json_t *out = json_object_get(structured, "stdout_bytes");
-    json_t *err = json_object_get(structured, "stderr_bytes");
-    AUTO_FREE char *line = memory_format(
-        "Only the beginning and the end of the output are shown; it has %" JSON_INTEGER_FORMAT
-        " bytes, the error output %" JSON_INTEGER_FORMAT ".\n",
-        json_integer_value(out), json_integer_value(err));
-
-    if (!json_is_true(json_object_get(structured, "truncated")))
-        return;
-    run_result_end_line(text);
-    run_result_add_string(text, line);
-}
-
-static void run_result_add_files(struct buffer *text, const json_t *structured)
-{
-    const json_t *files = json_object_get(structured, "files");
-    size_t count = json_array_size(files);
-    const json_t *file;
-    size_t i;
-
-    if (count == 0)
-        return;
-    run_result_end_line(text);
-    run_result_add_string(text, "Files created or changed:");
-    json_array_foreach (files, i, file) {
-        AUTO_FREE char *size =
-            quantity_bytes((uint64_t)json_integer_value(json_object_get(file, "size")));
-
-        if (i == FILES_SHOWN)
-            break;
-        run_result_add_string(text, i == 0 ? " " : ", ");
-        run_result_add_string(text, json_object_get_string(file, "path"));
-        run_result_add_string(text, " (");
-        run_result_add_string(text, size);
-        run_result_add_string(text, ")");
-    }
-    if (count > FILES_SHOWN)
-        run_result_add_string(text, ", ...");
-}
-
-static size_t text_limit(const json_t *structured)
-{
-    return string_length(structured, "stdout") + string_length(structured, "stderr") +
-           TEXT_EXTRA_BYTES;
-}
-
-json_t *run_result_text(const json_t *structured)
-{
-    struct buffer text;
-    json_t *string;
-
-    buffer_init(&text, text_limit(structured));
-    add_error(&text, structured);
-    if (!json_is_null(json_object_get(structured, "returncode"))) {
-        add_exit_code(&text, structured);
-        add_output(&text, structured);
-        add_empty_hint(&text, structured);
-        add_cut(&text, structured);
-        run_result_add_files(&text, structured);
-    }
-    string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));
-    buffer_deinit(&text);
-    return string;
 }

@@ -126,16 +126,13 @@ static void test_a_script_that_never_ran_has_no_return_code(void **state)
 {
     struct fixture *fixture = *state;
     AUTO_JSON json_t *result = NULL;
-    AUTO_JSON json_t *text = NULL;
 
     fixture->report.end = RUN_FAILED;
     error_set(&fixture->report.error, ERROR_UNAVAILABLE, "cannot execute /nowhere/python3");
     result = structured(fixture);
     assert_true(json_is_null(json_object_get(result, "returncode")));
     assert_true(json_is_null(json_object_get(result, "signal")));
-    text = run_result_text(result);
-    assert_string_equal(json_string_value(text),
-                        "The run failed: cannot execute /nowhere/python3.\n");
+    assert_string_equal(json_object_get_string(result, "error"), "cannot execute /nowhere/python3");
 }
 
 static void test_cost_is_in_seconds_and_bytes(void **state)
@@ -173,82 +170,6 @@ static void test_what_was_really_written_is_counted(void **state)
     assert_string_equal(json_object_get_string(result, "stderr"), "\xEF\xBF\xBD");
 }
 
-/* The text of a result that succeeded, with the members of CHANGES put over it. */
-static json_t *text_of(const char *changes)
-{
-    AUTO_JSON json_t *result = json_pack(
-        "{s:b, s:i, s:s, s:s, s:b, s:i, s:i, s:n, s:[]}", "success", 1, "returncode", 0, "stdout",
-        "", "stderr", "", "truncated", 0, "stdout_bytes", 0, "stderr_bytes", 0, "error", "files");
-    AUTO_JSON json_t *over = json_loads(changes, JSON_ALLOW_NUL, NULL);
-
-    assert_non_null(over);
-    json_object_update(result, over);
-    return run_result_text(result);
-}
-
-static void test_text_is_in_the_form_that_models_know(void **state)
-{
-    static const struct {
-        const char *changes;
-        const char *text;
-    } cases[] = {
-        {"{\"stdout\":\"hello\\n\"}", "exitcode: 0 (execution succeeded)\nCode output: hello\n"},
-        {"{\"success\":false,\"returncode\":1,\"stdout\":\"a\",\"stderr\":\"Traceback\\n\"}",
-         "exitcode: 1 (execution failed)\nCode output: a\nError output:\nTraceback\n"},
-        {"{\"stderr\":\"warning\"}",
-         "exitcode: 0 (execution succeeded)\nCode output: \nError output:\nwarning"},
-        {"{}",
-         "exitcode: 0 (execution succeeded)\nCode output: (none: the script printed nothing. The "
-         "value of a bare expression on the last line is not shown; if that was what you wanted to "
-         "see, print() it)"},
-        {"{\"success\":false,\"returncode\":7}",
-         "exitcode: 7 (execution failed)\nCode output: (none: the script printed nothing)"},
-        {"{\"success\":false,\"returncode\":-9,\"stdout\":\"1\\n2\\n\",\"error\":\"timed out\"}",
-         "The script timed out.\nexitcode: -9 (execution failed)\nCode output: 1\n2\n"},
-        {"{\"truncated\":true,\"stdout\":\"x\",\"stdout_bytes\":5000}",
-         "exitcode: 0 (execution succeeded)\nCode output: x\nOnly the beginning and the end of the "
-         "output are shown; it has 5000 bytes, the error output 0.\n"},
-        {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a.csv\",\"size\":1024},"
-         "{\"path\":\"d/b\",\"size\":1}]}",
-         "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a.csv (1 "
-         "KiB), d/b (1 byte)"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        AUTO_JSON json_t *text = text_of(cases[i].changes);
-
-        assert_string_equal(json_string_value(text), cases[i].text);
-    }
-}
-
-static void test_text_keeps_nul_characters(void **state)
-{
-    static const char expected[] = "exitcode: 0 (execution succeeded)\nCode output: a\0b";
-    AUTO_JSON json_t *text = text_of("{\"stdout\":\"a\\u0000b\"}");
-
-    (void)state;
-    assert_int_equal(json_string_length(text), sizeof expected - 1);
-    assert_memory_equal(json_string_value(text), expected, sizeof expected);
-}
-
-static void test_text_names_a_bounded_number_of_files(void **state)
-{
-    AUTO_JSON json_t *changes = json_pack("{s:s, s:[]}", "stdout", "x", "files");
-    AUTO_FREE char *written = NULL;
-    AUTO_JSON json_t *text = NULL;
-
-    (void)state;
-    for (int i = 0; i < 30; i++)
-        json_array_append_new(
-            json_object_get(changes, "files"),
-            json_pack("{s:o, s:i}", "path", json_string_format("file-%d", i), "size", 1));
-    written = json_text(changes);
-    text = text_of(written);
-    assert_non_null(strstr(json_string_value(text), "file-19 (1 byte), ..."));
-    assert_null(strstr(json_string_value(text), "file-20"));
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -258,9 +179,6 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_cost_is_in_seconds_and_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_was_really_written_is_counted, set_up, tear_down),
-        cmocka_unit_test(test_text_is_in_the_form_that_models_know),
-        cmocka_unit_test(test_text_keeps_nul_characters),
-        cmocka_unit_test(test_text_names_a_bounded_number_of_files),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
