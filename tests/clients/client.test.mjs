@@ -87,10 +87,10 @@ const TRANSPORTS = {
          async () => new HttpTransport1(await url())],
 };
 
-// Lists the tool, then calls it with a script that works, one that fails and one that is cancelled.
+// Lists the tools, then calls one with a script that works, one that fails and one that is cancelled.
 async function useTheTool(client) {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map((tool) => tool.name), ['run_python']);
+  assert.ok(tools.some((tool) => tool.name === 'run_python'));
 
   const call = (code, options) =>
     client.callTool({ name: 'run_python', arguments: { code } }, ...options);

@@ -49,6 +49,6 @@ def test_the_inspector_lists_and_calls_the_tool(era, tmp_path):
         listed, notes = inspect(tmp_path, url, era, "--method", "tools/list", "--strict")
         called, _ = inspect(tmp_path, url, era, "--method", "tools/call", "--tool-name",
                             "run_python", "--tool-arg", "code=print(6 * 7)")
-    assert [tool["name"] for tool in listed["tools"]] == ["run_python"]
+    assert "run_python" in [tool["name"] for tool in listed["tools"]]
     assert "0 errors" in notes, notes
     assert called["structuredContent"]["stdout"] == "42\n"

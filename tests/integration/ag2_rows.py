@@ -120,7 +120,7 @@ class Rows:
         assert result["timings"]["start"] + result["timings"]["run"] > 0.4, result
 
     def test_the_default_timeout_is_thirty_seconds(self, server):
-        assert "30" in server.list_tools()[0]["inputSchema"]["properties"]["timeout"]["description"]
+        assert "30" in server.find_tool()["inputSchema"]["properties"]["timeout"]["description"]
 
     def test_a_timeout_keeps_what_was_printed_and_has_the_fields_of_any_result(self, server):
         code = ("import sys, time\nprint('out', flush=True)\n"

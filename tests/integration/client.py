@@ -213,6 +213,11 @@ class Connection:
     def list_tools(self):
         return self.request("tools/list")["tools"]
 
+    def find_tool(self, name="run_python"):
+        """The tool NAME as it is listed."""
+        (tool,) = [tool for tool in self.list_tools() if tool["name"] == name]
+        return tool
+
     def start_tool(self, name, arguments=None, progress_token=None):
         """Calls a tool without waiting; returns the request's id."""
         params = {"name": name}

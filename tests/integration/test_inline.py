@@ -299,7 +299,7 @@ def test_a_file_that_becomes_a_link_while_a_call_waits_is_not_used(shared, count
 
 
 def assert_not_offered(server):
-    (tool,) = server.list_tools()
+    tool = server.find_tool()
     assert "environment_definition" not in tool["inputSchema"]["properties"]
     assert "environment_definition: unknown key" in refusal(server, {"type": "system"})
 

@@ -17,19 +17,30 @@ TAKE_OBJECTS = ["mcp", "gemini"]
 OPTIONAL = ["environment", "timeout", "working_directory"]
 
 
-def declaration(provider, config=None, tmp_path=None):
+def documents(text):
+    """The JSON documents in TEXT, one after the other."""
+    decoder = json.JSONDecoder()
+    text = text.lstrip()
+    while text:
+        document, end = decoder.raw_decode(text)
+        yield document
+        text = text[end:].lstrip()
+
+
+def declarations(provider, config=None, tmp_path=None):
+    """What is printed for PROVIDER: one declaration for each tool."""
     arguments = [os.environ["PYEXECD"], "schema", "--for", provider]
     if config is not None:
         path = tmp_path / "config.yaml"
         path.write_text(json.dumps(config))
         path.chmod(0o600)
         arguments += ["--config", str(path)]
-    return json.loads(subprocess.run(arguments, check=True, capture_output=True).stdout)
+    done = subprocess.run(arguments, check=True, capture_output=True, text=True)
+    return list(documents(done.stdout))
 
 
-def function_of(provider, *configured):
+def function_in(provider, tool):
     """(name, description, schema of the arguments) wherever PROVIDER has them."""
-    tool = declaration(provider, *configured)
     if provider == "mcp":
         return tool["name"], tool["description"], tool["inputSchema"]
     if provider == "openai":
@@ -38,6 +49,17 @@ def function_of(provider, *configured):
         (tool,) = tool["functionDeclarations"]
         return tool["name"], tool["description"], tool["parametersJsonSchema"]
     return tool["name"], tool["description"], tool.get("parameters") or tool["input_schema"]
+
+
+def declaration(provider, *configured):
+    """That of `run_python`."""
+    (found,) = [tool for tool in declarations(provider, *configured)
+                if function_in(provider, tool)[0] == "run_python"]
+    return found
+
+
+def function_of(provider, *configured):
+    return function_in(provider, declaration(provider, *configured))
 
 
 def nodes(schema):
@@ -49,10 +71,10 @@ def nodes(schema):
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_names_and_descriptions_are_within_every_limit(provider):
-    name, description, _ = function_of(provider)
-    assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name)
-    assert name == "run_python"
-    assert 100 < len(description) <= 1024
+    for tool in declarations(provider):
+        name, description, _ = function_in(provider, tool)
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name)
+        assert 100 < len(description) <= 1024
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -125,10 +147,12 @@ def test_every_form_takes_the_same_calls(provider):
 def test_mcp_is_what_the_server_lists():
     with client.Server() as server:
         server.initialize()
-        (listed,) = server.list_tools()
-    printed = declaration("mcp")
-    for key in ("name", "description", "inputSchema", "outputSchema", "annotations"):
-        assert listed[key] == printed[key], key
+        listed = server.list_tools()
+    printed = declarations("mcp")
+    assert [tool["name"] for tool in printed] == [tool["name"] for tool in listed]
+    for one, other in zip(printed, listed):
+        for key in ("description", "inputSchema", "outputSchema", "annotations"):
+            assert one[key] == other[key], key
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-responses"])

@@ -55,7 +55,7 @@ def tell(server):
 
 
 def environments(server):
-    return server.list_tools()[0]["inputSchema"]["properties"]["environment"]["enum"]
+    return server.find_tool()["inputSchema"]["properties"]["environment"]["enum"]
 
 
 @pytest.mark.parametrize("transport", ["stdio", "unix", "tcp"])
@@ -98,7 +98,7 @@ def test_the_tool_shows_the_environments_that_there_are_now():
         reload(server, {"environments": {"one": SYSTEM, "two": {"type": "venv"}},
                         "default_environment": "one"})
         assert environments(server) == ["one", "two"]
-        assert "Default: one." in json.dumps(server.list_tools())
+        assert "Default: one." in json.dumps(server.find_tool())
         result = server.call_tool("run_python", {"code": "print(1)", "environment": "one"})
         assert text_of(result) == "1\n"
         with contextlib.suppress(RpcError):

@@ -396,8 +396,7 @@ def test_the_tool_is_described_with_this_servers_values(tmp_path):
                                "slow": {"type": "system", "timeout": 100, "max_timeout": 200}}}
     with client.Server(config=config) as server:
         server.initialize()
-        (tool,) = server.list_tools()
-    assert tool["name"] == "run_python"
+        tool = server.find_tool()
     properties = tool["inputSchema"]["properties"]
     assert set(properties) == {"code", "environment", "environment_definition", "timeout",
                                "working_directory"}

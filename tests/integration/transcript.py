@@ -27,8 +27,8 @@ In a line these words are replaced:
     $complete  what every result has at the end: resultType and _meta, with a comma before, or nothing
     $cached    the same for a result that may be cached
 
-In an expected message "$any" fits any value, "text$any" any string that begins so, and a member
-"...": "..." any further members.
+In an expected message "$any" fits any value, "text$any" any string that begins so, a member
+"...": "..." any further members, and an element "..." at the end of an array any further elements.
 """
 
 import ast
@@ -194,8 +194,15 @@ def fits(expected, got):
     if isinstance(expected, dict):
         return _object_fits(expected, got)
     if isinstance(expected, list):
-        return len(expected) == len(got) and all(map(fits, expected, got))
+        return _array_fits(expected, got)
     return expected == got
+
+
+def _array_fits(expected, got):
+    if expected[-1:] == ["..."]:
+        expected = expected[:-1]
+        got = got[:len(expected)]
+    return len(expected) == len(got) and all(map(fits, expected, got))
 
 
 def _object_fits(expected, got):
