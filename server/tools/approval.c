@@ -87,9 +87,10 @@ static void approval_refuse(struct invocation *invocation, const char *text)
     invocation_add_text(invocation, text, strlen(text));
 }
 
-static void refuse_declined(struct invocation *invocation, const json_t *content)
+static void approval_refuse_declined(struct invocation *invocation)
 {
-    const char *reason = json_object_get_string(content, "reason");
+    const json_t *answer = invocation_answer(invocation, KEY);
+    const char *reason = json_object_get_string(json_object_get(answer, "content"), "reason");
     AUTO_FREE char *text =
         reason && *reason
             ? memory_format("The user declined to run this code. The reason given: %.*s",
@@ -102,6 +103,7 @@ static void refuse_declined(struct invocation *invocation, const json_t *content
 enum decision {
     DECISION_NONE,      /* nobody has been asked yet */
     DECISION_UNCLEAR,   /* the answer is none that was asked for */
+    DECISION_STALE,     /* accepted, but something else was shown */
     DECISION_CANCELLED, /* the question was put away */
     DECISION_DECLINED,
     DECISION_ACCEPTED,
@@ -109,12 +111,12 @@ enum decision {
 
 /* What the log says of it. */
 static const char *const decision_names[] = {
-    [DECISION_NONE] = "asked",          [DECISION_UNCLEAR] = "unclear",
-    [DECISION_CANCELLED] = "cancelled", [DECISION_DECLINED] = "declined",
-    [DECISION_ACCEPTED] = "accepted",
+    [DECISION_NONE] = "asked",        [DECISION_UNCLEAR] = "unclear",
+    [DECISION_STALE] = "accepted",    [DECISION_CANCELLED] = "cancelled",
+    [DECISION_DECLINED] = "declined", [DECISION_ACCEPTED] = "accepted",
 };
 
-static enum decision read_decision(const json_t *answer)
+static enum decision approval_read_answer(const json_t *answer)
 {
     const char *action = json_object_get_string(answer, "action");
     const json_t *approve = json_object_get(json_object_get(answer, "content"), "approve");
@@ -132,41 +134,55 @@ static enum decision read_decision(const json_t *answer)
     return json_is_true(approve) ? DECISION_ACCEPTED : DECISION_DECLINED;
 }
 
-/* The decision about TEXT, whose digest is SHOWN, as INVOCATION has it by now; a question that has
- * not been decided is asked again, a few times. True: it was accepted. */
-static bool approval_decide(struct invocation *invocation, enum approval_policy policy,
-                            const char *text, const char *shown)
+/* What a person has decided by now about the text whose digest is SHOWN. */
+static enum decision approval_read_decision(const struct invocation *invocation, const char *shown)
 {
-    const json_t *answer = invocation_answer(invocation, KEY);
+    enum decision decision = approval_read_answer(invocation_answer(invocation, KEY));
     const char *was_shown = json_object_get_string(invocation->state, "shown");
-    json_int_t tries = json_integer_value(json_object_get(invocation->state, "try"));
-    bool is_same = was_shown && strcmp(was_shown, shown) == 0;
-    enum decision decision = read_decision(answer);
 
-    account_note(invocation, "approval", json_string(decision_names[decision]));
-    switch (decision) {
-    case DECISION_DECLINED:
-        refuse_declined(invocation, json_object_get(answer, "content"));
-        return false;
-    case DECISION_CANCELLED:
-        approval_refuse(invocation,
-                        "No decision was made about running this code; ask again later.");
-        return false;
-    case DECISION_ACCEPTED:
-        if (is_same)
-            return true;
-        break;
-    case DECISION_NONE:
-    case DECISION_UNCLEAR:
-        break;
-    }
+    if (decision == DECISION_ACCEPTED && (!was_shown || strcmp(was_shown, shown) != 0))
+        return DECISION_STALE;
+    return decision;
+}
+
+/* A question that has not been decided is asked again, a few times. */
+static void approval_ask_again(struct invocation *invocation, enum approval_policy policy,
+                               const char *text, const char *shown)
+{
+    json_int_t tries = json_integer_value(json_object_get(invocation->state, "try"));
+
     if (tries >= TRIES)
         approval_refuse(invocation,
                         "The client did not answer the question whether this code may run with a "
                         "decision, so it did not run.");
     else
         approval_ask(invocation, policy, text, shown, tries + 1);
-    return false;
+}
+
+/* Acts on the decision about TEXT, whose digest is SHOWN. True: it was accepted. */
+static bool approval_decide(struct invocation *invocation, enum approval_policy policy,
+                            const char *text, const char *shown)
+{
+    enum decision decision = approval_read_decision(invocation, shown);
+
+    account_note(invocation, "approval", json_string(decision_names[decision]));
+    switch (decision) {
+    case DECISION_NONE:
+    case DECISION_UNCLEAR:
+    case DECISION_STALE:
+        approval_ask_again(invocation, policy, text, shown);
+        break;
+    case DECISION_CANCELLED:
+        approval_refuse(invocation,
+                        "No decision was made about running this code; ask again later.");
+        break;
+    case DECISION_DECLINED:
+        approval_refuse_declined(invocation);
+        break;
+    case DECISION_ACCEPTED:
+        break;
+    }
+    return decision == DECISION_ACCEPTED;
 }
 
 bool approval_settle(struct invocation *invocation, const struct approval_subject *subject,

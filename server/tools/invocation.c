@@ -2,9 +2,40 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "server/tools/account.h"
 
 #include <assert.h>
+
+static const char *const invocation_phase_names[] = {
+    [INVOCATION_NEW] = "new",
+    [INVOCATION_FOUND] = "found",
+    [INVOCATION_STARTED] = "started",
+    [INVOCATION_ENDED] = "ended",
+};
+
+/* Where an invocation may go from each phase, as bits. One that has asked is started again. */
+static const unsigned invocation_next_phases[] = {
+    [INVOCATION_NEW] = 1 << INVOCATION_FOUND,
+    [INVOCATION_FOUND] = 1 << INVOCATION_STARTED,
+    [INVOCATION_STARTED] = 1 << INVOCATION_ENDED,
+    [INVOCATION_ENDED] = 1 << INVOCATION_FOUND,
+};
+
+static void invocation_set_phase(struct invocation *invocation, enum invocation_phase phase)
+{
+    assert(invocation_next_phases[invocation->phase] & 1U << phase);
+    log_debug("invocation of %s: %s -> %s", invocation->name,
+              invocation_phase_names[invocation->phase], invocation_phase_names[phase]);
+    invocation->phase = phase;
+}
+
+/* The one way out. ERR is NULL, or the work could not be done. */
+static void invocation_end(struct invocation *invocation, const struct error *err)
+{
+    invocation_set_phase(invocation, INVOCATION_ENDED);
+    account_end(invocation, err);
+}
 
 struct registry_entry *invocation_find(struct invocation *invocation,
                                        const struct registry *registry, enum registry_kind kind,
@@ -12,11 +43,12 @@ struct registry_entry *invocation_find(struct invocation *invocation,
 {
     struct registry_entry *entry = registry_find(registry, kind, key);
 
-    if (entry) {
-        invocation->entry = entry_ref(entry);
-        invocation->name = entry->key;
-        invocation->data = entry->data;
-    }
+    if (!entry)
+        return NULL;
+    invocation->entry = entry_ref(entry);
+    invocation->name = entry->key;
+    invocation->data = entry->data;
+    invocation_set_phase(invocation, INVOCATION_FOUND);
     return entry;
 }
 
@@ -25,15 +57,18 @@ enum outcome invocation_start(struct invocation *invocation, struct error *err)
     enum outcome outcome;
 
     invocation->started = clock_seconds();
+    invocation_set_phase(invocation, INVOCATION_STARTED);
     outcome = invocation->entry->start(invocation, err);
+    assert(invocation->phase == INVOCATION_STARTED);
     if (outcome != OUTCOME_PENDING)
-        account_end(invocation, outcome == OUTCOME_FAILED ? err : NULL);
+        invocation_end(invocation, outcome == OUTCOME_FAILED ? err : NULL);
     return outcome;
 }
 
 void invocation_cancel(struct invocation *invocation)
 {
     assert(invocation->entry->cancel);
+    invocation_set_phase(invocation, INVOCATION_ENDED);
     invocation->entry->cancel(invocation);
     account_cancel(invocation);
 }
@@ -47,10 +82,13 @@ void invocation_reset(struct invocation *invocation)
     invocation->result = (struct invocation_result){0};
     json_decref(invocation->notes);
     invocation->notes = NULL;
+    if (invocation->phase == INVOCATION_ENDED)
+        invocation_set_phase(invocation, INVOCATION_FOUND);
 }
 
 void invocation_deinit(struct invocation *invocation)
 {
+    assert(invocation->phase != INVOCATION_STARTED);
     invocation_reset(invocation);
     json_decref(invocation->normalised);
     entry_unref(invocation->entry);
@@ -59,13 +97,13 @@ void invocation_deinit(struct invocation *invocation)
 
 void invocation_finish(struct invocation *invocation)
 {
-    account_end(invocation, NULL);
+    invocation_end(invocation, NULL);
     invocation->done(invocation, NULL);
 }
 
 void invocation_fail(struct invocation *invocation, const struct error *err)
 {
-    account_end(invocation, err);
+    invocation_end(invocation, err);
     invocation->done(invocation, err);
 }
 

@@ -46,6 +46,13 @@ struct invocation_result {
     json_t *state;      /* what was kept for the next round; NULL for nothing; owned */
 };
 
+enum invocation_phase {
+    INVOCATION_NEW,
+    INVOCATION_FOUND,   /* it is known what is invoked */
+    INVOCATION_STARTED, /* the work goes on */
+    INVOCATION_ENDED,   /* there is a result, an error, or nobody wants one */
+};
+
 struct invocation {
     /* Inputs, set before it is started. Borrowed. */
     struct tool_caller *caller;
@@ -83,6 +90,7 @@ struct invocation {
     void *work;       /* its own for this call; borrowed */
 
     /* Private. */
+    enum invocation_phase phase;
     struct registry_entry *entry; /* what is invoked: owned reference */
     json_t *normalised;           /* owned: what `arguments` points to once the call has started */
     json_t *notes;                /* owned: see account_note; NULL: nothing */

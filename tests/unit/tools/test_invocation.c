@@ -103,6 +103,34 @@ static void a_call_can_be_started_again_without_what_it_answered(void **state)
     invocation_deinit(&invocation);
 }
 
+static enum outcome start_ready(struct invocation *invocation, struct error *err)
+{
+    (void)err;
+    invocation_ask(invocation, "r", "roots/list", json_object());
+    return OUTCOME_READY;
+}
+
+static void what_has_asked_is_found_and_can_be_started_again(void **state)
+{
+    struct registry *registry = registry_new();
+    const struct prompt prompt = {.name = "p", .start = start_ready};
+    struct invocation invocation = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(prompt_register(registry, &prompt, &err), 0);
+    assert_int_equal(prompt_prepare(&invocation, registry, "p", &err), 0);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(invocation.phase, INVOCATION_FOUND);
+        assert_int_equal(invocation_start(&invocation, &err), OUTCOME_READY);
+        assert_int_equal(invocation.phase, INVOCATION_ENDED);
+        invocation_reset(&invocation);
+    }
+    invocation_deinit(&invocation);
+    assert_int_equal(invocation.phase, INVOCATION_NEW);
+    registry_free(registry);
+}
+
 static void nobody_need_listen(void **state)
 {
     struct invocation invocation = {0};
@@ -120,6 +148,7 @@ int main(void)
         cmocka_unit_test(what_is_asked_is_told_by_key),
         cmocka_unit_test(only_an_object_is_an_answer),
         cmocka_unit_test(a_call_can_be_started_again_without_what_it_answered),
+        cmocka_unit_test(what_has_asked_is_found_and_can_be_started_again),
         cmocka_unit_test(nobody_need_listen),
     };
 
