@@ -149,9 +149,9 @@ static void without_a_yes_nothing_runs(void **state)
         assert_asks(&asking, "1");
         answer(&asking, answers[i].text);
         assert_false(settle(&asking, "1"));
-        assert_true(asking.call.result.is_error);
-        assert_null(asking.call.result.requests);
-        assert_string_equal(json_object_get_string(asking.call.notes, "approval"),
+        assert_true(asking.invocation.result.is_error);
+        assert_null(asking.invocation.result.requests);
+        assert_string_equal(json_object_get_string(asking.invocation.notes, "approval"),
                             answers[i].noted);
         asking_deinit(&asking);
     }
@@ -170,7 +170,7 @@ static void what_is_no_decision_is_asked_again_a_few_times(void **state)
     }
     answer(&asking, "{\"action\": \"accept\"}");
     assert_false(settle(&asking, "1"));
-    assert_true(asking.call.result.is_error);
+    assert_true(asking.invocation.result.is_error);
     asking_deinit(&asking);
 }
 
