@@ -11,6 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *const environment_state_names[] = {
+    [ENVIRONMENT_AT_REST] = "at rest",
+    [ENVIRONMENT_PREPARING] = "preparing",
+};
+
+/* Where an environment may go from each state, as bits. */
+static const unsigned environment_next_states[] = {
+    [ENVIRONMENT_AT_REST] = 1 << ENVIRONMENT_PREPARING,
+    [ENVIRONMENT_PREPARING] = 1 << ENVIRONMENT_AT_REST,
+};
+
 static void free_strings(char **strings)
 {
     for (size_t i = 0; strings && strings[i]; i++)
@@ -91,9 +102,8 @@ void environment_step(struct environment *environment, double fraction, const ch
     environment_say_step(environment);
 }
 
-static void begin_preparing(struct environment *environment)
+static void environment_start_deadline(struct environment *environment)
 {
-    environment->preparing = true;
     if (environment->settings.prepare_timeout <= 0)
         return;
     ev_now_update(environment->loop);
@@ -101,11 +111,22 @@ static void begin_preparing(struct environment *environment)
     ev_timer_start(environment->loop, &environment->deadline);
 }
 
-static void end_preparing(struct environment *environment)
+static void environment_stop_deadline(struct environment *environment)
 {
-    environment->preparing = false;
     if (ev_is_active(&environment->deadline))
         ev_timer_stop(environment->loop, &environment->deadline);
+}
+
+static void environment_set_state(struct environment *environment, enum environment_state state)
+{
+    assert(environment_next_states[environment->state] & 1U << state);
+    log_debug("environment %s: %s -> %s", environment->name,
+              environment_state_names[environment->state], environment_state_names[state]);
+    environment->state = state;
+    if (state == ENVIRONMENT_PREPARING)
+        environment_start_deadline(environment);
+    else
+        environment_stop_deadline(environment);
 }
 
 /* Says which environment, and in which step. */
@@ -118,26 +139,49 @@ static int environment_blame(const struct environment *environment, struct error
     return error_prefix(err, "cannot prepare environment \"%s\": %s", environment->name, step);
 }
 
+bool environment_is_prepared(const struct environment *environment)
+{
+    return environment->state == ENVIRONMENT_AT_REST && environment->ops->is_prepared(environment);
+}
+
+/* Begins the preparation of ENVIRONMENT, which is at rest. */
+static enum outcome environment_begin_preparation(struct environment *environment,
+                                                  struct error *err)
+{
+    enum outcome outcome;
+
+    environment->step = (struct preparation_step){.fraction = -1};
+    outcome = environment->ops->prepare(environment, err);
+    if (outcome == OUTCOME_FAILED)
+        (void)environment_blame(environment, err);
+    if (outcome == OUTCOME_PENDING)
+        environment_set_state(environment, ENVIRONMENT_PREPARING);
+    return outcome;
+}
+
+static void environment_add_waiter(struct environment *environment,
+                                   struct environment_waiter *waiter)
+{
+    waiter->environment = environment;
+    list_append(&environment->waiters, &waiter->link);
+    environment_tell_step(environment, waiter);
+}
+
 enum outcome environment_prepare(struct environment *environment, struct environment_waiter *waiter,
                                  struct error *err)
 {
     enum outcome outcome = OUTCOME_PENDING;
 
-    if (!environment->preparing) {
+    if (environment->state == ENVIRONMENT_AT_REST) {
         if (check_paths(environment, err) < 0)
             return OUTCOME_FAILED;
-        environment->step = (struct preparation_step){.fraction = -1};
-        outcome = environment->ops->prepare(environment, err);
-        if (outcome == OUTCOME_FAILED)
-            (void)environment_blame(environment, err);
-        if (outcome != OUTCOME_PENDING)
-            return outcome;
-        begin_preparing(environment);
+        if (environment_is_prepared(environment))
+            return OUTCOME_READY;
+        outcome = environment_begin_preparation(environment, err);
     }
-    waiter->environment = environment;
-    list_append(&environment->waiters, &waiter->link);
-    environment_tell_step(environment, waiter);
-    return OUTCOME_PENDING;
+    if (outcome == OUTCOME_PENDING)
+        environment_add_waiter(environment, waiter);
+    return outcome;
 }
 
 void environment_forget_waiter(struct environment_waiter *waiter)
@@ -146,10 +190,11 @@ void environment_forget_waiter(struct environment_waiter *waiter)
 
     list_remove(&waiter->link);
     waiter->environment = NULL;
-    if (!environment || !environment->preparing || !list_is_empty(&environment->waiters))
+    if (!environment || environment->state != ENVIRONMENT_PREPARING ||
+        !list_is_empty(&environment->waiters))
         return;
     log_info("preparing %s was given up: nobody waits for it any more", environment->name);
-    end_preparing(environment);
+    environment_set_state(environment, ENVIRONMENT_AT_REST);
     environment->ops->cancel(environment);
 }
 
@@ -176,12 +221,12 @@ static void environment_tell_waiters(struct environment *environment, const stru
     }
 }
 
-void environment_prepared(struct environment *environment, const struct error *err)
+void environment_end_preparation(struct environment *environment, const struct error *err)
 {
     struct error_rest rest;
     struct error blamed = ERROR_INIT_LONG(&rest);
 
-    end_preparing(environment);
+    environment_set_state(environment, ENVIRONMENT_AT_REST);
     if (!err) {
         environment_tell_waiters(environment, NULL);
         return;
@@ -202,7 +247,7 @@ static void environment_on_deadline(struct ev_loop *loop, ev_timer *timer, int e
     error_set(&err, ERROR_TIMEOUT,
               "not done after %g seconds, which is all that preparing may take",
               environment->settings.prepare_timeout);
-    environment_prepared(environment, &err);
+    environment_end_preparation(environment, &err);
 }
 
 static void environment_on_eagerly_prepared(struct environment_waiter *waiter,
@@ -241,7 +286,7 @@ void environment_init(struct environment *environment, const struct environment_
 void environment_deinit(struct environment *environment)
 {
     assert(list_is_empty(&environment->waiters) && environment->users == 0);
-    end_preparing(environment);
+    environment_stop_deadline(environment);
     environment_settings_deinit(&environment->settings);
     json_decref(STEAL_PTR(environment->definition));
     free(environment->name);

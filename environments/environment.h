@@ -73,8 +73,11 @@ struct environment_ops {
     /* The server has started: looks for what an earlier one has left behind. May be NULL. */
     void (*begin)(struct environment *environment);
 
-    /* Begins to make ENVIRONMENT usable, or finds that it is. It says what it does by
-     * environment_step(), and ends a PENDING preparation by environment_prepared(). */
+    /* True when scripts can be started now. */
+    bool (*is_prepared)(const struct environment *environment);
+
+    /* Begins to prepare ENVIRONMENT, which is not prepared. It says what it does by
+     * environment_step(), and ends a PENDING preparation by environment_end_preparation(). */
     enum outcome (*prepare)(struct environment *environment, struct error *err);
 
     /* Gives up the preparation that is under way, with all that it has started. */
@@ -89,8 +92,9 @@ struct environment_ops {
      * directory take turns. */
     bool (*can_overlay)(const struct environment *environment);
 
-    /* What runs scripts once prepared, for people to read; borrowed. */
-    const char *(*interpreter)(const struct environment *environment);
+    /* The path of the Python and its version, for people. Borrowed; NULL while they are not known.
+     */
+    const char *(*describe_interpreter)(const struct environment *environment);
     const char *(*python_version)(const struct environment *environment);
 
     /* What the next run would be held by, as far as is known. What did hold one that has begun is
@@ -109,6 +113,12 @@ struct environment_ops {
     void (*free)(struct environment *environment);
 };
 
+/* Of an environment that is not being prepared, its kind says whether it is prepared. */
+enum environment_state {
+    ENVIRONMENT_AT_REST,
+    ENVIRONMENT_PREPARING,
+};
+
 struct environment {
     const struct environment_ops *ops;
     char *name;                /* owned */
@@ -119,7 +129,7 @@ struct environment {
     unsigned users; /* runs that have it; see environment_hold */
 
     struct list waiters; /* of struct environment_waiter: borrowed */
-    bool preparing;
+    enum environment_state state;
     struct preparation_step step;    /* of the preparation under way or, failed, the last one */
     ev_timer deadline;               /* of the preparation */
     struct environment_waiter eager; /* the server itself, when it does not wait for a call */
@@ -151,7 +161,10 @@ void environment_release(struct environment *environment);
 /* The server has started. */
 void environment_begin(struct environment *environment);
 
-/* READY: usable now. PENDING: WAITER->prepared will be called. */
+/* True when scripts can be started in ENVIRONMENT now. */
+bool environment_is_prepared(const struct environment *environment);
+
+/* READY: ENVIRONMENT is prepared. PENDING: WAITER->prepared will be called. */
 enum outcome environment_prepare(struct environment *environment, struct environment_waiter *waiter,
                                  struct error *err);
 
@@ -165,7 +178,7 @@ void environment_step(struct environment *environment, double fraction, const ch
 
 /* For implementations: ends the preparation that is under way; ERR NULL when it succeeded. The name
  * of the environment and the step are put before its message. */
-void environment_prepared(struct environment *environment, const struct error *err);
+void environment_end_preparation(struct environment *environment, const struct error *err);
 
 /* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER hears of it, never
  * from inside this call. NULL with ERR when it cannot be started. */

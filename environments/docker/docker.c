@@ -47,7 +47,7 @@ static void docker_finish(struct docker_environment *docker, const struct error 
     if (!err)
         docker_sweep_spare(&docker->sweep, is_built ? docker->image.name : NULL,
                            docker->packages.tag);
-    environment_prepared(&docker->environment, err);
+    environment_end_preparation(&docker->environment, err);
 }
 
 static void docker_on_packages(struct docker_packages *packages, const struct error *err)
@@ -100,12 +100,17 @@ static void docker_on_met(struct docker_site *site, const struct error *err)
         docker_finish(docker, &problem);
 }
 
+static bool docker_is_prepared(const struct environment *environment)
+{
+    const struct docker_environment *docker = const_docker_of(environment);
+
+    return docker->is_prepared && !docker->site.is_stale;
+}
+
 static enum outcome docker_prepare(struct environment *environment, struct error *err)
 {
     struct docker_environment *docker = docker_of(environment);
 
-    if (docker->is_prepared && !docker->site.is_stale)
-        return OUTCOME_READY;
     docker->is_prepared = false;
     docker->site.is_stale = false;
     docker_sweep_spare(&docker->sweep, NULL, NULL);
@@ -169,7 +174,7 @@ static bool can_overlay(const struct environment *environment)
     return !docker_keeps(const_docker_of(environment));
 }
 
-static const char *docker_interpreter(const struct environment *environment)
+static const char *docker_describe_interpreter(const struct environment *environment)
 {
     return const_docker_of(environment)->python.facts.program;
 }
@@ -227,11 +232,12 @@ static json_t *docker_describe_reach(const struct environment *environment)
 static const struct environment_ops docker_ops = {
     .kind = "docker",
     .begin = docker_begin,
+    .is_prepared = docker_is_prepared,
     .prepare = docker_prepare,
     .cancel = docker_cancel,
     .start = docker_start,
     .can_overlay = can_overlay,
-    .interpreter = docker_interpreter,
+    .describe_interpreter = docker_describe_interpreter,
     .python_version = docker_python_version,
     .expected_receipt = docker_expected_receipt,
     .reach = docker_describe_reach,

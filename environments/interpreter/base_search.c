@@ -50,7 +50,7 @@ static enum outcome find_by_name(struct base_search *search, const char *name, s
 
     interpreter_init(&search->by_name, search->loop, search->host, name);
     search->by_name.done = base_search_on_found;
-    outcome = interpreter_find(&search->by_name, err);
+    outcome = interpreter_resolve(&search->by_name, err);
     if (outcome == OUTCOME_READY)
         base_search_take(search, &search->by_name);
     return outcome;

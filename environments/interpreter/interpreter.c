@@ -1,16 +1,56 @@
 #include "environments/interpreter/interpreter.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/interpreter/interpreter_question.h"
 #include "environments/interpreter/search_path.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define INTERPRETER_DEFAULT_NAME "python3"
+
+static const char *const interpreter_state_names[] = {
+    [INTERPRETER_UNKNOWN] = "unknown",
+    [INTERPRETER_ASKING] = "asking",
+    [INTERPRETER_RESOLVING] = "resolving",
+    [INTERPRETER_KNOWN] = "known",
+};
+
+/* Where an interpreter may go from each state, as bits. */
+static const unsigned interpreter_next_states[] = {
+    [INTERPRETER_UNKNOWN] = 1 << INTERPRETER_ASKING,
+    [INTERPRETER_ASKING] = 1 << INTERPRETER_ASKING | 1 << INTERPRETER_RESOLVING |
+                           1 << INTERPRETER_KNOWN | 1 << INTERPRETER_UNKNOWN,
+    [INTERPRETER_RESOLVING] = 1 << INTERPRETER_KNOWN | 1 << INTERPRETER_UNKNOWN,
+    [INTERPRETER_KNOWN] = 1 << INTERPRETER_UNKNOWN,
+};
+
+static void interpreter_forget_answer(struct interpreter *interpreter)
+{
+    free(interpreter->candidate);
+    free(interpreter->executable);
+    free(interpreter->version);
+    free(interpreter->prefix);
+    interpreter->candidate = NULL;
+    interpreter->executable = NULL;
+    interpreter->version = NULL;
+    interpreter->prefix = NULL;
+}
+
+static void interpreter_set_state(struct interpreter *interpreter, enum interpreter_state state)
+{
+    assert(interpreter_next_states[interpreter->state] & 1U << state);
+    log_debug("interpreter %s: %s -> %s", interpreter->name,
+              interpreter_state_names[interpreter->state], interpreter_state_names[state]);
+    interpreter->state = state;
+    if (state == INTERPRETER_UNKNOWN)
+        interpreter_forget_answer(interpreter);
+}
 
 static char *interpreter_candidate(const struct interpreter *interpreter, size_t position)
 {
@@ -58,23 +98,17 @@ static int interpreter_fail_not_found(const struct interpreter *interpreter, str
     return error_set(err, ERROR_UNAVAILABLE, "%s is not executable%s", interpreter->name, found);
 }
 
-static bool is_still_known(const struct interpreter *interpreter)
+bool interpreter_is_resolved(const struct interpreter *interpreter)
 {
-    return interpreter->executable &&
+    return interpreter->state == INTERPRETER_KNOWN &&
            file_identity_holds(&interpreter->candidate_file, interpreter->candidate) &&
            file_identity_holds(&interpreter->executable_file, interpreter->executable);
 }
 
-static void forget_answer(struct interpreter *interpreter)
+static void interpreter_forget(struct interpreter *interpreter)
 {
-    free(interpreter->candidate);
-    free(interpreter->executable);
-    free(interpreter->version);
-    free(interpreter->prefix);
-    interpreter->candidate = NULL;
-    interpreter->executable = NULL;
-    interpreter->version = NULL;
-    interpreter->prefix = NULL;
+    if (interpreter->state != INTERPRETER_UNKNOWN)
+        interpreter_set_state(interpreter, INTERPRETER_UNKNOWN);
 }
 
 static int ask_next(struct interpreter *interpreter, struct error *err);
@@ -82,8 +116,7 @@ static int ask_next(struct interpreter *interpreter, struct error *err);
 /* The one way out of a search that was pending. */
 static void interpreter_finish(struct interpreter *interpreter, const struct error *err)
 {
-    if (err)
-        forget_answer(interpreter);
+    interpreter_set_state(interpreter, err ? INTERPRETER_UNKNOWN : INTERPRETER_KNOWN);
     interpreter->done(interpreter, err);
 }
 
@@ -110,8 +143,8 @@ static void interpreter_keep_answer(struct interpreter *interpreter, const char 
     file_identity_read(&interpreter->executable_file, executable);
 }
 
-/* The real interpreter behind a shim has been run by itself. A wrapper that it cannot do without,
- * because it sets what it needs, stays in use. */
+/* The real interpreter behind a wrapper has been run directly. The wrapper stays in use if the real
+ * one needs what it sets, which shows in another version or prefix. */
 static void interpreter_on_real_answered(void *data, const struct interpreter_answer *answer,
                                          const struct error *err)
 {
@@ -142,11 +175,24 @@ static int interpreter_start_question(struct interpreter *interpreter, const cha
     return interpreter->question ? 0 : -1;
 }
 
+/* Asks the program that the candidate says it is, unless that is the candidate itself. False when
+ * there is nobody to ask. */
+static bool interpreter_ask_real(struct interpreter *interpreter)
+{
+    struct error ignored = ERROR_INIT; /* the candidate works */
+
+    if (interpreter->real[0] != '/' || strcmp(interpreter->real, interpreter->candidate) == 0 ||
+        interpreter_start_question(interpreter, interpreter->real, interpreter_on_real_answered,
+                                   &ignored) < 0)
+        return false;
+    interpreter_set_state(interpreter, INTERPRETER_RESOLVING);
+    return true;
+}
+
 static void interpreter_on_answered(void *data, const struct interpreter_answer *answer,
                                     const struct error *failure)
 {
     struct interpreter *interpreter = data;
-    struct error ignored = ERROR_INIT;
 
     interpreter->question = NULL;
     if (!answer) {
@@ -156,9 +202,7 @@ static void interpreter_on_answered(void *data, const struct interpreter_answer 
     interpreter_keep_answer(interpreter, interpreter->candidate, answer);
     free(interpreter->real);
     interpreter->real = memory_copy_string(answer->executable);
-    if (interpreter->real[0] != '/' || strcmp(interpreter->real, interpreter->candidate) == 0 ||
-        interpreter_start_question(interpreter, interpreter->real, interpreter_on_real_answered,
-                                   &ignored) < 0)
+    if (!interpreter_ask_real(interpreter))
         interpreter_finish(interpreter, NULL);
 }
 
@@ -170,6 +214,7 @@ static int ask_next(struct interpreter *interpreter, struct error *err)
         free(interpreter->candidate);
         interpreter->candidate = path;
         file_identity_read(&interpreter->candidate_file, path);
+        interpreter_set_state(interpreter, INTERPRETER_ASKING);
         return interpreter_start_question(interpreter, path, interpreter_on_answered, err);
     }
     if (interpreter->position == 0)
@@ -193,7 +238,7 @@ void interpreter_cancel(struct interpreter *interpreter)
     if (interpreter->question)
         interpreter_question_forget(interpreter->question);
     interpreter->question = NULL;
-    forget_answer(interpreter);
+    interpreter_forget(interpreter);
 }
 
 void interpreter_deinit(struct interpreter *interpreter)
@@ -205,11 +250,14 @@ void interpreter_deinit(struct interpreter *interpreter)
     interpreter->name = NULL;
 }
 
-enum outcome interpreter_find(struct interpreter *interpreter, struct error *err)
+enum outcome interpreter_resolve(struct interpreter *interpreter, struct error *err)
 {
-    if (is_still_known(interpreter))
+    if (interpreter_is_resolved(interpreter))
         return OUTCOME_READY;
-    forget_answer(interpreter);
+    interpreter_forget(interpreter);
     interpreter->position = 0;
-    return ask_next(interpreter, err) < 0 ? OUTCOME_FAILED : OUTCOME_PENDING;
+    if (ask_next(interpreter, err) == 0)
+        return OUTCOME_PENDING;
+    interpreter_forget(interpreter);
+    return OUTCOME_FAILED;
 }

@@ -1,9 +1,12 @@
-/* A Python on this machine: looked for by name or path, and asked once who it is.
+/* A Python on this machine, and its resolution: from a name or a path to the program that is run.
  *
- * What PATH finds first may be a shim, a shell script of pyenv or asdf that chooses the real
- * interpreter at every start and makes it ten times slower. So whatever is found is run once, says
- * where it really is, and from then on that file is used, if it says the same when it is run
- * itself. The answer holds as long as the files are what they were. */
+ * The first program of that name on PATH may be a wrapper, such as a shell script of pyenv or asdf,
+ * which chooses the real interpreter at every start and makes it ten times slower. So the candidate
+ * is run once and asked for its sys.executable. That program is then used in its place, if it gives
+ * the same answers when it is run directly. The result holds as long as both files stay the same.
+ *
+ *     UNKNOWN -> ASKING -> RESOLVING -> KNOWN
+ */
 #pragma once
 
 #include "base/error.h"
@@ -17,6 +20,13 @@
 struct interpreter_question;
 struct process_host;
 
+enum interpreter_state {
+    INTERPRETER_UNKNOWN,
+    INTERPRETER_ASKING,    /* waits for the answer of the candidate */
+    INTERPRETER_RESOLVING, /* waits for the answer of the program behind it */
+    INTERPRETER_KNOWN,
+};
+
 struct interpreter {
     /* Inputs. */
     struct ev_loop *loop;      /* borrowed */
@@ -24,14 +34,16 @@ struct interpreter {
     char *name;                /* owned; absolute, or looked for on PATH */
     void (*done)(struct interpreter *interpreter, const struct error *err);
 
-    /* What was found; NULL before. */
-    char *executable; /* owned; absolute */
+    /* What it was resolved to; NULL before. */
+    char *executable; /* owned; absolute: the program to run */
     char *version;    /* owned; "3.11.2" */
     char *prefix;     /* owned; sys.prefix, without site: where the library is */
 
+    char *candidate; /* owned; the program that has the name: perhaps a wrapper */
+
     /* Private. */
-    char *candidate;                       /* owned; what was found by name: perhaps a shim */
-    char *real;                            /* owned; what it says it is, until that is certain */
+    enum interpreter_state state;
+    char *real;                            /* owned; the sys.executable of the candidate */
     struct file_identity candidate_file;   /* as it was when it was asked */
     struct file_identity executable_file;  /* likewise */
     struct interpreter_question *question; /* under way, or NULL */
@@ -44,8 +56,11 @@ void interpreter_init(struct interpreter *interpreter, struct ev_loop *loop,
                       struct process_host *host, const char *name);
 void interpreter_deinit(struct interpreter *interpreter);
 
-/* Gives up a search that is pending: `done` does not come. */
+/* Forgets what is known. Gives up a resolution that is pending: `done` does not come. */
 void interpreter_cancel(struct interpreter *interpreter);
 
-/* READY: `executable` is usable, and unchanged since it was asked. See base/outcome.h. */
-enum outcome interpreter_find(struct interpreter *interpreter, struct error *err);
+/* True when the result of an earlier resolution still holds. */
+bool interpreter_is_resolved(const struct interpreter *interpreter);
+
+/* READY: `executable` can be run. See base/outcome.h. */
+enum outcome interpreter_resolve(struct interpreter *interpreter, struct error *err);

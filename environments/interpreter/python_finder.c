@@ -73,7 +73,7 @@ static void python_finder_on_next(struct ev_loop *loop, ev_timer *timer, int eve
     interpreter_init(&finder->interpreter, loop, finder->host,
                      finder->places.paths[finder->position++]);
     finder->interpreter.done = python_finder_on_answered;
-    if (interpreter_find(&finder->interpreter, &err) == OUTCOME_FAILED)
+    if (interpreter_resolve(&finder->interpreter, &err) == OUTCOME_FAILED)
         ev_timer_start(loop, timer); /* it went away; the next one */
 }
 

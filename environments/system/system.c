@@ -23,9 +23,14 @@ static const struct system_environment *const_system_of(const struct environment
     return CONTAINER_OF(environment, const struct system_environment, environment);
 }
 
+static bool system_is_prepared(const struct environment *environment)
+{
+    return interpreter_is_resolved(&const_system_of(environment)->interpreter);
+}
+
 static enum outcome system_prepare(struct environment *environment, struct error *err)
 {
-    return interpreter_find(&system_of(environment)->interpreter, err);
+    return interpreter_resolve(&system_of(environment)->interpreter, err);
 }
 
 static void system_cancel(struct environment *environment)
@@ -41,7 +46,7 @@ static struct execution *system_start(struct environment *environment,
                        listener, err);
 }
 
-static const char *system_executable(const struct environment *environment)
+static const char *system_describe_interpreter(const struct environment *environment)
 {
     return const_system_of(environment)->interpreter.executable;
 }
@@ -66,7 +71,7 @@ static void system_on_found(struct interpreter *interpreter, const struct error 
     struct system_environment *system =
         CONTAINER_OF(interpreter, struct system_environment, interpreter);
 
-    environment_prepared(&system->environment, err);
+    environment_end_preparation(&system->environment, err);
 }
 
 static void system_free(struct environment *environment)
@@ -80,11 +85,12 @@ static void system_free(struct environment *environment)
 
 static const struct environment_ops system_ops = {
     .kind = "system",
+    .is_prepared = system_is_prepared,
     .prepare = system_prepare,
     .cancel = system_cancel,
     .start = system_start,
     .can_overlay = local_can_overlay,
-    .interpreter = system_executable,
+    .describe_interpreter = system_describe_interpreter,
     .python_version = system_python_version,
     .expected_receipt = local_expected_receipt,
     .reach = system_describe_reach,

@@ -14,6 +14,7 @@
 #include "environments/venv/record.h"
 #include "environments/venv/scripts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +26,27 @@
 
 enum { STEP_OPERATIONS = 256 }; /* files removed in one turn of the loop */
 
-static const char *const state_names[] = {
-    [BUILDER_LOCKING] = "locking",   [BUILDER_EMPTYING] = "emptying",
-    [BUILDER_ASKING] = "asking",     [BUILDER_INSTALLING] = "installing",
-    [BUILDER_CLEANING] = "cleaning",
+static const char *const venv_builder_state_names[] = {
+    [BUILDER_LOCKING] = "locking",       [BUILDER_WAITING] = "waiting",
+    [BUILDER_EMPTYING] = "emptying",     [BUILDER_ASKING] = "asking",
+    [BUILDER_INSTALLING] = "installing", [BUILDER_CLEANING] = "cleaning",
+};
+
+/* Where a builder may go from each state, as bits. */
+static const unsigned venv_builder_next_states[] = {
+    [BUILDER_LOCKING] = 1 << BUILDER_WAITING | 1 << BUILDER_EMPTYING,
+    [BUILDER_WAITING] = 1 << BUILDER_CLEANING,
+    [BUILDER_EMPTYING] = 1 << BUILDER_ASKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
+    [BUILDER_ASKING] = 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
+    [BUILDER_INSTALLING] = 1 << BUILDER_CLEANING,
+    [BUILDER_CLEANING] = 0,
 };
 
 static void venv_builder_set_state(struct venv_builder *builder, enum venv_builder_state state)
 {
-    log_debug("venv builder: %s -> %s", state_names[builder->state], state_names[state]);
+    assert(venv_builder_next_states[builder->state] & 1U << state);
+    log_debug("venv builder: %s -> %s", venv_builder_state_names[builder->state],
+              venv_builder_state_names[state]);
     builder->state = state;
 }
 
@@ -46,6 +59,12 @@ static void continue_in(struct venv_builder *builder, double seconds)
 static bool is_given_up(const struct venv_builder *builder)
 {
     return !builder->done;
+}
+
+/* The venv is there, and stays: only packages are missing. */
+static bool is_installing_only(const struct venv_builder *builder)
+{
+    return builder->plan.finding == VENV_LACKS_PACKAGES;
 }
 
 /* Removing */
@@ -106,7 +125,7 @@ static void venv_builder_clean(struct venv_builder *builder)
 /* Where the venv is while it is made. Owned by the caller. */
 static char *tree_of(const struct venv_builder *builder)
 {
-    if (builder->plan.is_there)
+    if (is_installing_only(builder))
         return memory_copy_string(builder->plan.path);
     if (builder->aside)
         return memory_copy_string(builder->aside);
@@ -134,10 +153,11 @@ static int write_record(struct venv_builder *builder, const char *tree)
 {
     const struct venv_plan *plan = &builder->plan;
     const struct base_python *base = base_of(builder);
+    const bool has_venv = is_installing_only(builder);
     AUTO_FREE char *own = memory_format("%s/bin/python", tree);
     struct venv_record record = {
-        .version = plan->is_there ? (char *)plan->version : base->version,
-        .executable = plan->is_there ? own : base->executable,
+        .version = has_venv ? (char *)plan->version : base->version,
+        .executable = has_venv ? own : base->executable,
         .packages = (char *)plan->packages,
     };
 
@@ -150,7 +170,8 @@ static int make_way(struct venv_builder *builder)
 {
     AUTO_FREE char *old = memory_format("%s/old", builder->scratch.path);
 
-    if (!builder->plan.is_replaced || rename(builder->plan.path, old) == 0 || errno == ENOENT)
+    if (builder->plan.finding != VENV_USELESS || rename(builder->plan.path, old) == 0 ||
+        errno == ENOENT)
         return 0;
     return error_set_errno(&builder->error, errno, "cannot move %s", builder->plan.path);
 }
@@ -170,7 +191,7 @@ static int venv_builder_place(struct venv_builder *builder)
     AUTO_FREE char *tree = tree_of(builder);
     AUTO_FREE char *bin = memory_format("%s/bin", tree);
 
-    if (builder->plan.is_there)
+    if (is_installing_only(builder))
         return write_record(builder, tree);
     environment_step(builder->plan.environment, -1, "putting the venv into its place");
     if (venv_scripts_move(bin, tree, builder->plan.path, &builder->error) < 0 ||
@@ -298,7 +319,7 @@ static void venv_builder_ask(struct venv_builder *builder)
 
 static void begin_work(struct venv_builder *builder)
 {
-    if (builder->plan.is_there)
+    if (is_installing_only(builder))
         venv_builder_install(builder);
     else if (builder->plan.base)
         venv_builder_create(builder);
@@ -318,7 +339,18 @@ static enum outcome venv_builder_lock(struct venv_builder *builder)
     return scratch_directory_lock(&builder->scratch, path, &builder->error);
 }
 
-/* Whoever had it has probably made what is wanted: its owner looks again. */
+static void venv_builder_wait(struct venv_builder *builder)
+{
+    if (builder->state == BUILDER_LOCKING) {
+        environment_step(builder->plan.environment, -1,
+                         "waiting for another preparation of this venv");
+        venv_builder_set_state(builder, BUILDER_WAITING);
+    }
+    continue_in(builder, LOCKED_SECONDS);
+}
+
+/* A builder that had to wait makes nothing: the other one has probably made the venv, and the owner
+ * looks again. */
 static void try_lock(struct venv_builder *builder)
 {
     switch (venv_builder_lock(builder)) {
@@ -326,17 +358,18 @@ static void try_lock(struct venv_builder *builder)
         venv_builder_finish(builder);
         break;
     case OUTCOME_PENDING:
-        if (!builder->has_waited)
-            environment_step(builder->plan.environment, -1,
-                             "waiting for another preparation of this venv");
-        builder->has_waited = true;
-        continue_in(builder, LOCKED_SECONDS);
+        venv_builder_wait(builder);
         break;
     case OUTCOME_READY:
-        venv_builder_begin_removal(builder,
-                                   builder->has_waited ? BUILDER_CLEANING : BUILDER_EMPTYING);
+        venv_builder_begin_removal(builder, builder->state == BUILDER_WAITING ? BUILDER_CLEANING
+                                                                              : BUILDER_EMPTYING);
         break;
     }
+}
+
+static bool venv_builder_has_lock(const struct venv_builder *builder)
+{
+    return builder->state != BUILDER_LOCKING && builder->state != BUILDER_WAITING;
 }
 
 static void venv_builder_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
@@ -345,7 +378,7 @@ static void venv_builder_on_timer(struct ev_loop *loop, ev_timer *timer, int eve
 
     (void)loop;
     (void)events;
-    if (builder->state == BUILDER_LOCKING)
+    if (!venv_builder_has_lock(builder))
         try_lock(builder);
     else if (venv_builder_remove_some(builder))
         continue_in(builder, 0);
@@ -378,6 +411,6 @@ void venv_builder_cancel(struct venv_builder *builder)
     builder->done = NULL;
     if (builder->tool)
         subprocess_kill(builder->tool);
-    else if (builder->state == BUILDER_LOCKING)
+    else if (!venv_builder_has_lock(builder))
         builder_free(builder);
 }

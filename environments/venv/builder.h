@@ -4,6 +4,7 @@
  * the same one makes it and the other waits (see scratch_directory.h)
  *
  *     LOCKING -> EMPTYING -> ASKING -> INSTALLING -> CLEANING
+ *           `--> WAITING -------------------------------^
  *
  * It tells how it ended when nothing is left but the venv. One that is given up tells nothing, and
  * ends by itself: its installer has to be waited for, and what that has left removed. */
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "environments/venv/search.h"
 #include "environments/workplace/scratch_directory.h"
 #include "environments/workplace/tree_removal.h"
 
@@ -20,7 +22,6 @@
 
 struct base_python;
 struct environment;
-struct interpreter;
 struct requirements;
 struct subprocess;
 
@@ -32,8 +33,7 @@ struct venv_plan {
     const char *path;                /* where the venv will be */
     const char *aside;               /* where it is made, on the same file system; NULL: inside the
                                       * scratch directory */
-    bool is_there;                   /* only the packages are missing */
-    bool is_replaced;                /* what is at PATH is of no use any more */
+    enum venv_finding finding;       /* what is at PATH; not USABLE */
     bool system_site_packages;
 
     /* One of them says what it is made from: known, or found and not asked yet. */
@@ -49,7 +49,8 @@ struct venv_plan {
 };
 
 enum venv_builder_state {
-    BUILDER_LOCKING,    /* waits for whoever else makes it */
+    BUILDER_LOCKING,    /* has not tried to lock yet */
+    BUILDER_WAITING,    /* for another builder, which has the lock */
     BUILDER_EMPTYING,   /* removes what somebody has left who was killed */
     BUILDER_ASKING,     /* waits for the interpreter's account of itself */
     BUILDER_INSTALLING, /* waits for the installer */
@@ -72,7 +73,6 @@ struct venv_builder {
     struct subprocess *tool;           /* borrowed: the one that runs, or NULL */
     struct tree_removal removal;       /* of what is aside */
     struct directory_removal emptying; /* of the scratch directory */
-    bool has_waited;                   /* another one has made it, or tried to */
     ev_timer timer;
     struct error error; /* how it ends */
     struct error_rest error_rest;

@@ -136,7 +136,7 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
 
     if (json_is_true(json_object_get(result, "success"))) {
         text = memory_format("%s, Python %s; started in %.1f ms, ended after %.1f ms",
-                             environment->ops->interpreter(environment),
+                             environment->ops->describe_interpreter(environment),
                              version ? version : "(unknown)",
                              command_doctor_timing(result, "start") * 1e3,
                              command_doctor_timing(result, "run") * 1e3);

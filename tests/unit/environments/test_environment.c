@@ -44,13 +44,23 @@ static void cancel(struct environment *environment)
     CONTAINER_OF(environment, struct stub, environment)->cancelled++;
 }
 
+static bool is_prepared(const struct environment *environment)
+{
+    (void)environment;
+    return false;
+}
+
 static void stub_free(struct environment *environment)
 {
     environment_deinit(environment);
 }
 
-static const struct environment_ops stub_ops = {
-    .kind = "stub", .begin = begin, .prepare = prepare, .cancel = cancel, .free = stub_free};
+static const struct environment_ops stub_ops = {.kind = "stub",
+                                                 .begin = begin,
+                                                 .is_prepared = is_prepared,
+                                                 .prepare = prepare,
+                                                 .cancel = cancel,
+                                                 .free = stub_free};
 
 static void stub_init(struct stub *stub)
 {
@@ -115,7 +125,7 @@ static void test_one_preparation_serves_all_who_wait(void **state)
     wait_for(&a, &stub);
     wait_for(&b, &stub);
     assert_int_equal(stub.prepared, 1);
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 1);
     assert_int_equal(b.told, 1);
     assert_int_equal(b.code, ERROR_NONE);
@@ -133,11 +143,11 @@ static void test_a_failure_is_told_to_all_and_the_next_one_tries_again(void **st
     stub_init(&stub);
     wait_for(&a, &stub);
     error_set(&failure, ERROR_TIMEOUT, "too slow");
-    environment_prepared(&stub.environment, &failure);
+    environment_end_preparation(&stub.environment, &failure);
     assert_int_equal(a.code, ERROR_TIMEOUT);
     wait_for(&b, &stub);
     assert_int_equal(stub.prepared, 2);
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 1);
     assert_int_equal(b.told, 1);
     environment_free(&stub.environment);
@@ -174,7 +184,7 @@ static void test_who_is_forgotten_is_not_told(void **state)
     wait_for(&c, &stub);
     environment_forget_waiter(&a.waiter);
     b.forgets = &c; /* while the others are being told */
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 0);
     assert_int_equal(b.told, 1);
     assert_int_equal(c.told, 0);
@@ -191,10 +201,10 @@ static void test_who_comes_while_others_are_told_waits_for_the_next(void **state
     stub_init(&stub);
     wait_for(&a, &stub);
     a.begins_for = &late;
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(late.told, 0);
     assert_int_equal(stub.prepared, 2);
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(late.told, 1);
     environment_free(&stub.environment);
 }
@@ -216,11 +226,11 @@ static void test_steps_are_told_to_all_who_wait_and_named_in_the_error(void **st
     environment_step(&stub.environment, -1, "installing numpy");
     assert_string_equal(b.step, "installing numpy -1");
     error_set(&failure, ERROR_UNAVAILABLE, "no such package");
-    environment_prepared(&stub.environment, &failure);
+    environment_end_preparation(&stub.environment, &failure);
     assert_string_equal(a.message,
                         "cannot prepare environment \"stub\": installing numpy: no such package");
     wait_for(&a, &stub); /* the next one begins without a step */
-    environment_prepared(&stub.environment, &failure);
+    environment_end_preparation(&stub.environment, &failure);
     assert_string_equal(a.message, "no such package");
     environment_free(&stub.environment);
 }
@@ -235,7 +245,7 @@ static void test_who_begins_a_preparation_is_told_its_first_step(void **state)
     stub.step = "finding python"; /* from inside `prepare` */
     wait_for(&waiting, &stub);
     assert_string_equal(waiting.step, "finding python -1");
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     environment_free(&stub.environment);
 }
 
@@ -273,7 +283,7 @@ static void test_a_preparation_is_given_up_when_the_last_one_stops_waiting(void 
     assert_int_equal(stub.cancelled, 1);
     wait_for(&a, &stub);
     assert_int_equal(stub.prepared, 2);
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 1);
     environment_free(&stub.environment);
 }
@@ -325,8 +335,12 @@ static struct execution *start(struct environment *environment,
 
 static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
 {
-    static const struct environment_ops ops = {
-        .kind = "stub", .prepare = prepare, .cancel = cancel, .start = start, .free = stub_free};
+    static const struct environment_ops ops = {.kind = "stub",
+                                               .is_prepared = is_prepared,
+                                               .prepare = prepare,
+                                               .cancel = cancel,
+                                               .start = start,
+                                               .free = stub_free};
     struct environment_waiter waiter = {0};
     struct error err = ERROR_INIT;
     struct error again = ERROR_INIT;

@@ -57,7 +57,7 @@ static struct base_python *ask(struct workbench *bench, const char *path)
 
     interpreter_init(&asking.interpreter, bench->loop, bench->host, path);
     asking.interpreter.done = on_found;
-    assert_int_equal(interpreter_find(&asking.interpreter, &err), OUTCOME_PENDING);
+    assert_int_equal(interpreter_resolve(&asking.interpreter, &err), OUTCOME_PENDING);
     workbench_wait(bench, &asking.is_done);
     shell(bench->scratch, "rm -rf asking; mkdir asking");
     asking.is_done = false;

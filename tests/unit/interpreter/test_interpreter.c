@@ -94,7 +94,7 @@ static enum outcome find(struct search *search)
 
     search->is_done = false;
     search->err = (struct error)ERROR_INIT;
-    outcome = interpreter_find(&search->interpreter, &search->err);
+    outcome = interpreter_resolve(&search->interpreter, &search->err);
     assert_false(search->is_done);
     if (outcome != OUTCOME_PENDING)
         return outcome;
@@ -319,7 +319,7 @@ static void test_one_that_is_forgotten_is_not_told(void **state)
     struct error err = ERROR_INIT;
 
     begin(search, REAL);
-    assert_int_equal(interpreter_find(&search->interpreter, &err), OUTCOME_PENDING);
+    assert_int_equal(interpreter_resolve(&search->interpreter, &err), OUTCOME_PENDING);
     interpreter_deinit(&search->interpreter);
     process_host_stop(search->host);
     while (!process_host_is_idle(search->host))

@@ -95,7 +95,7 @@ static void listen(struct listener *listener)
     assert_int_equal(tool_prepare(&listener->invocation, listener->registry, "run_python", &err),
                      0);
     assert_int_equal(invocation_start(&listener->invocation, &err), OUTCOME_PENDING);
-    while (!listener->environment->preparing)
+    while (listener->environment->state != ENVIRONMENT_PREPARING)
         ev_run(listener->fixture->loop, EVRUN_ONCE);
 }
 

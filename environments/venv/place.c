@@ -1,0 +1,89 @@
+#include "environments/venv/place.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "environments/venv/definition.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void venv_place_find(struct venv_place *ret, const struct venv_definition *definition,
+                     const struct venv_packages *packages, const char *state)
+{
+    char *key = venv_definition_key(definition, packages);
+    char *path = definition->venv_path ? memory_copy_string(definition->venv_path)
+                                       : memory_format("%s/venvs/%s", state, key);
+
+    *ret = (struct venv_place){
+        .key = key,
+        .path = path,
+        .python = memory_format("%s/bin/python", path),
+        .is_ours = !definition->venv_path,
+    };
+}
+
+void venv_place_deinit(struct venv_place *place)
+{
+    free(place->key);
+    free(place->path);
+    free(place->python);
+    free(place->aside);
+    *place = (struct venv_place){0};
+}
+
+static void venv_place_close_stream(DIR **stream)
+{
+    if (*stream)
+        closedir(*stream);
+}
+
+static bool venv_place_is_empty(DIR *stream)
+{
+    const struct dirent *entry;
+
+    while ((entry = readdir(stream)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return false;
+    return true;
+}
+
+/* The operator's path must be empty: nothing there is overwritten. */
+static int venv_place_check(const struct venv_place *place, struct error *err)
+{
+    AUTO(venv_place_close_stream) DIR *stream = opendir(place->path);
+    struct stat status;
+
+    if (!stream && errno == ENOENT)
+        return 0;
+    if (!stream)
+        return error_set_errno(err, errno, "venv_path: %s", place->path);
+    if (venv_place_is_empty(stream))
+        return 0;
+    if (lstat(place->python, &status) == 0)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "%s cannot be executed; if the Python that it leads to is gone, remove %s "
+                         "to have it made anew",
+                         place->python, place->path);
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "venv_path: %s is not empty and holds no virtual environment (no bin/python); "
+                     "nothing was changed in it",
+                     place->path);
+}
+
+int venv_place_prepare(struct venv_place *place, const char *state_name, struct error *err)
+{
+    const char *name = strrchr(place->path, '/') + 1;
+    AUTO_FREE char *parent = strndup(place->path, (size_t)(name - place->path));
+
+    if (place->is_ours)
+        return 0;
+    if (venv_place_check(place, err) < 0 || fd_make_directories(parent, 0755, err) < 0)
+        return -1;
+    free(place->aside);
+    place->aside = memory_format("%s.%s.pyexecd-%.8s", parent, name, state_name);
+    return 0;
+}
