@@ -386,7 +386,7 @@ static void test_only_an_eager_one_is_prepared_before_anybody_waits(void **state
     stub.environment.settings.eager = true;
     assert_begins(&stub, "");
     assert_int_equal(stub.prepared, 1);
-    environment_prepared(&stub.environment, NULL);
+    environment_end_preparation(&stub.environment, NULL);
     environment_free(&stub.environment);
 }
 

@@ -1,0 +1,81 @@
+/* The life of a container: its states, what may follow each of them, and how it ends. The inside of
+ * container.h; the steps that it takes are in container.c.
+ *
+ *     CREATING -> ATTACHING -> STARTING -> RUNNING -> INSPECTING -> DRAINING -> OVER or KEPT
+ *         \                       \           \           ^
+ *          `-> UNWANTED            `-> REVOKING `-> TELLING -> KILLING
+ *
+ * Each of them but DRAINING may be skipped, and OVER may follow each. */
+#pragma once
+
+#include "environments/engine/container.h"
+#include "environments/engine/engine_request.h"
+#include "environments/engine/hijack.h"
+
+#include <ev.h>
+
+enum container_life_state {
+    CONTAINER_LIFE_CREATING,   /* waiting for the id */
+    CONTAINER_LIFE_ATTACHING,  /* waiting for the engine to hand over the connection */
+    CONTAINER_LIFE_STARTING,   /* waiting for the program to run */
+    CONTAINER_LIFE_REVOKING,   /* waiting for that, too, to kill it then */
+    CONTAINER_LIFE_RUNNING,    /* waiting for the program's end */
+    CONTAINER_LIFE_TELLING,    /* the same, after SIGTERM */
+    CONTAINER_LIFE_KILLING,    /* the same, after SIGKILL */
+    CONTAINER_LIFE_INSPECTING, /* waiting for what the engine knows of the end */
+    CONTAINER_LIFE_DRAINING,   /* waiting for the end of the output */
+    CONTAINER_LIFE_UNWANTED,   /* waiting for the id, to remove it */
+    CONTAINER_LIFE_OVER,       /* waiting for its owner to be told; it is removed then */
+    CONTAINER_LIFE_KEPT,       /* the same; it stays then */
+};
+
+struct container_life {
+    enum container_life_state state;
+    struct container *container; /* borrowed; NULL: nobody is told any more */
+    struct engine *engine;       /* borrowed */
+    struct engine_duty duty;
+    struct engine_request request; /* the step under way */
+    struct engine_request killing;
+    struct hijack hijack;
+    char *name;    /* owned; NULL: the engine chooses one, or nothing was created */
+    char *id;      /* owned; NULL: not created yet */
+    bool keep;     /* the plan wants it */
+    bool is_told;  /* SIGTERM comes before the kill */
+    bool attaches; /* has output for us, or a lifeline */
+    double start_timeout;
+    double submitted;  /* CLOCK_MONOTONIC seconds */
+    double started;    /* likewise */
+    ev_timer bound;    /* of the state */
+    ev_prepare ending; /* fed, never started: tells the owner outside of every callback */
+    struct container_end end;
+};
+
+/* Its life begins, in the state CREATING. Sets all but the callbacks of `killing` and `bound`. */
+struct container_life *container_life_new(struct container *container, struct engine *engine,
+                                          const struct container_plan *plan);
+
+void container_life_set_state(struct container_life *life, enum container_life_state state);
+
+/* Sets the bound of the state; 0: there is none. */
+void container_life_set_bound(struct container_life *life, double seconds);
+
+/* The first one is told. */
+void container_life_note_failure(struct container_life *life, const char *text);
+void container_life_note_error(struct container_life *life, const struct error *err);
+
+/* Ends it: the owner is told as soon as the callback that runs now has returned. What does not end
+ * in order is not kept. */
+void container_life_end(struct container_life *life);
+
+/* The same after a step that has failed. */
+void container_life_fail(struct container_life *life, int status, const char *text);
+void container_life_fail_with(struct container_life *life, int status, const struct error *err);
+
+/* The same for one whose program does not run. The engine may still create it. */
+void container_life_call_off(struct container_life *life);
+
+/* Its owner is not told any more. */
+void container_life_forget(struct container_life *life);
+
+/* Frees it. What was created, or may have been, is removed, unless it is kept. */
+void container_life_discard(struct container_life *life);
