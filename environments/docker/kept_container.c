@@ -173,10 +173,13 @@ static void kept_container_on_ended(struct container *ended, const struct contai
         kept_container_finish(container);
 }
 
-/* The init passes no signal on: the script goes on until it ends or is killed. */
+/* The init of the container passes it on to that of the script. */
 static void kept_call_interrupt(struct execution *execution)
 {
-    (void)execution;
+    struct kept_call *call = CONTAINER_OF(execution, struct kept_call, execution);
+
+    if (call->container->state == KEPT_CONTAINER_BUSY)
+        container_interrupt(&call->container->container);
 }
 
 static void kept_call_kill(struct execution *execution)

@@ -85,10 +85,9 @@ static void docker_run_on_ended(struct container *container, const struct contai
     listener->ended(listener, &end);
 }
 
-/* The init passes no signal on: the script goes on until it ends or is killed. */
 static void interrupt_run(struct execution *execution)
 {
-    (void)execution;
+    container_interrupt(&CONTAINER_OF(execution, struct docker_run, execution)->container);
 }
 
 static void kill_run(struct execution *execution)

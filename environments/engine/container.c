@@ -18,37 +18,39 @@ enum {
     STATUS_CONFLICT = 409,
 };
 
-/* ---- killing ---- */
+/* ---- signals ---- */
 
-static void container_life_on_killed(struct engine_request *request,
-                                     const struct engine_answer *answer, const struct error *err)
+static void container_life_on_signalled(struct engine_request *request,
+                                        const struct engine_answer *answer, const struct error *err)
 {
-    struct container_life *life = CONTAINER_OF(request, struct container_life, killing);
+    struct container_life *life = CONTAINER_OF(request, struct container_life, signal);
 
+    if (life->state == CONTAINER_LIFE_RUNNING) /* it was only interrupted */
+        return;
     /* It may have ended by itself. Anything else is met when the kill has taken too long. */
     if (err && answer->status != STATUS_CONFLICT && answer->status != STATUS_NOT_FOUND)
         container_life_note_error(life, err);
 }
 
-static void container_life_signal(struct container_life *life, const char *name)
+static void container_life_send_signal(struct container_life *life, const char *name)
 {
     AUTO_FREE char *path = memory_format("/containers/%s/kill?signal=%s", life->id, name);
     const struct engine_question question = {.method = "POST", .path = path};
 
-    engine_request_cancel(&life->killing);
-    engine_request_start(&life->killing, life->engine, &question);
+    engine_request_cancel(&life->signal);
+    engine_request_start(&life->signal, life->engine, &question);
 }
 
 static void container_life_kill(struct container_life *life)
 {
     container_life_set_state(life, CONTAINER_LIFE_KILLING);
-    container_life_signal(life, "SIGKILL");
+    container_life_send_signal(life, "SIGKILL");
 }
 
 static void container_life_tell(struct container_life *life)
 {
     container_life_set_state(life, CONTAINER_LIFE_TELLING);
-    container_life_signal(life, "SIGTERM");
+    container_life_send_signal(life, "SIGTERM");
 }
 
 /* Ends what runs. */
@@ -335,10 +337,18 @@ void container_start(struct container *container, struct engine *engine,
     assert(container->ended && !container->life);
     life = container_life_new(container, engine, plan);
     container->life = life;
-    life->killing.done = container_life_on_killed;
+    life->signal.done = container_life_on_signalled;
     ev_init(&life->bound, container_life_on_bound);
     container_life_set_bound(life, plan->start_timeout);
     container_life_create(life, plan);
+}
+
+void container_interrupt(struct container *container)
+{
+    struct container_life *life = container->life;
+
+    if (life && life->state == CONTAINER_LIFE_RUNNING)
+        container_life_send_signal(life, "SIGINT");
 }
 
 void container_kill(struct container *container)

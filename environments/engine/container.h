@@ -68,6 +68,9 @@ struct container {
 void container_start(struct container *container, struct engine *engine,
                      const struct container_plan *plan);
 
+/* SIGINT to its first program; nothing when that does not run, or has been killed. */
+void container_interrupt(struct container *container);
+
 /* Kills all that runs in it, now (a program that is told first, CONTAINER_MERCY_SECONDS later), or
  * lets it not be started. `ended` still comes, soon. Harmless when it is called twice or when it is
  * over. */

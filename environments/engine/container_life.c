@@ -62,7 +62,7 @@ static void container_life_stop(struct container_life *life)
 {
     ev_timer_stop(engine_loop(life->engine), &life->bound);
     engine_request_cancel(&life->request);
-    engine_request_cancel(&life->killing);
+    engine_request_cancel(&life->signal);
     hijack_cancel(&life->hijack);
 }
 

@@ -35,7 +35,7 @@ struct container_life {
     struct engine *engine;       /* borrowed */
     struct engine_duty duty;
     struct engine_request request; /* the step under way */
-    struct engine_request killing;
+    struct engine_request signal;
     struct hijack hijack;
     char *name;    /* owned; NULL: the engine chooses one, or nothing was created */
     char *id;      /* owned; NULL: not created yet */
@@ -50,7 +50,7 @@ struct container_life {
     struct container_end end;
 };
 
-/* Its life begins, in the state CREATING. Sets all but the callbacks of `killing` and `bound`. */
+/* Its life begins, in the state CREATING. Sets all but the callbacks of `signal` and `bound`. */
 struct container_life *container_life_new(struct container *container, struct engine *engine,
                                           const struct container_plan *plan);
 

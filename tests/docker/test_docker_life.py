@@ -45,6 +45,29 @@ def test_a_container_ends_by_itself_when_nobody_comes_back(docker_server, engine
         engine.api.delete(f"/containers/{container}")
 
 
+def workspace(engine):
+    """Where the working directory of the only container is; None while there is none."""
+    mounts = [mount for container in engine.api.get("/containers/json")
+              for mount in container["Mounts"] if mount["Destination"] == "/workspace"]
+    return mounts[0]["Source"] if mounts else None
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["fresh", "kept"])
+def test_an_interrupted_script_shows_where_it_stood(docker_server, engine, keep):
+    """By SIGINT to the container, as the server sends it."""
+    with docker_server({"keep_container_running": keep}) as server:
+        server.initialize()
+        server.run("pass")
+        call = server.start("import time\nopen('there', 'w').close()\ntime.sleep(1000)")
+        folder = leftovers.until(lambda: workspace(engine), 20)
+        assert leftovers.until(lambda: os.path.exists(f"{folder}/there"), 20)
+        engine.api.post(f"/containers/{containers(engine)[0]}/kill", signal="SIGINT")
+        result = server.wait(call, 20)["result"]["structuredContent"]
+        assert result["returncode"] == -2 and "KeyboardInterrupt" in result["stderr"]
+        assert "line 3" in result["stderr"]
+        assert leftovers.until(lambda: len(containers(engine)) == int(keep), 5)
+
+
 def test_containers_of_others_are_never_touched(docker_server, engine, state, tmp_path_factory):
     sleep = {"Image": "python:3.11-slim", "Cmd": ["sleep", "1000"], "Labels": {}}
     strangers = [engine.api.post("/containers/create", sleep)["Id"]]

@@ -231,6 +231,38 @@ def test_end_of_the_lifeline_ends_everything():
         assert time.monotonic() - began < 1
 
 
+INTERRUPTED = """
+import os, time
+try:
+    print('on', flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    print('flushed', flush=True)
+    raise
+"""
+
+
+def interrupt_when_it_runs(process, pid):
+    """Sends SIGINT to the init PID from outside, once the script of PROCESS has printed."""
+    assert process.stdout.readline() == b"on\n"
+    os.kill(pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=10)
+    return Ended(process.returncode, stdout, stderr)
+
+
+def test_an_interruption_from_outside_goes_to_the_program():
+    with start("60", "--", sys.executable, "-c", INTERRUPTED) as process:
+        init = until(lambda: descendants(process.pid), 5)[0]
+        ended = interrupt_when_it_runs(process, init)
+    assert ended.stdout == "flushed\n" and "KeyboardInterrupt" in ended.stderr
+    assert ended.words.returncode == -signal.SIGINT and not ended.words.flags
+
+
+def test_a_program_cannot_interrupt_itself_by_its_init():
+    assert run("import os, signal, time; os.kill(1, signal.SIGINT); time.sleep(0.3); print('on')"
+               ).stdout == "on\n"
+
+
 @pytest.mark.parametrize("arguments, nonce", [
     ([], NONCE), (["5"], NONCE), (["5", "--"], NONCE), (["5", "sleep", "1"], NONCE),
     (["5", "--", "true"], ""), (["5", "--", "true"], NONCE[1:]),
@@ -295,6 +327,17 @@ def test_runs_in_a_kept_namespace_leave_nothing_and_keep_it():
             assert (ended.words.returncode, ended.words.leftovers) == (number, 1)
             assert until(lambda: descendants(pid) == [], 2)
         assert process.poll() is None
+
+
+@root_only
+def test_an_interruption_of_a_kept_namespace_goes_to_the_program_of_a_run():
+    with kept() as (keeper, pid):
+        with start("60", "--", sys.executable, "-c", INTERRUPTED, inside=enter(pid)) as process:
+            ended = interrupt_when_it_runs(process, pid)
+        assert ended.stdout == "flushed\n" and "KeyboardInterrupt" in ended.stderr
+        assert ended.words.returncode == -signal.SIGINT and not ended.words.leftovers
+        assert keeper.poll() is None
+        assert run_in(pid, "print('again')").stdout == "again\n"
 
 
 @root_only

@@ -3,6 +3,9 @@
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...     runs one program
  *     pyexecd-init --keep SECONDS                     keeps a container for such runs
  *
+ * SIGINT from outside goes on to the program, from an init that keeps a container by way of those
+ * of its runs.
+ *
  * It runs the program, and when that ends, kills whatever else is left and says its last words
  * (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside, or when its
  * standard input, if that is a pipe, ends: then the server is gone, and nobody else would end the
@@ -20,16 +23,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define INIT_NAME "pyexecd-init" /* as the kernel knows it */
+
 struct watch {
-    int signals;     /* signalfd of SIGCHLD and SIGTERM */
-    int lifeline;    /* -1: there is none */
-    double deadline; /* clock_seconds() seconds; moved forward when the lifeline has ended */
+    int signals;      /* signalfd of SIGCHLD, SIGINT and SIGTERM */
+    int lifeline;     /* -1: there is none */
+    double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
+    bool interrupted; /* SIGINT has come, and was not passed on yet */
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
 
-/* Waits for a child's signal. False once the deadline has come, or SIGTERM from outside. */
+/* Waits for a signal. False once the deadline has come, or SIGTERM from outside. */
 bool watch_wait(struct watch *watch);
 
 /* Forks and executes ARGUMENTS, found on PATH. Returns once it is executed, with *RET_FAILURE 0,
@@ -39,6 +45,9 @@ pid_t init_program_start(char *const *arguments, int *ret_failure);
 /* Kills every process that can be reached until there is none. Returns how many died of that;
  * *STATUS is set to that of PROGRAM if it was among them, *RET_EMPTY to whether none is left. */
 unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
+
+/* Passes SIGINT on to the inits of all runs in a kept container. */
+void runs_interrupt(void);
 
 /* A descriptor for memory_kills(), opened before a program can set limits; -1 where there is none.
  */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define NAME "pyexecd-init"
 
 enum {
     EXIT_USAGE = 64,
@@ -25,7 +24,7 @@ enum {
 /* True in a container of ours, where everything may be killed, and nowhere else. */
 static bool is_at_home(void)
 {
-    char name[sizeof NAME] = "";
+    char name[sizeof INIT_NAME] = "";
     int fd;
 
     if (getpid() == 1)
@@ -35,7 +34,7 @@ static bool is_at_home(void)
         return false;
     (void)!read(fd, name, sizeof name - 1);
     close(fd);
-    return strcmp(name, NAME) == 0;
+    return strcmp(name, INIT_NAME) == 0;
 }
 
 /* Takes the nonce out of the environment, before the program could get it. */
@@ -82,6 +81,9 @@ static bool wait_for_program(struct watch *watch, pid_t program, int *status)
         while ((pid = waitpid(-1, status, WNOHANG)) > 0)
             if (pid == program)
                 return true;
+        if (watch->interrupted)
+            kill(program, SIGINT);
+        watch->interrupted = false;
     } while (watch_wait(watch));
     return false;
 }
@@ -116,6 +118,9 @@ static int init_keep(struct watch *watch)
     do {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
+        if (watch->interrupted)
+            runs_interrupt();
+        watch->interrupted = false;
     } while (watch_wait(watch));
     return 0;
 }
@@ -130,10 +135,10 @@ int main(int argc, char **argv)
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return EXIT_BROKEN;
     if (!keeps && (argc < 4 || strcmp(argv[2], "--") != 0 || !take_nonce(nonce) || !is_at_home())) {
-        fputs(NAME " is started by pyexecd\n", stderr);
+        fputs(INIT_NAME " is started by pyexecd\n", stderr);
         return EXIT_USAGE;
     }
-    if (prctl(PR_SET_NAME, NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
+    if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
         !watch_begin(&watch, strtod(keeps ? argv[2] : argv[1], NULL)))
         return EXIT_BROKEN;
     return keeps ? init_keep(&watch) : init_run(&watch, argv + 3, nonce);

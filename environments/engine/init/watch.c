@@ -27,10 +27,12 @@ bool watch_begin(struct watch *watch, double seconds)
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, SIGINT);
     sigaddset(&watched, SIGTERM);
     watch->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
     watch->deadline = clock_seconds() + seconds;
+    watch->interrupted = false;
     return watch->signals >= 0;
 }
 
@@ -54,14 +56,22 @@ static void read_lifeline(struct watch *watch)
     watch->deadline = clock_seconds();
 }
 
-/* Who is outside of the PID namespace has no number in it: the program cannot pretend to be. */
+/* Who is outside of the PID namespace has no number in it: the program cannot pretend to be. Nor is
+ * it pid 1, which an interruption comes from in a kept container. */
+static void take_signal(struct watch *watch, const struct signalfd_siginfo *signal)
+{
+    if (signal->ssi_signo == SIGTERM && signal->ssi_pid == 0)
+        watch->deadline = clock_seconds();
+    if (signal->ssi_signo == SIGINT && signal->ssi_pid <= 1)
+        watch->interrupted = true;
+}
+
 static void read_signals(struct watch *watch)
 {
     struct signalfd_siginfo signal;
 
     while (read(watch->signals, &signal, sizeof signal) == sizeof signal)
-        if (signal.ssi_signo == SIGTERM && signal.ssi_pid == 0)
-            watch->deadline = clock_seconds();
+        take_signal(watch, &signal);
 }
 
 bool watch_wait(struct watch *watch)

@@ -436,6 +436,29 @@ static void test_killed_and_cancelled_before_its_start_it_is_not_told_of(void **
     assert_false(fixture->ended);
 }
 
+static void test_interrupted_while_it_runs_it_goes_on(void **state)
+{
+    (void)state;
+    answer(STEP_WAIT, EXITED, FAKE_SILENT);
+    answer(STEP_KILL, "HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", FAKE_AT_ONCE);
+    start(5, false);
+    container_interrupt(&fixture->container); /* does not run yet */
+    until_asked(STEP_WAIT);
+    assert_int_equal(count(STEP_KILL), 0);
+    container_interrupt(&fixture->container);
+    until_asked(STEP_KILL);
+    assert_non_null(strstr(fake_engine_log(fixture->fake), "kill?signal=SIGINT"));
+    turn_for(fixture->loop, 0.05);
+    assert_false(fixture->ended);
+    fake_engine_speak(fixture->fake);
+    until_ended();
+    assert_false(fixture->end.killed);
+    assert_string_equal(fixture->end.failure, "");
+    container_interrupt(&fixture->container); /* does not run any more */
+    until_removed();
+    assert_int_equal(count(STEP_KILL), 1);
+}
+
 static void test_program_that_is_told_is_killed_when_it_does_not_end(void **state)
 {
     const char *told;
@@ -624,6 +647,7 @@ int main(void)
         LIFE_TEST(test_killed_while_it_runs),
         LIFE_TEST(test_killed_before_its_start_it_does_not_wait_for_the_engine),
         LIFE_TEST(test_killed_and_cancelled_before_its_start_it_is_not_told_of),
+        LIFE_TEST(test_interrupted_while_it_runs_it_goes_on),
         LIFE_TEST(test_program_that_is_told_is_killed_when_it_does_not_end),
         LIFE_TEST(test_program_that_is_told_and_ends_is_not_killed),
         LIFE_TEST(test_engine_that_does_not_kill_is_not_waited_for),
