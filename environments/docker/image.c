@@ -3,9 +3,12 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/docker/site.h"
 
+#include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,70 +64,113 @@ static int check_architecture(const struct docker_image *image, const json_t *an
                      image->name, built_for, engine);
 }
 
-static void image_inspect(struct docker_image *image);
+static const char *const docker_image_state_names[] = {
+    [DOCKER_IMAGE_IDLE] = "idle",
+    [DOCKER_IMAGE_READING] = "reading",
+    [DOCKER_IMAGE_LOOKING] = "looking",
+    [DOCKER_IMAGE_FETCHING] = "fetching",
+    [DOCKER_IMAGE_INSPECTING] = "inspecting",
+};
+
+/* Where the search for an image may go from each state, as bits. */
+static const unsigned docker_image_next_states[] = {
+    [DOCKER_IMAGE_IDLE] =
+        1 << DOCKER_IMAGE_READING | 1 << DOCKER_IMAGE_LOOKING | 1 << DOCKER_IMAGE_FETCHING,
+    [DOCKER_IMAGE_READING] =
+        1 << DOCKER_IMAGE_LOOKING | 1 << DOCKER_IMAGE_FETCHING | 1 << DOCKER_IMAGE_IDLE,
+    [DOCKER_IMAGE_LOOKING] = 1 << DOCKER_IMAGE_FETCHING | 1 << DOCKER_IMAGE_IDLE,
+    [DOCKER_IMAGE_FETCHING] = 1 << DOCKER_IMAGE_INSPECTING | 1 << DOCKER_IMAGE_IDLE,
+    [DOCKER_IMAGE_INSPECTING] = 1 << DOCKER_IMAGE_IDLE,
+};
+
+static void docker_image_set_state(struct docker_image *image, enum docker_image_state state)
+{
+    assert(docker_image_next_states[image->state] & 1U << state);
+    log_debug("image %s: %s -> %s", image->name ? image->name : "to be built",
+              docker_image_state_names[image->state], docker_image_state_names[state]);
+    image->state = state;
+}
+
+/* The one way out but for cancelling. */
+static void image_finish(struct docker_image *image, const struct error *err)
+{
+    docker_image_set_state(image, DOCKER_IMAGE_IDLE);
+    image->done(image, err);
+}
+
+static bool image_is_built(const struct docker_image *image)
+{
+    return json_object_get(image->site->definition, "dockerfile") != NULL;
+}
+
+static void image_ask(struct docker_image *image, enum docker_image_state state);
+
+/* Fetching */
+
+static void image_on_fetched(struct docker_image *image, const struct error *err)
+{
+    if (err)
+        image_finish(image, err);
+    else
+        image_ask(image, DOCKER_IMAGE_INSPECTING);
+}
 
 static void image_on_pulled(struct docker_pull *pull, const struct error *err)
 {
-    struct docker_image *image = CONTAINER_OF(pull, struct docker_image, pull);
-
-    if (err) {
-        image->done(image, err);
-        return;
-    }
-    image_inspect(image);
+    image_on_fetched(CONTAINER_OF(pull, struct docker_image, pull), err);
 }
 
 static void image_on_built(struct docker_build *build, const struct error *err)
 {
-    struct docker_image *image = CONTAINER_OF(build, struct docker_image, build);
-
-    if (err)
-        image->done(image, err);
-    else
-        image_inspect(image);
+    image_on_fetched(CONTAINER_OF(build, struct docker_image, build), err);
 }
 
-static void build_image(struct docker_image *image)
+static void image_build(struct docker_image *image)
 {
     struct error err = ERROR_INIT;
 
     image->build.done = image_on_built;
     if (docker_build_start(&image->build, image->site, image->name, &err) < 0)
-        image->done(image, &err);
+        image_finish(image, &err);
 }
 
 static void image_fetch(struct docker_image *image)
 {
-    image->is_fetched = true;
-    if (json_object_get(image->site->definition, "dockerfile")) {
-        build_image(image);
+    docker_image_set_state(image, DOCKER_IMAGE_FETCHING);
+    if (image_is_built(image)) {
+        image_build(image);
         return;
     }
     image->pull.done = image_on_pulled;
     docker_pull_start(&image->pull, image->site, image->name);
 }
 
-static void image_on_missing(struct docker_image *image)
-{
-    const bool is_built = json_object_get(image->site->definition, "dockerfile") != NULL;
-    struct error err = ERROR_INIT;
+/* Looking */
 
-    if (!image->is_fetched && (is_built || strcmp(pull_policy(image), "never") != 0)) {
-        image_fetch(image);
-        return;
-    }
-    if (image->is_fetched)
-        error_set(&err, ERROR_UNAVAILABLE, "image %s was gone as soon as it was there",
-                  image->name);
-    else
-        error_set(&err, ERROR_UNAVAILABLE,
-                  "the engine does not have image %s, and with `pull: never` does not get it",
-                  image->name);
-    image->done(image, &err);
+static int image_fetch_missing(struct docker_image *image, struct error *err)
+{
+    if (image->state == DOCKER_IMAGE_INSPECTING)
+        return error_set(err, ERROR_UNAVAILABLE, "image %s was gone as soon as it was there",
+                         image->name);
+    if (!image_is_built(image) && strcmp(pull_policy(image), "never") == 0)
+        return error_set(
+            err, ERROR_UNAVAILABLE,
+            "the engine does not have image %s, and with `pull: never` does not get it",
+            image->name);
+    image_fetch(image);
+    return 0;
 }
 
-static void image_on_inspected(struct engine_request *request, const struct engine_answer *answer,
-                               const struct error *err)
+static void image_on_missing(struct docker_image *image)
+{
+    struct error err = ERROR_INIT;
+
+    if (image_fetch_missing(image, &err) < 0)
+        image_finish(image, &err);
+}
+
+static void image_on_answer(struct engine_request *request, const struct engine_answer *answer,
+                            const struct error *err)
 {
     struct docker_image *image = CONTAINER_OF(request, struct docker_image, request);
     struct error wrong = ERROR_INIT;
@@ -137,15 +183,17 @@ static void image_on_inspected(struct engine_request *request, const struct engi
         err = &wrong;
     if (!err)
         docker_facts_read(&image->facts, answer->json);
-    image->done(image, err);
+    image_finish(image, err);
 }
 
-static void image_inspect(struct docker_image *image)
+/* Asks the engine about it. */
+static void image_ask(struct docker_image *image, enum docker_image_state state)
 {
     AUTO_FREE char *path = docker_image_path(image->name);
 
+    docker_image_set_state(image, state);
     environment_step(image->site->environment, -1, "looking for image %s", image->name);
-    image->request = (struct engine_request){.done = image_on_inspected};
+    image->request = (struct engine_request){.done = image_on_answer};
     engine_request_start(
         &image->request, image->site->engine,
         &(struct engine_question){.method = "GET", .path = path, .timeout = IMAGE_INSPECT_SECONDS});
@@ -156,7 +204,7 @@ static void find_or_fetch(struct docker_image *image)
     if (strcmp(pull_policy(image), "always") == 0)
         image_fetch(image);
     else
-        image_inspect(image);
+        image_ask(image, DOCKER_IMAGE_LOOKING);
 }
 
 /* What is built is called after what it is built from. */
@@ -165,7 +213,7 @@ static void image_on_context(struct docker_context *context, const struct error 
     struct docker_image *image = CONTAINER_OF(context, struct docker_image, context);
 
     if (err) {
-        image->done(image, err);
+        image_finish(image, err);
         return;
     }
     image->name = memory_format(DOCKER_REPOSITORY ":%s", context->key);
@@ -177,19 +225,25 @@ int docker_image_start(struct docker_image *image, struct docker_site *site, str
     const char *name = json_object_get_string(site->definition, "image");
 
     image->site = site;
-    image->is_fetched = false;
     image->context.done = image_on_context;
     free(image->name);
     image->name = NULL;
-    if (json_object_get(site->definition, "dockerfile"))
-        return docker_context_start(&image->context, site, err);
-    image->name = memory_copy_string(name ? name : DEFAULT_IMAGE);
-    find_or_fetch(image);
+    if (!image_is_built(image)) {
+        image->name = memory_copy_string(name ? name : DEFAULT_IMAGE);
+        find_or_fetch(image);
+        return 0;
+    }
+    if (docker_context_start(&image->context, site, err) < 0)
+        return -1;
+    docker_image_set_state(image, DOCKER_IMAGE_READING);
     return 0;
 }
 
 void docker_image_cancel(struct docker_image *image)
 {
+    if (image->state == DOCKER_IMAGE_IDLE)
+        return;
+    docker_image_set_state(image, DOCKER_IMAGE_IDLE);
     engine_request_cancel(&image->request);
     docker_pull_cancel(&image->pull);
     docker_context_cancel(&image->context);

@@ -6,8 +6,6 @@
 #include "environments/docker/pull.h"
 #include "environments/engine/engine_request.h"
 
-#include <stdbool.h>
-
 struct docker_site;
 
 #define DOCKER_REPOSITORY "pyexecd" /* of images that are made here; the tag is their key */
@@ -25,9 +23,15 @@ struct docker_image {
     struct docker_facts facts; /* once `done` */
 
     /* Private. */
+    enum docker_image_state {
+        DOCKER_IMAGE_IDLE,       /* not under way */
+        DOCKER_IMAGE_READING,    /* waiting for the key of what it is built from */
+        DOCKER_IMAGE_LOOKING,    /* waiting for the engine to say whether it has it */
+        DOCKER_IMAGE_FETCHING,   /* waiting for it to be pulled or built */
+        DOCKER_IMAGE_INSPECTING, /* waiting for what the engine knows of what was fetched */
+    } state;
     struct docker_site *site; /* borrowed */
     char *name;               /* owned: what is looked for */
-    bool is_fetched;          /* in this preparation */
     struct engine_request request;
     struct docker_pull pull;
     struct docker_context context;
