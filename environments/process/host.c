@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REFILL_SECONDS  0.001 /* behind the start that took the prepared runner */
-#define TIDY_SECONDS    0.01  /* a cgroup is busy for about so long */
+#define TIDY_SECONDS    0.01 /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
+#define RUNNER_KEY      "runner" /* of spares: one runner serves every program */
 
 struct process_host {
     struct process_host_settings settings;
@@ -27,10 +27,11 @@ struct process_host {
     json_t *missing;             /* owned */
     int runner;                  /* owned: the executable */
     struct list trees;           /* owned */
-    struct tree *spare;          /* one of them, prepared or being prepared; or NULL */
+    unsigned long next_number;   /* of a tree */
+    struct spares spares;        /* some of them */
+    struct spare_maker runners;
     bool stopping;
     pid_t lingering; /* a zombie that the last look for orphans has seen */
-    ev_timer refill;
     ev_timer tidy;
     ev_timer orphans;
     ev_prepare finish;
@@ -90,8 +91,6 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
 
         if (tree->state != TREE_OVER)
             continue;
-        if (host->spare == tree)
-            host->spare = NULL;
         list_remove(&tree->link);
         if (tree->process) {
             tree->process->tree = NULL;
@@ -102,22 +101,16 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
     }
 }
 
-static void host_on_refill(struct ev_loop *loop, ev_timer *timer, int events)
+static struct spare *host_make_runner(struct spare_maker *maker)
 {
-    struct process_host *host = CONTAINER_OF(timer, struct process_host, refill);
+    struct process_host *host = CONTAINER_OF(maker, struct process_host, runners);
     struct error ignored = ERROR_INIT; /* the call that needs one will meet it again */
+    struct tree *tree;
 
-    (void)loop;
-    (void)events;
-    if (!host->spare && !host_is_refused(host) && !host->stopping)
-        host->spare = tree_new(host, &ignored);
-}
-
-static void schedule_refill(struct process_host *host)
-{
-    ev_timer_stop(host->settings.loop, &host->refill);
-    ev_timer_set(&host->refill, REFILL_SECONDS, 0.);
-    ev_timer_start(host->settings.loop, &host->refill);
+    if (host_is_refused(host) || host->stopping)
+        return NULL;
+    tree = tree_new(host, &ignored);
+    return tree ? &tree->spare : NULL;
 }
 
 static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
@@ -171,9 +164,10 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     note_missing_limits(host);
     signal(SIGCHLD, SIG_DFL); /* inherited as ignored, the kernel would reap in our place */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ev_init(&host->refill, host_on_refill);
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
-    schedule_refill(host);
+    host->runners = (struct spare_maker){.key = RUNNER_KEY, .count = 1, .make = host_make_runner};
+    spares_init(&host->spares, settings->loop);
+    spares_add(&host->spares, &host->runners);
     ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
     ev_timer_start(settings->loop, &host->orphans);
     ev_prepare_init(&host->finish, host_on_finish);
@@ -197,7 +191,7 @@ void process_host_free(struct process_host *host)
 {
     if (!host)
         return;
-    ev_timer_stop(host->settings.loop, &host->refill);
+    spares_deinit(&host->spares);
     ev_timer_stop(host->settings.loop, &host->tidy);
     ev_timer_stop(host->settings.loop, &host->orphans);
     ev_prepare_stop(host->settings.loop, &host->finish);
@@ -231,9 +225,10 @@ struct cgroup_tree *host_cgroups(const struct process_host *host)
     return host->without_cgroups ? NULL : host->cgroups;
 }
 
-void host_add(struct process_host *host, struct tree *tree)
+unsigned long host_add(struct process_host *host, struct tree *tree)
 {
     list_append(&host->trees, &tree->link);
+    return host->next_number++;
 }
 
 const char *process_host_namespace_hint(void)
@@ -302,10 +297,8 @@ void host_retry(struct process_host *host, struct tree *tree)
     struct error err = ERROR_INIT;
     struct tree *other;
 
-    if (host->spare == tree)
-        host->spare = NULL;
     if (!tree->process) {
-        schedule_refill(host);
+        spares_refill(&host->spares);
         return;
     }
     other = tree_new(host, &err);
@@ -317,15 +310,14 @@ void host_retry(struct process_host *host, struct tree *tree)
 
 struct tree *host_take(struct process_host *host, struct error *err)
 {
-    struct tree *tree = host->spare;
+    struct spare *spare;
 
     if (host_is_refused(host) || host->stopping) {
         host_refusal(host, err);
         return NULL;
     }
-    host->spare = NULL;
-    schedule_refill(host);
-    return tree && tree->state <= TREE_READY ? tree : tree_new(host, err);
+    spare = spares_take(&host->spares, RUNNER_KEY);
+    return spare ? CONTAINER_OF(spare, struct tree, spare) : tree_new(host, err);
 }
 
 int host_refusal(const struct process_host *host, struct error *err)

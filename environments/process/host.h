@@ -1,5 +1,5 @@
 /* Where processes are started: the runner executable, the layers that the kernel gives, its
- * cgroups, and one runner that is prepared ahead of time.
+ * cgroups, and one runner that is prepared ahead of time (spares.h).
  *
  * What the kernel gives is found out by trying: a runner that is refused a namespace says so, and
  * the host goes on without, as far as its policy allows. */

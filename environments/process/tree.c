@@ -20,6 +20,23 @@
 
 enum { READ_BYTES = 64 * 1024 };
 
+static const char *const tree_state_names[] = {
+    [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",     [TREE_RUNNING] = "running",
+    [TREE_EMPTYING] = "emptying",   [TREE_FORCING] = "forcing", [TREE_DRAINING] = "draining",
+    [TREE_OVER] = "over",
+};
+
+/* Where a tree may go from each state, as bits. */
+static const unsigned tree_next_states[] = {
+    [TREE_PREPARING] = 1 << TREE_READY | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_READY] = 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_RUNNING] = 1 << TREE_EMPTYING,
+    [TREE_EMPTYING] = 1 << TREE_FORCING | 1 << TREE_DRAINING,
+    [TREE_FORCING] = 1 << TREE_DRAINING,
+    [TREE_DRAINING] = 1 << TREE_OVER,
+    [TREE_OVER] = 0,
+};
+
 static void tree_advance(struct tree *tree);
 
 static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
@@ -39,15 +56,29 @@ static void tree_set_bound(struct tree *tree, double seconds)
 
 static void tree_set_state(struct tree *tree, enum tree_state state)
 {
-    assert(state > tree->state);
+    assert(tree_next_states[tree->state] & 1U << state);
+    log_debug("tree %lu: %s -> %s", tree->number, tree_state_names[tree->state],
+              tree_state_names[state]);
     tree->state = state;
-    if (state == TREE_EMPTYING)
+    switch (state) {
+    case TREE_PREPARING:
+    case TREE_READY:
+    case TREE_RUNNING:
+        break;
+    case TREE_EMPTYING:
+        spare_withdraw(&tree->spare);
         tree_set_bound(tree, SOFT_SECONDS);
-    if (state == TREE_DRAINING)
+        break;
+    case TREE_FORCING:
+        tree_set_bound(tree, PROCESS_EMPTY_SECONDS - SOFT_SECONDS);
+        break;
+    case TREE_DRAINING:
         tree_set_bound(tree, PROCESS_DRAIN_SECONDS);
-    if (state == TREE_OVER) {
+        break;
+    case TREE_OVER:
         ev_timer_stop(host_loop(tree->host), &tree->bound);
         ev_timer_stop(host_loop(tree->host), &tree->polling);
+        break;
     }
 }
 
@@ -205,7 +236,7 @@ static void take_receipt(struct tree *tree)
     receipt->missing = tree->missing;
 }
 
-static void tree_on_refused(struct tree *tree, bool cgroups, int number, const char *text)
+static void tree_refused(struct tree *tree, bool cgroups, int number, const char *text)
 {
     struct error err = ERROR_INIT;
 
@@ -217,20 +248,42 @@ static void tree_on_refused(struct tree *tree, bool cgroups, int number, const c
     tree_fail(tree, text);
 }
 
-static void tree_on_started(struct tree *tree, const struct control_started *started)
+static void tree_on_refused(struct tree *tree, bool cgroups, const char *payload, size_t length)
 {
-    tree->started = started->time;
-    tree->end.start_seconds = started->time - tree->submitted;
+    struct control_refused refused;
+    AUTO_FREE char *text = NULL;
+
+    if (length < sizeof refused)
+        return;
+    memcpy(&refused, payload, sizeof refused);
+    text = memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
+    tree_refused(tree, cgroups, refused.number, text);
 }
 
-static void tree_on_ended(struct tree *tree, const struct control_ended *ended)
+static void tree_on_started(struct tree *tree, const char *payload, size_t length)
 {
+    struct control_started started;
+
+    if (length != sizeof started)
+        return;
+    memcpy(&started, payload, sizeof started);
+    tree->started = started.time;
+    tree->end.start_seconds = started.time - tree->submitted;
+}
+
+static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
+{
+    struct control_ended ended;
+
+    if (length != sizeof ended)
+        return;
+    memcpy(&ended, payload, sizeof ended);
     tree->end.reported = true;
-    tree->end.wait_status = ended->status;
-    tree->end.cpu_seconds = ended->cpu_seconds;
-    tree->end.peak_memory = ended->peak_bytes;
+    tree->end.wait_status = ended.status;
+    tree->end.cpu_seconds = ended.cpu_seconds;
+    tree->end.peak_memory = ended.peak_bytes;
     if (tree->started > 0)
-        tree->end.run_seconds = ended->time - tree->started;
+        tree->end.run_seconds = ended.time - tree->started;
     begin_end(tree);
 }
 
@@ -240,26 +293,29 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
 {
     struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
     AUTO_FREE char *text = memory_format("%.*s", (int)length, payload);
-    struct control_refused refused;
-    struct control_started started;
-    struct control_ended ended;
 
-    if (type == CONTROL_READY)
+    switch (type) {
+    case CONTROL_RUN:
+    case CONTROL_INTERRUPT:
+        break; /* ours */
+    case CONTROL_SUPERVISOR:
+        break; /* its descriptor has come */
+    case CONTROL_READY:
         tree_on_ready(tree, text);
-    else if (type == CONTROL_FAILED)
+        break;
+    case CONTROL_REFUSED:
+    case CONTROL_NO_CGROUP:
+        tree_on_refused(tree, type == CONTROL_NO_CGROUP, payload, length);
+        break;
+    case CONTROL_FAILED:
         tree_fail(tree, text);
-    if ((type == CONTROL_REFUSED || type == CONTROL_NO_CGROUP) && length >= sizeof refused) {
-        AUTO_FREE char *reason =
-            memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
-
-        memcpy(&refused, payload, sizeof refused);
-        tree_on_refused(tree, type == CONTROL_NO_CGROUP, refused.number, reason);
-    } else if (type == CONTROL_STARTED && length == sizeof started) {
-        memcpy(&started, payload, sizeof started);
-        tree_on_started(tree, &started);
-    } else if (type == CONTROL_ENDED && length == sizeof ended) {
-        memcpy(&ended, payload, sizeof ended);
-        tree_on_ended(tree, &ended);
+        break;
+    case CONTROL_STARTED:
+        tree_on_started(tree, payload, length);
+        break;
+    case CONTROL_ENDED:
+        tree_on_ended(tree, payload, length);
+        break;
     }
 }
 
@@ -339,11 +395,16 @@ static void note_memory(struct tree *tree)
         tree->end.peak_memory = peak;
 }
 
+static bool is_being_emptied(const struct tree *tree)
+{
+    return tree->state == TREE_EMPTYING || tree->state == TREE_FORCING;
+}
+
 static void tree_advance(struct tree *tree)
 {
     if (tree->state < TREE_EMPTYING && tree->supervisor_reaped)
         begin_end(tree);
-    if (tree->state == TREE_EMPTYING) {
+    if (is_being_emptied(tree)) {
         /* What the supervisor said last may still be in the channel. */
         while (tree->supervisor_reaped && tree->channel.fd >= 0 && !tree->end.reported &&
                channel_read(&tree->channel) == CHANNEL_OPEN)
@@ -366,30 +427,42 @@ static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
     tree_advance(CONTAINER_OF(timer, struct tree, polling));
 }
 
-static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+/* Something cannot be ended: whoever waits for the tree must not wait for ever. */
+static void tree_give_up(struct tree *tree)
 {
-    struct tree *tree = CONTAINER_OF(timer, struct tree, bound);
-
-    (void)loop;
-    (void)events;
-    if (tree->state == TREE_DRAINING) {
-        tree_set_state(tree, TREE_OVER);
-        return;
-    }
-    if (!tree->hard) {
-        tree->hard = true;
-        kill_hard(tree);
-        tree_set_bound(tree, PROCESS_EMPTY_SECONDS - SOFT_SECONDS);
-        return;
-    }
     tree->end.survivors = true;
-    log_debug("a process tree is not empty after %.0f s", PROCESS_EMPTY_SECONDS);
+    log_debug("tree %lu is not empty after %.0f s", tree->number, PROCESS_EMPTY_SECONDS);
     if (tree->supervisor >= 0)
         syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
     if (tree->runner >= 0)
         syscall(SYS_pidfd_send_signal, tree->runner, SIGKILL, NULL, 0);
     note_memory(tree);
     tree_set_state(tree, TREE_DRAINING);
+}
+
+static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tree *tree = CONTAINER_OF(timer, struct tree, bound);
+
+    (void)loop;
+    (void)events;
+    switch (tree->state) {
+    case TREE_EMPTYING:
+        kill_hard(tree);
+        tree_set_state(tree, TREE_FORCING);
+        break;
+    case TREE_FORCING:
+        tree_give_up(tree);
+        break;
+    case TREE_DRAINING:
+        tree_set_state(tree, TREE_OVER);
+        break;
+    case TREE_PREPARING:
+    case TREE_READY:
+    case TREE_RUNNING:
+    case TREE_OVER:
+        assert(!"a state without a bound");
+    }
 }
 
 static void tree_watch(struct tree *tree, const struct spawned *spawned)
@@ -454,7 +527,8 @@ struct tree *tree_new(struct process_host *host, struct error *err)
     }
     buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
     tree_watch(tree, &spawned);
-    host_add(host, tree);
+    spare_init(&tree->spare);
+    tree->number = host_add(host, tree);
     return tree;
 }
 

@@ -7,6 +7,7 @@
 #include "environments/process/cgroup.h"
 #include "environments/process/channel.h"
 #include "environments/process/process.h"
+#include "environments/process/spares.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -16,15 +17,18 @@ enum tree_state {
     TREE_PREPARING, /* waiting for the runner to say ready */
     TREE_READY,     /* waiting for a program */
     TREE_RUNNING,   /* waiting for the end of the program */
-    TREE_EMPTYING,  /* everything is being killed; waiting until the tree is empty */
+    TREE_EMPTYING,  /* the supervisor kills everything; waiting until the tree is empty */
+    TREE_FORCING,   /* the kernel was asked to kill it; waiting likewise */
     TREE_DRAINING,  /* waiting for the end of the streams */
     TREE_OVER,      /* waiting for the loop to report and free it */
 };
 
 struct tree {
+    unsigned long number; /* for the log */
     enum tree_state state;
     struct process_host *host; /* borrowed */
     struct list link;          /* in the host */
+    struct spare spare;        /* until it has a program */
     unsigned layers;           /* of enum process_layer: what the runner is asked for */
     json_t *missing;           /* owned: what could not be had */
     struct cgroup_leaf *leaf;  /* owned; NULL: none */
@@ -39,7 +43,6 @@ struct tree {
     int runner;     /* pidfd, owned; -1: reaped */
     int supervisor; /* pidfd, owned; -1: not known yet, or reaped */
     bool supervisor_reaped;
-    bool hard;                    /* the kernel was asked to kill it */
     int streams[PROCESS_STREAMS]; /* owned; -1: closed */
     ev_io channel_watcher;
     ev_io runner_watcher;
@@ -67,7 +70,9 @@ void tree_kill(struct tree *tree);
 struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);
 struct cgroup_tree *host_cgroups(const struct process_host *host);
-void host_add(struct process_host *host, struct tree *tree);
+
+/* Puts TREE among those of HOST; returns its number. */
+unsigned long host_add(struct process_host *host, struct tree *tree);
 
 /* Something is missing on this machine, which is told once. */
 void host_note_missing(struct process_host *host, const char *what);
