@@ -68,7 +68,7 @@ int main(int argc, char **argv)
         runner_refuse(CONTROL_REFUSED, "cannot fork the supervisor");
     if (supervisor.pid == 0) {
         prepare_supervisor(&preparation);
-        supervise(&preparation);
+        supervise(&preparation, &cold_start);
     }
     runner_report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor, pidfd);
     _exit(0);

@@ -29,9 +29,6 @@ void prepare_tree(struct runner_preparation *preparation);
 /* In the supervisor: its own /proc, and no way in for the program. */
 void prepare_supervisor(struct runner_preparation *preparation);
 
-/* Waits for one CONTROL_RUN, runs it, reports. */
-_Noreturn void supervise(const struct runner_preparation *preparation);
-
 /* One program to run; points into the message it was read from. */
 struct program {
     struct control_run run;
@@ -45,9 +42,20 @@ struct program {
 /* Splits the payload of a CONTROL_RUN. False when it is malformed. */
 bool program_parse(struct program *program, char *payload, size_t length);
 
-/* Forks the program. Its start is told by *RET_FD: end-of-file when it runs, else a text. */
-pid_t program_start(const struct program *program, const struct runner_preparation *preparation,
-                    int *ret_fd);
+/* A way to start a program. */
+struct program_start {
+    /* Makes a child that becomes PROGRAM: -1 with errno when there is none. The start is told by
+     * *RET_FD: end-of-file when the program runs, else a text. */
+    pid_t (*start)(const struct program *program, const struct runner_preparation *preparation,
+                   int *ret_fd);
+};
+
+/* Forks, and executes the program's file. */
+extern const struct program_start cold_start;
+
+/* Waits for one CONTROL_RUN, runs it by START, reports. */
+_Noreturn void supervise(const struct runner_preparation *preparation,
+                         const struct program_start *start);
 
 /* Sends a message to the server. FD, if not -1, travels beside it. */
 void runner_report(enum control_type type, const void *payload, size_t length, int fd);

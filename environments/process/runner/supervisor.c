@@ -21,12 +21,13 @@ enum { LOOK_MILLISECONDS = 1 }; /* between two looks whether something new has b
 
 struct supervisor {
     const struct runner_preparation *preparation;
-    pid_t program; /* 0: not started */
-    int signals;   /* signalfd of SIGCHLD */
-    int start;     /* tells whether the program was executed; -1: told */
-    bool failed;   /* it was not */
-    int status;    /* of the program, as wait(2) has it */
-    double ended;  /* when the program ended; 0: it has not */
+    const struct program_start *way; /* to start the program */
+    pid_t program;                   /* 0: not started */
+    int signals;                     /* signalfd of SIGCHLD */
+    int start;                       /* tells whether the program was executed; -1: told */
+    bool failed;                     /* it was not */
+    int status;                      /* of the program, as wait(2) has it */
+    double ended;                    /* when the program ended; 0: it has not */
 };
 
 /* True when no child is left. */
@@ -162,7 +163,8 @@ static void start_program(struct supervisor *supervisor, size_t length)
     if (!payload || !supervisor_receive(payload, length) ||
         !program_parse(&program, payload, length))
         _exit(1);
-    supervisor->program = program_start(&program, supervisor->preparation, &supervisor->start);
+    supervisor->program =
+        supervisor->way->start(&program, supervisor->preparation, &supervisor->start);
     if (supervisor->program < 0) {
         char text[128];
 
@@ -211,9 +213,9 @@ static int watch_children(void)
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void supervise(const struct runner_preparation *preparation)
+void supervise(const struct runner_preparation *preparation, const struct program_start *start)
 {
-    struct supervisor supervisor = {.preparation = preparation, .start = -1};
+    struct supervisor supervisor = {.preparation = preparation, .way = start, .start = -1};
 
     supervisor.signals = watch_children();
     if (supervisor.signals < 0)

@@ -1,0 +1,164 @@
+#include "environments/process/landlock.h"
+#include "environments/process/runner/runner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPEN_FILES = 1024 };
+
+/* The texts of the child go to the supervisor through this pipe, which closes on exec. */
+static _Noreturn void cold_start_fail(int fd, const char *text, const char *subject)
+{
+    char message[256];
+    int length = snprintf(message, sizeof message, "%s%s: %s", text, subject, strerror(errno));
+
+    if (length >= (int)sizeof message)
+        length = (int)sizeof message - 1;
+    (void)!write(fd, message, (size_t)length); /* the supervisor is there or all is over */
+    _exit(127);
+}
+
+static void set_limit(int fd, __rlimit_resource_t resource, rlim_t most)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) < 0)
+        cold_start_fail(fd, "cannot read a resource limit", "");
+    if (limit.rlim_max == RLIM_INFINITY || most < limit.rlim_max)
+        limit.rlim_max = most;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(resource, &limit) < 0)
+        cold_start_fail(fd, "cannot set a resource limit", "");
+}
+
+/* Tasks of our uid that exist already: without a user namespace of its own the process limit
+ * counts them all. */
+static rlim_t count_tasks(void)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    rlim_t count = 0;
+
+    while (proc && (entry = readdir(proc))) {
+        struct stat status;
+        char path[300];
+
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/task", entry->d_name);
+        if (stat(path, &status) == 0 && status.st_uid == getuid() && status.st_nlink > 2)
+            count += status.st_nlink - 2;
+    }
+    if (proc)
+        closedir(proc);
+    return count;
+}
+
+static void set_limits(int fd, const struct control_run *run, unsigned layers)
+{
+    set_limit(fd, RLIMIT_CORE, 0);
+    set_limit(fd, RLIMIT_NOFILE, OPEN_FILES);
+    set_limit(fd, RLIMIT_MSGQUEUE, 0);
+    if (run->file_bytes > 0)
+        set_limit(fd, RLIMIT_FSIZE, run->file_bytes);
+    if (run->processes > 0)
+        set_limit(fd, RLIMIT_NPROC,
+                  run->processes + (layers & LAYER_PID_NAMESPACE ? 1 : count_tasks()));
+    if (run->data_bytes > 0) /* last: a sanitizer needs more */
+        set_limit(fd, RLIMIT_DATA, run->data_bytes);
+}
+
+/* Even uid 0 gets no capability back by exec when the bounding set is empty. */
+static void drop_capabilities(int fd)
+{
+    for (int capability = 0; capability <= 63; capability++)
+        if (prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL && errno != EPERM)
+            cold_start_fail(fd, "cannot drop a capability", "");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        cold_start_fail(fd, "cannot set no_new_privs", "");
+}
+
+static void enter_cgroups_late(int fd, char *const *directories)
+{
+    for (; *directories; directories++) {
+        char path[4096];
+        int procs;
+
+        snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
+        procs = open(path, O_WRONLY | O_CLOEXEC);
+        if (procs < 0 || write(procs, "0", 1) < 0)
+            cold_start_fail(fd, "cannot enter the cgroup ", *directories);
+        close(procs);
+    }
+}
+
+static void lay_over(const struct program *program, const struct runner_preparation *preparation,
+                     int fd)
+{
+    if (!program->overlay_source)
+        return;
+    errno = EPERM; /* elsewhere everybody would see it */
+    if (!(preparation->layers & LAYER_PID_NAMESPACE) ||
+        mount(program->overlay_source, program->overlay_target, NULL, MS_BIND, NULL) < 0)
+        cold_start_fail(fd, "cannot lay the script over ", program->overlay_target);
+}
+
+/* Without a PID namespace the program could reach its supervisor and the server. */
+static void protect_others(int fd, unsigned layers)
+{
+    if (layers & LAYER_LANDLOCK && landlock_scope_signals() < 0)
+        cold_start_fail(fd, "cannot scope signals", "");
+    if (fence_other_processes() < 0)
+        cold_start_fail(fd, "cannot filter system calls", "");
+}
+
+static _Noreturn void cold_start_execute(const struct program *program,
+                                         const struct runner_preparation *preparation, int fd)
+{
+    sigset_t none;
+
+    setsid();
+    if (!(preparation->layers & LAYER_PID_NAMESPACE))
+        enter_cgroups_late(fd, preparation->cgroups);
+    lay_over(program, preparation, fd);
+    if (chdir(program->directory) < 0)
+        cold_start_fail(fd, "cannot enter the working directory ", program->directory);
+    drop_capabilities(fd);
+    if (!(preparation->layers & LAYER_PID_NAMESPACE))
+        protect_others(fd, preparation->layers);
+    set_limits(fd, &program->run, preparation->layers);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(program->arguments[0], program->arguments, program->variables);
+    cold_start_fail(fd, "cannot execute ", program->arguments[0]);
+}
+
+static pid_t cold_start_fork(const struct program *program,
+                             const struct runner_preparation *preparation, int *ret_fd)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0)
+        cold_start_execute(program, preparation, ends[1]);
+    close(ends[1]);
+    if (pid < 0)
+        close(ends[0]);
+    else
+        *ret_fd = ends[0];
+    return pid;
+}
+
+const struct program_start cold_start = {.start = cold_start_fork};
