@@ -222,7 +222,7 @@ int host_runner(const struct process_host *host)
 
 struct cgroup_tree *host_cgroups(const struct process_host *host)
 {
-    return host->without_cgroups ? NULL : host->cgroups;
+    return host->without_cgroups || cgroup_tree_is_empty(host->cgroups) ? NULL : host->cgroups;
 }
 
 unsigned long host_add(struct process_host *host, struct tree *tree)

@@ -4,7 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/list.h"
-#include "environments/process/cgroup.h"
+#include "environments/process/cgroup_leaf.h"
+#include "environments/process/cgroup_tree.h"
 #include "environments/process/channel.h"
 #include "environments/process/process.h"
 #include "environments/process/spares.h"
@@ -69,6 +70,8 @@ void tree_kill(struct tree *tree);
 /* For the host: what a tree needs to know of it, and tells it. */
 struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);
+
+/* NULL: no cgroup can be made, or entered. */
 struct cgroup_tree *host_cgroups(const struct process_host *host);
 
 /* Puts TREE among those of HOST; returns its number. */

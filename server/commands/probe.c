@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "environments/process/cgroup.h"
+#include "environments/process/cgroup_tree.h"
 #include "environments/process/host.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "environments/process/cgroup.h"
+#include "environments/process/cgroup_tree.h"
 #include "environments/process/landlock.h"
 
 #include <setjmp.h>

@@ -1,80 +1,26 @@
-#include "environments/process/cgroup.h"
+#include "environments/process/cgroup_tree.h"
 
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "environments/process/cgroup_entry.h"
+#include "environments/process/cgroup_private.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
-
-enum {
-    HIERARCHIES_MOST = 3,
-    FILE_BYTES = 64 * 1024,
-};
-
-/* What a hierarchy is good for. */
-enum {
-    OFFERS_KILL = 1 << 0,
-    OFFERS_MEMORY = 1 << 1,
-    OFFERS_PROCESSES = 1 << 2,
-};
-
-struct hierarchy {
-    char *directory; /* owned: our own cgroup in it; leaves are made below */
-    bool unified;    /* v2 */
-    unsigned offers;
-};
-
-struct cgroup_tree {
-    struct hierarchy hierarchies[HIERARCHIES_MOST];
-    size_t count;
-    char *prefix; /* owned: of the names of our leaves */
-    unsigned next;
-    struct list busy; /* of struct busy: directories that could not be removed yet */
-};
 
 /* A leaf is busy for a moment after its last process has been reaped. */
 struct busy {
     struct list link;
     char *directory; /* owned */
 };
-
-struct cgroup_leaf {
-    struct cgroup_tree *tree; /* borrowed */
-    char **directories;       /* owned: one per hierarchy, in its order; NULL-terminated */
-};
-
-/* The content of DIRECTORY/NAME, or NULL; owned by the caller. */
-static char *cgroup_read_entry(const char *directory, const char *name)
-{
-    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
-    struct error ignored = ERROR_INIT;
-    size_t length;
-
-    return fd_read_file(path, FILE_BYTES, &length, &ignored);
-}
-
-static int write_entry(const char *directory, const char *name, const char *text)
-{
-    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
-    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
-}
-
-static bool has_entry(const char *directory, const char *name)
-{
-    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
-
-    return access(path, F_OK) == 0;
-}
 
 static bool cgroup_has_word(const char *text, const char *word)
 {
@@ -92,7 +38,7 @@ static char *own_path(const char *controller)
 {
     struct error ignored = ERROR_INIT;
     size_t length;
-    AUTO_FREE char *text = fd_read_file("/proc/self/cgroup", FILE_BYTES, &length, &ignored);
+    AUTO_FREE char *text = fd_read_file("/proc/self/cgroup", CGROUP_ENTRY_BYTES, &length, &ignored);
     char *rest = text;
 
     for (char *line; rest && (line = strsep(&rest, "\n"));) {
@@ -169,7 +115,7 @@ static unsigned delegate_controllers(const char *directory)
     } controllers[] = {{"memory", OFFERS_MEMORY}, {"pids", OFFERS_PROCESSES}};
     AUTO_FREE char *available = cgroup_read_entry(directory, "cgroup.controllers");
     AUTO_FREE char *aside = memory_format("%s/pyexecd-server", directory);
-    bool nested = has_entry(directory, "cgroup.type"); /* the root cgroup has none */
+    bool nested = cgroup_has_entry(directory, "cgroup.type"); /* the root cgroup has none */
     unsigned offers = 0;
 
     if (!available ||
@@ -177,7 +123,7 @@ static unsigned delegate_controllers(const char *directory)
         return 0;
     if (nested) {
         (void)mkdir(aside, 0755); /* may be there from before */
-        if (write_entry(aside, "cgroup.procs", "0") < 0)
+        if (cgroup_write_entry(aside, "cgroup.procs", "0") < 0)
             return 0;
     }
     for (size_t i = 0; i < ARRAY_SIZE(controllers); i++) {
@@ -185,10 +131,10 @@ static unsigned delegate_controllers(const char *directory)
 
         snprintf(enable, sizeof enable, "+%s", controllers[i].name);
         if (cgroup_has_word(available, controllers[i].name) &&
-            write_entry(directory, "cgroup.subtree_control", enable) == 0)
+            cgroup_write_entry(directory, "cgroup.subtree_control", enable) == 0)
             offers |= controllers[i].offers;
     }
-    if (nested && !offers && write_entry(directory, "cgroup.procs", "0") == 0)
+    if (nested && !offers && cgroup_write_entry(directory, "cgroup.procs", "0") == 0)
         (void)rmdir(aside);
     return offers;
 }
@@ -201,7 +147,7 @@ static void add_unified(struct cgroup_tree *tree)
     if (!directory || !can_make_leaf(tree, directory))
         return;
     offers = delegate_controllers(directory);
-    if (has_entry(directory, "cgroup.kill") || !has_entry(directory, "cgroup.type"))
+    if (cgroup_has_entry(directory, "cgroup.kill") || !cgroup_has_entry(directory, "cgroup.type"))
         offers |= OFFERS_KILL; /* the root has no such file itself, its children do */
     tree->hierarchies[tree->count++] =
         (struct hierarchy){.directory = STEAL_PTR(directory), .unified = true, .offers = offers};
@@ -264,14 +210,15 @@ static void cgroup_sweep(const struct hierarchy *hierarchy)
         if (!is_leaf_of_the_dead(entry->d_name))
             continue;
         path = memory_format("%s/%s", hierarchy->directory, entry->d_name);
-        (void)write_entry(path, "cgroup.kill", "1"); /* their lifeline has ended them already */
-        (void)rmdir(path);                           /* busy: left to the next sweep */
+        (void)cgroup_write_entry(path, "cgroup.kill",
+                                 "1"); /* their lifeline has ended them already */
+        (void)rmdir(path);             /* busy: left to the next sweep */
     }
     if (directory)
         closedir(directory);
 }
 
-static void remove_busy(struct cgroup_tree *tree)
+void cgroup_tree_remove_busy(struct cgroup_tree *tree)
 {
     LIST_FOR_EACH_SAFE (&tree->busy, link) {
         struct busy *busy = CONTAINER_OF(link, struct busy, link);
@@ -282,6 +229,19 @@ static void remove_busy(struct cgroup_tree *tree)
         free(busy->directory);
         free(busy);
     }
+}
+
+void cgroup_tree_remove(struct cgroup_tree *tree, char *directory)
+{
+    struct busy *busy;
+
+    if (rmdir(directory) == 0 || errno != EBUSY) {
+        free(directory);
+        return;
+    }
+    busy = NEW(struct busy);
+    busy->directory = directory;
+    list_append(&tree->busy, &busy->link);
 }
 
 struct cgroup_tree *cgroup_tree_new(void)
@@ -303,7 +263,7 @@ struct cgroup_tree *cgroup_tree_new(void)
 
 bool cgroup_tree_finish(struct cgroup_tree *tree)
 {
-    remove_busy(tree);
+    cgroup_tree_remove_busy(tree);
     return list_is_empty(&tree->busy);
 }
 
@@ -322,6 +282,11 @@ void cgroup_tree_free(struct cgroup_tree *tree)
         free(tree->hierarchies[i].directory);
     free(tree->prefix);
     free(tree);
+}
+
+bool cgroup_tree_is_empty(const struct cgroup_tree *tree)
+{
+    return tree->count == 0;
 }
 
 bool cgroup_tree_can_kill(const struct cgroup_tree *tree)
@@ -345,148 +310,4 @@ enum process_limiter cgroup_tree_limiter(const struct cgroup_tree *tree)
         if (tree->hierarchies[i].offers & (OFFERS_MEMORY | OFFERS_PROCESSES))
             return tree->hierarchies[i].unified ? LIMITER_CGROUP_V2 : LIMITER_CGROUP_V1;
     return LIMITER_RLIMITS;
-}
-
-struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
-{
-    struct cgroup_leaf *leaf = NEW(struct cgroup_leaf);
-    unsigned number = tree->next++;
-
-    leaf->tree = tree;
-    leaf->directories = memory_new(tree->count + 1, sizeof *leaf->directories);
-    for (size_t i = 0; i < tree->count; i++) {
-        char *path = memory_format("%s/%s%u", tree->hierarchies[i].directory, tree->prefix, number);
-
-        leaf->directories[i] = path;
-        if (mkdir(path, 0700) < 0) {
-            error_set_errno(err, errno, "cannot make the cgroup %s", path);
-            cgroup_leaf_free(leaf);
-            return NULL;
-        }
-    }
-    return leaf;
-}
-
-static void remove_or_remember(struct cgroup_tree *tree, char *directory /* taken */)
-{
-    struct busy *busy;
-
-    if (rmdir(directory) == 0 || errno != EBUSY) {
-        free(directory);
-        return;
-    }
-    busy = NEW(struct busy);
-    busy->directory = directory;
-    list_append(&tree->busy, &busy->link);
-}
-
-void cgroup_leaf_free(struct cgroup_leaf *leaf)
-{
-    if (!leaf)
-        return;
-    remove_busy(leaf->tree);
-    for (char **directory = leaf->directories; *directory; directory++)
-        remove_or_remember(leaf->tree, *directory);
-    free(leaf->directories);
-    free(leaf);
-}
-
-char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf)
-{
-    return leaf->directories;
-}
-
-struct limit_file {
-    unsigned offers;
-    bool unified;
-    bool optional; /* depends on how the kernel was built */
-    const char *name;
-    const char *fixed; /* value, or NULL: the limit itself */
-};
-
-static const struct limit_file limit_files[] = {
-    {OFFERS_MEMORY, true, false, "memory.max", NULL},
-    {OFFERS_MEMORY, true, true, "memory.swap.max", "0"},
-    {OFFERS_MEMORY, true, true, "memory.oom.group", "1"},
-    {OFFERS_MEMORY, false, false, "memory.limit_in_bytes", NULL},
-    {OFFERS_MEMORY, false, true, "memory.memsw.limit_in_bytes", NULL},
-    {OFFERS_PROCESSES, true, false, "pids.max", NULL},
-    {OFFERS_PROCESSES, false, false, "pids.max", NULL},
-};
-
-int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks, struct error *err)
-{
-    for (size_t i = 0; i < leaf->tree->count; i++) {
-        const struct hierarchy *hierarchy = &leaf->tree->hierarchies[i];
-
-        for (size_t j = 0; j < ARRAY_SIZE(limit_files); j++) {
-            const struct limit_file *file = &limit_files[j];
-            char value[32];
-
-            if (!(hierarchy->offers & file->offers) || hierarchy->unified != file->unified)
-                continue;
-            snprintf(value, sizeof value, "%llu",
-                     file->offers == OFFERS_MEMORY ? (unsigned long long)memory : tasks);
-            if (write_entry(leaf->directories[i], file->name, file->fixed ? file->fixed : value) <
-                    0 &&
-                !file->optional)
-                return error_set_errno(err, errno, "cannot set %s to %s", file->name, value);
-        }
-    }
-    return 0;
-}
-
-/* The directory of LEAF in the hierarchy that offers WHAT, or NULL. */
-static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what)
-{
-    for (size_t i = 0; i < leaf->tree->count; i++)
-        if (leaf->tree->hierarchies[i].offers & what)
-            return leaf->directories[i];
-    return NULL;
-}
-
-void cgroup_leaf_kill(struct cgroup_leaf *leaf)
-{
-    const char *directory = directory_with(leaf, OFFERS_KILL);
-
-    if (directory)
-        (void)write_entry(directory, "cgroup.kill", "1");
-}
-
-/* The number behind KEY in one of two files, of which a hierarchy has one. */
-static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers,
-                               const char *const names[2], const char *key)
-{
-    const char *directory = directory_with(leaf, offers);
-    uint64_t value = 0;
-
-    for (int i = 0; directory && i < 2; i++) {
-        AUTO_FREE char *text = cgroup_read_entry(directory, names[i]);
-        const char *at = text ? strstr(text, key) : NULL;
-
-        if (at && sscanf(at + strlen(key), "%lu", &value) == 1)
-            break;
-    }
-    return value;
-}
-
-bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf)
-{
-    static const char *const files[2] = {"cgroup.events", "cgroup.events"};
-
-    return cgroup_counter(leaf, OFFERS_KILL, files, "populated ") == 0;
-}
-
-bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf)
-{
-    static const char *const files[2] = {"memory.events", "memory.oom_control"};
-
-    return cgroup_counter(leaf, OFFERS_MEMORY, files, "oom_kill ") > 0;
-}
-
-uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
-{
-    static const char *const files[2] = {"memory.peak", "memory.max_usage_in_bytes"};
-
-    return cgroup_counter(leaf, OFFERS_MEMORY, files, "");
 }

@@ -1,0 +1,33 @@
+#include "environments/process/cgroup_entry.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+char *cgroup_read_entry(const char *directory, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+    struct error ignored = ERROR_INIT;
+    size_t length;
+
+    return fd_read_file(path, CGROUP_ENTRY_BYTES, &length, &ignored);
+}
+
+int cgroup_write_entry(const char *directory, const char *name, const char *text)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
+}
+
+bool cgroup_has_entry(const char *directory, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+
+    return access(path, F_OK) == 0;
+}

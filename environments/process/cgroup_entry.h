@@ -1,0 +1,14 @@
+/* The files of a cgroup's directory. */
+#pragma once
+
+#include <stdbool.h>
+
+enum { CGROUP_ENTRY_BYTES = 64 * 1024 }; /* more than any of them has */
+
+/* The content of DIRECTORY/NAME, or NULL; owned by the caller. */
+char *cgroup_read_entry(const char *directory, const char *name);
+
+/* -1 with errno. */
+int cgroup_write_entry(const char *directory, const char *name, const char *text);
+
+bool cgroup_has_entry(const char *directory, const char *name);

@@ -1,0 +1,150 @@
+#include "environments/process/cgroup_leaf.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "environments/process/cgroup_entry.h"
+#include "environments/process/cgroup_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct cgroup_leaf {
+    struct cgroup_tree *tree; /* borrowed */
+    char **directories;       /* owned: one per hierarchy, in its order; NULL-terminated */
+};
+
+struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
+{
+    struct cgroup_leaf *leaf = NEW(struct cgroup_leaf);
+    unsigned number = tree->next++;
+
+    assert(!cgroup_tree_is_empty(tree));
+    leaf->tree = tree;
+    leaf->directories = memory_new(tree->count + 1, sizeof *leaf->directories);
+    for (size_t i = 0; i < tree->count; i++) {
+        char *path = memory_format("%s/%s%u", tree->hierarchies[i].directory, tree->prefix, number);
+
+        leaf->directories[i] = path;
+        if (mkdir(path, 0700) < 0) {
+            error_set_errno(err, errno, "cannot make the cgroup %s", path);
+            cgroup_leaf_free(leaf);
+            return NULL;
+        }
+    }
+    return leaf;
+}
+
+void cgroup_leaf_free(struct cgroup_leaf *leaf)
+{
+    if (!leaf)
+        return;
+    cgroup_tree_remove_busy(leaf->tree);
+    for (char **directory = leaf->directories; *directory; directory++)
+        cgroup_tree_remove(leaf->tree, *directory);
+    free(leaf->directories);
+    free(leaf);
+}
+
+char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf)
+{
+    return leaf->directories;
+}
+
+struct limit_file {
+    unsigned offers;
+    bool unified;
+    bool optional; /* depends on how the kernel was built */
+    const char *name;
+    const char *fixed; /* value, or NULL: the limit itself */
+};
+
+static const struct limit_file limit_files[] = {
+    {OFFERS_MEMORY, true, false, "memory.max", NULL},
+    {OFFERS_MEMORY, true, true, "memory.swap.max", "0"},
+    {OFFERS_MEMORY, true, true, "memory.oom.group", "1"},
+    {OFFERS_MEMORY, false, false, "memory.limit_in_bytes", NULL},
+    {OFFERS_MEMORY, false, true, "memory.memsw.limit_in_bytes", NULL},
+    {OFFERS_PROCESSES, true, false, "pids.max", NULL},
+    {OFFERS_PROCESSES, false, false, "pids.max", NULL},
+};
+
+int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks, struct error *err)
+{
+    for (size_t i = 0; i < leaf->tree->count; i++) {
+        const struct hierarchy *hierarchy = &leaf->tree->hierarchies[i];
+
+        for (size_t j = 0; j < ARRAY_SIZE(limit_files); j++) {
+            const struct limit_file *file = &limit_files[j];
+            char value[32];
+
+            if (!(hierarchy->offers & file->offers) || hierarchy->unified != file->unified)
+                continue;
+            snprintf(value, sizeof value, "%llu",
+                     file->offers == OFFERS_MEMORY ? (unsigned long long)memory : tasks);
+            if (cgroup_write_entry(leaf->directories[i], file->name,
+                                   file->fixed ? file->fixed : value) < 0 &&
+                !file->optional)
+                return error_set_errno(err, errno, "cannot set %s to %s", file->name, value);
+        }
+    }
+    return 0;
+}
+
+/* The directory of LEAF in the hierarchy that offers WHAT, or NULL. */
+static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what)
+{
+    for (size_t i = 0; i < leaf->tree->count; i++)
+        if (leaf->tree->hierarchies[i].offers & what)
+            return leaf->directories[i];
+    return NULL;
+}
+
+void cgroup_leaf_kill(struct cgroup_leaf *leaf)
+{
+    const char *directory = directory_with(leaf, OFFERS_KILL);
+
+    if (directory)
+        (void)cgroup_write_entry(directory, "cgroup.kill", "1");
+}
+
+/* The number behind KEY in one of two files, of which a hierarchy has one. */
+static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers,
+                               const char *const names[2], const char *key)
+{
+    const char *directory = directory_with(leaf, offers);
+    uint64_t value = 0;
+
+    for (int i = 0; directory && i < 2; i++) {
+        AUTO_FREE char *text = cgroup_read_entry(directory, names[i]);
+        const char *at = text ? strstr(text, key) : NULL;
+
+        if (at && sscanf(at + strlen(key), "%lu", &value) == 1)
+            break;
+    }
+    return value;
+}
+
+bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf)
+{
+    static const char *const files[2] = {"cgroup.events", "cgroup.events"};
+
+    return cgroup_counter(leaf, OFFERS_KILL, files, "populated ") == 0;
+}
+
+bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf)
+{
+    static const char *const files[2] = {"memory.events", "memory.oom_control"};
+
+    return cgroup_counter(leaf, OFFERS_MEMORY, files, "oom_kill ") > 0;
+}
+
+uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
+{
+    static const char *const files[2] = {"memory.peak", "memory.max_usage_in_bytes"};
+
+    return cgroup_counter(leaf, OFFERS_MEMORY, files, "");
+}

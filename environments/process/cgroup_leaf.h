@@ -1,0 +1,36 @@
+/* A control group for one process tree: a directory in each hierarchy that can be used, in which
+ * the tree is limited, counted and killed. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cgroup_leaf;
+struct cgroup_tree;
+
+/* Makes a leaf of TREE, which is not empty. NULL with ERR when a directory cannot be made. */
+struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err);
+
+/* Removes the leaf's directories and frees it; a directory that is still busy is removed later, by
+ * cgroup_tree_finish or with the next leaf. */
+void cgroup_leaf_free(struct cgroup_leaf *leaf);
+
+/* The leaf's directories, NULL-terminated; borrowed. */
+char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf);
+
+/* Limits in bytes and in tasks, as far as the tree has them. */
+int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks, struct error *err);
+
+/* SIGKILL to everything in the leaf; nothing when the tree cannot kill. */
+void cgroup_leaf_kill(struct cgroup_leaf *leaf);
+
+/* False while a process is known to be in the leaf. */
+bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf);
+
+/* True when the memory limit killed something in it. */
+bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf);
+
+/* Most memory ever used by the leaf in bytes, page cache included; 0 when unknown. */
+uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf);
