@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "server/configuration/config.h"
 #include "server/tools/limits.h"
-#include "server/transport/authority.h"
+#include "server/transport/identity/authority.h"
 
 #include <unistd.h>
 

@@ -10,8 +10,8 @@
 #include "server/configuration/config.h"
 #include "server/configuration/tls_config.h"
 #include "server/service.h"
-#include "server/transport/authority.h"
 #include "server/transport/http/tls.h"
+#include "server/transport/identity/authority.h"
 
 #include <stdio.h>
 #include <string.h>

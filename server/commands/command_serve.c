@@ -28,9 +28,9 @@
 #include "server/tools/python_host.h"
 #include "server/tools/python_tools.h"
 #include "server/tools/registry.h"
-#include "server/transport/authority.h"
 #include "server/transport/http/http_endpoint.h"
 #include "server/transport/http/tls.h"
+#include "server/transport/identity/authority.h"
 #include "server/transport/transport.h"
 
 #include <signal.h>

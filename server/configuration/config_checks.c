@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
 #include "server/configuration/admin_address.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/yaml_tree.h"
-#include "server/transport/address.h"
 #include "server/transport/http/http_origin.h"
 #include "server/transport/oauth/oauth_url.h"
+#include "server/transport/socket/address.h"
 
 #include <stdint.h>
 #include <stdlib.h>

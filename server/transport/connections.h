@@ -7,10 +7,10 @@
 #pragma once
 
 #include "base/list.h"
-#include "server/transport/entrance.h"
 #include "server/transport/http/http_connection.h"
 #include "server/transport/login.h"
-#include "server/transport/peer.h"
+#include "server/transport/socket/entrance.h"
+#include "server/transport/socket/peer.h"
 #include "server/transport/stream.h"
 #include "server/transport/transport.h"
 

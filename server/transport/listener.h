@@ -3,7 +3,7 @@
 
 #include "base/list.h"
 #include "server/transport/connections.h"
-#include "server/transport/socket.h"
+#include "server/transport/socket/socket.h"
 
 #include <ev.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "server/transport/authority.h"
+#include "server/transport/identity/authority.h"
 
 #include <ev.h>
 #include <stdbool.h>

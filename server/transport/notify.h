@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 #include <ev.h>
 

@@ -1,8 +1,8 @@
 #include "server/transport/stream.h"
 
 #include "base/log.h"
-#include "server/transport/departure.h"
-#include "server/transport/peer.h"
+#include "server/transport/socket/departure.h"
+#include "server/transport/socket/peer.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,12 +2,12 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/transport/activation.h"
-#include "server/transport/address.h"
 #include "server/transport/connections.h"
-#include "server/transport/entrance.h"
 #include "server/transport/listener.h"
 #include "server/transport/notify.h"
+#include "server/transport/socket/activation.h"
+#include "server/transport/socket/address.h"
+#include "server/transport/socket/entrance.h"
 #include "server/transport/standard_io.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/transport/authority.h"
+#include "server/transport/identity/authority.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/transport/http/http_cors.h"
-#include "server/transport/peer.h"
+#include "server/transport/socket/peer.h"
 
 #include <stdlib.h>
 

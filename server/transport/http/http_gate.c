@@ -1,9 +1,9 @@
 #include "server/transport/http/http_gate.h"
 
-#include "server/transport/entrance.h"
 #include "server/transport/http/http_accept.h"
 #include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
+#include "server/transport/socket/entrance.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,7 +1,7 @@
 #include "server/transport/http/http_metadata.h"
 
-#include "server/transport/authority.h"
 #include "server/transport/http/http_answer.h"
+#include "server/transport/identity/authority.h"
 
 #include <string.h>
 

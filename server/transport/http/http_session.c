@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_sessions.h"
-#include "server/transport/peer.h"
+#include "server/transport/socket/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/transport/authority.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
 #include "server/transport/http/http_gate.h"
 #include "server/transport/http/http_route.h"
-#include "server/transport/peer.h"
+#include "server/transport/identity/authority.h"
+#include "server/transport/socket/peer.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "server/transport/activation.h"
+#include "server/transport/socket/activation.h"
 
 #include "base/memory.h"
 

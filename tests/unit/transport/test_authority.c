@@ -1,4 +1,4 @@
-#include "server/transport/authority.h"
+#include "server/transport/identity/authority.h"
 
 #include "base/memory.h"
 #include "tests/unit/transport/turning.h"

@@ -1,7 +1,7 @@
 #include "server/transport/connections.h"
 
 #include "base/memory.h"
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 #include "tests/unit/transport/session_double.h"
 #include "tests/unit/transport/turning.h"
 

@@ -1,4 +1,4 @@
-#include "server/transport/departure.h"
+#include "server/transport/socket/departure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

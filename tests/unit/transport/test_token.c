@@ -1,4 +1,4 @@
-#include "server/transport/token.h"
+#include "server/transport/identity/token.h"
 
 #include "base/memory.h"
 

@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "server/transport/address.h"
-#include "server/transport/authority.h"
 #include "server/transport/connections.h"
+#include "server/transport/identity/authority.h"
+#include "server/transport/socket/address.h"
 #include "tests/unit/transport/session_double.h"
 #include "tests/unit/transport/turning.h"
 

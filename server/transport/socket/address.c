@@ -1,4 +1,4 @@
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
-#include "server/transport/activation.h"
+#include "server/transport/socket/activation.h"
 
 #include "base/fd.h"
-#include "server/transport/socket.h"
+#include "server/transport/socket/socket.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-#include "server/transport/departure.h"
+#include "server/transport/socket/departure.h"
 
 #include "base/cleanup.h"
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 #include <errno.h>
 #include <linux/inet_diag.h>

@@ -1,4 +1,4 @@
-#include "server/transport/authority.h"
+#include "server/transport/identity/authority.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 #include <sys/types.h>
 

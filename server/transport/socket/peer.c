@@ -1,6 +1,6 @@
-#include "server/transport/peer.h"
+#include "server/transport/socket/peer.h"
 
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 #include <errno.h>
 #include <inttypes.h>

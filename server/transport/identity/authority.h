@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "server/transport/identity/token.h"
 #include "server/transport/oauth/oauth.h"
-#include "server/transport/peer.h"
-#include "server/transport/token.h"
+#include "server/transport/socket/peer.h"
 
 #include <ev.h>
 #include <stdbool.h>

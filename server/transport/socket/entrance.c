@@ -1,4 +1,4 @@
-#include "server/transport/entrance.h"
+#include "server/transport/socket/entrance.h"
 
 #include "base/memory.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/list.h"
-#include "server/transport/address.h"
+#include "server/transport/socket/address.h"
 
 struct http_service;
 struct tls;

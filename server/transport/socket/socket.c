@@ -1,4 +1,4 @@
-#include "server/transport/socket.h"
+#include "server/transport/socket/socket.h"
 
 #include "base/cleanup.h"
 #include "base/fd.h"
