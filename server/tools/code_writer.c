@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
+#include "server/tools/environment_text.h"
 #include "server/tools/prompt.h"
 #include "server/tools/python_host.h"
 #include "server/tools/run_python_definition.h"
@@ -56,7 +57,7 @@ static void code_writer_append(char **text, const char *more)
 /* ENVIRONMENT with its limits, and what scripts have in it. */
 static void append_environment(char **text, const struct environment *environment)
 {
-    AUTO_FREE char *line = run_python_describe_environment(environment);
+    AUTO_FREE char *line = environment_text(environment);
     AUTO_JSON json_t *reach = environment->ops->reach(environment);
     const json_t *fact;
     size_t i;

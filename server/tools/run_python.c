@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/executor.h"
+#include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
 #include "server/tools/python_host.h"
 #include "server/tools/run_account.h"
@@ -12,21 +13,6 @@
 #include "server/tools/tool.h"
 
 #define TASK_AFTER_SECONDS 2.0 /* what takes longer is a task, if the server decides */
-
-/* What ARGUMENTS, which fit the input schema, ask for. */
-static struct python_request run_python_read(const json_t *arguments)
-{
-    const json_t *code = json_object_get(arguments, "code");
-
-    return (struct python_request){
-        .code = json_string_value(code),
-        .code_length = json_string_length(code),
-        .environment = json_object_get_string(arguments, "environment"),
-        .definition = json_object_get(arguments, "environment_definition"),
-        .timeout = json_number_value(json_object_get(arguments, "timeout")),
-        .working_directory = json_object_get_string(arguments, "working_directory"),
-    };
-}
 
 /* For clients that show what a server does; never code or output. */
 static void run_python_log_end(struct invocation *invocation, const json_t *structured)
@@ -54,22 +40,22 @@ static void run_python_on_done(struct invocation *invocation, const struct run_r
 
 static enum outcome run_python_start(struct invocation *invocation, struct error *err)
 {
-    const struct python_request request = run_python_read(invocation->arguments);
+    const json_t *code = json_object_get(invocation->arguments, "code");
+    struct python_request request = python_arguments_read(invocation->arguments);
 
+    request.code = json_string_value(code);
+    request.code_length = json_string_length(code);
     return python_call_start(invocation, invocation->data, &request, run_python_on_done, err);
 }
 
 int run_python_offer(struct registry *registry, struct python_host *host, struct error *err)
 {
-    const struct python_settings *settings = &host->settings;
-    AUTO_FREE char *description =
-        run_python_description(settings->catalog, settings->default_environment);
+    AUTO_FREE char *description = run_python_description(&host->settings);
     const struct tool tool = {
         .name = RUN_PYTHON_NAME,
         .title = RUN_PYTHON_TITLE,
         .description = description,
-        .input_schema = run_python_input_schema(settings->catalog, settings->default_environment,
-                                                settings->rules),
+        .input_schema = run_python_input_schema(&host->settings),
         .output_schema = run_python_output_schema(),
         .annotations = run_python_annotations(),
         .task_support = TOOL_TASK_OPTIONAL,

@@ -4,23 +4,16 @@
 
 #include <jansson.h>
 
-struct caller_rules;
-struct catalog;
-struct environment;
+struct python_settings;
 
 #define RUN_PYTHON_NAME  "run_python"
 #define RUN_PYTHON_TITLE "Run Python"
 
 /* What the model should know to use the tool well. Owned by the caller. */
-char *run_python_description(const struct catalog *catalog, const char *default_environment);
+char *run_python_description(const struct python_settings *settings);
 
-/* ENVIRONMENT with its limits: "science (venv): 30 seconds unless ...". Owned by the caller. */
-char *run_python_describe_environment(const struct environment *environment);
-
-/* schemas/run_python.input.json with the names and limits filled in and, unless RULES is NULL, what
- * a call may define. New reference. */
-json_t *run_python_input_schema(const struct catalog *catalog, const char *default_environment,
-                                const struct caller_rules *rules);
+/* schemas/run_python.input.json with this server's environments and limits. New reference. */
+json_t *run_python_input_schema(const struct python_settings *settings);
 
 /* schemas/run_python.output.json. New reference. */
 json_t *run_python_output_schema(void);
