@@ -23,7 +23,7 @@ struct limits_entry {
 
 /* The calls of a name that were made too early to be forgotten. They are forgotten at the rate at
  * which they may be made. */
-struct account {
+struct limits_account {
     struct list link;
     char *name; /* owned */
     double calls;
@@ -32,7 +32,7 @@ struct account {
 
 struct limits {
     struct list entries;  /* of struct limits_entry: owned */
-    struct list accounts; /* of struct account: owned */
+    struct list accounts; /* of struct limits_account: owned */
 };
 
 /* What was set */
@@ -111,7 +111,7 @@ const struct principal_limits *limits_find(const struct limits *limits, const ch
 
 /* Calls */
 
-static void account_free(struct account *account)
+static void limits_account_free(struct limits_account *account)
 {
     list_remove(&account->link);
     free(account->name);
@@ -119,7 +119,8 @@ static void account_free(struct account *account)
 }
 
 /* The calls of ACCOUNT that are still counted NOW. */
-static double limits_level(const struct limits *limits, const struct account *account, double now)
+static double limits_level(const struct limits *limits, const struct limits_account *account,
+                           double now)
 {
     double rate = limits_find(limits, account->name)->calls_per_minute / SECONDS_PER_MINUTE;
 
@@ -127,21 +128,22 @@ static double limits_level(const struct limits *limits, const struct account *ac
 }
 
 /* The account of NAME, made where there is none. Those that have come to nothing are dropped. */
-static struct account *open_account(struct limits *limits, const char *name, double now)
+static struct limits_account *limits_open_account(struct limits *limits, const char *name,
+                                                  double now)
 {
-    struct account *found = NULL;
+    struct limits_account *found = NULL;
 
     LIST_FOR_EACH_SAFE (&limits->accounts, link) {
-        struct account *account = CONTAINER_OF(link, struct account, link);
+        struct limits_account *account = CONTAINER_OF(link, struct limits_account, link);
 
         if (strcmp(account->name, name) == 0)
             found = account;
         else if (limits_level(limits, account, now) <= 0)
-            account_free(account);
+            limits_account_free(account);
     }
     if (found)
         return found;
-    found = NEW(struct account);
+    found = NEW(struct limits_account);
     found->name = memory_copy_string(name);
     found->counted = now;
     list_append(&limits->accounts, &found->link);
@@ -153,11 +155,11 @@ int limits_admit_call(struct limits *limits, const char *name, struct error *err
     double now = clock_seconds();
     unsigned per_minute = limits_find(limits, name)->calls_per_minute;
     double burst = fmax(floor(per_minute / BURST_PART), 1);
-    struct account *account;
+    struct limits_account *account;
 
     if (per_minute == 0)
         return 0;
-    account = open_account(limits, name, now);
+    account = limits_open_account(limits, name, now);
     account->calls = limits_level(limits, account, now);
     account->counted = now;
     if (account->calls + 1 > burst)
@@ -223,7 +225,7 @@ void limits_free(struct limits *limits)
         return;
     limits_clear(limits);
     LIST_FOR_EACH_SAFE (&limits->accounts, link) {
-        account_free(CONTAINER_OF(link, struct account, link));
+        limits_account_free(CONTAINER_OF(link, struct limits_account, link));
     }
     free(limits);
 }
