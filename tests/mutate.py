@@ -39,6 +39,7 @@ COMPILE_SECONDS = 120
 MUTANT_SECONDS = 90  # for all tests of a mutant; none begins after that
 PATIENCE = 5  # times as long as without a mutation, and
 GRACE_SECONDS = 10  # that much may a test take
+SHOWN_LINES = 12  # of a test that fails without a mutation
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:hard_rss_limit_mb=2048",
     "UBSAN_OPTIONS": "halt_on_error=1",
@@ -243,7 +244,8 @@ def measure(test):
     done = run_test(test, test.program, timeout=120)
     test.seconds = time.monotonic() - begun
     if not done or done[0] != 0:
-        print(f"{test.name} fails without a mutation and is left out:\n{done[1] if done else 'timeout'}")
+        beginning = "\n".join(done[1].splitlines()[:SHOWN_LINES]) if done else "it takes too long"
+        print(f"{test.name} fails without a mutation and is left out:\n{beginning}", flush=True)
         return False
     return True
 
