@@ -284,12 +284,25 @@ def on_signal(number, _):
     raise SystemExit(128 + number)
 
 
+@contextlib.contextmanager
+def sanitizer_reports():
+    """Sanitizers write to files, so that no report is lost with the output of a process that a test
+    starts. They are where a process of any user can write, and come to RESULTS at the end."""
+    with tempfile.TemporaryDirectory(prefix="pyexecd-reports-") as folder:
+        os.chmod(folder, 0o1777)
+        os.environ["ASAN_OPTIONS"] = f"detect_leaks=1:log_path={folder}/sanitizer"
+        os.environ["UBSAN_OPTIONS"] = \
+            f"print_stacktrace=1:halt_on_error=1:log_path={folder}/sanitizer"
+        try:
+            yield
+        finally:
+            for report in pathlib.Path(folder).iterdir():
+                shutil.copy(report, RESULTS)
+
+
 def environment(long):
-    """Of all stages. A sanitizer writes to a file, so that no report is lost with the output of a
-    process that a test starts."""
+    """Of all stages."""
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    os.environ["ASAN_OPTIONS"] = f"detect_leaks=1:log_path={RESULTS}/sanitizer"
-    os.environ["UBSAN_OPTIONS"] = f"print_stacktrace=1:halt_on_error=1:log_path={RESULTS}/sanitizer"
     for name, count in REPETITIONS.items() if long else ():
         os.environ.setdefault(name, count)
 
@@ -305,7 +318,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
     run = Run()
-    with Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
+    with sanitizer_reports(), Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
         suite = Suite(chosen.pattern, chosen.long, copy)
         try:
             run.side_by_side(suite.side_by_side())
