@@ -22,7 +22,7 @@ format_text(char *text, size_t size, const char *format, va_list arguments)
 }
 
 /* The same for TEXT as it is. Returns how much of it was copied. */
-static size_t copy_text(char *to, size_t size, const char *text)
+static size_t error_copy_text(char *to, size_t size, const char *text)
 {
     size_t length = strlen(text);
 
@@ -40,10 +40,10 @@ static void error_read(const struct error *err, char text[static ERROR_FULL_BYTE
 
 static void error_write(struct error *err, const char *text)
 {
-    size_t length = copy_text(err->message, sizeof err->message, text);
+    size_t length = error_copy_text(err->message, sizeof err->message, text);
 
     if (err->rest)
-        (void)copy_text(err->rest->text, sizeof err->rest->text, text + length);
+        (void)error_copy_text(err->rest->text, sizeof err->rest->text, text + length);
 }
 
 static size_t error_room(const struct error *err)
@@ -98,8 +98,8 @@ int error_prefix(struct error *err, const char *format, ...)
     /* The other half is for what went wrong. */
     length = format_text(text, error_room(err) / 2, format, arguments);
     va_end(arguments);
-    length += copy_text(text + length, sizeof text - length, ": ");
-    (void)copy_text(text + length, sizeof text - length, before);
+    length += error_copy_text(text + length, sizeof text - length, ": ");
+    (void)error_copy_text(text + length, sizeof text - length, before);
     error_write(err, text);
     return -1;
 }
