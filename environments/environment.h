@@ -67,8 +67,25 @@ struct environment_waiter {
     void (*prepared)(struct environment_waiter *waiter, const struct error *err);
 };
 
+/* What there is to know of a kind of environments without having one. */
+struct environment_kind {
+    const char *name; /* "system"; its schema is schemas/environment.system.json */
+
+    /* A new environment. NULL with ERR when a definition that fits the schema asks for what cannot
+     * be; *RET_KEY (static storage, may be NULL) is the key to blame. */
+    struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
+                                  struct error *err);
+
+    /* A check of the configuration prepares it, because that fetches and installs nothing. */
+    bool is_checkable;
+
+    /* A call can define one only if the operator allows images or paths. */
+    bool is_restricted;
+};
+
+/* What one environment does; by its kind. */
 struct environment_ops {
-    const char *kind; /* "system" */
+    const struct environment_kind *kind;
 
     /* The server has started: looks for what an earlier one has left behind. May be NULL. */
     void (*begin)(struct environment *environment);

@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "environments/callers/caller_check.h"
 #include "environments/callers/definition_schema.h"
+#include "environments/kinds/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,13 +140,29 @@ static void caller_rules_complete(struct caller_check *check)
         json_object_del(definition, "image");
 }
 
+/* "must be one of "system", "venv", "docker"". */
+static void refuse_type(struct caller_check *check)
+{
+    AUTO_FREE char *names = memory_copy_string("");
+    AUTO_FREE char *misfit = NULL;
+
+    for (size_t i = 0; i < environment_kinds_count(); i++) {
+        char *longer =
+            memory_format("%s%s\"%s\"", names, i ? ", " : "", environment_kinds_at(i)->name);
+
+        free(names);
+        names = longer;
+    }
+    misfit = memory_format(CALLER_ARGUMENT ".type must be one of %s", names);
+    misfits_add(&check->misfits, misfit);
+}
+
 static void caller_rules_examine(struct caller_check *check)
 {
     const json_t *definition = check->result->definition;
 
     if (!check->schema) {
-        misfits_add(&check->misfits,
-                    CALLER_ARGUMENT ".type must be one of \"system\", \"venv\", \"docker\"");
+        refuse_type(check);
         return;
     }
     if (has_nul(definition)) {
@@ -197,10 +214,10 @@ const struct environment_settings *caller_rules_settings(const struct caller_rul
 
 /* What a model sees */
 
-/* Whether there can be a definition of TYPE at all. */
-static bool is_possible(const struct caller_rules *rules, const char *type)
+/* Whether there can be a definition of KIND at all. */
+static bool is_possible(const struct caller_rules *rules, const struct environment_kind *kind)
 {
-    return strcmp(type, "docker") != 0 || json_array_size(rules->allowed_images) > 0 ||
+    return !kind->is_restricted || json_array_size(rules->allowed_images) > 0 ||
            json_array_size(rules->allowed_paths) > 0;
 }
 
@@ -208,9 +225,9 @@ static json_t *possible_types(const struct caller_rules *rules)
 {
     json_t *types = json_array();
 
-    for (size_t i = 0; definition_types[i]; i++)
-        if (is_possible(rules, definition_types[i]))
-            json_array_append_new(types, json_string(definition_types[i]));
+    for (size_t i = 0; i < environment_kinds_count(); i++)
+        if (is_possible(rules, environment_kinds_at(i)))
+            json_array_append_new(types, json_string(environment_kinds_at(i)->name));
     return types;
 }
 
@@ -225,11 +242,12 @@ static bool is_shown(const struct caller_rules *rules, const struct key_rule *ru
 static const struct definition_schema *schema_with(const struct caller_rules *rules,
                                                    const char *key)
 {
-    for (size_t i = 0; definition_types[i]; i++) {
+    for (size_t i = 0; i < environment_kinds_count(); i++) {
+        const struct environment_kind *kind = environment_kinds_at(i);
         const struct definition_schema *schema =
-            definition_schemas_find(rules->schemas, definition_types[i]);
+            definition_schemas_find(rules->schemas, kind->name);
 
-        if (is_possible(rules, definition_types[i]) && definition_schema_has(schema, key))
+        if (is_possible(rules, kind) && definition_schema_has(schema, key))
             return schema;
     }
     return NULL;

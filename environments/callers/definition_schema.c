@@ -3,30 +3,32 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/schema/schema_document.h"
+#include "environments/kinds/kinds.h"
 #include "schemas/schemas.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const definition_types[] = {"system", "venv", "docker", NULL};
-
-enum { TYPES = ARRAY_SIZE(definition_types) - 1 };
-
 struct definition_schema {
+    const struct environment_kind *kind;
     json_t *document;      /* owned */
     struct schema *schema; /* owned */
 };
 
 struct definition_schemas {
-    struct definition_schema of[TYPES]; /* as in definition_types */
+    struct definition_schema *of; /* owned; one for each kind, in their order */
+    size_t count;
 };
 
 /* The program's own schemas: that they compile is tested, so it cannot fail here. */
-static void definition_schema_load(struct definition_schema *schema, const char *type)
+static void definition_schema_load(struct definition_schema *schema,
+                                   const struct environment_kind *kind)
 {
-    AUTO_FREE char *name = memory_format("environment.%s", type);
+    AUTO_FREE char *name = memory_format("environment.%s", kind->name);
     struct error err = ERROR_INIT;
 
+    schema->kind = kind;
     schema->document = json_loads(schemas_find(name), 0, NULL);
     schema->schema = schema_new(schema->document, &err);
     if (schema->schema)
@@ -39,25 +41,30 @@ struct definition_schemas *definition_schemas_new(void)
 {
     struct definition_schemas *schemas = NEW(struct definition_schemas);
 
-    for (size_t i = 0; i < TYPES; i++)
-        definition_schema_load(&schemas->of[i], definition_types[i]);
+    schemas->count = environment_kinds_count();
+    schemas->of = memory_new(schemas->count, sizeof *schemas->of);
+    for (size_t i = 0; i < schemas->count; i++)
+        definition_schema_load(&schemas->of[i], environment_kinds_at(i));
     return schemas;
 }
 
 void definition_schemas_free(struct definition_schemas *schemas)
 {
-    for (size_t i = 0; schemas && i < TYPES; i++) {
+    if (!schemas)
+        return;
+    for (size_t i = 0; i < schemas->count; i++) {
         schema_free(schemas->of[i].schema);
         json_decref(schemas->of[i].document);
     }
+    free(schemas->of);
     free(schemas);
 }
 
 const struct definition_schema *definition_schemas_find(const struct definition_schemas *schemas,
                                                         const char *type)
 {
-    for (size_t i = 0; type && i < TYPES; i++)
-        if (strcmp(definition_types[i], type) == 0)
+    for (size_t i = 0; type && i < schemas->count; i++)
+        if (strcmp(schemas->of[i].kind->name, type) == 0)
             return &schemas->of[i];
     return NULL;
 }
@@ -77,13 +84,13 @@ char *definition_schemas_types(const struct definition_schemas *schemas, const c
 {
     char *types = NULL;
 
-    for (size_t i = 0; i < TYPES; i++) {
+    for (size_t i = 0; i < schemas->count; i++) {
         char *longer;
 
         if (!definition_schema_has(&schemas->of[i], key))
             continue;
-        longer =
-            memory_format("%s%s%s", types ? types : "", types ? " or " : "", definition_types[i]);
+        longer = memory_format("%s%s%s", types ? types : "", types ? " or " : "",
+                               schemas->of[i].kind->name);
         free(types);
         types = longer;
     }
@@ -96,31 +103,11 @@ bool definition_schema_validate(const struct definition_schema *schema, const js
     return schema_validate(schema->schema, definition, report, data);
 }
 
-/* What NODE refers to, "#/..." without escapes, or NULL. Borrowed. */
-static const json_t *definition_schema_referred(const json_t *document, const json_t *node)
-{
-    const char *reference = json_object_get_string(node, "$ref");
-
-    if (!reference)
-        return NULL;
-    for (const char *part = strchr(reference, '/'); part; part = strchr(part, '/')) {
-        AUTO_FREE char *key = memory_format("%.*s", (int)strcspn(part + 1, "/"), part + 1);
-
-        document = json_object_get(document, key);
-        part++;
-    }
-    return document;
-}
-
-/* KEYWORD of NODE, or of what it refers to. Borrowed, or NULL. */
+/* The keyword NAME of NODE. Borrowed, or NULL. */
 static const json_t *definition_schema_keyword(const struct definition_schema *schema,
                                                const json_t *node, const char *name)
 {
-    const json_t *found = NULL;
-
-    for (; node && !found; node = definition_schema_referred(schema->document, node))
-        found = json_object_get(node, name);
-    return found;
+    return schema_document_keyword(schema->document, node, name);
 }
 
 const json_t *definition_schema_default(const struct definition_schema *schema, const char *key)

@@ -13,9 +13,6 @@ struct definition_schemas;
 struct definition_schemas *definition_schemas_new(void);
 void definition_schemas_free(struct definition_schemas *schemas);
 
-/* The names of the types, NULL-terminated; static storage. */
-extern const char *const definition_types[];
-
 /* The schema of TYPE (may be NULL), borrowed; or NULL. */
 const struct definition_schema *definition_schemas_find(const struct definition_schemas *schemas,
                                                         const char *type);

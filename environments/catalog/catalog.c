@@ -5,9 +5,7 @@
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
-#include "environments/docker/docker.h"
-#include "environments/system/system.h"
-#include "environments/venv/venv.h"
+#include "environments/kinds/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +20,6 @@ struct catalog {
     size_t count;
     struct retirement retirement; /* of those that another configuration has replaced */
     struct shelf *shelf;          /* owned; what calls have defined */
-};
-
-static const struct {
-    const char *type;
-    struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
-                                  struct error *err);
-} kinds[] = {
-    {"docker", docker_environment_new},
-    {"system", system_environment_new},
-    {"venv", venv_environment_new},
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings)
@@ -187,10 +175,10 @@ static struct environment *catalog_create(struct environment_recipe *recipe, con
                                           struct error *err)
 {
     const char *type = json_object_get_string(recipe->definition, "type");
+    const struct environment_kind *kind = environment_kinds_find(type);
 
-    for (size_t i = 0; type && i < ARRAY_SIZE(kinds); i++)
-        if (strcmp(kinds[i].type, type) == 0)
-            return kinds[i].create(recipe, ret_key, err);
+    if (kind)
+        return kind->create(recipe, ret_key, err);
     *ret_key = "type";
     error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"", type ? type : "");
     return NULL;

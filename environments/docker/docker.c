@@ -230,7 +230,7 @@ static json_t *docker_describe_reach(const struct environment *environment)
 }
 
 static const struct environment_ops docker_ops = {
-    .kind = "docker",
+    .kind = &docker_kind,
     .begin = docker_begin,
     .is_prepared = docker_is_prepared,
     .prepare = docker_prepare,
@@ -246,8 +246,8 @@ static const struct environment_ops docker_ops = {
     .free = docker_free,
 };
 
-struct environment *docker_environment_new(struct environment_recipe *recipe, const char **ret_key,
-                                           struct error *err)
+static struct environment *docker_environment_new(struct environment_recipe *recipe,
+                                                  const char **ret_key, struct error *err)
 {
     struct docker_environment *docker = NEW(struct docker_environment);
 
@@ -265,3 +265,9 @@ struct environment *docker_environment_new(struct environment_recipe *recipe, co
     docker->packages.done = docker_on_packages;
     return &docker->environment;
 }
+
+const struct environment_kind docker_kind = {
+    .name = "docker",
+    .create = docker_environment_new,
+    .is_restricted = true,
+};

@@ -13,6 +13,4 @@
 
 #include "environments/environment.h"
 
-/* See environment_recipe. On failure *RET_KEY is what is wrong with the definition. */
-struct environment *docker_environment_new(struct environment_recipe *recipe, const char **ret_key,
-                                           struct error *err);
+extern const struct environment_kind docker_kind;

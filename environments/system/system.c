@@ -84,7 +84,7 @@ static void system_free(struct environment *environment)
 }
 
 static const struct environment_ops system_ops = {
-    .kind = "system",
+    .kind = &system_kind,
     .is_prepared = system_is_prepared,
     .prepare = system_prepare,
     .cancel = system_cancel,
@@ -97,8 +97,8 @@ static const struct environment_ops system_ops = {
     .free = system_free,
 };
 
-struct environment *system_environment_new(struct environment_recipe *recipe, const char **ret_key,
-                                           struct error *err)
+static struct environment *system_environment_new(struct environment_recipe *recipe,
+                                                  const char **ret_key, struct error *err)
 {
     const char *name = json_object_get_string(recipe->definition, "executable");
     struct system_environment *system = NEW(struct system_environment);
@@ -110,3 +110,9 @@ struct environment *system_environment_new(struct environment_recipe *recipe, co
     system->interpreter.done = system_on_found;
     return &system->environment;
 }
+
+const struct environment_kind system_kind = {
+    .name = "system",
+    .create = system_environment_new,
+    .is_checkable = true,
+};

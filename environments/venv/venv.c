@@ -355,7 +355,7 @@ static json_t *venv_describe_reach(const struct environment *environment)
 }
 
 static const struct environment_ops venv_ops = {
-    .kind = "venv",
+    .kind = &venv_kind,
     .begin = venv_begin,
     .is_prepared = venv_is_prepared,
     .prepare = venv_prepare,
@@ -389,8 +389,8 @@ static void venv_init_searches(struct venv_environment *venv,
     };
 }
 
-struct environment *venv_environment_new(struct environment_recipe *recipe, const char **ret_key,
-                                         struct error *err)
+static struct environment *venv_environment_new(struct environment_recipe *recipe,
+                                                const char **ret_key, struct error *err)
 {
     struct venv_definition definition;
     struct venv_environment *venv;
@@ -408,3 +408,8 @@ struct environment *venv_environment_new(struct environment_recipe *recipe, cons
     environment_init(&venv->environment, &venv_ops, recipe);
     return &venv->environment;
 }
+
+const struct environment_kind venv_kind = {
+    .name = "venv",
+    .create = venv_environment_new,
+};

@@ -8,7 +8,6 @@
 
 #include "environments/environment.h"
 
-/* One of the table of kinds in catalog.c. NULL with ERR when a package that is asked for is none;
- * everything else is told by the preparation. */
-struct environment *venv_environment_new(struct environment_recipe *recipe, const char **ret_key,
-                                         struct error *err);
+/* Creating one fails when a package that is asked for is none. Anything else is told by the
+ * preparation. */
+extern const struct environment_kind venv_kind;

@@ -55,10 +55,9 @@ static void check_environment(struct service *service, struct config *config, co
     config_complain(config, text, "/environments/%s/executable", name);
 }
 
-/* What others need to be prepared is fetched, built and installed: that is no check any more. */
 static bool is_checkable(const struct environment *environment)
 {
-    return strcmp(environment->ops->kind, "system") == 0;
+    return environment->ops->kind->is_checkable;
 }
 
 static void command_check_config_check_environments(struct service *service, struct config *config)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "base/schema/schema_document.h"
 #include "server/configuration/admin_address.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/yaml_tree.h"
@@ -144,33 +145,11 @@ static json_t *read_format(const char *format, const char *text, struct error *e
     return json_string(text);
 }
 
-/* The schema that SCHEMA refers to, or NULL. References are "#/..." without escapes. Borrowed. */
-static const json_t *config_values_referred(const struct config_values *values,
-                                            const json_t *schema)
-{
-    const char *reference = json_object_get_string(schema, "$ref");
-    const json_t *node = values->schema;
-
-    if (!reference)
-        return NULL;
-    for (const char *part = strchr(reference, '/'); part; part = strchr(part, '/')) {
-        AUTO_FREE char *key = strndup(part + 1, strcspn(part + 1, "/"));
-
-        node = json_object_get(node, key);
-        part++;
-    }
-    return node;
-}
-
-/* The keyword KEY of SCHEMA, or of the schema that it refers to. Borrowed, or NULL. */
+/* The keyword KEY of SCHEMA. Borrowed, or NULL. */
 static const json_t *config_values_keyword(const struct config_values *values, const json_t *schema,
                                            const char *key)
 {
-    const json_t *found = NULL;
-
-    for (; schema && !found; schema = config_values_referred(values, schema))
-        found = json_object_get(schema, key);
-    return found;
+    return schema_document_keyword(values->schema, schema, key);
 }
 
 static void settle_member(const struct config_values *values, const json_t *schema, json_t *object,

@@ -65,7 +65,7 @@ static void append_facts(struct buffer *text, const struct approval_subject *sub
 
     buffer_print(text, "- Environment: %s (%s)\n",
                  subject->definition ? "defined by this call" : environment->name,
-                 environment->ops->kind);
+                 environment->ops->kind->name);
     append_reach(text, environment);
     append_fact(text, directory);
     append_limits(text, subject);

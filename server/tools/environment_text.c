@@ -34,6 +34,6 @@ char *environment_text(const struct environment *environment)
 {
     AUTO_FREE char *limits = environment_text_limits(environment);
 
-    return memory_format("%s (%s): %s%s", environment->name, environment->ops->kind, limits,
+    return memory_format("%s (%s): %s%s", environment->name, environment->ops->kind->name, limits,
                          environment_text_approval(environment->settings.approval));
 }

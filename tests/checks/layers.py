@@ -27,6 +27,7 @@ FOLDERS = [
     "environments/system",
     "environments/venv",
     "environments/docker",
+    "environments/kinds",
     "environments/callers",
     "environments/catalog",
     "server/transport/socket",

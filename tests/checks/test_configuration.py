@@ -59,7 +59,7 @@ def environment_keys():
 def documented_keys():
     for section in re.split(r"^## ", tree.text("docs/environments.md"), flags=re.MULTILINE)[1:]:
         heading = section.partition("\n")[0].strip("`")
-        if heading in (EVERY_TYPE, "system", "venv", "docker"):
+        if heading in (EVERY_TYPE, *KEYS["environments.NAME.type"]["enum"]):
             for key, default in TABLE_ROW.findall(section):
                 yield heading, key, default or None
 

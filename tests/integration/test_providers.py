@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 
@@ -15,6 +16,8 @@ PROVIDERS = ["mcp", "openai", "openai-responses", "anthropic", "gemini"]
 CODE = {"code": "print(1)"}
 TAKE_OBJECTS = ["mcp", "gemini"]
 OPTIONAL = ["environment", "timeout", "working_directory"]
+SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schemas" / "config.json"
+KINDS = json.loads(SCHEMA.read_text("utf-8"))["$defs"]["environment"]["properties"]["type"]["enum"]
 
 
 def documents(text):
@@ -99,7 +102,7 @@ def test_definitions_of_environments_are_where_objects_are_taken(provider):
     node = schema["properties"].get("environment_definition")
     assert (node is not None) == (provider in TAKE_OBJECTS)
     if node:
-        assert node["properties"]["type"]["enum"] == ["system", "venv", "docker"]
+        assert node["properties"]["type"]["enum"] == KINDS
         assert len(json.dumps(node)) < 4000, "models read it in every conversation"
 
 

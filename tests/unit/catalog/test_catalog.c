@@ -143,7 +143,7 @@ static void test_names_are_kept_in_order_and_once(void **state)
     text = json_text(names);
     assert_string_equal(text, "[\"z\",\"a\"]");
     assert_string_equal(catalog_find(*state, "a")->name, "a");
-    assert_string_equal(catalog_find(*state, "a")->ops->kind, "system");
+    assert_string_equal(catalog_find(*state, "a")->ops->kind->name, "system");
     assert_null(catalog_find(*state, "b"));
 }
 

@@ -29,8 +29,10 @@ static void slow_free(struct environment *environment)
     slow_alive--;
 }
 
+static const struct environment_kind slow_kind = {.name = "slow"};
+
 static const struct environment_ops slow_ops = {
-    .kind = "slow",
+    .kind = &slow_kind,
     .stop = stop,
     .is_idle = is_idle,
     .free = slow_free,

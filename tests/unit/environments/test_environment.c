@@ -55,12 +55,14 @@ static void stub_free(struct environment *environment)
     environment_deinit(environment);
 }
 
-static const struct environment_ops stub_ops = {.kind = "stub",
-                                                 .begin = begin,
-                                                 .is_prepared = is_prepared,
-                                                 .prepare = prepare,
-                                                 .cancel = cancel,
-                                                 .free = stub_free};
+static const struct environment_kind stub_kind = {.name = "stub"};
+
+static const struct environment_ops stub_ops = {.kind = &stub_kind,
+                                                .begin = begin,
+                                                .is_prepared = is_prepared,
+                                                .prepare = prepare,
+                                                .cancel = cancel,
+                                                .free = stub_free};
 
 static void stub_init(struct stub *stub)
 {
@@ -335,7 +337,7 @@ static struct execution *start(struct environment *environment,
 
 static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
 {
-    static const struct environment_ops ops = {.kind = "stub",
+    static const struct environment_ops ops = {.kind = &stub_kind,
                                                .is_prepared = is_prepared,
                                                .prepare = prepare,
                                                .cancel = cancel,

@@ -1,0 +1,32 @@
+#include "environments/kinds/kinds.h"
+
+#include "base/memory.h"
+#include "environments/docker/docker.h"
+#include "environments/system/system.h"
+#include "environments/venv/venv.h"
+
+#include <string.h>
+
+static const struct environment_kind *const environment_kinds[] = {
+    &system_kind,
+    &venv_kind,
+    &docker_kind,
+};
+
+size_t environment_kinds_count(void)
+{
+    return ARRAY_SIZE(environment_kinds);
+}
+
+const struct environment_kind *environment_kinds_at(size_t index)
+{
+    return environment_kinds[index];
+}
+
+const struct environment_kind *environment_kinds_find(const char *name)
+{
+    for (size_t i = 0; name && i < ARRAY_SIZE(environment_kinds); i++)
+        if (strcmp(environment_kinds[i]->name, name) == 0)
+            return environment_kinds[i];
+    return NULL;
+}
