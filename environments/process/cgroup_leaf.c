@@ -49,6 +49,11 @@ void cgroup_leaf_free(struct cgroup_leaf *leaf)
     free(leaf);
 }
 
+const struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf)
+{
+    return leaf->tree;
+}
+
 char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf)
 {
     return leaf->directories;

@@ -17,6 +17,9 @@ struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
  * cgroup_tree_finish or with the next leaf. */
 void cgroup_leaf_free(struct cgroup_leaf *leaf);
 
+/* Borrowed. */
+const struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf);
+
 /* The leaf's directories, NULL-terminated; borrowed. */
 char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf);
 

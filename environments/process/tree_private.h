@@ -67,6 +67,22 @@ int tree_run(struct tree *tree, struct process *process, struct buffer *job,
 void tree_interrupt(struct tree *tree);
 void tree_kill(struct tree *tree);
 
+/* How it comes to its end (tree_end.c). */
+
+void tree_set_state(struct tree *tree, enum tree_state state);
+
+/* Makes `bound` and `polling`. */
+void tree_init_timers(struct tree *tree);
+
+/* The one way into the end: the program is over, was killed, or never came to be. */
+void tree_begin_end(struct tree *tree);
+
+/* The supervisor, if it is known, has not ended the tree: the kernel does. */
+void tree_kill_hard(struct tree *tree);
+
+/* Something that the end waits for may have happened. */
+void tree_advance(struct tree *tree);
+
 /* For the host: what a tree needs to know of it, and tells it. */
 struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);

@@ -1,0 +1,213 @@
+#include "environments/process/tree_private.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define POLL_SECONDS 0.002
+#define SOFT_SECONDS 0.1 /* for the supervisor to kill its tree, before the kernel does */
+
+static const char *const tree_state_names[] = {
+    [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",     [TREE_RUNNING] = "running",
+    [TREE_EMPTYING] = "emptying",   [TREE_FORCING] = "forcing", [TREE_DRAINING] = "draining",
+    [TREE_OVER] = "over",
+};
+
+/* Where a tree may go from each state, as bits. */
+static const unsigned tree_next_states[] = {
+    [TREE_PREPARING] = 1 << TREE_READY | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_READY] = 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_RUNNING] = 1 << TREE_EMPTYING,
+    [TREE_EMPTYING] = 1 << TREE_FORCING | 1 << TREE_DRAINING,
+    [TREE_FORCING] = 1 << TREE_DRAINING,
+    [TREE_DRAINING] = 1 << TREE_OVER,
+    [TREE_OVER] = 0,
+};
+
+static void tree_set_bound(struct tree *tree, double seconds)
+{
+    ev_timer_stop(host_loop(tree->host), &tree->bound);
+    ev_timer_set(&tree->bound, seconds, 0.);
+    ev_timer_start(host_loop(tree->host), &tree->bound);
+}
+
+void tree_set_state(struct tree *tree, enum tree_state state)
+{
+    assert(tree_next_states[tree->state] & 1U << state);
+    log_debug("tree %lu: %s -> %s", tree->number, tree_state_names[tree->state],
+              tree_state_names[state]);
+    tree->state = state;
+    switch (state) {
+    case TREE_PREPARING:
+    case TREE_READY:
+    case TREE_RUNNING:
+        break;
+    case TREE_EMPTYING:
+        spare_withdraw(&tree->spare);
+        tree_set_bound(tree, SOFT_SECONDS);
+        break;
+    case TREE_FORCING:
+        tree_set_bound(tree, PROCESS_EMPTY_SECONDS - SOFT_SECONDS);
+        break;
+    case TREE_DRAINING:
+        tree_set_bound(tree, PROCESS_DRAIN_SECONDS);
+        break;
+    case TREE_OVER:
+        ev_timer_stop(host_loop(tree->host), &tree->bound);
+        ev_timer_stop(host_loop(tree->host), &tree->polling);
+        break;
+    }
+}
+
+/* The supervisor of a PID namespace is in the cgroup, too, and would be killed before it could say
+ * what the tree has used. */
+static bool is_ended_by_cgroup(const struct tree *tree)
+{
+    return tree->leaf && tree->layers & LAYER_CGROUP_KILL && !(tree->layers & LAYER_PID_NAMESPACE);
+}
+
+/* Tells the supervisor, by the end of its lifeline, to kill everything: it waits for what it kills,
+ * so that nothing the tree has used goes uncounted. */
+static void kill_everything(struct tree *tree)
+{
+    channel_end(&tree->channel);
+    if (is_ended_by_cgroup(tree))
+        cgroup_leaf_kill(tree->leaf);
+}
+
+/* The kernel kills a cgroup as a whole, and a PID namespace with its pid 1. A runner that has not
+ * announced its supervisor must live to do so, or nobody would wait for that. */
+void tree_kill_hard(struct tree *tree)
+{
+    if (tree->supervisor < 0)
+        return;
+    if (tree->leaf)
+        cgroup_leaf_kill(tree->leaf);
+    if (tree->layers & LAYER_PID_NAMESPACE)
+        syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
+}
+
+void tree_begin_end(struct tree *tree)
+{
+    if (tree->state >= TREE_EMPTYING)
+        return;
+    if (tree->started > 0 && !tree->end.reported)
+        tree->end.run_seconds = clock_seconds() - tree->started;
+    tree_set_state(tree, TREE_EMPTYING);
+    kill_everything(tree);
+}
+
+void tree_kill(struct tree *tree)
+{
+    if (tree->state >= TREE_EMPTYING)
+        return;
+    tree->end.killed = true;
+    tree_begin_end(tree);
+}
+
+/* A supervisor that exists was announced on the channel before the channel ended. */
+static bool tree_is_empty(const struct tree *tree)
+{
+    if (tree->runner >= 0 || tree->supervisor >= 0)
+        return false;
+    if (!tree->supervisor_reaped && tree->channel.fd >= 0)
+        return false;
+    return !is_ended_by_cgroup(tree) || cgroup_leaf_is_empty(tree->leaf);
+}
+
+static bool streams_are_closed(const struct tree *tree)
+{
+    return tree->streams[PROCESS_STDOUT] < 0 && tree->streams[PROCESS_STDERR] < 0;
+}
+
+static void note_memory(struct tree *tree)
+{
+    uint64_t peak;
+
+    if (!tree->leaf)
+        return;
+    peak = cgroup_leaf_peak(tree->leaf);
+    tree->end.out_of_memory = cgroup_leaf_was_out_of_memory(tree->leaf);
+    if (peak > 0)
+        tree->end.peak_memory = peak;
+}
+
+static bool is_being_emptied(const struct tree *tree)
+{
+    return tree->state == TREE_EMPTYING || tree->state == TREE_FORCING;
+}
+
+void tree_advance(struct tree *tree)
+{
+    if (tree->state < TREE_EMPTYING && tree->supervisor_reaped)
+        tree_begin_end(tree);
+    if (is_being_emptied(tree)) {
+        /* What the supervisor said last may still be in the channel. */
+        while (tree->supervisor_reaped && tree->channel.fd >= 0 && !tree->end.reported &&
+               channel_read(&tree->channel) == CHANNEL_OPEN)
+            ;
+        if (tree_is_empty(tree)) {
+            note_memory(tree);
+            tree_set_state(tree, TREE_DRAINING);
+        } else if (tree->runner < 0 && tree->supervisor < 0 && !ev_is_active(&tree->polling)) {
+            ev_timer_again(host_loop(tree->host), &tree->polling);
+        }
+    }
+    if (tree->state == TREE_DRAINING && (!tree->process || streams_are_closed(tree)))
+        tree_set_state(tree, TREE_OVER);
+}
+
+static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    tree_advance(CONTAINER_OF(timer, struct tree, polling));
+}
+
+/* Something cannot be ended: whoever waits for the tree must not wait for ever. */
+static void tree_give_up(struct tree *tree)
+{
+    tree->end.survivors = true;
+    log_debug("tree %lu is not empty after %.0f s", tree->number, PROCESS_EMPTY_SECONDS);
+    if (tree->supervisor >= 0)
+        syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
+    if (tree->runner >= 0)
+        syscall(SYS_pidfd_send_signal, tree->runner, SIGKILL, NULL, 0);
+    note_memory(tree);
+    tree_set_state(tree, TREE_DRAINING);
+}
+
+static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tree *tree = CONTAINER_OF(timer, struct tree, bound);
+
+    (void)loop;
+    (void)events;
+    switch (tree->state) {
+    case TREE_EMPTYING:
+        tree_kill_hard(tree);
+        tree_set_state(tree, TREE_FORCING);
+        break;
+    case TREE_FORCING:
+        tree_give_up(tree);
+        break;
+    case TREE_DRAINING:
+        tree_set_state(tree, TREE_OVER);
+        break;
+    case TREE_PREPARING:
+    case TREE_READY:
+    case TREE_RUNNING:
+    case TREE_OVER:
+        assert(!"a state without a bound");
+    }
+}
+
+void tree_init_timers(struct tree *tree)
+{
+    ev_init(&tree->bound, tree_on_bound);
+    ev_timer_init(&tree->polling, tree_on_polling, 0., POLL_SECONDS);
+}
