@@ -1,12 +1,10 @@
 #include "server/jsonrpc/session.h"
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "server/jsonrpc/batch.h"
 #include "server/jsonrpc/call.h"
 #include "server/jsonrpc/message.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int session_check_room(const struct session *session, const struct arrival *arrival,

@@ -10,11 +10,32 @@
 #include "server/transport/socket/entrance.h"
 #include "server/transport/standard_io.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+enum transport_state {
+    TRANSPORT_SERVING,
+    TRANSPORT_STOPPING, /* waits for its connections */
+    TRANSPORT_OVER,     /* `finished` was called */
+};
+
+static const char *const transport_state_names[] = {
+    [TRANSPORT_SERVING] = "serving",
+    [TRANSPORT_STOPPING] = "stopping",
+    [TRANSPORT_OVER] = "over",
+};
+
+/* Where a transport may go from each state, as bits. */
+static const unsigned transport_next_states[] = {
+    [TRANSPORT_SERVING] = 1 << TRANSPORT_STOPPING | 1 << TRANSPORT_OVER,
+    [TRANSPORT_STOPPING] = 1 << TRANSPORT_OVER,
+    [TRANSPORT_OVER] = 0,
+};
+
 struct transport {
+    enum transport_state state;
     struct connections connections;
     struct list entrances; /* of struct entrance: owned */
     struct list listeners; /* of struct listener: owned */
@@ -24,8 +45,6 @@ struct transport {
     struct notify notify;
     bool auth_none;
     bool has_stdio;
-    bool stopping;
-    bool is_over; /* `finished` was called */
     void (*finished)(void *data);
     void *data;
 };
@@ -51,6 +70,14 @@ const struct transport_limits transport_default_limits = {
              .congested_bytes = 256 * 1024,
              .unsent_bytes = 8 * 1024 * 1024},
 };
+
+static void transport_set_state(struct transport *transport, enum transport_state state)
+{
+    assert(transport_next_states[transport->state] & 1U << state);
+    log_debug("transport: %s -> %s", transport_state_names[transport->state],
+              transport_state_names[state]);
+    transport->state = state;
+}
 
 /* Opening */
 
@@ -264,14 +291,14 @@ static int open_addresses(struct transport *transport, const char *const *texts,
 static void transport_on_closed(struct connections *connections)
 {
     struct transport *transport = CONTAINER_OF(connections, struct transport, connections);
-    bool is_last = transport->stopping && connections->count == 0;
+    bool is_last = transport->state == TRANSPORT_STOPPING && connections->count == 0;
     bool stdio_is_gone = transport->has_stdio && !connections->stdio;
 
-    if (transport->is_over || (!is_last && !stdio_is_gone))
+    if (transport->state == TRANSPORT_OVER || (!is_last && !stdio_is_gone))
         return;
-    transport->is_over = true;
-    if (!transport->stopping)
+    if (transport->state == TRANSPORT_SERVING)
         notify_send(&transport->notify, "STOPPING=1");
+    transport_set_state(transport, TRANSPORT_OVER);
     transport->finished(transport->data);
 }
 
@@ -341,7 +368,8 @@ void transport_end_reload(struct transport *transport)
 void transport_stop(struct transport *transport)
 {
     notify_send(&transport->notify, "STOPPING=1");
-    transport->stopping = true;
+    if (transport->state == TRANSPORT_SERVING)
+        transport_set_state(transport, TRANSPORT_STOPPING);
     close_listeners(transport);
     connections_stop(&transport->connections);
 }

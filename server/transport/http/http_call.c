@@ -1,25 +1,55 @@
 #include "server/transport/http/http_call.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/socket/peer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Then a call that is not answered becomes a stream, whose comments show that both sides live. */
 #define HTTP_CALL_QUIET_SECONDS 15.0
 
+enum http_call_state {
+    HTTP_CALL_QUIET,  /* nothing was sent yet: the answer can still be a plain response */
+    HTTP_CALL_STREAM, /* events are sent */
+    HTTP_CALL_OVER,   /* the response is complete */
+};
+
+static const char *const http_call_state_names[] = {
+    [HTTP_CALL_QUIET] = "quiet",
+    [HTTP_CALL_STREAM] = "stream",
+    [HTTP_CALL_OVER] = "over",
+};
+
+/* Where a call may go from each state, as bits. */
+static const unsigned http_call_next_states[] = {
+    [HTTP_CALL_QUIET] = 1 << HTTP_CALL_STREAM | 1 << HTTP_CALL_OVER,
+    [HTTP_CALL_STREAM] = 1 << HTTP_CALL_OVER,
+    [HTTP_CALL_OVER] = 0,
+};
+
 struct http_call {
+    enum http_call_state state;
     struct list link;         /* in the owner */
     struct http_calls *owner; /* borrowed */
     struct session session;
     struct sink sink;
     struct http_answer answer;
-    struct http_exchange *exchange; /* borrowed; NULL: the response is complete */
-    bool is_stream;                 /* it has begun */
+    struct http_exchange *exchange; /* borrowed; NULL once OVER */
     struct ev_timer quiet;
 };
+
+static void http_call_set_state(struct http_call *call, enum http_call_state state)
+{
+    assert(http_call_next_states[call->state] & 1U << state);
+    log_debug("http call: %s -> %s", http_call_state_names[call->state],
+              http_call_state_names[state]);
+    call->state = state;
+    ev_timer_stop(call->owner->loop, &call->quiet);
+}
 
 /* The status of a plain response with an error of this kind in it. */
 static unsigned http_call_status_of(enum error_code code)
@@ -50,7 +80,7 @@ static void http_call_free(struct http_call *call)
 /* The response is going to be complete: by the caller. */
 static struct http_exchange *http_call_finish(struct http_call *call)
 {
-    ev_timer_stop(call->owner->loop, &call->quiet);
+    http_call_set_state(call, HTTP_CALL_OVER);
     list_remove(&call->link);
     list_append(&call->owner->over, &call->link);
     return STEAL_PTR(call->exchange);
@@ -62,14 +92,13 @@ static void begin_stream(struct http_call *call)
 {
     AUTO_FREE char *fields = http_cors_add(call->owner->names, call->exchange, "");
 
-    ev_timer_stop(call->owner->loop, &call->quiet);
-    call->is_stream = true;
+    http_call_set_state(call, HTTP_CALL_STREAM);
     http_stream_begin(call->exchange, fields);
 }
 
 static void http_call_send_event(struct http_call *call, const char *text, size_t length, bool last)
 {
-    if (!call->is_stream)
+    if (call->state == HTTP_CALL_QUIET)
         begin_stream(call);
     if (!http_stream_send(call->exchange, NULL, "message", text, length))
         session_set_slow(&call->session, true);
@@ -82,7 +111,7 @@ static void http_call_on_send(struct sink *sink, const char *text, size_t length
 {
     struct http_call *call = CONTAINER_OF(sink, struct http_call, sink);
 
-    if (last && !call->is_stream)
+    if (last && call->state == HTTP_CALL_QUIET)
         http_cors_respond(call->owner->names, http_call_finish(call), http_call_status_of(code), "",
                           text, length);
     else
