@@ -27,6 +27,7 @@ def served(folder, port=None, **configuration):
     url = f"http://127.0.0.1:{port or free_port()}/mcp"
     file = pathlib.Path(folder) / "pyexecd.yaml"
     file.write_text(json.dumps({"listen": [url], "auth": "none", **configuration}))
+    file.chmod(0o600)
     with open(file.with_suffix(".log"), "w", encoding="utf-8") as log:
         process = subprocess.Popen([installed.PYEXECD, "--config", str(file)], stderr=log,
                                    stdin=subprocess.DEVNULL, cwd=folder)

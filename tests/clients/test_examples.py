@@ -42,23 +42,31 @@ def test_python_client_fails_when_the_script_does(tmp_path):
     assert done.stderr.endswith("no\n")
 
 
-def test_approving_client_runs_what_its_user_agrees_to():
+@pytest.fixture
+def approval(tmp_path):
+    """The example's configuration, with a mode that the program takes under every umask."""
+    path = tmp_path / "approval.yaml"
+    path.write_text((EXAMPLES / "approval.yaml").read_text())
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_approving_client_runs_what_its_user_agrees_to(approval):
     def ask(question):
         questions.append(question)
         return "print(42)" in question, "too dear"
 
     questions = []
-    with ApprovingClient(ask, installed.PYEXECD, "--config",
-                         str(EXAMPLES / "approval.yaml")) as client:
+    with ApprovingClient(ask, installed.PYEXECD, "--config", approval) as client:
         assert client.run_python("print(42)")["stdout"] == "42\n"
         with pytest.raises(ToolError, match="declined to run this code. The reason given: too dear"):
             client.run_python("print(43)")
     assert "    1 | print(43)\n" in questions[1]
 
 
-def test_approving_client_asks_on_its_terminal(tmp_path):
+def test_approving_client_asks_on_its_terminal(tmp_path, approval):
     command = [sys.executable, str(EXAMPLES / "approving_client.py"), installed.PYEXECD, "--config",
-               str(EXAMPLES / "approval.yaml")]
+               approval]
     script = tmp_path / "script.py"
     script.write_text("print(6 * 7)\n")
     shown, status = on_terminal(command, script, b"y\n")

@@ -97,6 +97,7 @@ def test_what_a_script_used_is_told(docker_server):
         assert usage["peak_memory_bytes"] > 50 << 20
 
 
+@pytest.mark.serial
 def test_a_timeout_tells_what_was_used(docker_server):
     with docker_server() as server:
         server.initialize()
@@ -116,6 +117,7 @@ def test_a_script_cannot_end_its_container_by_a_signal(docker_server):
         assert (result["returncode"], result["stdout"]) == (0, "alive\n")
 
 
+@pytest.mark.serial
 def test_a_timeout_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
@@ -128,6 +130,7 @@ def test_a_timeout_ends_what_runs_inside(docker_server, engine):
         assert not engine.shims()
 
 
+@pytest.mark.serial
 def test_the_time_of_a_script_begins_when_its_container_has_started(docker_server):
     with docker_server() as server:
         server.initialize()

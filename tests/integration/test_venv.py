@@ -185,6 +185,7 @@ def test_a_venv_is_created_and_scripts_run_in_it(place):
     place.assert_nothing_is_left()
 
 
+@pytest.mark.serial
 def test_a_venv_is_found_again_after_a_restart(place):
     run_once(place, {}, "print(1)")
     before = snapshot(place.venvs()[0])
@@ -413,6 +414,7 @@ def test_a_python_that_is_replaced_by_the_same_version_keeps_its_venv(place):
 # Packages
 
 
+@pytest.mark.serial
 @needs_pip
 def test_packages_are_installed_with_what_they_need(place):
     place.wheel("gadget", requires=["widget>=2"], programs={"gadget": "gadget:main"},
