@@ -32,6 +32,7 @@ static const struct {
     {"numpy \\", "numpy\n"},
     {"numpy \\\n# the end \\\npandas\n", "numpy\npandas\n"},
     {"# goes not on \\\nnumpy\n", "numpy\n"},
+    {"numpy\na", "numpy\na\n"},
 };
 
 static void test_files_are_read_as_installers_read_them(void **state)
