@@ -33,12 +33,12 @@ struct archive {
     uint64_t total;              /* bytes that were given out */
     struct list files;           /* of struct memory_file: owned */
     struct directory_walk *walk; /* owned; or NULL */
-    struct buffer pending;       /* headers and padding that come next; then ... */
+    struct buffer pending;       /* headers and padding that come before the contents */
     char *name;                  /* owned: of the entry under way */
-    struct memory_file *file;    /* owned; NULL: none, or ... */
-    int fd;                      /* owned; -1: none: where the contents come from, ... */
-    uint64_t left;               /* so many bytes more, and ... */
-    size_t padding;              /* so many behind them */
+    struct memory_file *file;    /* owned; the contents, where they come from memory; or NULL */
+    int fd;                      /* owned; the contents, where they come from a file; or -1 */
+    uint64_t left;               /* bytes of the contents that were not given out */
+    size_t padding;              /* bytes behind the contents */
     bool ended;
 };
 

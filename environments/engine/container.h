@@ -1,14 +1,14 @@
 /* One container from its creation to its removal: create, attach, start, output, end, inspect,
  * remove.
  *
- * Attached before it is started, so that nothing that it prints is lost. Its end is waited for
- * (condition not-running) from the moment it was started: a container that has ended by then is
- * still there to answer, since nobody but us removes it, and the wait costs no time before the
- * start, as `next-exit` would.
+ * The connection for its output is made before its start, so that no output is lost. Its end is
+ * waited for (condition not-running) from the start on: a container that has ended by then is still
+ * there to answer, because only we remove it. Waiting from before the start (next-exit) would take
+ * longer.
  *
- * Whatever happens, a container that was created, or may have been, is removed in the background,
- * unless it is to be kept: also when its owner has cancelled it and when the engine's answer to its
- * creation comes later than that (engine_is_idle says when that is done). */
+ * A container that was created, or may have been, is removed in the background, unless it is to be
+ * kept. That holds for one that its owner has cancelled, too, and when the engine's answer to its
+ * creation comes later than that. engine_is_idle says when it is done. */
 #pragma once
 
 #include "base/error.h"
@@ -31,8 +31,8 @@ struct container_plan {
     const json_t *definition; /* the body of the request to create it; Tty must be false */
     const char *platform;     /* "linux/arm64"; NULL: the engine's own */
     double start_timeout;     /* seconds from now to its start; 0: as long as it takes */
-    bool is_told; /* SIGTERM comes before the kill: it has something to say at its end */
-    bool keep;    /* stays, stopped, after its end; removed all the same if cancelled */
+    bool is_told;             /* SIGTERM comes before the kill, for a program with last words */
+    bool keep;                /* stays, stopped, after its end; removed all the same if cancelled */
 };
 
 struct container_end {
@@ -49,8 +49,8 @@ struct container_end {
 struct container {
     /* Inputs, set before container_start. */
 
-    /* NULL: what it prints is lost; when its standard input is open (OpenStdin, StdinOnce) that
-     * ends when we do. May not end what it belongs to. */
+    /* NULL: its output is not read; a standard input that is open (OpenStdin, StdinOnce) ends
+     * when the server does. May not end the container. */
     void (*output)(struct container *container, enum frame_stream stream, const char *data,
                    size_t length);
 
@@ -71,9 +71,9 @@ void container_start(struct container *container, struct engine *engine,
 /* SIGINT to its first program; nothing when that does not run, or has been killed. */
 void container_interrupt(struct container *container);
 
-/* Kills all that runs in it, now (a program that is told first, CONTAINER_MERCY_SECONDS later), or
- * lets it not be started. `ended` still comes, soon. Harmless when it is called twice or when it is
- * over. */
+/* Kills all that runs in it, at once or, with `is_told`, CONTAINER_MERCY_SECONDS after SIGTERM.
+ * A container that does not run yet is not started. `ended` still comes, soon. Harmless when it
+ * is called twice or when the container is over. */
 void container_kill(struct container *container);
 
 /* Kills and removes it in the background; nothing is called any more. Harmless when it is over. */

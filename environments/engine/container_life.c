@@ -41,8 +41,8 @@ static const unsigned container_life_next_states[] = {
     [CONTAINER_LIFE_KEPT] = 0,
 };
 
-/* Seconds in each state; 0: no bound, or one of the request under way. The time to start is one for
- * all the states as far as STARTING. */
+/* The bound of each state in seconds; 0: there is none, or the request under way has its own.
+ * CREATING, ATTACHING and STARTING share the time to start. */
 static const double container_life_bounds[] = {
     [CONTAINER_LIFE_REVOKING] = CONTAINER_KILL_SECONDS,
     [CONTAINER_LIFE_TELLING] = CONTAINER_MERCY_SECONDS,

@@ -5,7 +5,8 @@
  *         \                       \           \           ^
  *          `-> UNWANTED            `-> REVOKING `-> TELLING -> KILLING
  *
- * Each of them but DRAINING may be skipped, and OVER may follow each. */
+ * A container without output and lifeline is not ATTACHING, one that ends by itself is neither
+ * TELLING nor KILLING. A step that fails leads to OVER. */
 #pragma once
 
 #include "environments/engine/container.h"
@@ -18,10 +19,10 @@ enum container_life_state {
     CONTAINER_LIFE_CREATING,   /* waiting for the id */
     CONTAINER_LIFE_ATTACHING,  /* waiting for the engine to hand over the connection */
     CONTAINER_LIFE_STARTING,   /* waiting for the program to run */
-    CONTAINER_LIFE_REVOKING,   /* waiting for that, too, to kill it then */
+    CONTAINER_LIFE_REVOKING,   /* waiting for the program to run, to kill it then */
     CONTAINER_LIFE_RUNNING,    /* waiting for the program's end */
-    CONTAINER_LIFE_TELLING,    /* the same, after SIGTERM */
-    CONTAINER_LIFE_KILLING,    /* the same, after SIGKILL */
+    CONTAINER_LIFE_TELLING,    /* waiting for its end after SIGTERM */
+    CONTAINER_LIFE_KILLING,    /* waiting for its end after SIGKILL */
     CONTAINER_LIFE_INSPECTING, /* waiting for what the engine knows of the end */
     CONTAINER_LIFE_DRAINING,   /* waiting for the end of the output */
     CONTAINER_LIFE_UNWANTED,   /* waiting for the id, to remove it */

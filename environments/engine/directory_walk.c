@@ -24,7 +24,7 @@ struct directory_walk {
     struct dockerignore *ignore; /* owned; or NULL */
     struct directory_walk_level levels[DEEPEST];
     size_t depth;
-    char *path; /* owned: of the entry that was told last */
+    char *path; /* owned: of the entry that was returned last */
     char *name; /* owned: likewise */
     bool enter; /* it is a directory to go into */
 };

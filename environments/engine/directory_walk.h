@@ -1,6 +1,7 @@
-/* The entries of a directory and of all directories in it, one by one: each directory before what
- * is in it, names in the order of their bytes. Symbolic links are told of and never followed, so
- * that nothing outside is reached; who changes the tree meanwhile may get it half old, half new. */
+/* The entries of a directory and of all directories in it, one by one: each directory before
+ * what is in it, names in the order of their bytes. Symbolic links are returned and never
+ * followed, so nothing outside is reached. A tree that changes during the walk may be seen half
+ * old, half new. */
 #pragma once
 
 #include "base/error.h"

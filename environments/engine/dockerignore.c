@@ -32,7 +32,7 @@ static char *dockerignore_trim(char *text)
     return text;
 }
 
-/* Drops the last name of CLEANED, unless there is none that is a name. */
+/* Drops the last name of CLEANED, if it has one. */
 static bool drop_name(char *cleaned)
 {
     char *slash = strrchr(cleaned, '/');

@@ -13,13 +13,13 @@ struct dockerignore;
 
 enum { DOCKERIGNORE_BYTES = 64 * 1024 }; /* of a file */
 
-/* NULL with ERR, which names the line, when TEXT has a pattern that is none. */
+/* NULL with ERR, which names the line, when a pattern of TEXT is invalid. */
 struct dockerignore *dockerignore_new(const char *text, size_t length, struct error *err);
 void dockerignore_free(struct dockerignore *ignore);
 
 /* PATH is relative to the context: "folder/name". */
 bool dockerignore_matches(const struct dockerignore *ignore, const char *path);
 
-/* True when something inside the directory PATH, which matches, may be taken back: it must be
- * looked into. */
+/* True when a line with `!` may match something inside the directory PATH, which is ignored: the
+ * walk must go into it. */
 bool dockerignore_may_take_back(const struct dockerignore *ignore, const char *path);

@@ -109,7 +109,8 @@ static void engine_tell_waiters(struct engine *engine, const struct error *err)
 {
     struct list told;
 
-    /* Who waits again, because the engine was lost meanwhile, waits for the next answer. */
+    /* A waiter that waits again, because the engine was lost meanwhile, waits for the next
+     * answer. */
     list_init(&told);
     while (!list_is_empty(&engine->waiters)) {
         struct list *link = engine->waiters.next;

@@ -1,8 +1,8 @@
-/* One Docker engine (or Podman's service, which speaks the same) as a client in the loop sees it.
+/* A client, in the loop, of one Docker engine or of Podman's service, which has the same API.
  *
- * Nothing is sent before the first request; that one asks the engine which versions of its API it
- * speaks, and the newest that both know is used from then on. Connections are kept and used again;
- * an engine that was restarted is simply connected to again.
+ * Nothing is sent before the first request. That one asks the engine which versions of its API it
+ * speaks, and the newest that both know is used from then on. Connections are kept and used again,
+ * and made anew after a restart of the engine.
  *
  *     base/curl       libcurl in the loop
  *     engine          where, which version, what must still be waited for
@@ -27,13 +27,13 @@ struct transfers;
 /* Takes ADDRESS. Waits for nothing. */
 struct engine *engine_new(struct ev_loop *loop, struct engine_address *address);
 
-/* True when nothing is left that cleans up; that takes at most ENGINE_CLEAN_UP_SECONDS. Requests,
+/* True when no clean-up is under way; one takes at most ENGINE_CLEAN_UP_SECONDS. Requests,
  * containers and execs that have an owner are not counted. */
 bool engine_is_idle(const struct engine *engine);
 
 #define ENGINE_CLEAN_UP_SECONDS 10.0
 
-/* Gives up what it still cleans up. No request, container or exec may be under way. */
+/* Gives up the clean-up that is under way. No request, container or exec may be. */
 void engine_free(struct engine *engine);
 
 /* The address as it was written. Borrowed. */
@@ -49,7 +49,7 @@ struct ev_loop *engine_loop(const struct engine *engine);
 
 /* ---- For the other files of this layer. ---- */
 
-/* Somebody who waits for the version of the API to be known. */
+/* Waits for the version of the API to be known. */
 struct engine_waiter {
     struct list link;
     void (*ready)(struct engine_waiter *waiter, const struct error *err);
@@ -67,11 +67,11 @@ const char *engine_prefix(const struct engine *engine);
 
 struct transfers *engine_transfers(const struct engine *engine);
 
-/* The engine could not be reached: when it is again, it may be another one. */
+/* The engine could not be reached. Its version is asked for again, because another engine may
+ * answer next time. */
 void engine_forget_version(struct engine *engine);
 
-/* Something that must still be done although nobody waits for it; whoever it is embedded in belongs
- * to the engine. */
+/* Clean-up that has no owner. The object that this is embedded in belongs to the engine. */
 struct engine_duty {
     struct list link;
     void (*give_up)(struct engine_duty *duty); /* frees it */

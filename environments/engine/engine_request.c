@@ -28,8 +28,8 @@ struct engine_exchange {
     struct curl_slist *headers; /* owned */
     struct buffer incoming;     /* the answer, or what of a stream was not handed over yet */
     bool paused;                /* `incoming` was full */
-    bool *gone;                 /* set when it is freed; NULL: nobody needs to know */
-    struct error failure;       /* of ours: stands for what libcurl says */
+    bool *gone;                 /* set when the exchange is freed; NULL outside of `data` */
+    struct error failure;       /* our own; told instead of what libcurl says */
 
     /* Copies of the question. */
     char *method;
@@ -92,7 +92,7 @@ static void engine_request_on_progress(struct transfer *transfer)
     struct engine_exchange *exchange = CONTAINER_OF(transfer, struct engine_exchange, transfer);
     struct buffer piece = exchange->incoming;
     bool paused = exchange->paused;
-    bool gone = false; /* it may be cancelled by who gets the data */
+    bool gone = false; /* `data` may cancel the request */
 
     buffer_init(&exchange->incoming, piece.limit);
     exchange->paused = false;
@@ -179,7 +179,7 @@ static void set_body(struct engine_exchange *exchange, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_READFUNCTION, engine_request_on_room);
         curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
         add_header(exchange, "Content-Type: application/x-tar");
-        add_header(exchange, "Expect:"); /* an engine takes what comes */
+        add_header(exchange, "Expect:"); /* engines do not refuse a body before it is sent */
     } else if (strcmp(exchange->method, "POST") == 0) {
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE,
@@ -198,8 +198,8 @@ static void engine_request_begin(struct engine_exchange *exchange)
     exchange->transfer.progress = engine_request_on_progress;
     exchange->transfer.over = engine_request_on_over;
     set_body(exchange, easy);
-    /* When a connection that is used again ends without an answer, libcurl sends the request once
-     * more on another: what an engine has begun must not be done twice. */
+    /* libcurl repeats a request when a connection that was used before ends without an answer.
+     * What an engine has begun must not be done twice, so a POST gets a new connection. */
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, strcmp(exchange->method, "POST") == 0 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, exchange->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);

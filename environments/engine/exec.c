@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define EXEC_INSPECT_SECONDS 10.0
-#define EXEC_PAUSE_SECONDS   0.01 /* the engine may learn of the end behind that of the output */
+#define EXEC_PAUSE_SECONDS   0.01 /* the engine may learn of the end later than the output ends */
 #define EXEC_LEARN_SECONDS   2.0
 
 enum exec_life_state {
@@ -50,7 +50,7 @@ struct exec_life {
     double submitted; /* CLOCK_MONOTONIC seconds */
     double started;
     double ended;
-    ev_timer timer; /* bounds the start; and a pause */
+    ev_timer timer; /* of the start, then of a pause */
     struct container_end end;
 };
 

@@ -18,8 +18,8 @@ struct exec {
     /* Inputs, set before exec_start; as those of a container. */
     void (*output)(struct exec *exec, enum frame_stream stream, const char *data, size_t length);
 
-    /* The last thing called: its program has ended and so has its output, since every process that
-     * holds the other end has. `killed` and `out_of_memory` are not known of an exec. */
+    /* Called last. The program has ended, and so has every process that holds its output.
+     * `killed` and `out_of_memory` are not known of an exec. */
     void (*ended)(struct exec *exec, const struct container_end *end);
 
     /* Private. */
@@ -29,6 +29,6 @@ struct exec {
 /* `ended` will come, never from inside this call. */
 void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan);
 
-/* Nothing is called any more. What runs is left running: who cancels kills its container. Harmless
- * when it is over. */
+/* Nothing is called any more. The program goes on: the caller kills its container. Harmless when
+ * it is over. */
 void exec_cancel(struct exec *exec);

@@ -1,6 +1,6 @@
 /* What a container without a terminal prints, as an engine sends it: frames of one stream each,
  * behind a header of eight bytes {stream, 0, 0, 0, length in big endian}. A frame may be longer
- * than any buffer, and comes in any number of pieces: what is there of it is handed on at once. */
+ * than any buffer. Each piece of it is handed on when it comes. */
 #pragma once
 
 #include "base/error.h"
@@ -32,8 +32,8 @@ struct frames {
     uint32_t left;        /* bytes of the frame that have not */
 };
 
-/* FRAMES is zeroed but for its input. Hands on what DATA has. -1 with ERR when that are no frames.
- * `output` must not end what FRAMES belongs to. */
+/* FRAMES is zeroed but for its input. Hands on what DATA has. -1 with ERR when DATA is not made
+ * of frames. `output` must not end what FRAMES belongs to. */
 int frames_feed(struct frames *frames, const char *data, size_t length, struct error *err);
 
 /* True between two frames: a stream that ends elsewhere was cut off. */

@@ -57,7 +57,7 @@ static void hijack_fail(struct hijack *hijack, CURLcode code)
     hijack_finish(hijack, &err);
 }
 
-/* The engine has said no, and as much as it wanted to. */
+/* The engine has refused, and has said why. */
 static void finish_refused(struct hijack *hijack)
 {
     struct error_rest rest;
@@ -77,7 +77,7 @@ static void hijack_on_refusal_bound(struct ev_loop *loop, ev_timer *timer, int e
     finish_refused(CONTAINER_OF(timer, struct hijack, bound));
 }
 
-/* The other side will say no more. */
+/* The engine has ended the stream. */
 static void hijack_on_end_of_stream(struct hijack *hijack)
 {
     if (hijack->state == HIJACK_REFUSED)
@@ -102,7 +102,7 @@ static bool is_agreement(const struct response_head *head)
            (head->status == RESPONSE_STATUS_OK && !head->has_length && !head->is_transformed);
 }
 
-/* What came with the head goes on as the new state has it. */
+/* The bytes behind the head are taken as the new state demands. */
 static int hijack_take_head(struct hijack *hijack, struct error *err)
 {
     int found = response_head_parse(buffer_bytes(&hijack->incoming),

@@ -17,13 +17,14 @@
 struct hijack {
     /* Inputs, set before hijack_start. None but `ended` may free or cancel the hijack. */
 
-    /* The engine has agreed: what is printed from now on is not lost. */
+    /* The engine has agreed: output from now on is not lost. */
     void (*ready)(struct hijack *hijack);
     void (*output)(struct hijack *hijack, enum frame_stream stream, const char *data,
                    size_t length);
 
-    /* Last. ERR NULL: the engine ended the stream behind a whole frame. Else what it says instead
-     * (STATUS is that of HTTP, 0 where there is none) or what became of the connection. */
+    /* Called last. ERR is NULL when the engine ended the stream behind a whole frame. Else it is
+     * what the engine says instead (STATUS is that of HTTP) or what became of the connection
+     * (STATUS is 0). */
     void (*ended)(struct hijack *hijack, int status, const struct error *err);
 
     /* Private. */

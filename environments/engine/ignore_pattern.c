@@ -219,8 +219,8 @@ static void ignore_pattern_step(const struct ignore_pattern *pattern, uint32_t c
             step_from(pattern, i, character, next);
 }
 
-/* Runs PATTERN over PATH. True as soon as a directory matches that PATH is in. RET_STATES has room
- * for twice the states; its first half is where it stands at the end. */
+/* Runs PATTERN over PATH. True as soon as a directory matches that PATH is in. RET_STATES has
+ * room for twice the states; at the end its first half has those that are reached. */
 static bool ignore_pattern_run(const struct ignore_pattern *pattern, const char *path, bool *states)
 {
     size_t size = pattern->count + 1;

@@ -21,7 +21,8 @@ struct json_lines {
 void json_lines_init(struct json_lines *lines);
 void json_lines_deinit(struct json_lines *lines);
 
-/* Hands over each object that is complete. -1 with ERR for a line that is none or too long. */
+/* Hands over each object that is complete. -1 with ERR for a line that is not an object, or too
+ * long. */
 int json_lines_feed(struct json_lines *lines, const char *data, size_t length, struct error *err);
 
 /* The stream has ended: what is left is a line too. */

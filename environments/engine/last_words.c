@@ -68,8 +68,8 @@ static void release_held(struct last_words_reader *reader)
     reader->length = 0;
 }
 
-/* True when BYTE goes on with what is held. The mark has one NUL, its first byte: what turns out
- * not to be a mark cannot have had the beginning of another one inside. */
+/* True when BYTE can follow what is held. The NUL of a mark is its first byte and has no second,
+ * so no other mark can begin inside what is held. */
 static bool last_words_continues(const struct last_words_reader *reader, char byte)
 {
     if (reader->length == LAST_WORDS_BYTES)

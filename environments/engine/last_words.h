@@ -42,8 +42,8 @@ void last_words_encode(const struct last_words *words, const char *nonce,
 /* BYTES are known to begin with the mark. */
 void last_words_decode(struct last_words *words, const char bytes[LAST_WORDS_BYTES]);
 
-/* Takes last words out of a stream that comes in any pieces. What could be the beginning of them
- * is held back, and nothing else. */
+/* Takes last words out of a stream that comes in any pieces. Only bytes that could be the
+ * beginning of them are held back. */
 struct last_words_reader {
     char held[LAST_WORDS_BYTES]; /* begins with the mark, as far as it goes */
     size_t length;
@@ -55,6 +55,6 @@ struct last_words_reader {
 void last_words_reader_init(struct last_words_reader *reader, const char *nonce);
 void last_words_reader_feed(struct last_words_reader *reader, const char *data, size_t length);
 
-/* The stream is at its end: true with *RET_WORDS when it ended with last words, else what is held
- * back is output after all. */
+/* The stream has ended. True with *RET_WORDS when it ended with last words; else the bytes that
+ * were held back are output. */
 bool last_words_reader_end(struct last_words_reader *reader, struct last_words *ret_words);

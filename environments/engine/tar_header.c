@@ -68,7 +68,7 @@ static void put_checksum(struct ustar *header)
     put_number(header->checksum, sizeof header->checksum - 1, sum);
 }
 
-/* Where NAME is cut into prefix and name, neither of them empty; NULL: it does not fit so. */
+/* Where NAME is cut into prefix and name, neither of them empty; NULL when it does not fit. */
 static const char *tar_header_find_cut(const char *name, size_t length)
 {
     const char *cut = NULL;
@@ -79,7 +79,7 @@ static const char *tar_header_find_cut(const char *name, size_t length)
     return cut && cut > name && length - (size_t)(cut + 1 - name) <= NAME_BYTES ? cut : NULL;
 }
 
-/* Docker's engine writes headers anew, and refuses to do so for a plain one with other letters. */
+/* Docker's engine rewrites headers, and fails for a ustar header with other letters. */
 static bool is_ascii(const char *text)
 {
     for (; *text; text++)
@@ -88,7 +88,7 @@ static bool is_ascii(const char *text)
     return true;
 }
 
-/* False: that is not enough to say it. */
+/* False when the header cannot hold NAME: a pax header is needed. */
 static bool put_name(struct ustar *header, const char *name)
 {
     size_t length = strlen(name);

@@ -3,18 +3,16 @@
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...     runs one program
  *     pyexecd-init --keep SECONDS                     keeps a container for such runs
  *
- * SIGINT from outside goes on to the program, from an init that keeps a container by way of those
- * of its runs.
- *
- * It runs the program, and when that ends, kills whatever else is left and says its last words
- * (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside, or when its
- * standard input, if that is a pipe, ends: then the server is gone, and nobody else would end the
- * container.
+ * It runs the program. When the program has ended, it kills whatever else is left, and says its
+ * last words (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside,
+ * or when its standard input, if that is a pipe, ends: then the server is gone, and nobody else
+ * would end the container. SIGINT from outside goes on to the program; the init of a kept container
+ * passes it on to the inits of its runs.
  *
  * The program has the same uid, so everything here is written as if it were attacked: the init
  * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
- * As pid 1 it cannot be killed or stopped from inside either; the init of a run in a kept container
- * can be, which costs that run its words and the container its life. */
+ * As pid 1 it cannot be killed or stopped from inside either. The init of a run in a kept container
+ * can be: then the run has no last words, and the server ends the container. */
 #pragma once
 
 #include "base/clock.h"

@@ -32,7 +32,7 @@ unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
     unsigned count = 0;
 
     for (;;) {
-        /* What is not ours to wait for, in a kept container, is pid 1's. */
+        /* In a kept container pid 1 waits for processes that are not our children. */
         bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
 
         *ret_empty = init_leftovers_reap(program, status, &count) && is_alone;

@@ -45,7 +45,7 @@ static int milliseconds_left(const struct watch *watch)
     return (int)((left < INIT_WATCH_LONGEST_SECONDS ? left : INIT_WATCH_LONGEST_SECONDS) * 1e3) + 1;
 }
 
-/* Whatever the server might send is no message. */
+/* Bytes from the server have no meaning. */
 static void read_lifeline(struct watch *watch)
 {
     char ignored[512];
@@ -56,8 +56,8 @@ static void read_lifeline(struct watch *watch)
     watch->deadline = clock_seconds();
 }
 
-/* Who is outside of the PID namespace has no number in it: the program cannot pretend to be. Nor is
- * it pid 1, which an interruption comes from in a kept container. */
+/* A sender outside of the PID namespace has the pid 0 here, which a program cannot have. In a
+ * kept container pid 1 passes an interruption on, and a program cannot be that either. */
 static void take_signal(struct watch *watch, const struct signalfd_siginfo *signal)
 {
     if (signal->ssi_signo == SIGTERM && signal->ssi_pid == 0)

@@ -8,8 +8,8 @@
 
 #define INIT_WORDS_PATIENCE_SECONDS 1. /* behind the deadline */
 
-/* The program may have set stderr, which it shared, to anything. The pipe may be full, and whoever
- * reads it slow or gone. */
+/* The program may have set stderr, which it shared, to anything. The pipe may be full, its
+ * reader slow or gone. */
 void words_say(const struct last_words *words, const char *nonce, double deadline)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
