@@ -27,8 +27,8 @@ static bool read_step(const char *line, unsigned *ret_number, unsigned *ret_coun
     return true;
 }
 
-/* " ---> 0123456789ab" behind each step: the image that it has made or, of a FROM or when it was
- * done before, found. */
+/* " ---> 0123456789ab" behind each step is the image that the step has made or, for FROM and for
+ * a cached step, has found. */
 void docker_build_note(struct docker_build *build, const char *line)
 {
     char id[DOCKER_ID_BYTES];
@@ -86,7 +86,8 @@ static void image_build_clear(struct docker_build *build)
     build->archive = NULL;
 }
 
-/* With the newest image those go that it was made from and that nothing else needs. */
+/* The engine removes with the newest image those that it was made from and that nothing else
+ * needs. */
 static void image_build_discard(struct docker_build *build)
 {
     AUTO_FREE char *path = memory_format("/images/%s", build->made);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A key has no slash; where there is one it is no tag of ours, and the file is never found. */
+/* A tag with a slash is none of ours, and its file is never found. */
 static char *path_of(const char *state, const char *tag)
 {
     return memory_format("%s/docker/images/%s", state, strrchr(tag, ':') + 1);

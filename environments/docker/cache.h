@@ -11,7 +11,7 @@ void docker_cache_use(const char *state, const char *tag);
 
 #define DOCKER_CACHE_SECONDS (30. * 86400)
 
-/* False when no environment had it for so long. One that nothing is known of is wanted. */
+/* False when no environment had it for so long. True for an image that nothing is known of. */
 bool docker_cache_is_wanted(const char *state, const char *tag, time_t now);
 
 /* The image is removed. */

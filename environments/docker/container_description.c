@@ -33,7 +33,7 @@ static const struct {
     [DOCKER_INSTALL] = {.is_kept = true, .needs_a_network = true},
 };
 
-/* Its program writes as root into what the image may have given to others. */
+/* pip writes as root into directories that may belong to other users of the image. */
 static const char *const install_capabilities[] = {"CHOWN", "DAC_OVERRIDE", "FOWNER"};
 
 json_t *docker_mount(const char *source, const char *target, bool writable)
@@ -55,7 +55,7 @@ static json_t *container_description_strings(const char *const *list)
     return array;
 }
 
-/* pyexecd-init and what it is told. */
+/* pyexecd-init and its arguments. */
 static json_t *init_command(const struct docker_container *container)
 {
     return json_pack("[s, o, s]", DOCKER_INIT, //
@@ -85,7 +85,7 @@ static void set_variable(json_t *variables, json_t *variable)
     json_array_append_new(variables, variable);
 }
 
-/* The environment variables. Those of the image are under them. */
+/* The environment variables. They replace those of the image. */
 static json_t *container_description_variables(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
@@ -106,8 +106,9 @@ static json_t *container_description_variables(const struct docker_container *co
     return array;
 }
 
-/* A volume that an image declares would be made anew on disk, without a limit, for each container.
- * So it is in memory, with what the image has there, and goes with the container. */
+/* For a volume that the image declares, an engine makes one on disk, without a limit, for each
+ * container. This one is in memory, with the files that the image has there, and goes with the
+ * container. */
 static json_t *image_volume(const struct docker_container *container, const char *path)
 {
     unsigned long long bytes = container->settings->limits.memory;
@@ -147,7 +148,7 @@ static json_t *all_mounts(const struct docker_container *container)
     return mounts;
 }
 
-/* What is written there is memory, and counts as such. */
+/* Their files are in memory, and count as such. */
 static json_t *memory_file_systems(const struct docker_container *container)
 {
     unsigned long long bytes = container->settings->limits.memory;
@@ -252,7 +253,7 @@ static void set_hardware(const struct docker_container *container, json_t *host)
         json_object_set_new(host, "DeviceRequests", json_pack("[o]", device_request(gpus)));
 }
 
-/* With a log an engine writes all of a flood to its disk, or at least reads it twice. */
+/* With a log the engine writes a flood of output to its disk, or at least reads it twice. */
 static json_t *log_of(const struct docker_container *container)
 {
     if (!container->stays)
@@ -278,8 +279,9 @@ static json_t *describe_host(const struct docker_container *container)
     return host;
 }
 
-/* Standard input is the lifeline of a pyexecd-init that keeps a container: it ends when the
- * server's connection does. In others a script's last output could get lost with it. */
+/* Standard input is the lifeline of the init of a kept container: it ends with the connection of
+ * the server. Other containers have none, because the last output of a script could get lost
+ * with it. */
 static void container_description_set_streams(json_t *description, bool is_kept)
 {
     json_object_set_new(description, "Tty", json_false());

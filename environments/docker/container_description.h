@@ -1,6 +1,6 @@
-/* What the engine is told to make a container from. Hardened by default: no capability, no new
- * privileges, a root file system that cannot be written to, no network, limits on everything, no
- * log on disk. Pure: nothing is asked, nothing is opened. */
+/* The description that an engine makes a container from. Hardened by default: no capability, no
+ * new privileges, a root file system that cannot be written to, no network, limits on
+ * everything, no log on disk. Pure functions. */
 #pragma once
 
 #include "environments/environment.h"
@@ -15,11 +15,11 @@
 #define DOCKER_LABEL_STATE       "pyexecd.state"       /* the name of the state directory */
 #define DOCKER_LABEL_SERVER      "pyexecd.server"      /* and of the server that uses it */
 #define DOCKER_LABEL_OWNER       "pyexecd.owner"       /* the uid of that server */
-#define DOCKER_LABEL_DEADLINE    "pyexecd.deadline"    /* Unix time after which nobody wants it */
+#define DOCKER_LABEL_DEADLINE    "pyexecd.deadline"    /* Unix time after which it may be removed */
 #define DOCKER_LABEL_ENVIRONMENT "pyexecd.environment" /* the name of the environment */
 
 #define DOCKER_LABEL_IMAGE "pyexecd.image" /* of an image: the state directory */
-#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it is left to be looked at */
+#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it stays, to be looked at */
 
 enum docker_purpose {
     DOCKER_RUN,     /* one script */
@@ -44,7 +44,7 @@ struct docker_container {
     const json_t *volumes;        /* paths that the image declares as volumes, or NULL */
     json_t *labels;
     bool stays;        /* stopped, to be looked at: what it prints is kept by the engine, too */
-    bool remaps_users; /* the engine would make other users of ours */
+    bool remaps_users; /* the engine maps users to others */
     uint64_t most_processes; /* of the user, RLIMIT_NPROC; 0: as the engine has it */
 };
 

@@ -83,7 +83,7 @@ static void stop_reading(struct docker_context *context)
     context->archive = NULL;
 }
 
-/* Nothing is forgotten: what an image is built from decides what it is called. */
+/* The whole context has been read: its digest becomes the tag of the image. */
 static void build_context_finish(struct docker_context *context)
 {
     char key[DIGEST_TEXT_BYTES];

@@ -138,8 +138,8 @@ static bool docker_keeps(const struct docker_environment *docker)
     return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
 
-/* A script is somebody else when the operator says so: then the working directory, which is ours,
- * is opened to that user. */
+/* A script runs as another user when the operator has named one. That user gets access to the
+ * working directory, which is ours. */
 static int let_in(const struct docker_environment *docker, const struct execution_request *request,
                   struct error *err)
 {

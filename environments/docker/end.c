@@ -27,7 +27,7 @@ static void take_words(struct execution_end *end, const struct docker_observatio
         seen->seconds > words->run_seconds ? seen->seconds - words->run_seconds : 0;
 }
 
-/* It was killed before it could speak: by us, by somebody else, for want of memory. */
+/* The init was killed before its last words: by us, by somebody else, or for want of memory. */
 static void docker_end_guess(struct execution_end *end, const struct docker_observation *seen)
 {
     end->run_seconds = seen->seconds;

@@ -1,5 +1,5 @@
-/* How a script in a container has ended: put together from what its pyexecd-init has said and what
- * the engine knows. */
+/* How a script in a container has ended: from the last words of its pyexecd-init and what the
+ * engine knows. */
 #pragma once
 
 #include "environments/engine/last_words.h"
@@ -19,6 +19,6 @@ struct docker_observation {
     const char *failure; /* "", or why the script did not run, or its end is not known */
 };
 
-/* WORDS may be NULL: it could not say any. PYTHON is the program that was to be executed. */
+/* WORDS is NULL when there were none. PYTHON is the program that was to be executed. */
 struct execution_end docker_end(const struct docker_observation *seen,
                                 const struct last_words *words, const char *python);

@@ -51,7 +51,7 @@ static const char *pull_policy(const struct docker_image *image)
     return policy ? policy : "missing";
 }
 
-/* Another machine's programs fail in ways that nobody understands. */
+/* Programs for another kind of machine fail with messages that do not say so. */
 static int check_architecture(const struct docker_image *image, const json_t *answer,
                               struct error *err)
 {
@@ -150,7 +150,7 @@ static void image_fetch(struct docker_image *image)
 static int image_fetch_missing(struct docker_image *image, struct error *err)
 {
     if (image->state == DOCKER_IMAGE_INSPECTING)
-        return error_set(err, ERROR_UNAVAILABLE, "image %s was gone as soon as it was there",
+        return error_set(err, ERROR_UNAVAILABLE, "image %s was removed as soon as it was fetched",
                          image->name);
     if (!image_is_built(image) && strcmp(pull_policy(image), "never") == 0)
         return error_set(
@@ -207,7 +207,7 @@ static void find_or_fetch(struct docker_image *image)
         image_ask(image, DOCKER_IMAGE_LOOKING);
 }
 
-/* What is built is called after what it is built from. */
+/* The tag of an image that is built is the digest of its context. */
 static void image_on_context(struct docker_context *context, const struct error *err)
 {
     struct docker_image *image = CONTAINER_OF(context, struct docker_image, context);

@@ -140,8 +140,8 @@ static void image_packages_on_committed(struct engine_request *request,
     image_packages_inspect(packages, image_packages_on_inspected);
 }
 
-/* Labels of a container are inherited by its image, and by every container made from that: those
- * that say whose a container is must not be. */
+/* An image inherits the labels of its container, and hands them on to every container made from
+ * it. Labels that say whose a container is must not be handed on. */
 static char *labels_of(const struct docker_packages *packages)
 {
     return memory_format("LABEL " DOCKER_LABEL_STATE "=\"\" " DOCKER_LABEL_SERVER
@@ -252,7 +252,7 @@ static void image_packages_on_container_started(struct container *started)
                });
 }
 
-/* Nothing ends it but us: it could not be started, or was killed, or the engine has gone. */
+/* It does not end by itself: it could not be started, or was killed, or the engine has gone. */
 static void image_packages_on_container_ended(struct container *ended,
                                               const struct container_end *end)
 {
@@ -349,7 +349,7 @@ static void make_tag(struct docker_packages *packages, const char *text)
     packages->tag = memory_format(DOCKER_REPOSITORY ":%s", key);
 }
 
-/* As pip reads it: what has been checked, whatever becomes of the operator's file meanwhile. */
+/* Writes the requirements that were checked. The file of the operator may change meanwhile. */
 static int image_packages_write_file(struct docker_packages *packages, const char *text,
                                      struct error *err)
 {

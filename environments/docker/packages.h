@@ -1,6 +1,6 @@
-/* An image with packages in it, made once from another one: a container of that runs pip, and what
- * has become of it is kept as an image. It is called after what it was made from, so that it is
- * found again, and made anew when any of that changes. */
+/* An image with packages in it, made once from another one: pip runs in a container of that
+ * image, and the container becomes the new image. Its tag is a digest of what it was made from,
+ * so that it is found again, and made anew when any of that changes. */
 #pragma once
 
 #include "environments/docker/image.h"

@@ -16,7 +16,7 @@ enum {
     PIP_COMMAND_VARIABLES = 16,
 };
 
-/* What of the server's own environment is for pip. */
+/* The variables of the server that pip gets, too. */
 static const char *const pip_command_handed_on[] = {
     "HTTP_PROXY=",    "HTTPS_PROXY=",         "NO_PROXY=",         "ALL_PROXY=",
     "http_proxy=",    "https_proxy=",         "no_proxy=",         "all_proxy=",
@@ -29,7 +29,7 @@ static void pip_command_add(const char **list, size_t *count, size_t most, const
         list[(*count)++] = string;
 }
 
-/* What the operator has written here replaces what is said elsewhere. */
+/* An index in the definition replaces what the variables of the server say. */
 static bool pip_command_hands_on(const char *variable, bool has_index)
 {
     if (has_index &&

@@ -11,7 +11,8 @@
 
 #define SMALLEST_STEP 0.01
 
-/* How far a layer is at the beginning of what is done with it, and how far that takes it. */
+/* For each status of a layer: how much of the layer is done when it begins, and how much it
+ * adds. */
 static const struct {
     const char *status;
     double from;
@@ -76,7 +77,7 @@ static void image_pull_say_step(struct docker_pull *pull)
     environment_step(pull->site->environment, fraction, "pulling layer %zu of %zu", at, count);
 }
 
-/* A failure after the first bytes comes as a line. */
+/* A failure after the first bytes is reported by a line. */
 static void image_pull_on_line(struct json_lines *lines, const json_t *line)
 {
     struct docker_pull *pull = CONTAINER_OF(lines, struct docker_pull, lines);
@@ -115,7 +116,7 @@ static void image_pull_on_done(struct engine_request *request, const struct engi
     pull->done(pull, err);
 }
 
-/* Without a tag an engine would pull all there are. */
+/* Without a tag an engine would pull all tags. */
 static bool has_tag(const char *name)
 {
     const char *last = strrchr(name, '/');

@@ -30,7 +30,7 @@ enum {
 
 static const char *const candidates[] = {"python3", "python"};
 
-/* On Python 2's side of the language, too. */
+/* Python 2 understands it, too. */
 static const char QUESTION[] = "import os, sys\n"
                                "os.write(1, ('{\"version\": \"%s\", \"uid\": %d, \"gid\": %d}' % ("
                                "sys.version.split()[0], os.getuid(), os.getgid())).encode())\n";
@@ -111,7 +111,7 @@ static int write_answer(const char *path, const char *text, struct error *err)
     return 0;
 }
 
-/* Without it the question is asked again, no more. */
+/* When this fails, the next preparation asks again. */
 static void image_python_remember(const struct docker_python *python)
 {
     const struct docker_python_facts *facts = &python->facts;

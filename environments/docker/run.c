@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSPECTION_SECONDS 86400. /* for which one that is to be looked at stays */
+#define INSPECTION_SECONDS 86400. /* for which a container stays that is to be looked at */
 
 struct docker_run {
     struct execution execution;
@@ -78,7 +78,7 @@ static void docker_run_on_ended(struct container *container, const struct contai
         has_words ? &words : NULL, run->python);
 
     if (run->stays && seen->started)
-        log_info("container %s stays to be looked at, for a day", run->name);
+        log_info("container %s stays for a day, to be looked at", run->name);
     if (seen->status == DOCKER_NOT_FOUND)
         run->site->is_stale = true;
     docker_run_free(run);
@@ -95,7 +95,7 @@ static void kill_run(struct execution *execution)
     container_kill(&CONTAINER_OF(execution, struct docker_run, execution)->container);
 }
 
-/* In seconds, with what comes before the time of the script and behind it. */
+/* In seconds, with the start and the end of the container. */
 static double longest_life(const struct docker_run *run, const struct execution_request *request)
 {
     return docker_site_startup_seconds(run->site) + request->timeout + DOCKER_GRACE_SECONDS +

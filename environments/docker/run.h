@@ -7,8 +7,7 @@
 struct docker_facts;
 struct docker_site;
 
-/* See environment_start. IMAGE and PYTHON are what has been prepared. `kept` (may be NULL) is told
- * when the container stays, to be looked at. */
+/* See environment_start. IMAGE and PYTHON are what has been prepared. */
 struct execution *docker_run_start(struct docker_site *site, const struct docker_facts *image,
                                    const struct docker_python_facts *python,
                                    const struct execution_request *request,

@@ -19,7 +19,7 @@
 enum {
     FORBIDDEN = 403,
     NAME_DIGITS = 16,
-    MOST_PROCESSES = 32768, /* all that many a machine has numbers for */
+    MOST_PROCESSES = 32768, /* as many as machines usually have pids for */
 };
 
 static bool docker_site_says(const json_t *options, const char *wanted)
@@ -36,7 +36,7 @@ static bool docker_site_says(const json_t *options, const char *wanted)
     return false;
 }
 
-/* A proxy may keep this from us and let us make containers all the same. */
+/* A proxy may refuse this question, and allow containers all the same. */
 static bool docker_site_is_forbidden(const struct engine_answer *answer)
 {
     return answer->status == FORBIDDEN;
@@ -138,7 +138,7 @@ struct docker_guarded docker_site_guarded(const struct docker_site *site)
     };
 }
 
-/* A target is written alone, or with a mode. */
+/* A volume is its target, or a target and a mode. */
 static int docker_site_add_volume(const struct docker_site *site, json_t *mounts, const char *path,
                                   const json_t *volume, struct error *err)
 {
@@ -185,7 +185,7 @@ json_t *docker_site_mounts(const struct docker_site *site, const struct executio
     return json_incref(mounts);
 }
 
-/* Podman asks for more than it may have itself, unless it is told. */
+/* Without this limit Podman sets one that may be above its own, and fails. */
 static uint64_t most_processes(const struct docker_site *site)
 {
     struct rlimit limit;

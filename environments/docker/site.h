@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define DOCKER_GRACE_SECONDS 5. /* behind the caller's deadline a script ends by itself */
+#define DOCKER_GRACE_SECONDS 5. /* after the deadline of the caller a script ends by itself */
 
 enum { DOCKER_NOT_FOUND = 404 }; /* what an engine says of what it does not have */
 
@@ -26,10 +26,10 @@ struct docker_site {
     /* Of the engine; known while `is_met`. */
     bool is_met;
     bool is_rootless;   /* root in a container is its user outside */
-    bool remaps_users;  /* users are others outside, unless it is told not to */
+    bool remaps_users;  /* the engine maps users to others, unless a container says otherwise */
     char *architecture; /* owned: "amd64"; NULL: it does not say */
 
-    /* What was prepared is not there any more: somebody has removed the image. */
+    /* What was prepared is gone: somebody has removed the image. */
     bool is_stale;
 
     void (*met)(struct docker_site *site, const struct error *err); /* set by the owner */
@@ -45,21 +45,22 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
                      struct error *err);
 void docker_site_deinit(struct docker_site *site);
 
-/* Asks the engine what it is, unless it has answered before. `met` ends a PENDING one. */
+/* Asks the engine about itself, unless it has answered before. `met` is the end of a PENDING
+ * one. */
 enum outcome docker_site_meet(struct docker_site *site);
 void docker_site_cancel(struct docker_site *site);
 
-/* Who scripts are in a container, "UID:GID" unless the operator has named somebody. Owned by the
+/* The user of scripts in a container, "UID:GID" unless the operator has named one. Owned by the
  * caller. */
 char *docker_site_user(const struct docker_site *site);
 
-/* What a container may take to start. */
+/* The seconds that a container may take to start. */
 double docker_site_startup_seconds(const struct docker_site *site);
 
 /* A name for a container that is not taken. Owned by the caller. */
 char *docker_site_name(const struct docker_site *site);
 
-/* The labels of a container that nobody wants any more in SECONDS. New reference. */
+/* The labels of a container that may be removed after SECONDS. New reference. */
 json_t *docker_site_labels(const struct docker_site *site, double seconds);
 
 /* What may not be mounted. */

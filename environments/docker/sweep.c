@@ -32,7 +32,7 @@ static bool is_of_our_user(const json_t *labels)
     return owner && strtoul(owner, NULL, 10) == geteuid();
 }
 
-/* One that was left to be looked at has ended, and outlives its server. */
+/* A container that stays to be looked at has ended, and outlives its server. */
 static bool is_to_be_looked_at(const json_t *description, const json_t *labels)
 {
     const char *state = json_object_get_string(description, "State");
@@ -51,7 +51,7 @@ bool docker_sweep_judge(const json_t *description, const struct instance *instan
     if (strcmp(state, instance_state_name(instance)) != 0 ||
         is_to_be_looked_at(description, labels))
         return has_passed(labels, now);
-    /* One of a server that lives is behind its deadline when the engine was away at its end. */
+    /* The container of a living server is overdue when the engine was away at its end. */
     return has_passed(labels, now) || !instance_is_alive(instance, server);
 }
 
@@ -98,7 +98,7 @@ static void docker_sweep_on_images(struct engine_request *request,
     }
 }
 
-/* Only those that were made with our state directory. */
+/* Only those of our state directory. */
 static void list_images(struct docker_sweep *sweep)
 {
     AUTO_FREE char *text = memory_format("{\"label\":[\"" DOCKER_LABEL_IMAGE "=%s\"]}",

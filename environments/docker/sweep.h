@@ -1,6 +1,7 @@
-/* What earlier servers have left in an engine: containers that carry our labels. One goes when its
- * server is dead, or when its deadline has passed and it belongs to the same user; nothing of
- * anybody else's is ever touched. Derived images go when no environment has used them for long. */
+/* What earlier servers have left in an engine: containers that carry our labels. One is removed
+ * when its server is dead, or when its deadline has passed and it belongs to the same user.
+ * Containers of others are never touched. Derived images are removed when no environment has
+ * used them for long. */
 #pragma once
 
 #include "environments/engine/engine_request.h"
@@ -25,9 +26,8 @@ void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site);
 /* Sweeps now and every hour. */
 void docker_sweep_begin(struct docker_sweep *sweep);
 
-/* The environment has the images with these tags (borrowed, as long as it has; or NULL) from now
- * on.
- */
+/* From now on the environment has the images with these tags, which are borrowed while it has
+ * them; or NULL. */
 void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed);
 
 /* The engine is there: sweeps if that is due. */

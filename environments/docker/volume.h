@@ -1,5 +1,5 @@
-/* Which places of this machine may be mounted into containers. The operator says it, and is saved
- * from mistakes: through the engine's socket a script would be root here. */
+/* Which places of this machine may be mounted into containers. The operator chooses them; this
+ * prevents mistakes: through the socket of the engine a script would be root here. */
 #pragma once
 
 #include "base/error.h"
