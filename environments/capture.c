@@ -13,7 +13,7 @@
 enum {
     SMALLEST_HEAD_BYTES = 4096,
     JSON_CHARACTER_BYTES = 6,      /* the most that one takes in JSON, \u0000 */
-    JSON_SLACK_BYTES = 4096,       /* what is short is never cut for what it takes in JSON */
+    JSON_SLACK_BYTES = 4096,       /* short text is never cut because of its length in JSON */
     GAP_BYTES = 64,                /* room for the line that says what is missing */
     LAST_LINE_WINDOW_BYTES = 8192, /* how far back the newest line is looked for */
 };
@@ -118,7 +118,7 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* What is kept, in one piece of memory: HEAD bytes, a gap or none, TAIL bytes behind it. */
+/* The two kept pieces, in one block of memory, with a gap between them or none. */
 struct pieces {
     const char *head;
     size_t head_length;
@@ -126,7 +126,7 @@ struct pieces {
     size_t tail_length;
 };
 
-/* Where there is a gap, no character is cut by it. */
+/* Drops the parts of characters that the gap has cut. */
 static void trim_to_characters(struct pieces *pieces)
 {
     pieces->head_length = utf8_boundary_before(pieces->head, pieces->head_length);

@@ -1,5 +1,6 @@
-/* What is kept of an output stream: its head and its tail up to a limit, counted beyond it, turned
- * into valid UTF-8 at the end. The traceback is in the tail, what was asked for in the head. */
+/* What is kept of an output stream: head and tail up to a limit. Bytes beyond it are only
+ * counted. The text is made valid UTF-8 at the end. A traceback is usually in the tail, a result
+ * in the head. */
 #pragma once
 
 #include <jansson.h>
@@ -11,7 +12,7 @@ struct capture {
     char *head; /* owned; grows up to three quarters of the limit */
     size_t head_length;
     size_t head_capacity;
-    char *tail; /* owned; a ring of the rest of the limit, made when the head is full */
+    char *tail; /* owned; a ring for the rest of the limit, made when the head is full */
     size_t tail_start;
     size_t tail_length;
     size_t limit;

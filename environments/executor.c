@@ -45,7 +45,8 @@ static bool has_run_in(const struct executor *executor, const struct working_dir
     return false;
 }
 
-/* Its owner has as many going as it may. A run that was cancelled counts until it is gone. */
+/* True when the owner of RUN has as many runs going as it may. A cancelled run counts until it
+ * is gone. */
 static bool executor_has_its_share(const struct executor *executor, const struct run *run)
 {
     unsigned count = 0;
@@ -100,7 +101,7 @@ static struct run *first_startable(const struct executor *executor,
     return NULL;
 }
 
-/* The next run by turns of the clients, taken out of the queue; or NULL. */
+/* Takes the next run out of the queue, the clients by turns; or NULL. */
 static struct run *take_next(struct executor *executor)
 {
     LIST_FOR_EACH (&executor->clients, link) {
@@ -226,7 +227,7 @@ void executor_client_init(struct executor_client *client)
 
 static int fail_busy(const struct executor *executor, struct error *err)
 {
-    unsigned going = executor->settings.concurrent_runs; /* those that are about to be included */
+    unsigned going = executor->settings.concurrent_runs; /* with those about to get a place */
     unsigned waiting = executor->waiting_count - free_places(executor);
 
     return error_set(err, ERROR_BUSY,

@@ -85,7 +85,7 @@ struct run_request {
 
 struct executor *executor_new(const struct executor_settings *settings);
 
-/* How many runs there may be is as in SETTINGS from now on; those that there are stay. */
+/* Takes the numbers of SETTINGS from now on. Runs that exist already stay. */
 void executor_set_limits(struct executor *executor, const struct executor_settings *settings);
 
 /* Cancels every run. `executor_is_idle` becomes true when all are reaped. */

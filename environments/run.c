@@ -50,7 +50,7 @@ static void stop_timers(struct run *run)
 
 static void start_deadline(struct run *run)
 {
-    ev_now_update(loop_of(run)); /* looking through the directory may have taken a while */
+    ev_now_update(loop_of(run)); /* the look through the directory may have taken long */
     ev_timer_set(&run->deadline, run->request.timeout, 0.);
     ev_timer_start(loop_of(run), &run->deadline);
 }
@@ -99,7 +99,7 @@ static const char *run_outcome_name(const struct run *run, const struct executio
     return end->out_of_memory ? "memory_limit" : "error";
 }
 
-/* What was cancelled while it waited has no END. */
+/* END is NULL for a run that was cancelled while it waited. */
 static void run_count(const struct run *run, const struct execution_end *end)
 {
     const char *name = run->request.environment->name;
@@ -196,7 +196,7 @@ static void run_on_growth(struct ev_loop *loop, ev_timer *timer, int events)
         run_stop(run, RUN_DISK_LIMIT);
 }
 
-/* What END means, with a directory that grew by GROWTH. */
+/* Decides how the run ended, from END and from the growth of its directory. */
 static void run_judge(struct run *run, const struct execution_end *end, uint64_t growth)
 {
     if (end->failure[0]) {
@@ -253,8 +253,8 @@ static int start_execution(struct run *run)
     return run->execution ? 0 : -1;
 }
 
-/* The environment is there. Another run may have taken the directory in the meantime: only now it
- * is known for certain whether both can have it. */
+/* The environment is prepared. Another run may have taken the directory meanwhile, and only now
+ * is it known whether scripts can be laid over each other. */
 static void run_execute(struct run *run)
 {
     run->prepared_at = clock_seconds();

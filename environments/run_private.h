@@ -25,7 +25,7 @@ enum run_state {
 
 struct run {
     unsigned long number;                /* for the log */
-    struct run_request request;          /* without what is only borrowed for a moment, instead: */
+    struct run_request request;          /* its strings are unset, and copied below */
     struct working_directory *directory; /* a reference */
     char *code;                          /* owned; until it has been written */
     char **variables;                    /* owned; or NULL */

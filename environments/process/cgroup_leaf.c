@@ -116,7 +116,7 @@ void cgroup_leaf_kill(struct cgroup_leaf *leaf)
         (void)cgroup_write_entry(directory, "cgroup.kill", "1");
 }
 
-/* The number behind KEY in one of two files, of which a hierarchy has one. */
+/* The number behind KEY in the file that the hierarchy has of two NAMES. */
 static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers,
                                const char *const names[2], const char *key)
 {

@@ -87,7 +87,7 @@ static char *own_directory(const char *type, const char *controller)
     return NULL;
 }
 
-/* Only an own leaf counts: what cannot be made cannot be used. */
+/* A directory can be used when we can make a leaf in it; access rights alone do not say. */
 static bool can_make_leaf(const struct cgroup_tree *tree, const char *directory)
 {
     AUTO_FREE char *path = memory_format("%s/%sprobe", directory, tree->prefix);
@@ -105,8 +105,9 @@ static void add_hierarchy(struct cgroup_tree *tree, const char *controller, unsi
         (struct hierarchy){.directory = STEAL_PTR(directory), .offers = offers};
 }
 
-/* A v2 cgroup hands controllers down only when no process is in it: the server steps aside into a
- * child of its own, and back where that does not help (another process is there too). */
+/* A v2 cgroup gives controllers to its children only while no process is in it, so the server
+ * moves into a child of its own. It moves back where that does not help, because another process
+ * is there too. */
 static unsigned delegate_controllers(const char *directory)
 {
     static const struct {
@@ -210,9 +211,10 @@ static void cgroup_sweep(const struct hierarchy *hierarchy)
         if (!is_leaf_of_the_dead(entry->d_name))
             continue;
         path = memory_format("%s/%s", hierarchy->directory, entry->d_name);
-        (void)cgroup_write_entry(path, "cgroup.kill",
-                                 "1"); /* their lifeline has ended them already */
-        (void)rmdir(path);             /* busy: left to the next sweep */
+        /* The end of their lifeline has killed its processes already; one that is still busy is
+         * left to the next sweep. */
+        (void)cgroup_write_entry(path, "cgroup.kill", "1");
+        (void)rmdir(path);
     }
     if (directory)
         closedir(directory);

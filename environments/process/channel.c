@@ -26,7 +26,7 @@ void channel_deinit(struct channel *channel)
     buffer_deinit(&channel->incoming);
 }
 
-/* Hands over every complete message. False when what comes is none. */
+/* Hands over every complete message. False when a header is impossible. */
 static bool hand_over(struct channel *channel)
 {
     struct control_header header;

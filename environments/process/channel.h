@@ -29,11 +29,11 @@ enum channel_state {
     CHANNEL_ENDED,
 };
 
-/* Reads once and hands over what is complete. */
+/* Reads once and hands over the messages that are complete. */
 enum channel_state channel_read(struct channel *channel);
 
 /* Sends a whole MESSAGE, which has its header; false when that cannot be done at once. */
 bool channel_send(struct channel *channel, const void *message, size_t length);
 
-/* Tells the other side that its lifeline has ended. What it still says can be read. */
+/* Ends the lifeline of the other side. Its last messages can still be read. */
 void channel_end(struct channel *channel);

@@ -1,8 +1,8 @@
-/* What server and runner say to each other over the control channel, a stream socket.
+/* The messages between server and runner over the control channel, a stream socket.
  *
- * The channel is the lifeline too: the server holds the only other end, so end-of-file means that
- * the server is gone, or wants the tree gone, and the runner kills everything (rule L13). A message
- * is a header and LENGTH bytes; both sides are built together, so structs travel as they are. */
+ * The channel is the lifeline too: the server holds the only other end. At end-of-file the
+ * server is gone or wants the tree gone, and the runner kills everything (rule L13). A message
+ * is a header and LENGTH bytes; both sides are built together, so structs are sent as they are. */
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum control_type {
     CONTROL_SUPERVISOR, /* from it: struct control_supervisor; carries the supervisor's pidfd */
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
     CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
-    CONTROL_NO_CGROUP,  /* the same, and it is the cgroups that cannot be entered */
+    CONTROL_NO_CGROUP,  /* the same, because a cgroup cannot be entered */
     CONTROL_FAILED,     /* the program could not be started; the text says why */
     CONTROL_STARTED,    /* the program runs: struct control_started */
     CONTROL_ENDED,      /* it has ended: struct control_ended */

@@ -104,7 +104,7 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
 static struct spare *host_make_runner(struct spare_maker *maker)
 {
     struct process_host *host = CONTAINER_OF(maker, struct process_host, runners);
-    struct error ignored = ERROR_INIT; /* the call that needs one will meet it again */
+    struct error ignored = ERROR_INIT; /* a call that needs a runner gets the same error */
     struct tree *tree;
 
     if (host_is_refused(host) || host->stopping)
@@ -122,8 +122,8 @@ static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_stop(loop, timer);
 }
 
-/* Zombies that a dead supervisor left to us, their subreaper (rule L7). Children of ours are reaped
- * by their pidfd at once; only what stays a zombie from one look to the next is nobody's. */
+/* Reaps zombies that a dead supervisor left to us, their subreaper (rule L7). Children of ours
+ * are reaped by their pidfd at once, so a zombie that is seen twice is not one of them. */
 static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct process_host *host = CONTAINER_OF(timer, struct process_host, orphans);
@@ -162,7 +162,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host->cgroups = cgroup_tree_new();
     list_init(&host->trees);
     note_missing_limits(host);
-    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, the kernel would reap in our place */
+    signal(SIGCHLD, SIG_DFL); /* if it was inherited as ignored, the kernel would reap */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
     host->runners = (struct spare_maker){.key = RUNNER_KEY, .count = 1, .make = host_make_runner};
@@ -274,7 +274,7 @@ static void host_drop_cgroups(struct process_host *host, const char *text)
     note_missing_limits(host);
 }
 
-/* Being out of memory or processes passes; anything else will be refused again. */
+/* A lack of memory, processes or descriptors passes; any other refusal would come again. */
 static bool is_lasting(int number)
 {
     return number != EAGAIN && number != ENOMEM && number != EMFILE && number != ENFILE;

@@ -1,12 +1,12 @@
-/* What a tool has said last, line by line, for the error when it fails; each line as it comes, for
- * progress. */
+/* The last lines that a tool has written, for the error when it fails. Each line is also handed
+ * on as it comes, for progress. */
 #pragma once
 
 #include <stddef.h>
 
 enum {
     LAST_LINES_LINE = 400,   /* bytes of a line; what is longer is cut */
-    LAST_LINES_BYTES = 1200, /* of all that is kept, each line with its end */
+    LAST_LINES_BYTES = 1200, /* of all lines that are kept, with their ends */
     LAST_LINES_STREAMS = 2,
 };
 
@@ -17,14 +17,14 @@ struct last_lines {
     struct {
         char text[LAST_LINES_LINE + 1];
         size_t length;
-    } begun[LAST_LINES_STREAMS]; /* the line that each stream is in the middle of */
+    } begun[LAST_LINES_STREAMS]; /* the unfinished line of each stream */
     char kept[LAST_LINES_BYTES + 1];
     size_t kept_length;
 };
 
-/* STREAM is a number below LAST_LINES_STREAMS: lines of several are not mixed. */
+/* STREAM is a number below LAST_LINES_STREAMS: lines of different streams are not mixed. */
 void last_lines_feed(struct last_lines *lines, int stream, const char *data, size_t length);
 
-/* The tool has ended. What it said last, without the end of the last line: "" if that is nothing.
+/* The tool has ended. Its last lines, without the end of the last one; "" when it wrote none.
  * Borrowed. */
 const char *last_lines_end(struct last_lines *lines);

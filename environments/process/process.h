@@ -2,12 +2,13 @@
  *
  * A process is started through the runner, a small separate executable that builds the containment
  * and stays as its init (pid 1 of the run's PID namespace, where the kernel gives one). Preparing a
- * runner takes milliseconds, so the host keeps one prepared ahead of time; a process that finds it
- * waiting starts at once, and cannot tell the difference.
+ * runner takes milliseconds, so the host keeps one prepared ahead of time, and a process starts at
+ * once when there is one.
  *
- * The end of the *program* ends the process: whatever else it started is killed, the pipes are
+ * The end of the *program* ends the process: everything else it started is killed, the pipes are
  * drained for at most PROCESS_DRAIN_SECONDS, and `ended` is called when the tree is empty (rules
- * L1 to L5). A process cannot be cancelled, only killed, because its end must be waited for. */
+ * L1 to L5). A process cannot be cancelled, only interrupted or killed, because its end must be
+ * waited for. */
 #pragma once
 
 #include "base/error.h"

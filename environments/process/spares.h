@@ -1,8 +1,8 @@
-/* What is prepared ahead of time, so that a start need not wait for it: spares, by key.
+/* Spares: processes that are prepared ahead of time, so that a start need not wait for them.
  *
- * The key says what a spare is good for: whoever takes one gets what it would have made itself. A
- * maker makes the spares of one key and says how many are kept; each is used once, and another one
- * is made behind the start that took it. */
+ * Spares with one key are all alike, and a start that wants such a process may take any of them.
+ * A maker makes the spares of one key and says how many are kept. Each spare is used once, and
+ * another one is made shortly after the start that took it. */
 #pragma once
 
 #include "base/list.h"
@@ -18,13 +18,13 @@ struct spare_maker {
     const char *key; /* borrowed */
     unsigned count;  /* how many are kept */
 
-    /* Begins to prepare one, never from inside another call. NULL when that cannot be done: it is
-     * tried again behind the next start. */
+    /* Begins to prepare a spare; called from the loop only. NULL when that cannot be done now:
+     * it is tried again after the next start. */
     struct spare *(*make)(struct spare_maker *maker);
 
     /* Private. */
     struct list link;  /* in struct spares */
-    struct list ready; /* of struct spare, being prepared too */
+    struct list ready; /* of struct spare: prepared, or being prepared */
 };
 
 struct spares {
@@ -35,13 +35,13 @@ struct spares {
 
 void spares_init(struct spares *spares, struct ev_loop *loop);
 
-/* Nothing more is made. What there is belongs to who embeds it. */
+/* Makes no more spares. Those that exist belong to whoever embeds them. */
 void spares_deinit(struct spares *spares);
 
 /* From now on MAKER (borrowed) keeps its spares. */
 void spares_add(struct spares *spares, struct spare_maker *maker);
 
-/* A spare for KEY, the oldest, or NULL when there is none; another one is made soon. */
+/* The oldest spare with KEY, or NULL when there is none. Another one is made soon. */
 struct spare *spares_take(struct spares *spares, const char *key);
 
 /* Makes what is missing, soon. */
@@ -49,5 +49,5 @@ void spares_refill(struct spares *spares);
 
 void spare_init(struct spare *spare);
 
-/* SPARE is good for nothing any more; harmless when it has been taken. */
+/* SPARE cannot be used any more; harmless when it has been taken. */
 void spare_withdraw(struct spare *spare);

@@ -36,7 +36,7 @@ static int run_child(void *data)
     _exit(127);
 }
 
-/* Moves *FD out of the way of the numbers that the child assigns. */
+/* Moves *FD above the numbers that the child assigns. */
 static int move_up(int *fd, struct error *err)
 {
     int moved = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);

@@ -1,4 +1,4 @@
-/* Starting the runner executable: descriptors, a clone that costs no page table, an exec. */
+/* Starts the runner executable: descriptors, a clone without a copy of the page tables, an exec. */
 #pragma once
 
 #include "base/error.h"

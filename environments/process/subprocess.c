@@ -21,7 +21,7 @@ static const struct process_limits limits = {
 };
 
 struct subprocess {
-    struct subprocess_settings settings; /* without what is only borrowed for a moment, instead: */
+    struct subprocess_settings settings; /* its strings are not ours to read */
     char *name;                          /* owned */
     struct process process;
     struct buffer output;
@@ -54,7 +54,7 @@ static void subprocess_on_output(struct process *process, enum process_stream st
     last_lines_feed(&tool->lines, stream, data, length);
 }
 
-/* Behind how it ended, what it said last. */
+/* Says how it ended and what it wrote last. */
 static int subprocess_fail(const struct subprocess *tool, struct error *err, const char *how,
                            int number)
 {

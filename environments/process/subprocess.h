@@ -1,6 +1,6 @@
-/* One program that a preparation runs, such as an installer: in the process layer, so that nothing
- * of it is left when it is stopped. What it says line by line is offered for progress, and the last
- * of it is kept for the error. */
+/* One program that a preparation runs, such as an installer. It is contained like a script, so
+ * that nothing of it is left when it is stopped. Its lines are handed on for progress, and the
+ * last ones are kept for the error. */
 #pragma once
 
 #include "base/error.h"
@@ -22,9 +22,9 @@ struct subprocess_settings {
     /* Each line of either stream, without its end, cleaned; may be NULL. */
     void (*said)(void *data, const char *line);
 
-    /* The end; called once, never from inside subprocess_start. OUTPUT is what it has written to
-     * stdout, as far as that is little. ERR is NULL when it succeeded, else says how it ended and
-     * what it said last. The tool is gone when it returns. */
+    /* The end; called once, never from inside subprocess_start. OUTPUT is its stdout, up to a
+     * limit. ERR is NULL when it succeeded, else says how it ended and what it wrote last. The
+     * tool is freed when this returns. */
     void (*ended)(void *data, const char *output, const struct error *err);
 };
 

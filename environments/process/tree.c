@@ -66,7 +66,8 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
         return;
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
-    /* Where the kernel does not end the tree, the supervisor does, and says how that went. */
+    /* Without these layers the supervisor alone kills the tree; its exit status says whether it
+     * could. */
     if (!(tree->layers & (LAYER_PID_NAMESPACE | LAYER_CGROUP_KILL)) &&
         (information.si_code != CLD_EXITED || information.si_status != 0))
         tree->end.survivors = true;
@@ -86,7 +87,7 @@ static void tree_on_runner(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
-/* The supervisor's pidfd is the one descriptor that comes. */
+/* The only descriptor that is ever sent is the supervisor's pidfd. */
 static void tree_on_descriptor(struct channel *channel, int fd)
 {
     struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
@@ -99,7 +100,7 @@ static void tree_on_descriptor(struct channel *channel, int fd)
     ev_io_init(&tree->supervisor_watcher, tree_on_supervisor, fd, EV_READ);
     ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
     if (tree->state >= TREE_EMPTYING)
-        tree_kill_hard(tree); /* it was not there when the end began; it has no program yet */
+        tree_kill_hard(tree); /* the end began without it; it has no program yet */
 }
 
 static void tree_on_ready(struct tree *tree, const char *missing)
@@ -116,7 +117,7 @@ static void tree_on_ready(struct tree *tree, const char *missing)
         tree_set_state(tree, TREE_READY);
 }
 
-/* What the host can give is what the tree has. */
+/* The tree has what the host can give now. */
 static void take_receipt(struct tree *tree)
 {
     struct process_receipt *receipt = &tree->end.receipt;
@@ -343,7 +344,7 @@ void tree_free(struct tree *tree)
     free(tree);
 }
 
-/* Which limits the program's own process must carry. */
+/* Resource limits for whatever the cgroup does not limit. */
 static void write_limits(struct tree *tree, struct buffer *job)
 {
     const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
@@ -360,7 +361,7 @@ static void write_limits(struct tree *tree, struct buffer *job)
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err)
 {
-    /* The supervisor is in the leaf as well. */
+    /* One more, because the supervisor is in the leaf as well. */
     if (tree->leaf && cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err) < 0)
         return -1;
     tree->limits = *limits;

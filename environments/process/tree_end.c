@@ -146,7 +146,7 @@ void tree_advance(struct tree *tree)
     if (tree->state < TREE_EMPTYING && tree->supervisor_reaped)
         tree_begin_end(tree);
     if (is_being_emptied(tree)) {
-        /* What the supervisor said last may still be in the channel. */
+        /* The supervisor's last message may still be in the channel. */
         while (tree->supervisor_reaped && tree->channel.fd >= 0 && !tree->end.reported &&
                channel_read(&tree->channel) == CHANNEL_OPEN)
             ;
@@ -168,7 +168,7 @@ static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
     tree_advance(CONTAINER_OF(timer, struct tree, polling));
 }
 
-/* Something cannot be ended: whoever waits for the tree must not wait for ever. */
+/* A process cannot be killed. The caller must not wait for ever, so the tree ends all the same. */
 static void tree_give_up(struct tree *tree)
 {
     tree->end.survivors = true;

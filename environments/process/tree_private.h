@@ -33,7 +33,7 @@ struct tree {
     unsigned layers;           /* of enum process_layer: what the runner is asked for */
     json_t *missing;           /* owned: what could not be had */
     struct cgroup_leaf *leaf;  /* owned; NULL: none */
-    struct process *process;   /* borrowed; NULL: nobody's yet, or nobody's any more */
+    struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     struct process_limits limits;
     struct process_end end;
@@ -49,7 +49,7 @@ struct tree {
     ev_io runner_watcher;
     ev_io supervisor_watcher;
     ev_io stream_watchers[PROCESS_STREAMS];
-    ev_timer bound;   /* of the states that wait for something to end */
+    ev_timer bound;   /* of the states that may only last so long */
     ev_timer polling; /* whether the cgroup is empty */
 };
 
@@ -80,10 +80,10 @@ void tree_begin_end(struct tree *tree);
 /* The supervisor, if it is known, has not ended the tree: the kernel does. */
 void tree_kill_hard(struct tree *tree);
 
-/* Something that the end waits for may have happened. */
+/* Goes on to the next state when what the tree waits for has happened. */
 void tree_advance(struct tree *tree);
 
-/* For the host: what a tree needs to know of it, and tells it. */
+/* What a tree asks the host, and tells it. */
 struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);
 
@@ -93,7 +93,7 @@ struct cgroup_tree *host_cgroups(const struct process_host *host);
 /* Puts TREE among those of HOST; returns its number. */
 unsigned long host_add(struct process_host *host, struct tree *tree);
 
-/* Something is missing on this machine, which is told once. */
+/* WHAT is missing on this machine; each text is told once. */
 void host_note_missing(struct process_host *host, const char *what);
 
 /* TREE could not be prepared. True: the host has adapted and it is worth trying again. */

@@ -15,7 +15,7 @@
 
 enum { OPEN_FILES = 1024 };
 
-/* The texts of the child go to the supervisor through this pipe, which closes on exec. */
+/* The child writes why it failed into the pipe FD, which closes on exec. */
 static _Noreturn void cold_start_fail(int fd, const char *text, const char *subject)
 {
     char message[256];
@@ -23,7 +23,7 @@ static _Noreturn void cold_start_fail(int fd, const char *text, const char *subj
 
     if (length >= (int)sizeof message)
         length = (int)sizeof message - 1;
-    (void)!write(fd, message, (size_t)length); /* the supervisor is there or all is over */
+    (void)!write(fd, message, (size_t)length); /* without a supervisor nobody would read it */
     _exit(127);
 }
 

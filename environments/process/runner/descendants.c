@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DEEPEST = 256 }; /* a longer chain of processes is reached when its upper end is gone */
+enum { DEEPEST = 256 }; /* of a longer chain, the rest is reached when the upper part is dead */
 
 /* From the line PPid of /proc/PID/status; 0 when PID is gone. */
 static pid_t parent_of(pid_t pid)
@@ -24,8 +24,8 @@ static pid_t parent_of(pid_t pid)
     return parent;
 }
 
-/* PID may have ended and its number be another's by now (rule L5): the descriptor pins the process,
- * then its parent is looked at again. */
+/* PID may have ended, and another process may have its number (rule L5). The descriptor pins the
+ * process; then its parent is checked again. */
 static void signal_child(pid_t pid, pid_t parent, int number)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);

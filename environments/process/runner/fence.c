@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <seccomp.h>
 
-/* A system call and which of its arguments names the process that it acts on; 0 means oneself. */
+/* System calls, and which argument names the process that they act on; the value 0 means the
+ * caller. */
 static const struct {
     int number;
     unsigned argument;

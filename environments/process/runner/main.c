@@ -1,5 +1,5 @@
-/* pyexecd-runner LAYERS [CGROUP-DIRECTORY...]; see runner.h. Not for people: descriptor 3 is
- * the control channel, 1 and 2 are the program's streams, 0 is /dev/null. */
+/* pyexecd-runner LAYERS [CGROUP-DIRECTORY...]; see runner.h. Only the server starts it:
+ * descriptor 3 is the control channel, 1 and 2 are the program's streams, 0 is /dev/null. */
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@ static void close_from(unsigned first)
         close(fd);
 }
 
-/* What is inherited from the server could be anything:
- * dispositions, mask, descriptors, session, umask, directory. */
+/* Resets everything that is inherited from the server: dispositions, mask, descriptors, session,
+ * umask, directory. */
 static void forget_the_server(void)
 {
     sigset_t none;
@@ -40,7 +40,7 @@ static void forget_the_server(void)
         runner_refuse(CONTROL_REFUSED, "cannot enter /");
 }
 
-/* A fork whose child is the server's: it waits for the supervisor itself, by pidfd. */
+/* Forks a child of the server, which waits for the supervisor by its pidfd. */
 static pid_t fork_sibling(int *ret_pidfd)
 {
     return (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL,

@@ -34,7 +34,7 @@ static void enter_cgroups(char *const *directories)
     }
 }
 
-/* Maps the one id that is allowed without privilege: our own, onto itself. */
+/* Maps our own id onto itself: no other mapping is allowed without privilege. */
 static void map_ids(uid_t uid, gid_t gid)
 {
     char map[64];
@@ -64,14 +64,14 @@ static void enter_namespaces(void)
 void prepare_tree(struct runner_preparation *preparation)
 {
     if (preparation->layers & LAYER_PID_NAMESPACE) {
-        /* Ahead of time: joining costs a grace period of the kernel, 8 ms when it is idle. */
+        /* Ahead of time, because joining costs a grace period of the kernel: 8 ms when idle. */
         enter_cgroups(preparation->cgroups);
         enter_namespaces();
     }
 }
 
-/* The program sees its own processes only. Where /proc is partly covered, as in a container, the
- * kernel refuses a new one; everything works without, so that is no reason to refuse the run. */
+/* A /proc with the processes of the program only. Where parts of /proc are covered, as in a
+ * container, the kernel refuses a new one. Runs work without it, so none is refused for that. */
 static void preparation_mount_proc(struct runner_preparation *preparation)
 {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
@@ -109,6 +109,6 @@ void prepare_supervisor(struct runner_preparation *preparation)
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot become undumpable");
-    /* The lifeline is what counts; this covers a supervisor that is not scheduled in time. */
+    /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -20,13 +20,13 @@
 struct runner_preparation {
     unsigned layers;   /* of enum process_layer */
     char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
-    char missing[256]; /* what could not be had, though the layers stand */
+    char missing[256]; /* what could not be had beside the layers; or "" */
 };
 
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */
 void prepare_tree(struct runner_preparation *preparation);
 
-/* In the supervisor: its own /proc, and no way in for the program. */
+/* In the supervisor: mounts its own /proc, and keeps the program from tracing it. */
 void prepare_supervisor(struct runner_preparation *preparation);
 
 /* One program to run; points into the message it was read from. */
@@ -69,5 +69,5 @@ _Noreturn void runner_refuse(enum control_type type, const char *text);
  * have no_new_privs. -1 with errno set. */
 int fence_other_processes(void);
 
-/* Sends signal NUMBER to every process below this one that can be found. */
+/* Sends signal NUMBER to every descendant of this process that can be found. */
 void signal_descendants(int number);

@@ -17,17 +17,17 @@
 
 #define SUPERVISOR_KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
 
-enum { LOOK_MILLISECONDS = 1 }; /* between two looks whether something new has been forked */
+enum { LOOK_MILLISECONDS = 1 }; /* between two rounds of killing, for what was forked meanwhile */
 
 struct supervisor {
     const struct runner_preparation *preparation;
     const struct program_start *way; /* to start the program */
     pid_t program;                   /* 0: not started */
     int signals;                     /* signalfd of SIGCHLD */
-    int start;                       /* tells whether the program was executed; -1: told */
-    bool failed;                     /* it was not */
-    int status;                      /* of the program, as wait(2) has it */
-    double ended;                    /* when the program ended; 0: it has not */
+    int start;    /* end-of-file when the program was executed, else a text; -1: was read */
+    bool failed;  /* it was not */
+    int status;   /* of the program, as wait(2) has it */
+    double ended; /* when the program ended; 0: it has not */
 };
 
 /* True when no child is left. */
@@ -47,8 +47,8 @@ static bool supervisor_reap(struct supervisor *supervisor)
     return pid < 0 && errno == ECHILD;
 }
 
-/* As pid 1 we reach everything at once. Elsewhere everything is stopped first, so that nothing
- * forks while it is being killed, and each death hands us its own children. */
+/* Pid 1 reaches everything at once. Elsewhere everything is stopped first, so that nothing forks
+ * while it is being killed; the children of each dead process become ours. */
 static void kill_all(const struct supervisor *supervisor)
 {
     if (supervisor->preparation->layers & LAYER_PID_NAMESPACE) {
@@ -82,7 +82,7 @@ static double supervisor_seconds(struct timeval time)
 static void tell_end(const struct supervisor *supervisor)
 {
     struct control_ended ended = {.time = supervisor->ended, .status = supervisor->status};
-    struct rusage usage; /* of all that was waited for, background processes too */
+    struct rusage usage; /* of all processes that were waited for, not of the program alone */
 
     getrusage(RUSAGE_CHILDREN, &usage);
     ended.cpu_seconds = supervisor_seconds(usage.ru_utime) + supervisor_seconds(usage.ru_stime);
@@ -90,7 +90,7 @@ static void tell_end(const struct supervisor *supervisor)
     runner_report(CONTROL_ENDED, &ended, sizeof ended, -1);
 }
 
-/* The one way out: kills what is left, reports, and takes a PID namespace along. */
+/* The one way out: kills what is left, reports, and ends, which ends the PID namespace as well. */
 static _Noreturn void end_tree(struct supervisor *supervisor)
 {
     bool is_empty = empty_tree(supervisor);
@@ -144,7 +144,7 @@ static bool supervisor_receive(void *data, size_t length)
     return true;
 }
 
-/* The streams are the program's alone, or their end could not be seen. */
+/* Nobody but the program may hold its streams, or their end could not be seen. */
 static void leave_streams(void)
 {
     dup2(STDIN_FILENO, STDOUT_FILENO);
@@ -175,7 +175,7 @@ static void start_program(struct supervisor *supervisor, size_t length)
     leave_streams();
 }
 
-/* A program that has ended is reaped by nobody else, so until then the pid is its own. */
+/* Only we reap the program, so the pid is its own until `ended` is set. */
 static void interrupt_program(const struct supervisor *supervisor)
 {
     if (supervisor->program && supervisor->ended <= 0)
@@ -228,8 +228,8 @@ void supervise(const struct runner_preparation *preparation, const struct progra
             {.fd = supervisor.start, .events = POLLIN}, /* ignored while it is -1 */
         };
 
-        /* Signals are blocked, so only the program can have done this, by prlimit(2): it shares our
-         * uid, and poll(2) refuses to watch more than RLIMIT_NOFILE descriptors. */
+        /* Signals are blocked, so only the program can be the cause: it shares our uid and can
+         * lower our RLIMIT_NOFILE by prlimit(2), and then poll(2) fails. */
         if (poll(watched, ARRAY_SIZE(watched), -1) < 0)
             end_tree(&supervisor);
         if (watched[0].revents)
