@@ -1,6 +1,6 @@
-/* How the server is, for those who watch it: `/healthz` and `/metrics` on an address of their own,
- * which only this machine can reach. It answers to the end, so that it can say that the server is
- * stopping. */
+/* Health and metrics of the server: `/healthz` and `/metrics` on an address of their own, which
+ * only this machine can reach. It answers until the very end, so it can report that the server
+ * stops. */
 #pragma once
 
 #include "base/error.h"
@@ -10,11 +10,11 @@
 
 struct admin;
 
-/* The state of the moment. */
+/* A snapshot. */
 struct admin_state {
     bool is_stopping;
-    unsigned runs;        /* that have a place */
-    unsigned queued_runs; /* that wait for one */
+    unsigned runs;        /* running */
+    unsigned queued_runs; /* waiting */
     unsigned connections;
     unsigned sessions; /* of HTTP */
 };
@@ -24,7 +24,7 @@ struct admin_settings {
     const char *address;  /* see admin_address.h; borrowed until admin_open returns */
     const char *version;  /* borrowed */
 
-    /* What is to be told now. */
+    /* Returns the snapshot to report. */
     struct admin_state (*look)(void *data);
     void *data;
 };

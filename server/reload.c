@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What service_reload() takes over, and the tool above it. */
+/* Taken over by service_reload() and by the tools. */
 static const char *const changeable[] = {
     "approval", "callers", "default_environment", "environments",
     "keep_for", "limits",  "max_timeout",         "timeout",
@@ -65,7 +65,7 @@ bool reload_keeps(const json_t *started, const struct config *config, const char
     return !json_object_get(started, key) == !json_object_get(config_tree(config), key);
 }
 
-/* What KEY says of CONFIG counts now, or it says the same. */
+/* True if KEY has not changed, or its change takes effect now. */
 static bool is_settled(const json_t *started, const struct config *config, const char *key)
 {
     if (reload_is_among(renewable, ARRAY_SIZE(renewable), key))

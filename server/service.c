@@ -274,7 +274,7 @@ void service_begin(struct service *service)
     catalog_begin(service->catalog);
 }
 
-/* Preparations are over before the host is: they run processes in it. */
+/* Preparations run processes in the host, so they end before it. */
 void service_stop(struct service *service)
 {
     if (service->executor)

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* What is in the message of an error may be the caller's. */
+/* The message of an error may contain data of the caller; its code does not. */
 static const char *error_name(enum error_code code)
 {
     switch (code) {

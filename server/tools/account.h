@@ -1,5 +1,5 @@
-/* What the log and the metrics say of a call of a tool when it is over: who called what, how it
- * ended, how long it took. Never code, output, or what else could be a secret of somebody. */
+/* Calls of tools in the log and the metrics, written when they end: who called what, how it ended,
+ * how long it took. Code, output and other data of the caller are never logged. */
 #pragma once
 
 #include "base/error.h"
@@ -8,14 +8,14 @@
 
 struct invocation;
 
-/* INVOCATION has ended: its result is there, or ERR. */
+/* INVOCATION has ended with its result, or with ERR. */
 void account_end(const struct invocation *invocation, const struct error *err);
 
 void account_cancel(const struct invocation *invocation);
 
-/* INVOCATION, of what the client calls NAME, was not even started, because of ERR. */
+/* INVOCATION was not started because of ERR. NAME is the tool that the client asked for. */
 void account_refuse(const struct invocation *invocation, const char *name, const struct error *err);
 
-/* For tools: the line about INVOCATION says VALUE (taken: a string, number or boolean) under KEY,
- * too. */
+/* For tools: adds VALUE (taken: a string, number or boolean) under KEY to the log line of
+ * INVOCATION. */
 void account_note(struct invocation *invocation, const char *key, json_t *value);

@@ -13,9 +13,9 @@
 #define KEY "approve_run"
 
 enum {
-    TRIES = 3, /* for an answer that can be understood */
+    TRIES = 3, /* questions until there is a clear answer */
     REASON_CHARACTERS = 1000,
-    APPROVALS = 1024, /* remembered */
+    APPROVALS = 1024, /* kept for APPROVAL_FIRST */
 };
 
 void approvals_deinit(struct approvals *approvals)
@@ -32,8 +32,8 @@ static void approvals_add(struct approvals *approvals, const char *key)
     json_object_set_new(approvals->given, key, json_true());
 }
 
-/* Who calls, and where: the same as long as nothing in the configuration of the environment is
- * changed. */
+/* The digest of the caller and the environment. It changes with the configuration of the
+ * environment. */
 static void digest_place(const struct invocation *invocation, const struct environment *environment,
                          char ret[DIGEST_TEXT_BYTES])
 {
@@ -73,7 +73,7 @@ static json_t *approval_form(enum approval_policy policy)
                      "required", "approve");
 }
 
-/* Asks what TEXT, whose digest is SHOWN, says; this is the call's question number TRY. */
+/* Asks the question TEXT, whose digest is SHOWN, for the TRYth time. */
 static void approval_ask(struct invocation *invocation, enum approval_policy policy,
                          const char *text, const char *shown, json_int_t try)
 {
@@ -101,15 +101,15 @@ static void approval_refuse_declined(struct invocation *invocation)
 }
 
 enum decision {
-    DECISION_NONE,      /* nobody has been asked yet */
-    DECISION_UNCLEAR,   /* the answer is none that was asked for */
+    DECISION_NONE,      /* not asked yet */
+    DECISION_UNCLEAR,   /* the answer does not fit the form */
     DECISION_STALE,     /* accepted, but something else was shown */
-    DECISION_CANCELLED, /* the question was put away */
+    DECISION_CANCELLED, /* dismissed without a decision */
     DECISION_DECLINED,
     DECISION_ACCEPTED,
 };
 
-/* What the log says of it. */
+/* For the log. */
 static const char *const decision_names[] = {
     [DECISION_NONE] = "asked",        [DECISION_UNCLEAR] = "unclear",
     [DECISION_STALE] = "accepted",    [DECISION_CANCELLED] = "cancelled",
@@ -134,7 +134,7 @@ static enum decision approval_read_answer(const json_t *answer)
     return json_is_true(approve) ? DECISION_ACCEPTED : DECISION_DECLINED;
 }
 
-/* What a person has decided by now about the text whose digest is SHOWN. */
+/* The decision so far about the text whose digest is SHOWN. */
 static enum decision approval_read_decision(const struct invocation *invocation, const char *shown)
 {
     enum decision decision = approval_read_answer(invocation_answer(invocation, KEY));
@@ -145,7 +145,7 @@ static enum decision approval_read_decision(const struct invocation *invocation,
     return decision;
 }
 
-/* A question that has not been decided is asked again, a few times. */
+/* Asks an undecided question again, up to TRIES times. */
 static void approval_ask_again(struct invocation *invocation, enum approval_policy policy,
                                const char *text, const char *shown)
 {

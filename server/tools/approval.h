@@ -1,5 +1,5 @@
-/* A person's agreement to a run: asked for by the call, and given once. What was shown is what
- * runs: the question is asked anew when anything in it is different by the time of the answer. */
+/* Asks a person to approve a run. An approval counts once, and for exactly what was shown: if
+ * anything has changed when the answer comes, the question is asked again. */
 #pragma once
 
 #include "server/tools/approval_text.h"
@@ -9,16 +9,16 @@
 
 struct invocation;
 
-/* In which environments somebody's calls have been agreed to, for APPROVAL_FIRST. Zeroed memory is
- * one; it forgets the oldest when there are too many. */
+/* The environments in which calls were approved, for APPROVAL_FIRST. Initialise it with zeros. Its
+ * size is limited; the oldest approval is dropped first. */
 struct approvals {
     json_t *given; /* owned: an object whose keys say who and where */
 };
 
 void approvals_deinit(struct approvals *approvals);
 
-/* True when the script of SUBJECT may run for INVOCATION: no approval is needed, or it was given,
- * which uses it up, or for APPROVAL_FIRST goes to APPROVALS. False: the call is over; its client is
- * asked, or the result says why the script does not run. */
+/* True if the script of SUBJECT may run for INVOCATION: it needs no approval, or it was approved.
+ * An approval is used up, or stored in APPROVALS for APPROVAL_FIRST. False: the result of
+ * INVOCATION is a question to its client, or says why the script does not run. */
 bool approval_settle(struct invocation *invocation, const struct approval_subject *subject,
                      struct approvals *approvals);

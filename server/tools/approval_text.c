@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum {
-    FACT_BYTES = 2000,                   /* of one line; only a call's own definition has so much */
-    TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* two listings and some lines, in any case */
+    FACT_BYTES = 2000, /* of one line; only a definition in a call can be that long */
+    TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* enough for two listings and the other lines */
 };
 
-/* FACT may have anything in it that a configuration or a call can say. */
+/* FACT may contain any characters from a configuration or a call. */
 static void append_fact(struct buffer *text, const char *fact)
 {
     AUTO_FREE char *line = visible_line(fact, strlen(fact), FACT_BYTES);
@@ -71,7 +71,7 @@ static void append_facts(struct buffer *text, const struct approval_subject *sub
     append_limits(text, subject);
 }
 
-/* A call can say things in a definition that are no line of their own above: all that it says. */
+/* A definition may have more members than the lines above show, so it is shown completely. */
 static void append_definition(struct buffer *text, const json_t *definition)
 {
     AUTO_FREE char *json = json_dumps(definition, JSON_INDENT(2) | JSON_SORT_KEYS);

@@ -1,4 +1,4 @@
-/* What a person reads who is asked whether a script may run. */
+/* The text that a person reads before approving a script. */
 #pragma once
 
 #include <jansson.h>
@@ -6,16 +6,16 @@
 
 struct environment;
 
-/* What is asked about. Borrowed. */
+/* The run to approve. Everything is borrowed. */
 struct approval_subject {
     const struct environment *environment;
-    const json_t *definition; /* that the call has brought along for it, or NULL */
+    const json_t *definition; /* if the call defines the environment, else NULL */
     double timeout;           /* seconds */
-    const char *directory;    /* where the script works, in words */
+    const char *directory;    /* its working directory, described in words */
     const char *code;
     size_t length;
 };
 
-/* Where the script of SUBJECT runs, what it may reach, and last of all its code. Owned by the
- * caller. */
+/* Describes where the script of SUBJECT runs and what it may reach, and ends with its code. Owned
+ * by the caller. */
 char *approval_text(const struct approval_subject *subject);

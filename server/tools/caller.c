@@ -57,12 +57,12 @@ struct principal *principal_open(struct principals *principals, const char *name
     return principal;
 }
 
-/* What is kept */
+/* Kept state */
 
 struct caller_kept_state {
     struct list link;
-    char *tool;  /* owned */
-    void *state; /* owned, in the way that RELEASE knows */
+    char *key;   /* owned */
+    void *state; /* owned: freed by RELEASE */
     void (*release)(void *state);
 };
 
@@ -73,7 +73,7 @@ static void release_states(struct list *states)
 
         list_remove(link);
         kept->release(kept->state);
-        free(kept->tool);
+        free(kept->key);
         free(kept);
     }
 }
@@ -121,26 +121,26 @@ void tool_caller_unref(struct tool_caller *caller)
     free(caller);
 }
 
-void *tool_caller_get(const struct tool_caller *caller, const char *tool)
+void *tool_caller_get(const struct tool_caller *caller, const char *key)
 {
     const struct list *states = caller->lasting ? &caller->states : &caller->principal->states;
 
     LIST_FOR_EACH (states, link) {
         const struct caller_kept_state *kept = CONTAINER_OF(link, struct caller_kept_state, link);
 
-        if (strcmp(kept->tool, tool) == 0)
+        if (strcmp(kept->key, key) == 0)
             return kept->state;
     }
     return NULL;
 }
 
-void tool_caller_keep(struct tool_caller *caller, const char *tool, void *state,
+void tool_caller_keep(struct tool_caller *caller, const char *key, void *state,
                       void (*release)(void *state))
 {
     struct caller_kept_state *kept = NEW(struct caller_kept_state);
 
-    assert(!tool_caller_get(caller, tool));
+    assert(!tool_caller_get(caller, key));
     *kept = (struct caller_kept_state){
-        .tool = memory_copy_string(tool), .state = state, .release = release};
+        .key = memory_copy_string(key), .state = state, .release = release};
     list_append(caller->lasting ? &caller->states : &caller->principal->states, &kept->link);
 }

@@ -13,10 +13,10 @@
 
 enum {
     LINE_COLUMNS = 120,
-    ENCODING_LINES = 2, /* that may say how the rest is encoded */
+    ENCODING_LINES = 2, /* that may declare the encoding */
 };
 
-/* Bytes of the line break at the start of TEXT: Python knows LF, CR LF and CR. 0: there is none. */
+/* The length of the line break at the start of TEXT (LF, CR LF or CR, as in Python), or 0. */
 static size_t line_break(const char *text, size_t length)
 {
     if (*text == '\r')
@@ -39,7 +39,7 @@ static size_t count_lines(const char *text, size_t length)
     return lines + is_begun;
 }
 
-/* What lies between HEAD and TAIL is not shown. */
+/* The bytes between HEAD and TAIL are not shown. */
 struct cut {
     size_t head;
     size_t tail;
@@ -67,10 +67,10 @@ struct code_listing code_listing_measure(const char *text, size_t length)
 
 struct writer {
     struct buffer *buffer; /* borrowed */
-    int digits;            /* of the largest number of a line */
+    int digits;            /* of the largest line number */
     size_t line;
     size_t column;
-    bool is_begun; /* the line has its number */
+    bool is_begun; /* the line number is written */
 };
 
 static void begin_line(struct writer *writer)
@@ -92,7 +92,7 @@ static void code_listing_end_line(struct writer *writer)
     writer->is_begun = false;
 }
 
-/* Bytes of what is written: a line break, or a character. */
+/* The length of the line break or character that was written. */
 static size_t write_character(struct writer *writer, const char *text, size_t length)
 {
     size_t bytes = line_break(text, length);
@@ -115,7 +115,7 @@ static void write_part(struct writer *writer, const char *text, size_t length)
         i += write_character(writer, text + i, length - i);
 }
 
-/* Goes on behind LENGTH bytes of TEXT that are not shown. */
+/* Skips LENGTH bytes of TEXT that are not shown. */
 static void leave_out(struct writer *writer, const char *text, size_t length)
 {
     if (writer->is_begun)
@@ -147,8 +147,8 @@ void code_listing_append(struct buffer *buffer, const char *text, size_t length)
         buffer_print(buffer, "\n");
 }
 
-/* How the one line TEXT, if it is a comment, says that the whole is encoded; NULL: it does not.
- * Owned by the caller. */
+/* The encoding that the line TEXT declares, if it is a comment that does; else NULL. Owned by the
+ * caller. */
 static char *find_encoding(const char *text, size_t length)
 {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -176,7 +176,7 @@ static bool is_utf8(const char *encoding)
            strcasecmp(encoding, "utf_8") == 0;
 }
 
-/* What a reader takes for a line that another joins to the one before is looked at in any case. */
+/* Some readers do not take CR for a line break, so only LF counts towards ENCODING_LINES. */
 char *code_listing_encoding(const char *code, size_t length)
 {
     size_t line = 0;

@@ -54,7 +54,7 @@ static void code_writer_append(char **text, const char *more)
     *text = longer;
 }
 
-/* ENVIRONMENT with its limits, and what scripts have in it. */
+/* Appends ENVIRONMENT with its limits and what scripts can reach. */
 static void append_environment(char **text, const struct environment *environment)
 {
     AUTO_FREE char *line = environment_text(environment);
@@ -115,7 +115,7 @@ static bool any_asks(const struct catalog *catalog)
     return false;
 }
 
-/* What there is to know for TASK in CHOSEN; both may be NULL. Owned by the caller. */
+/* The text for TASK in the environment CHOSEN; both may be NULL. Owned by the caller. */
 static char *code_writer_write_text(const struct python_settings *settings,
                                     const struct environment *chosen, const char *task)
 {

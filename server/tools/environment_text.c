@@ -18,7 +18,7 @@ char *environment_text_limits(const struct environment *environment)
                          settings->limits.processes, disk, output);
 }
 
-/* What a caller has to reckon with. */
+/* Says when a person is asked. */
 static const char *environment_text_approval(enum approval_policy policy)
 {
     static const char *const words[] = {

@@ -3,7 +3,7 @@
 
 struct environment;
 
-/* The limits that a program may meet in ENVIRONMENT. Owned by the caller. */
+/* The limits of a program in ENVIRONMENT. Owned by the caller. */
 char *environment_text_limits(const struct environment *environment);
 
 /* ENVIRONMENT with its limits: "science (venv): 30 seconds unless ...". Owned by the caller. */

@@ -1,8 +1,10 @@
-/* One invocation of something that is registered: a tool, a prompt, a resource.
+/* One invocation of a registered entry: a tool, a prompt or a resource.
  *
- * Whatever is invoked is written once, in the modern form: what it needs from its client's user or
- * model it asks for and ends, and it is started again with the answers. The protocol layer knows
- * how each revision carries that. */
+ * An entry is written once, in the form of the newest revision: if it needs something from the
+ * client's user or model, it asks and ends, and is started again with the answers. The protocol
+ * layer knows how each revision carries that.
+ *
+ * An invocation is not a `struct call`: that is a request of JSON-RPC, which it may outlive. */
 #pragma once
 
 #include "base/error.h"
@@ -28,29 +30,29 @@ enum log_severity {
     SEVERITY_DEBUG,
 };
 
-/* What the client can be asked for. */
+/* What the client supports. */
 struct invocation_client {
-    bool can_elicit;     /* its user, by a form */
-    bool can_elicit_url; /* its user, by a page to open */
+    bool can_elicit;     /* a form for its user */
+    bool can_elicit_url; /* a page that its user opens */
     bool can_sample;     /* its model */
-    bool can_list_roots; /* which directories it works in */
+    bool can_list_roots; /* the directories that it works in */
 };
 
-/* What an invocation answers. */
+/* The result of an invocation. */
 struct invocation_result {
-    json_t *content; /* array in its newest shape: a tool's content blocks, a prompt's messages, a
-                        resource's contents; owned */
+    json_t *content; /* array in the form of the newest revision: content blocks of a tool, messages
+                        of a prompt, contents of a resource; owned */
     json_t *structured; /* tools: fits the output schema; NULL for none; owned */
     bool is_error;      /* tools: a failure that the model can act on */
-    json_t *requests;   /* object: what is asked of the client, by key; NULL for nothing; owned */
-    json_t *state;      /* what was kept for the next round; NULL for nothing; owned */
+    json_t *requests;   /* object: the questions to the client by key, or NULL; owned */
+    json_t *state;      /* kept for the next round, or NULL; owned */
 };
 
 enum invocation_phase {
     INVOCATION_NEW,
-    INVOCATION_FOUND,   /* it is known what is invoked */
-    INVOCATION_STARTED, /* the work goes on */
-    INVOCATION_ENDED,   /* there is a result, an error, or nobody wants one */
+    INVOCATION_FOUND,   /* its entry is known */
+    INVOCATION_STARTED, /* its work has begun */
+    INVOCATION_ENDED,   /* with a result, with an error, or cancelled */
 };
 
 struct invocation {
@@ -58,8 +60,8 @@ struct invocation {
     struct tool_caller *caller;
     struct invocation_client client;
     json_t *arguments;       /* an object; NULL counts as {} */
-    const json_t *answers;   /* object: what the client answered, by key; NULL at first */
-    const json_t *state;     /* what the round before has kept; NULL for nothing */
+    const json_t *answers;   /* object: the answers of the client by key; NULL in the first round */
+    const json_t *state;     /* kept by the round before, or NULL */
     const char *trace;       /* W3C traceparent that the work belongs to, or NULL */
     const char *trace_state; /* W3C tracestate beside it, or NULL */
     bool wants_progress;     /* else `progress` need not be called */
@@ -72,91 +74,89 @@ struct invocation {
     void (*log)(struct invocation *invocation, enum log_severity level, const char *logger,
                 json_t *data);
 
-    /* The client may be let go for now; it comes back for the answer. NULL: it cannot. */
+    /* Lets the client disconnect and come back for the result. NULL: it cannot. */
     void (*release)(struct invocation *invocation);
 
-    /* What the page ID asked for is done. NULL: nobody wants to know. */
+    /* The user is done with the page ID. NULL: the client does not want to know. */
     void (*page_done)(struct invocation *invocation, const char *id);
 
-    /* The end of a pending call. ERR is NULL, or the work could not be done at all. */
+    /* The end of a pending invocation. ERR: the work could not be done; else NULL. */
     void (*done)(struct invocation *invocation, const struct error *err);
 
     /* Output, valid when start answered READY and in `done`. */
     struct invocation_result result;
 
-    /* For what is invoked. */
-    const char *name; /* it was registered under; borrowed */
-    void *data;       /* what was registered with it; borrowed */
-    void *work;       /* its own for this call; borrowed */
+    /* For the entry. */
+    const char *name; /* of the entry; borrowed */
+    void *data;       /* of the entry; borrowed */
+    void *work;       /* of this invocation; borrowed */
 
     /* Private. */
     enum invocation_phase phase;
-    struct registry_entry *entry; /* what is invoked: owned reference */
-    json_t *normalised;           /* owned: what `arguments` points to once the call has started */
-    json_t *notes;                /* owned: see account_note; NULL: nothing */
+    struct registry_entry *entry; /* owned reference */
+    json_t *normalised;           /* owned: what `arguments` points to after preparation */
+    json_t *notes;                /* owned: see account_note; or NULL */
     double started;               /* monotonic seconds */
 };
 
-/* Finds what is called KEY among those of KIND in REGISTRY, for INVOCATION: its name and data are
- * set, and the entry is kept until invocation_deinit, whatever becomes of the registry. NULL: there
- * is none. Borrowed. */
+/* Finds the entry KEY of KIND in REGISTRY and sets name and data of INVOCATION, which holds the
+ * entry until invocation_deinit, even if it leaves the registry. Borrowed, or NULL. */
 struct registry_entry *invocation_find(struct invocation *invocation,
                                        const struct registry *registry, enum registry_kind kind,
                                        const char *key);
 
-/* Starts INVOCATION, whose entry has been found and whose arguments have been checked: begins the
- * work of what is invoked. See outcome.h and struct tool. */
+/* Starts INVOCATION, whose entry is found and whose arguments are checked. See outcome.h and struct
+ * tool. */
 enum outcome invocation_start(struct invocation *invocation, struct error *err);
 
-/* Ends a pending INVOCATION without an answer. */
+/* Ends a pending INVOCATION; `done` does not come. */
 void invocation_cancel(struct invocation *invocation);
 
-/* Releases what is in INVOCATION, which must not be pending. */
+/* Releases INVOCATION, which must not be pending. */
 void invocation_deinit(struct invocation *invocation);
 
-/* The same, but INVOCATION can be started again with what is in its inputs. */
+/* Releases the result only, so that INVOCATION can be started again with its inputs. */
 void invocation_reset(struct invocation *invocation);
 
-/* For what is invoked: ends a pending INVOCATION whose result has been filled in, or which asks. */
+/* For the entry: ends a pending INVOCATION whose result or questions are filled in. */
 void invocation_finish(struct invocation *invocation);
 
-/* The same for one that could not do its work. */
+/* For the entry: ends a pending INVOCATION that could not do its work. */
 void invocation_fail(struct invocation *invocation, const struct error *err);
 
 /* Appends a text block to the content of INVOCATION's result. */
 void invocation_add_text(struct invocation *invocation, const char *text, size_t length);
 
-/* Tells the client of INVOCATION something, if it listens at LEVEL. LOGGER names the part that
- * speaks, NULL the whole; DATA (taken) is any JSON, a string as a rule. */
+/* Sends a log message to the client, if it listens at LEVEL. LOGGER names the part of the program;
+ * NULL stands for the entry. DATA (taken) is any JSON, usually a string. */
 void invocation_log(struct invocation *invocation, enum log_severity level, const char *logger,
                     json_t *data);
 
-/* Lets the client of INVOCATION go where it can come back for the answer (2025-11-25 over HTTP). */
+/* Lets the client disconnect if it can come back for the result (2025-11-25 over HTTP). */
 void invocation_release(struct invocation *invocation);
 
 /* Asks the client: METHOD is elicitation/create, sampling/createMessage or roots/list, with PARAMS
- * (taken). The call then ends, and is started again when all that it asked is answered; the answer
- * is found by KEY. */
+ * (taken). The invocation then ends, and is started again when all its questions are answered;
+ * invocation_answer finds the answer by KEY. */
 void invocation_ask(struct invocation *invocation, const char *key, const char *method,
                     json_t *params);
 
-/* Asks the client's user for what SCHEMA (taken) describes: a flat object of strings, numbers,
- * booleans and enumerations. MESSAGE says what for. */
+/* Asks the client's user to fill in a form. SCHEMA (taken) describes a flat object of strings,
+ * numbers, booleans and enumerations; MESSAGE is the question. */
 void invocation_ask_form(struct invocation *invocation, const char *key, const char *message,
                          json_t *schema);
 
-/* Asks the client's user to open URL, for what must not pass through the client; ID names it. */
+/* Asks the client's user to open the page URL, for data that must not pass through the client. ID
+ * names the page. */
 void invocation_ask_page(struct invocation *invocation, const char *key, const char *message,
                          const char *url, const char *id);
 
-/* Tells the client of a pending INVOCATION that its user is done with the page ID, so that it need
- * not show it any more. */
+/* Tells the client of a pending INVOCATION that its user is done with the page ID. */
 void invocation_finish_page(struct invocation *invocation, const char *id);
 
-/* What the client answered to what was asked by KEY: the result of that method, an object; NULL: it
- * has not answered. Borrowed. */
+/* The answer to the question KEY: the result of its method, an object; NULL: none yet. Borrowed. */
 const json_t *invocation_answer(const struct invocation *invocation, const char *key);
 
-/* Keeps STATE (taken), any JSON, for the next round of a call that asks: it finds it in
- * invocation->state, and nobody can have changed it. The client can read it. */
+/* Keeps STATE (taken), any JSON, for the next round, which finds it in invocation->state. The
+ * client can read it, but not change it. */
 void invocation_keep(struct invocation *invocation, json_t *state);

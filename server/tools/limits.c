@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define SECONDS_PER_MINUTE 60.0
-#define BURST_PART         3.0 /* of a minute's calls may come at once */
+#define BURST_PART         3.0 /* one part of this many may come at once */
 
-/* What was set for a name. */
+/* The limits of a name. */
 struct limits_entry {
     struct list link;
     char *name; /* owned; NULL: all others */
@@ -21,8 +21,7 @@ struct limits_entry {
     char **environments; /* owned; NULL: all */
 };
 
-/* The calls of a name that were made too early to be forgotten. They are forgotten at the rate at
- * which they may be made. */
+/* The recent calls of a name. The count falls at the rate at which calls are allowed. */
 struct limits_account {
     struct list link;
     char *name; /* owned */
@@ -35,7 +34,7 @@ struct limits {
     struct list accounts; /* of struct limits_account: owned */
 };
 
-/* What was set */
+/* Limits */
 
 static bool is_for(const struct limits_entry *entry, const char *name)
 {
@@ -118,7 +117,7 @@ static void limits_account_free(struct limits_account *account)
     free(account);
 }
 
-/* The calls of ACCOUNT that are still counted NOW. */
+/* The count of ACCOUNT at NOW. */
 static double limits_level(const struct limits *limits, const struct limits_account *account,
                            double now)
 {
@@ -127,7 +126,7 @@ static double limits_level(const struct limits *limits, const struct limits_acco
     return rate > 0 ? fmax(account->calls - (now - account->counted) * rate, 0) : 0;
 }
 
-/* The account of NAME, made where there is none. Those that have come to nothing are dropped. */
+/* The account of NAME, made if there is none. Accounts that have fallen to zero are freed. */
 static struct limits_account *limits_open_account(struct limits *limits, const char *name,
                                                   double now)
 {

@@ -1,35 +1,36 @@
-/* What principals may do, by name, and how much of it they have done lately. It outlives the
- * principals: who goes and comes again has not forgotten its calls by that. */
+/* Limits of principals by name, and their recent calls. They outlive the principals, so that a
+ * client cannot reset its count by connecting again. */
 #pragma once
 
 #include "base/error.h"
 
 struct limits;
 
-/* What one may do. */
+/* The limits of one principal. */
 struct principal_limits {
-    unsigned calls_per_minute;       /* in the long run; a third of it at once. 0: any number */
-    unsigned concurrent_runs;        /* 0: as many as the server has places for */
+    unsigned calls_per_minute;       /* on average; a third of it at once. 0: no limit */
+    unsigned concurrent_runs;        /* 0: limited by the server only */
     const char *const *environments; /* NULL-terminated; NULL: all */
 };
 
 struct limits *limits_new(void);
 void limits_free(struct limits *limits);
 
-/* What the principal NAME may do from now on; NULL: each that has no limits of its own. Copied.
- * Before that it may do everything. */
+/* Sets the limits of the principal NAME, or, for NULL, of all without limits of their own. Copied.
+ * Without any limits everything is allowed. */
 void limits_set(struct limits *limits, const char *name, const struct principal_limits *own);
 
-/* Forgets what was set, but not what was done. */
+/* Removes all limits, but keeps the counts. */
 void limits_clear(struct limits *limits);
 
-/* Those of NAME. Borrowed until they are set or cleared. */
+/* The limits of NAME. Borrowed until they are set or cleared. */
 const struct principal_limits *limits_find(const struct limits *limits, const char *name);
 
-/* Counts a call of NAME, unless there were too many: ERROR_BUSY says when to try again. */
+/* Counts a call of NAME. ERROR_BUSY: there were too many; the message says when to try again. */
 int limits_admit_call(struct limits *limits, const char *name, struct error *err);
 
-/* ERROR_INVALID_ARGUMENTS unless NAME may use ENVIRONMENT; it says which it may. NULL: one that a
- * call defines, which only those may who may use all. */
+/* Fails with ERROR_INVALID_ARGUMENTS unless NAME may use ENVIRONMENT; the message lists those that
+ * it may use. NULL is an environment that a call defines: only principals without a list may use
+ * one. */
 int limits_check_environment(const struct limits *limits, const char *name, const char *environment,
                              struct error *err);

@@ -1,10 +1,10 @@
-/* A prompt: a message, or several, that a user may choose to begin with.
+/* A prompt: one or more messages with which a user may begin a conversation.
  *
  *     struct prompt prompt = {.name = "review", .arguments = ..., .start = review};
  *     prompt_register(registry, &prompt, &err);
  *
- * What REVIEW gets to work with is struct invocation; it fills in the content with
- * prompt_add_text or with messages of its own. */
+ * REVIEW gets a struct invocation and adds to its content with prompt_add_text or
+ * prompt_add_message. */
 #pragma once
 
 #include "base/error.h"
@@ -15,23 +15,22 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum { PROMPT_ARGUMENTS = 16 }; /* most of one prompt */
+enum { PROMPT_ARGUMENTS = 16 }; /* of one prompt at most */
 
-/* The strings that ARGUMENT may be, for one that begins with VALUE, best first: an array of
- * strings, new reference. CONTEXT: object of the arguments that are known already, or NULL. DATA is
- * what was registered. */
+/* Values of ARGUMENT that begin with VALUE, best first: an array of strings, new reference. CONTEXT
+ * is an object of the arguments that are known already, or NULL. DATA is that of the entry. */
 typedef json_t *(*completion_fn)(void *data, const char *argument, const char *value,
                                  const json_t *context);
 
 struct prompt_argument {
-    const char *name; /* NULL: behind the last */
+    const char *name; /* NULL ends the array */
     const char *title;
     const char *description;
     bool required;
 };
 
 struct prompt {
-    const char *name;                                       /* as that of a tool; copied */
+    const char *name;                                       /* as of a tool; copied */
     const char *title;                                      /* may be NULL; copied */
     const char *description;                                /* copied */
     struct prompt_argument arguments[PROMPT_ARGUMENTS + 1]; /* copied */
@@ -39,23 +38,23 @@ struct prompt {
     void *data;                                             /* invocation->data; borrowed */
     completion_fn complete;                                 /* may be NULL */
 
-    /* As a tool's. The arguments are strings; those that are required are there. */
+    /* As of a tool. The arguments are strings; the required ones are present. */
     enum outcome (*start)(struct invocation *invocation, struct error *err);
     void (*cancel)(struct invocation *invocation);
 };
 
 int prompt_register(struct registry *registry, const struct prompt *prompt, struct error *err);
 
-/* The prompt that ENTRY, of REGISTRY_PROMPTS, is. Borrowed. */
+/* The prompt of ENTRY, which is of REGISTRY_PROMPTS. Borrowed. */
 const struct prompt *prompt_of(const struct registry_entry *entry);
 
-/* Makes INVOCATION one of the prompt NAME. -1 with ERROR_INVALID_PARAMS: there is none, or its
- * arguments do not fit. */
+/* Makes INVOCATION an invocation of the prompt NAME. -1 with ERROR_INVALID_PARAMS: there is no such
+ * prompt, or the arguments do not fit. */
 int prompt_prepare(struct invocation *invocation, const struct registry *registry, const char *name,
                    struct error *err);
 
-/* Appends a message of ROLE ("user" or "assistant") with CONTENT (taken), one block in its newest
- * shape, to the result of INVOCATION. */
+/* Appends a message of ROLE ("user" or "assistant") to the result of INVOCATION. CONTENT (taken) is
+ * one block in the form of the newest revision. */
 void prompt_add_message(struct invocation *invocation, const char *role, json_t *content);
 
 /* The same for text. */

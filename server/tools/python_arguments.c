@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Each environment with its limits, for the argument that chooses one. New reference. */
+/* The description of `environment`: each environment with its limits. New reference. */
 static json_t *python_arguments_describe_environments(const struct catalog *catalog,
                                                       const json_t *names,
                                                       const char *default_environment)
@@ -45,7 +45,7 @@ static double python_arguments_longest_timeout(const struct catalog *catalog, co
     return longest;
 }
 
-/* A whole number without a fraction, as people write it. */
+/* Integral values are written without a fraction. */
 static json_t *python_arguments_number(double value)
 {
     if (value == (double)(json_int_t)value)

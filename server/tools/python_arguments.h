@@ -1,5 +1,5 @@
-/* The arguments that all tools have that run Python: where it runs, for how long, in which
- * directory. What is to run is each tool's own. */
+/* The arguments that all tools that run Python have in common: environment, timeout and working
+ * directory. The code is an argument of each tool. */
 #pragma once
 
 #include "server/tools/python_request.h"
@@ -8,10 +8,10 @@
 
 struct python_settings;
 
-/* Fills in what depends on SETTINGS in the input schema of such a tool, which has the properties
- * `environment` and `timeout`: the environments with their limits, and the definition of one where
- * calls may have it. */
+/* Completes the input schema of such a tool, which has the properties `environment` and `timeout`:
+ * fills in the environments and limits of SETTINGS, and adds `environment_definition` if calls may
+ * define one. */
 void python_arguments_describe(json_t *schema, const struct python_settings *settings);
 
-/* What ARGUMENTS, which fit that schema, ask for; the code is still to be set. */
+/* Reads ARGUMENTS, which fit that schema. The caller sets the code. */
 struct python_request python_arguments_read(const json_t *arguments);

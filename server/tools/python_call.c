@@ -19,9 +19,9 @@
 #include <stdlib.h>
 
 enum python_call_state {
-    PYTHON_CALL_CHOOSING, /* where, and for how long */
-    PYTHON_CALL_ASKING,   /* whether a person agrees */
-    PYTHON_CALL_RUNNING,  /* the queue has the run */
+    PYTHON_CALL_CHOOSING, /* the environment and the time limit */
+    PYTHON_CALL_ASKING,   /* for approval */
+    PYTHON_CALL_RUNNING,  /* the run is submitted */
     PYTHON_CALL_OVER,
 };
 
@@ -40,7 +40,7 @@ static const unsigned python_call_next_states[] = {
     [PYTHON_CALL_OVER] = 0,
 };
 
-/* Freed when it is over: the run has ended, the invocation was cancelled, or nothing runs. */
+/* Freed when it is over: the run ended, the invocation was cancelled, or nothing was submitted. */
 struct python_call {
     enum python_call_state state;
     unsigned long number;          /* in the log */
@@ -87,9 +87,9 @@ static void python_call_finish(struct python_call *call)
     free(call);
 }
 
-/* What the request asks for; nothing is begun. */
+/* Choosing */
 
-/* The schema counts characters; the limit is in bytes. */
+/* The schema limits characters; this limits bytes. */
 static int python_call_check_code(const struct python_request *request, struct error *err)
 {
     if (request->code_length > PYTHON_CODE_BYTES)
@@ -98,7 +98,7 @@ static int python_call_check_code(const struct python_request *request, struct e
     return 0;
 }
 
-/* Before an environment is looked for or made. */
+/* Comes before an environment is looked for or made. */
 static int python_call_check_allowed(const struct python_call *call, struct error *err)
 {
     const struct principal *principal = call->invocation->caller->principal;
@@ -139,7 +139,7 @@ static struct environment *python_call_choose_environment(const struct python_ca
     return catalog_define(settings->catalog, request->definition, settings->rules, err);
 }
 
-/* The schema knows the largest limit of all environments; this one's may be lower. */
+/* The schema has the largest limit of all environments; the limit of this one may be lower. */
 static int python_call_choose_timeout(struct python_call *call, struct error *err)
 {
     const struct environment *environment = call->setting.environment;
@@ -163,9 +163,9 @@ static int python_call_choose(struct python_call *call, struct error *err)
     return python_call_choose_timeout(call, err);
 }
 
-/* A person's agreement */
+/* Asking */
 
-/* Where the call will work, for a person. Owned by the caller. */
+/* The working directory in words, for approval. Owned by the caller. */
 static char *python_call_describe_directory(const struct python_call *call)
 {
     const char *path = workplace_path(call->host->settings.workplace);
@@ -195,7 +195,7 @@ static bool python_call_is_approved(struct python_call *call)
                                            : &call->host->approvals);
 }
 
-/* The run */
+/* Running */
 
 static void python_call_on_step(void *data, const struct preparation_step *step)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static const char KEY[] = "python"; /* of no tool in particular */
+static const char KEY[] = "python"; /* for all tools */
 
 static void python_caller_free(void *data)
 {

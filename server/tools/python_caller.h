@@ -1,5 +1,5 @@
-/* What is kept for a caller between its calls that run Python. All tools share it: a file that one
- * of them has written is there for the next. */
+/* What is kept for a caller between its calls that run Python. All tools share it, so a file that a
+ * call of one tool wrote is there for a call of another. */
 #pragma once
 
 #include "base/error.h"
@@ -16,12 +16,11 @@ struct python_caller {
     struct approvals approvals;          /* of a caller that lasts */
 };
 
-/* That of CALLER, which releases it when it goes. Borrowed. */
+/* That of CALLER, made if there is none. Borrowed. */
 struct python_caller *python_caller_of(struct tool_caller *caller);
 
-/* Where a call of CALLER works: in the directory HANDLE of an earlier result; where HANDLE is NULL
- * in the one that is kept for the caller, made at its first call; or in a new one, for a caller
- * that does not last. New reference. */
+/* The working directory of a call: the directory HANDLE of an earlier result; without HANDLE the
+ * one that is kept for CALLER, or a new one if CALLER does not last. New reference. */
 struct working_directory *python_caller_open_directory(struct tool_caller *caller,
                                                        struct workplace *workplace,
                                                        const char *handle, struct error *err);

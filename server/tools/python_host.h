@@ -1,5 +1,5 @@
-/* What calls that run Python work with, whichever tool they are calls of: the environments, the
- * queue, the directories; and what people have agreed to for callers that do not last. */
+/* What all calls that run Python share, of whichever tool: the environments, the queue, the
+ * directories, and the approvals of callers that do not last. */
 #pragma once
 
 #include "server/tools/approval.h"
@@ -11,7 +11,7 @@ struct catalog;
 struct executor;
 struct workplace;
 
-/* Everything is borrowed and outlives the host; only the name is copied. */
+/* Borrowed, and must outlive the host; the name is copied. */
 struct python_settings {
     struct ev_loop *loop;
     struct catalog *catalog;
@@ -25,13 +25,13 @@ struct python_host {
     struct python_settings settings;
     char *default_environment;  /* owned: what the settings point to */
     struct approvals approvals; /* of callers that do not last, by principal */
-    unsigned long calls;        /* so far: the log numbers them */
+    unsigned long calls;        /* so far; numbers them in the log */
 };
 
-/* Free the host after the registry with its tools. */
+/* The registry with the tools is freed before the host. */
 struct python_host *python_host_new(const struct python_settings *settings);
 
-/* Calls work with SETTINGS from now on; those that have started go on as they were. */
+/* New calls use SETTINGS; calls that have started go on with theirs. */
 void python_host_set(struct python_host *host, const struct python_settings *settings);
 
 /* Harmless for NULL. */

@@ -12,12 +12,12 @@
 #include <string.h>
 
 #define PROGRESS_SECONDS 1.0  /* between two looks at the output */
-#define SILENCE_SECONDS  3.5  /* after it, the next look tells something: every 4 seconds */
-#define STEPS_PER_SECOND 2.0  /* that are told at once */
-#define STEPS_IN_A_ROW   6.0  /* before that counts: most preparations have fewer */
-#define PROGRESS_LEAST   1e-3 /* what one progress is more than the last */
+#define SILENCE_SECONDS  3.5  /* the next look after it sends a sign of life: every 4 seconds */
+#define STEPS_PER_SECOND 2.0  /* that may be sent at once */
+#define STEPS_IN_A_ROW   6.0  /* that may always be sent at once: most preparations have fewer */
+#define PROGRESS_LEAST   1e-3 /* the least difference between two progress values */
 
-/* How many steps may be told at once NOW. */
+/* How many steps may be sent at once at NOW. */
 static double python_progress_allowance(const struct python_progress *progress, double now)
 {
     return fmin(progress->allowance + (now - progress->told) * STEPS_PER_SECOND, STEPS_IN_A_ROW);
@@ -46,8 +46,8 @@ static bool python_progress_is_news(const struct python_progress *progress, cons
     return !progress->last_line || strcmp(line, progress->last_line) != 0;
 }
 
-/* Tells the newest output line, or the step that is waited for, when it is a new one, and
- * otherwise, after a silence, at least that the call is alive. */
+/* Sends the newest output line, or else the newest step, if it was not sent yet; after a silence it
+ * is sent again. */
 static void python_progress_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct python_progress *progress = CONTAINER_OF(timer, struct python_progress, timer);
@@ -70,7 +70,7 @@ static char *python_progress_describe(const struct preparation_step *step)
     return memory_format("%s (%.0f %%)", step->text, floor(step->fraction * 100));
 }
 
-/* What is not told at once, the timer finds, if nothing newer has come. */
+/* A step that is not sent at once is left to the timer, unless a newer one comes. */
 void python_progress_step(struct python_progress *progress, const struct preparation_step *step)
 {
     if (!progress->invocation->wants_progress)

@@ -1,4 +1,4 @@
-/* What a tool wants to have run: the arguments of its call, read once. */
+/* What a tool is to run: the arguments of its call, in one struct. */
 #pragma once
 
 #include <jansson.h>
@@ -10,8 +10,8 @@ enum { PYTHON_CODE_BYTES = 1024 * 1024 };
 struct python_request {
     const char *code;
     size_t code_length;
-    const char *environment;       /* its name; NULL: the default one, or what DEFINITION says */
-    const json_t *definition;      /* of an environment that the call brings along; NULL: none */
-    double timeout;                /* seconds; 0: as long as the environment says */
-    const char *working_directory; /* the handle of an earlier result; NULL: see python_caller.h */
+    const char *environment;       /* name; NULL: DEFINITION or the default */
+    const json_t *definition;      /* of an environment; NULL: none */
+    double timeout;                /* seconds; 0: the default of the environment */
+    const char *working_directory; /* handle; NULL: see python_caller.h */
 };

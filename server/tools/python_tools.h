@@ -11,10 +11,9 @@
 struct python_host;
 struct registry;
 
-/* Makes a tool as it is with the settings of HOST (borrowed by REGISTRY), and offers it: see
- * tool_offer. */
+/* Makes a tool from the settings of HOST (borrowed by REGISTRY) and passes it to tool_offer. */
 typedef int (*python_tool_fn)(struct registry *registry, struct python_host *host,
                               struct error *err);
 
-/* Offers all of them, at the start and whenever the settings of HOST have changed. */
+/* Offers all of them: at the start, and whenever the settings of HOST have changed. */
 int python_tools_offer(struct registry *registry, struct python_host *host, struct error *err);

@@ -16,7 +16,7 @@ static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 struct entry_list {
     struct registry_entry **entries; /* owned, and a reference of each */
     size_t count;
-    bool offered; /* there is one, or has been */
+    bool offered; /* there is an entry, or was one */
 };
 
 struct registry {
@@ -57,7 +57,7 @@ int entry_check_name(const char *what, const char *name, struct error *err)
 int entry_check_text(const char *text, struct error *err)
 {
     if (text && !utf8_is_valid(text, strlen(text)))
-        return error_set(err, ERROR_CONFIG, "what it is called or described by is not UTF-8");
+        return error_set(err, ERROR_CONFIG, "a name, title or description is not UTF-8");
     return 0;
 }
 

@@ -75,7 +75,7 @@ static int resource_check_texts(const struct resource *resource, struct error *e
     return 0;
 }
 
-/* A URI begins with a scheme; what follows is the business of whoever reads it. */
+/* Checks that the URI begins with a scheme; the rest is not checked. */
 static int check_resource(const struct resource_entry *entry, struct error *err)
 {
     const char *uri = entry->resource.uri;
@@ -117,7 +117,8 @@ int resource_register_template(struct registry *registry, const struct resource 
 
 /* Reading */
 
-/* Makes INVOCATION one of the first template that describes URI. The variables in it, or NULL. */
+/* Makes INVOCATION an invocation of the first template that matches URI. Returns the variables in
+ * URI, or NULL. */
 static json_t *resource_find_template(struct invocation *invocation,
                                       const struct registry *registry, const char *uri)
 {

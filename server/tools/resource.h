@@ -1,11 +1,10 @@
-/* A resource: something that clients may read by its URI; and a template: many of them, by a URI
- * with variables in it.
+/* A resource is read by its URI. A template stands for many resources, by a URI with variables.
  *
  *     struct resource resource = {.uri = "run://last", .name = "last run", .start = read_last};
  *     resource_register(registry, &resource, &err);
  *
- * What READ_LAST gets to work with is struct invocation; it fills in the content with
- * resource_add_text or resource_add_bytes. When contents change, registry_update says so. */
+ * READ_LAST gets a struct invocation and adds to its content with resource_add_text or
+ * resource_add_bytes. registry_update tells clients that contents have changed. */
 #pragma once
 
 #include "base/error.h"
@@ -18,19 +17,19 @@
 #include <stddef.h>
 
 struct resource {
-    const char *uri;         /* or, of a template, a URI template (RFC 6570) with simple variables,
-                                {name}, none of which takes a slash; copied */
-    const char *name;        /* copied */
-    const char *title;       /* may be NULL; copied */
+    const char *uri;   /* of a template: a URI template (RFC 6570) with simple variables, {name},
+                          which match no slash; copied */
+    const char *name;  /* copied */
+    const char *title; /* may be NULL; copied */
     const char *description; /* may be NULL; copied */
     const char *mime_type;   /* may be NULL; copied */
     json_t *annotations;     /* audience, priority, lastModified; may be NULL; taken */
     json_t *icons;           /* may be NULL; taken */
-    json_int_t size;         /* bytes; of a resource, -1: not told */
+    json_int_t size;         /* bytes; -1: unknown; of a resource only */
     void *data;              /* invocation->data; borrowed */
     completion_fn complete;  /* of a template's variables; may be NULL */
 
-    /* As a tool's. invocation->arguments has `uri` and, of a template, its variables, decoded. */
+    /* As of a tool. invocation->arguments has `uri` and the decoded variables of a template. */
     enum outcome (*start)(struct invocation *invocation, struct error *err);
     void (*cancel)(struct invocation *invocation);
 };
@@ -40,15 +39,16 @@ int resource_register(struct registry *registry, const struct resource *resource
 int resource_register_template(struct registry *registry, const struct resource *resource,
                                struct error *err);
 
-/* The resource that ENTRY, of REGISTRY_RESOURCES or REGISTRY_TEMPLATES, is. Borrowed. */
+/* The resource of ENTRY, which is of REGISTRY_RESOURCES or REGISTRY_TEMPLATES. Borrowed. */
 const struct resource *resource_of(const struct registry_entry *entry);
 
-/* Makes INVOCATION one of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is none. */
+/* Makes INVOCATION an invocation of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is no
+ * such resource. */
 int resource_prepare(struct invocation *invocation, const struct registry *registry,
                      const char *uri, struct error *err);
 
-/* Appends contents to the result of INVOCATION: TEXT, or BYTES, which are carried as base64.
- * MIME_TYPE may be NULL: the resource's. */
+/* Appends contents to the result of INVOCATION: TEXT, or BYTES, which are sent as base64. If
+ * MIME_TYPE is NULL, that of the resource is sent. */
 void resource_add_text(struct invocation *invocation, const char *uri, const char *mime_type,
                        const char *text, size_t length);
 void resource_add_bytes(struct invocation *invocation, const char *uri, const char *mime_type,

@@ -1,4 +1,4 @@
-/* What the log says of a call that runs Python, beside what it says of every call. */
+/* What the log says about a call that runs Python, in addition to what it says about every call. */
 #pragma once
 
 #include <jansson.h>
@@ -7,9 +7,9 @@ struct invocation;
 struct python_request;
 struct run_setting;
 
-/* The log says what INVOCATION was to run, in SETTING: which code, but not the code. */
+/* Notes what INVOCATION is to run in SETTING: the digest of the code, but not the code. */
 void run_account_begin(struct invocation *invocation, const struct python_request *request,
                        const struct run_setting *setting);
 
-/* The log says how it ended, as STRUCTURED, which is the result. */
+/* Notes how it ended, from STRUCTURED, the result. */
 void run_account_end(struct invocation *invocation, const json_t *structured);

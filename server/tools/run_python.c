@@ -12,9 +12,9 @@
 #include "server/tools/run_result_text.h"
 #include "server/tools/tool.h"
 
-#define TASK_AFTER_SECONDS 2.0 /* what takes longer is a task, if the server decides */
+#define TASK_AFTER_SECONDS 2.0 /* a longer call becomes a task if the server decides */
 
-/* For clients that show what a server does; never code or output. */
+/* For clients that show log messages; never contains code or output. */
 static void run_python_log_end(struct invocation *invocation, const json_t *structured)
 {
     invocation_log(invocation, SEVERITY_DEBUG, NULL,

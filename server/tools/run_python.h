@@ -1,4 +1,4 @@
-/* The tool `run_python`: a Python program in, what it printed out. */
+/* The tool `run_python`: runs a Python program and returns its output. */
 #pragma once
 
 #include "base/error.h"

@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* What is the same everywhere; the limits follow. OpenAI takes at most 1024 characters in all. */
+/* Followed by the limits. OpenAI accepts at most 1024 characters in all. */
 static const char introduction[] =
     "Runs a Python program in a fresh process, as `python script.py`, and returns what it printed, "
     "its exit code and the files it made.\n"
@@ -30,7 +30,7 @@ char *run_python_description(const struct python_settings *settings)
     return memory_format("%s- Limits: %s.", introduction, limits);
 }
 
-/* A schema that is built in, so it can be read. */
+/* Built-in schemas are valid JSON. New reference. */
 static json_t *built_in(const char *name)
 {
     json_t *schema = json_loads(schemas_find(name), 0, NULL);

@@ -51,7 +51,7 @@ static json_t *explain_failure(const struct error *err)
     return json_string_format("%s", text);
 }
 
-/* The sentence for the model when the script cannot tell by itself what went wrong. */
+/* A sentence for the model about a failure that the output of the script does not show. */
 static json_t *run_result_explain(const struct run_report *report,
                                   const struct run_setting *setting)
 {

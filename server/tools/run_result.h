@@ -5,7 +5,8 @@
 
 #include <jansson.h>
 
-/* Where and within what the run was, which its report does not say. Everything is borrowed. */
+/* The environment and time limit of a run, which its report does not contain. Everything is
+ * borrowed. */
 struct run_setting {
     struct environment *environment;
     double timeout;

@@ -10,7 +10,7 @@
 
 enum {
     FILES_SHOWN = 20,
-    TEXT_EXTRA_BYTES = 256 * 1024, /* everything in the text that is not output */
+    TEXT_EXTRA_BYTES = 256 * 1024, /* for the text besides the output */
 };
 
 static size_t string_length(const json_t *structured, const char *key)
@@ -18,7 +18,7 @@ static size_t string_length(const json_t *structured, const char *key)
     return json_string_length(json_object_get(structured, key));
 }
 
-/* The limit of TEXT is known to suffice for what is put into it. */
+/* Cannot fail: the limit of TEXT is large enough. */
 static void result_text_add(struct buffer *text, const char *bytes, size_t length)
 {
     struct error ignored = ERROR_INIT;
@@ -31,7 +31,7 @@ static void result_text_add_string(struct buffer *text, const char *string)
     result_text_add(text, string, strlen(string));
 }
 
-/* A new line, unless TEXT is at the start of one. */
+/* Begins a new line, unless TEXT is at the start of one. */
 static void result_text_end_line(struct buffer *text)
 {
     size_t length = buffer_length(text);
@@ -108,7 +108,7 @@ static const struct hint {
     char *(*say)(const json_t *structured); /* owned by the caller; NULL: it does not apply */
     bool has_own_line;
 } hints[] = {
-    {hint_empty, false}, /* stands where the output would */
+    {hint_empty, false}, /* instead of the output */
     {hint_truncated, true},
 };
 

@@ -94,7 +94,7 @@ static int compile_input(struct tool_entry *entry, struct error *err)
     return tool_headers_read(entry->tool.input_schema, &entry->headers, err);
 }
 
-/* What a tool answers is the tool's own business; that its schema means something is checked. */
+/* Results are not checked against the output schema, but the schema itself is checked. */
 static int check_output(const struct tool_entry *entry, struct error *err)
 {
     struct schema *schema;
@@ -121,7 +121,7 @@ static int tool_check_entry(struct tool_entry *entry, struct error *err)
     return 0;
 }
 
-/* The checked entry of TOOL, or NULL. */
+/* A new, checked entry of TOOL, or NULL. */
 static struct tool_entry *make_entry(const struct tool *tool, struct error *err)
 {
     struct tool_entry *tool_entry = tool_entry_new(tool);
@@ -195,8 +195,8 @@ static bool is_optional(const json_t *schema, const char *key)
            !tool_is_required(schema, key);
 }
 
-/* The arguments without the nulls that stand for "absent", also those inside of objects; these are
- * no deeper than the schema. New reference. */
+/* A copy of ARGUMENTS without nulls that stand for "absent", also inside of objects. The recursion
+ * is no deeper than the schema. New reference. */
 static json_t *drop_nulls(json_t *arguments, const json_t *schema)
 {
     json_t *normalised = json_copy(arguments);

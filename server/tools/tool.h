@@ -5,7 +5,7 @@
  *     struct tool tool = {.name = "add", .description = "...", .input_schema = ..., .start = add};
  *     tool_register_function(registry, &tool, &err);
  *
- * What ADD gets to work with is struct invocation. */
+ * ADD gets a struct invocation. */
 #pragma once
 
 #include "base/error.h"
@@ -17,7 +17,7 @@
 
 struct schema;
 
-/* Whether a call may become a task: something that goes on by itself and is asked after. */
+/* Whether a call may become a task, which goes on without its request and whose state is polled. */
 enum tool_task_support {
     TOOL_TASK_FORBIDDEN,
     TOOL_TASK_OPTIONAL,
@@ -29,50 +29,50 @@ struct tool {
     const char *title;       /* for people; may be NULL; copied */
     const char *description; /* for the model; copied */
     json_t *input_schema;    /* JSON Schema 2020-12, root type object; taken. Properties may have
-                                `x-mcp-header`: HTTP clients repeat them in a header field */
+                                `x-mcp-header`; see tool_headers.h */
     json_t *output_schema;   /* of the structured content; may be NULL; taken */
     json_t *annotations;     /* hints: readOnlyHint, destructiveHint, ...; may be NULL; taken */
     json_t *icons;           /* array of {src, mimeType, sizes}; may be NULL; taken */
     void *data;              /* the tool's own: invocation->data; borrowed */
 
     enum tool_task_support task_support;
-    double task_after; /* seconds that a call is answered directly before it becomes a task, where
-                          the server decides (2026-07-28) */
+    double task_after; /* seconds after which a call becomes a task where the server decides
+                          (2026-07-28) */
 
-    /* Begins INVOCATION, whose arguments fit the input schema; what is an integer there may be a
+    /* Begins INVOCATION, whose arguments fit the input schema. An integer of the schema may be a
      * real here (5.0), so read it with json_number_value. READY: invocation->result is filled in,
-     * or something was asked of the client, and then it is begun again with the answers; PENDING:
-     * invocation_finish or invocation_fail comes later, never from inside start. See outcome.h. */
+     * or it asks the client and is started again with the answers. PENDING: the tool calls
+     * invocation_finish or invocation_fail later, never from inside start. See outcome.h. */
     enum outcome (*start)(struct invocation *invocation, struct error *err);
 
-    /* The caller has lost interest in a pending call: neither must come any more. May be NULL for a
-     * tool that never answers PENDING. */
+    /* A pending INVOCATION is cancelled: the tool must not end it any more. May be NULL for a tool
+     * that never answers PENDING. */
     void (*cancel)(struct invocation *invocation);
 };
 
-/* Adds TOOL; a second one of the same name, a bad name or a schema that cannot be compiled is an
- * error. The JSON is taken in every case. */
+/* Adds TOOL. A name that is registered already, a bad name and a schema that cannot be compiled are
+ * errors. The JSON is taken in every case. */
 int tool_register_function(struct registry *registry, const struct tool *tool, struct error *err);
 
-/* Puts TOOL in the place of the one that has its name. Calls of that one go on. */
+/* Replaces the tool that has the name of TOOL. Its invocations go on. */
 int tool_replace(struct registry *registry, const struct tool *tool, struct error *err);
 
-/* Adds TOOL, or puts it in the place of the one that has its name where a model sees a difference;
- * whoever watches the registry is told then. The JSON is taken in every case. */
+/* Adds TOOL, or replaces the tool that has its name if a model would see a difference; only then
+ * are watchers of the registry told. The JSON is taken in every case. */
 int tool_offer(struct registry *registry, const struct tool *tool, struct error *err);
 
-/* The tool that ENTRY, of REGISTRY_TOOLS, is. Borrowed. */
+/* The tool of ENTRY, which is of REGISTRY_TOOLS. Borrowed. */
 const struct tool *tool_of(const struct registry_entry *entry);
 
 /* The compiled input schema of the tool ENTRY. Borrowed. */
 const struct schema *tool_input_schema(const struct registry_entry *entry);
 
-/* Which arguments of the tool ENTRY are repeated in header fields; see tool_headers.h. Borrowed, or
- * NULL. */
+/* The arguments of the tool ENTRY that are repeated in header fields; see tool_headers.h. Borrowed,
+ * or NULL. */
 const json_t *tool_headers(const struct registry_entry *entry);
 
-/* Makes INVOCATION one of the tool NAME: drops explicit nulls from its arguments and checks them.
- * -1 with ERROR_UNKNOWN_TOOL: no such tool; ERROR_INVALID_ARGUMENTS: they do not fit, and the
- * message names every misfit. invocation_start comes next. */
+/* Makes INVOCATION an invocation of the tool NAME: drops explicit nulls from its arguments and
+ * checks them. -1 with ERROR_UNKNOWN_TOOL: there is no such tool; with ERROR_INVALID_ARGUMENTS: the
+ * arguments do not fit, and the message names every misfit. invocation_start comes next. */
 int tool_prepare(struct invocation *invocation, const struct registry *registry, const char *name,
                  struct error *err);

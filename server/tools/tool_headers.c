@@ -10,10 +10,10 @@
 static const char TOKEN_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                        "0123456789!#$%&'*+-.^_`|~";
 
-/* The schema at one place, and how it is reached. */
+/* A schema inside of the input schema, and the way to it. */
 struct place {
     const json_t *schema;
-    const json_t *path; /* keys from the root; NULL: not by properties alone */
+    const json_t *path; /* keys from the root; NULL: not reached by properties alone */
 };
 
 static bool is_one_of(const char *text, const char *const *texts)
@@ -58,7 +58,7 @@ static int check_annotation(const struct place *place, const json_t *found, stru
 
 static int tool_headers_visit(const struct place *place, json_t *found, struct error *err);
 
-/* KEY stands in the schema at PLACE, with VALUE; its parts are schemas in turn, or hold them. */
+/* Visits the schemas in VALUE, which is the member KEY of the schema at PLACE. */
 static int visit_part(const struct place *place, const char *key, const json_t *value,
                       json_t *found, struct error *err)
 {
@@ -104,7 +104,7 @@ static void tool_headers_note(const struct place *place, json_t *found)
     json_array_append_new(found, entry);
 }
 
-/* What is only data is passed over, however much it looks like a schema. */
+/* Data is skipped, even if it looks like a schema. */
 static int tool_headers_visit(const struct place *place, json_t *found, struct error *err)
 {
     static const char *const DATA[] = {"default", "examples", "const", "enum", KEYWORD, NULL};

@@ -1,13 +1,13 @@
-/* Arguments of a tool that its clients repeat in HTTP header fields, so that what stands between
- * can see them: properties with `x-mcp-header` in the input schema. */
+/* Arguments of a tool that its clients repeat in HTTP header fields, where proxies can see them:
+ * properties with `x-mcp-header` in the input schema. */
 #pragma once
 
 #include "base/error.h"
 
 #include <jansson.h>
 
-/* What is annotated in SCHEMA: an array of [field name without Mcp-Param-, key, key, ...], the keys
- * leading from the arguments to the value. *RET is NULL when nothing is; a new reference. Fails
- * with ERROR_CONFIG when an annotation is not where clients can follow it: they would hide the
+/* Reads the annotations in SCHEMA: *RET is an array of [field name without Mcp-Param-, key, key,
+ * ...], where the keys lead from the arguments to the value; a new reference, or NULL if there are
+ * none. Fails with ERROR_CONFIG if clients could not follow an annotation: they would hide the
  * tool. */
 int tool_headers_read(const json_t *schema, json_t **ret, struct error *err);

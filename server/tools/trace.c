@@ -15,7 +15,7 @@ enum {
     STATE_MEMBERS = 32,
     KEY_LENGTH = 256,
     VALUE_LENGTH = 256,
-    SAMPLED = 1, /* the one flag of version 00: others are not handed on */
+    SAMPLED = 1, /* the only flag of version 00; others are not passed on */
 };
 
 static const char hexadecimal[] = "0123456789abcdef";
@@ -30,7 +30,7 @@ static bool is_id(const char *text, size_t digits)
     return are_digits(text, digits) && strspn(text, "0") < digits;
 }
 
-/* A later version may have more, behind another dash. */
+/* Later versions may append more after another dash. */
 static bool is_length_right(const char *parent, size_t length)
 {
     if (strncmp(parent, "00", 2) == 0)
@@ -113,7 +113,7 @@ static bool is_state(const char *state)
     return false;
 }
 
-/* An id of zeros only is none; that chance does so is not to be expected, but possible. */
+/* An id must not be all zeros, which chance could produce. */
 static char *make_span(void)
 {
     char *digits = random_digits(SPAN_DIGITS);

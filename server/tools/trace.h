@@ -1,5 +1,5 @@
-/* W3C Trace Context, level 1: what a call is part of in the traces of its client. We add a span of
- * our own between the client and what the call does. */
+/* W3C Trace Context, level 1: the trace of the client that a call belongs to. The server adds a
+ * span of its own. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,16 +7,16 @@
 enum {
     TRACE_PARENT_BYTES = 56, /* 55 characters and a NUL */
     TRACE_ID_DIGITS = 32,
-    TRACE_STATE_BYTES = 513, /* as many characters as everybody is to hand on, and a NUL */
+    TRACE_STATE_BYTES = 513, /* the characters that everybody must pass on, and a NUL */
 };
 
 struct trace {
-    char parent[TRACE_PARENT_BYTES]; /* "00-TRACE-SPAN-FLAGS", the span being ours; "": no trace */
+    char parent[TRACE_PARENT_BYTES]; /* "00-TRACE-SPAN-FLAGS" with our span; "": no trace */
     char state[TRACE_STATE_BYTES];   /* "" for none */
 };
 
-/* Begins TRACE as a child of what the texts `traceparent` and `tracestate` say; either may be NULL.
- * False, and no trace, when the first is not valid; a `tracestate` that is not is left out. */
+/* Begins TRACE as a child of `traceparent` PARENT with `tracestate` STATE; either may be NULL.
+ * False, and no trace, if PARENT is not valid; an invalid STATE is left out. */
 bool trace_follow(struct trace *trace, const char *parent, const char *state);
 
 /* Copies the trace id out of `traceparent` PARENT, which is valid. */

@@ -1,12 +1,11 @@
-/* Environment variables that say which trace an invocation is part of (W3C Trace Context), for its
- * script. */
+/* Environment variables that tell the script of an invocation its trace (W3C Trace Context). */
 #pragma once
 
 struct invocation;
 
 struct trace_variables {
-    char *parent;        /* owned, as the other one */
-    char *state;         /* or NULL */
+    char *parent;        /* owned */
+    char *state;         /* owned; or NULL */
     const char *list[3]; /* NULL-terminated */
 };
 

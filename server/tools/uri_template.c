@@ -10,15 +10,15 @@
 static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                       "0123456789_";
 
-/* A variable of a template: where its name is, and what follows. */
+/* A variable of a template and the literal behind it. */
 struct variable {
     const char *name; /* of LENGTH bytes */
     size_t length;
-    const char *literal; /* behind it, up to the next variable */
+    const char *literal; /* up to the next variable */
     size_t literal_length;
 };
 
-/* The first variable at or behind TEXT, of a checked template; false: there is none. */
+/* Finds the first variable at or behind TEXT in a checked template; false: there is none. */
 static bool next_variable(const char *text, struct variable *ret)
 {
     const char *open = strchr(text, '{');
@@ -95,7 +95,7 @@ static int uri_template_hexadecimal(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* The LENGTH bytes of TEXT without percent-encoding. NULL when they are no text then. */
+/* Decodes LENGTH bytes of TEXT. NULL if the result is not text. */
 static json_t *uri_template_decode(const char *text, size_t length)
 {
     AUTO_FREE char *bytes = memory_new(length + 1, 1);
@@ -117,8 +117,8 @@ static json_t *uri_template_decode(const char *text, size_t length)
     return utf8_is_valid(bytes, done) ? json_stringn_nocheck(bytes, done) : NULL;
 }
 
-/* How many bytes of URI are VARIABLE's, 0 for a mismatch. What comes first ends as early as its
- * literal allows: nothing that comes later could match if it did not then. */
+/* The number of bytes of URI that VARIABLE matches; 0: none. A variable ends at the first
+ * occurrence of its literal: if the rest does not match then, it would not match later. */
 static size_t uri_template_measure(const struct variable *variable, const char *uri)
 {
     size_t most = strcspn(uri, "/");
@@ -140,7 +140,7 @@ static size_t uri_template_measure(const struct variable *variable, const char *
     return 0;
 }
 
-/* Adds what VARIABLE has in *URI, and goes behind its literal. */
+/* Adds the value of VARIABLE at *URI, and moves *URI behind its literal. */
 static bool uri_template_take(const struct variable *variable, const char **uri, json_t *values)
 {
     size_t length = uri_template_measure(variable, *uri);

@@ -1,5 +1,5 @@
-/* URI templates (RFC 6570) of level 1: literals and {names}. A variable stands for at least one
- * byte and for no slash; between two of them there is a literal. */
+/* URI templates (RFC 6570) of level 1: literals and {names}. A variable matches one or more bytes
+ * without a slash; two variables are separated by a literal. */
 #pragma once
 
 #include "base/error.h"
@@ -7,11 +7,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Fails with ERROR_CONFIG when TEMPLATE is none of these. */
+/* Fails with ERROR_CONFIG if TEMPLATE is not valid. */
 int uri_template_check(const char *template, struct error *err);
 
-/* The values of the variables of TEMPLATE, which has been checked, in URI, decoded: an object of
- * strings, new reference. NULL when URI is none that the template describes. */
+/* The decoded values of the variables of TEMPLATE, which is checked, in URI: an object of strings,
+ * new reference. NULL if URI does not match. */
 json_t *uri_template_match(const char *template, const char *uri);
 
 /* True when TEMPLATE has a variable called NAME. */
