@@ -762,7 +762,7 @@ def test_without_ensurepip_the_pythons_own_pip_is_used_or_what_to_install_is_tol
 
 @needs_pip
 @needs_namespace
-@pytest.mark.parametrize("size, step", [("1m", "unpacking pip"), ("3m", "creating venv"),
+@pytest.mark.parametrize("size, step", [("1m", "unpacking pip"), ("2300k", "creating venv"),
                                         ("8m", "installing gadget")])
 def test_a_full_disk_is_told_and_nothing_is_left(place, size, step):
     place.wheel("gadget", modules={"gadget.py": "VERSION = '1'\n" + "#" * 20_000_000})
