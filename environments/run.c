@@ -227,9 +227,10 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
 
 static int open_claim(struct run *run)
 {
-    if (directory_claim_open(&run->claim, run->directory, run->code, run->request.code_length,
-                             &run->error) < 0)
+    if (directory_claim_open(&run->claim, run->directory, &run->error) < 0 ||
+        directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
         return -1;
+    directory_claim_note(&run->claim);
     free(run->code);
     run->code = NULL;
     if (run->claim.overlay && !environment_can_overlay(run->request.environment))

@@ -125,12 +125,12 @@ static int open_overlay(struct directory_claim *claim, const char *code, size_t 
 }
 
 /* READY: CODE is script.py. PENDING: it could not be put there, because others are at work. */
-static enum outcome place_alone(struct directory_claim *claim, const char *code, size_t length,
-                                struct error *err)
+static enum outcome place_alone(const struct directory_claim *claim, const char *code,
+                                size_t length, struct error *err)
 {
-    struct working_directory *directory = claim->directory;
+    const struct working_directory *directory = claim->directory;
 
-    if (directory->claims > 0 || working_directory_lock(directory, LOCK_EX) < 0)
+    if (directory->claims > 1 || working_directory_lock(directory, LOCK_EX) < 0)
         return OUTCOME_PENDING;
     if (directory_claim_place(directory, code, length, err) < 0)
         return OUTCOME_FAILED;
@@ -160,23 +160,32 @@ static void relax_lock(const struct working_directory *directory)
 }
 
 int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
-                         const char *code, size_t length, struct error *err)
+                         struct error *err)
 {
     *claim = (struct directory_claim){0};
     if (working_directory_restore(directory, err) < 0)
         return -1;
-    claim->directory = directory;
-    working_directory_touch(directory);
-    if (place_or_overlay(claim, code, length, err) < 0) {
-        relax_lock(directory);
-        *claim = (struct directory_claim){0};
+    if (directory->claims == 0 && lock_shared(directory, err) < 0)
         return -1;
-    }
-    working_directory_ref(directory);
+    working_directory_touch(directory);
+    claim->directory = working_directory_ref(directory);
     directory->claims++;
-    claim->script = memory_format("%s/" SCRIPT_NAME, directory->path);
-    claim->before = directory_listing_new(directory->fd);
     return 0;
+}
+
+int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
+                          struct error *err)
+{
+    if (place_or_overlay(claim, code, length, err) < 0)
+        return -1;
+    claim->script = memory_format("%s/" SCRIPT_NAME, claim->directory->path);
+    return 0;
+}
+
+void directory_claim_note(struct directory_claim *claim)
+{
+    directory_listing_free(claim->before);
+    claim->before = directory_listing_new(claim->directory->fd);
 }
 
 static uint64_t directory_claim_growth_to(const struct directory_claim *claim, uint64_t bytes)

@@ -48,20 +48,27 @@ const char *working_directory_handle(const struct working_directory *directory);
 /* One run's use of a directory, embedded in the run. */
 struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
-    char *script;                        /* path of this call's script.py; owned */
+    char *script;                        /* path of this call's script.py, or NULL; owned */
     char *overlay;                       /* file to lay over it, or NULL; owned */
-    struct directory_listing *before;    /* what was there when the run started; owned */
+    struct directory_listing *before;    /* what was there before, or NULL; owned */
 };
 
 /* True when a new claim would have to wait for another to be released, because the directory is in
  * use and CAN_OVERLAY is false. */
 bool working_directory_is_busy(const struct working_directory *directory, bool can_overlay);
 
-/* Writes CODE as this claim's script and notes what is in the directory. */
+/* Claims DIRECTORY: it is in use, here and for other servers, until the claim is closed. */
 int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
-                         const char *code, size_t length, struct error *err);
+                         struct error *err);
 
-/* Bytes by which the directory has grown since the claim was opened (0 when it shrank). Bounded
+/* Writes CODE as the script of CLAIM: as script.py, or as a file to be laid over it. */
+int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
+                          struct error *err);
+
+/* Notes what is in the directory now; growth and changes are from there on. */
+void directory_claim_note(struct directory_claim *claim);
+
+/* Bytes by which the directory has grown since then (0 when it shrank). Bounded
  * work: counting stops at a fixed number of entries. */
 uint64_t directory_claim_growth(const struct directory_claim *claim);
 

@@ -107,8 +107,10 @@ static void open_claim(struct directory_claim *claim, struct working_directory *
 {
     struct error err = ERROR_INIT;
 
-    if (directory_claim_open(claim, directory, code, strlen(code), &err) < 0)
+    if (directory_claim_open(claim, directory, &err) < 0 ||
+        directory_claim_write(claim, code, strlen(code), &err) < 0)
         fail_msg("%s", err.message);
+    directory_claim_note(claim);
 }
 
 static void assert_script(const struct working_directory *directory, const char *expected)
@@ -460,6 +462,26 @@ static void test_overlays_and_the_root_stay_private_whatever_was_done_to_them(vo
     working_directory_unref(directory);
 }
 
+static void test_a_claim_without_a_script_leaves_the_one_that_is_there(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim first;
+    struct directory_claim second;
+    struct error err = ERROR_INIT;
+
+    open_claim(&first, directory, "first");
+    directory_claim_close(&first);
+    assert_int_equal(directory_claim_open(&second, directory, &err), 0);
+    assert_null(second.script);
+    assert_true(working_directory_is_busy(directory, false));
+    assert_script(directory, "first");
+    directory_claim_close(&second);
+    assert_false(working_directory_is_busy(directory, false));
+    assert_script(directory, "first");
+    working_directory_unref(directory);
+}
+
 static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
 {
     struct place *place = *state;
@@ -468,7 +490,7 @@ static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
     struct error err = ERROR_INIT;
 
     shell(place->scratch, "rm -r state/root; : >state/root"); /* nothing can be made there */
-    assert_int_equal(directory_claim_open(&claim, directory, "", 0, &err), -1);
+    assert_int_equal(directory_claim_open(&claim, directory, &err), -1);
     directory_claim_close(&claim);
     working_directory_unref(directory);
 }
@@ -748,6 +770,7 @@ int main(void)
         TEST(test_a_directory_named_script_py_keeps_what_is_in_it),
         TEST(test_a_directory_that_is_gone_or_closed_is_usable_again),
         TEST(test_overlays_and_the_root_stay_private_whatever_was_done_to_them),
+        TEST(test_a_claim_without_a_script_leaves_the_one_that_is_there),
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
