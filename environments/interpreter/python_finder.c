@@ -1,12 +1,40 @@
 #include "environments/interpreter/python_finder.h"
 
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FOUND_BYTES = 1000 }; /* of what is listed in an error */
+
+static const char *const python_finder_state_names[] = {
+    [PYTHON_FINDER_IDLE] = "idle",
+    [PYTHON_FINDER_TURN] = "turn",
+    [PYTHON_FINDER_ASKING] = "asking",
+};
+
+/* Where a finder may go from each state, as bits. */
+static const unsigned python_finder_next_states[] = {
+    [PYTHON_FINDER_IDLE] = 1 << PYTHON_FINDER_TURN,
+    [PYTHON_FINDER_TURN] =
+        1 << PYTHON_FINDER_TURN | 1 << PYTHON_FINDER_ASKING | 1 << PYTHON_FINDER_IDLE,
+    [PYTHON_FINDER_ASKING] = 1 << PYTHON_FINDER_TURN | 1 << PYTHON_FINDER_IDLE,
+};
+
+static void python_finder_set_state(struct python_finder *finder, enum python_finder_state state)
+{
+    assert(python_finder_next_states[finder->state] & 1U << state);
+    log_debug("finding python %s: %s -> %s", finder->version,
+              python_finder_state_names[finder->state], python_finder_state_names[state]);
+    finder->state = state;
+    if (state == PYTHON_FINDER_TURN)
+        ev_timer_start(finder->loop, &finder->next);
+    else if (ev_is_active(&finder->next))
+        ev_timer_stop(finder->loop, &finder->next);
+}
 
 bool python_version_fits(const char *wanted, const char *actual)
 {
@@ -40,6 +68,7 @@ static void note_other(struct python_finder *finder)
 
 static void python_finder_finish(struct python_finder *finder, const struct error *err)
 {
+    python_finder_set_state(finder, PYTHON_FINDER_IDLE);
     finder->done(finder, err);
 }
 
@@ -53,7 +82,7 @@ static void python_finder_on_answered(struct interpreter *interpreter, const str
     }
     if (!err)
         note_other(finder);
-    ev_timer_start(finder->loop, &finder->next);
+    python_finder_set_state(finder, PYTHON_FINDER_TURN);
 }
 
 /* From the loop, so that no answer comes from inside another's. */
@@ -73,8 +102,10 @@ static void python_finder_on_next(struct ev_loop *loop, ev_timer *timer, int eve
     interpreter_init(&finder->interpreter, loop, finder->host,
                      finder->places.paths[finder->position++]);
     finder->interpreter.done = python_finder_on_answered;
-    if (interpreter_resolve(&finder->interpreter, &err) == OUTCOME_FAILED)
-        ev_timer_start(loop, timer); /* it went away; the next one */
+    if (interpreter_resolve(&finder->interpreter, &err) == OUTCOME_PENDING)
+        python_finder_set_state(finder, PYTHON_FINDER_ASKING);
+    else
+        python_finder_set_state(finder, PYTHON_FINDER_TURN); /* it went away; the next one */
 }
 
 void python_finder_init(struct python_finder *finder, struct ev_loop *loop,
@@ -90,8 +121,8 @@ void python_finder_init(struct python_finder *finder, struct ev_loop *loop,
 
 void python_finder_cancel(struct python_finder *finder)
 {
-    if (ev_is_active(&finder->next))
-        ev_timer_stop(finder->loop, &finder->next);
+    if (finder->state != PYTHON_FINDER_IDLE)
+        python_finder_set_state(finder, PYTHON_FINDER_IDLE);
     interpreter_deinit(&finder->interpreter);
 }
 
@@ -112,5 +143,5 @@ void python_finder_start(struct python_finder *finder)
     free(finder->found);
     finder->found = memory_copy_string("");
     finder->position = 0;
-    ev_timer_start(finder->loop, &finder->next);
+    python_finder_set_state(finder, PYTHON_FINDER_TURN);
 }

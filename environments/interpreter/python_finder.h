@@ -10,6 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum python_finder_state {
+    PYTHON_FINDER_IDLE,   /* not begun, found or given up */
+    PYTHON_FINDER_TURN,   /* waits for its turn of the loop, to ask the next one */
+    PYTHON_FINDER_ASKING, /* waits for the answer of one */
+};
+
 struct python_finder {
     /* Inputs. */
     struct ev_loop *loop;      /* borrowed */
@@ -21,6 +27,7 @@ struct python_finder {
     struct interpreter interpreter;
 
     /* Private. */
+    enum python_finder_state state;
     struct python_places places;
     size_t position; /* of the place that is being asked */
     char *found;     /* owned; "3.12.1 (/usr/bin/python3)" and so on: what it was not */

@@ -2,10 +2,12 @@
 
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,29 @@
 
 enum { NAME_DIGITS = 16 };
 
+static const char *const venv_sweep_state_names[] = {
+    [VENV_SWEEP_OFF] = "off",
+    [VENV_SWEEP_WAITING] = "waiting",
+    [VENV_SWEEP_LOOKING] = "looking",
+    [VENV_SWEEP_REMOVING] = "removing",
+};
+
+/* Where a sweep may go from each state, as bits. */
+static const unsigned venv_sweep_next_states[] = {
+    [VENV_SWEEP_OFF] = 1 << VENV_SWEEP_WAITING,
+    [VENV_SWEEP_WAITING] = 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF,
+    [VENV_SWEEP_LOOKING] = 1 << VENV_SWEEP_REMOVING | 1 << VENV_SWEEP_OFF,
+    [VENV_SWEEP_REMOVING] = 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF,
+};
+
+static void venv_sweep_set_state(struct venv_sweep *sweep, enum venv_sweep_state state)
+{
+    assert(venv_sweep_next_states[sweep->state] & 1U << state);
+    log_debug("sweep of %s: %s -> %s", sweep->folder, venv_sweep_state_names[sweep->state],
+              venv_sweep_state_names[state]);
+    sweep->state = state;
+}
+
 static void venv_sweep_schedule(struct venv_sweep *sweep, double seconds)
 {
     ev_timer_set(&sweep->timer, seconds, 0.);
@@ -33,8 +58,12 @@ static void venv_sweep_schedule(struct venv_sweep *sweep, double seconds)
 /* Whoever uses it has it locked. */
 static void venv_sweep_begin_removal(struct venv_sweep *sweep, const char *path)
 {
-    if (tree_removal_open(&sweep->removal, path) && flock(sweep->removal.fd, LOCK_EX | LOCK_NB) < 0)
+    if (!tree_removal_open(&sweep->removal, path))
+        return;
+    if (flock(sweep->removal.fd, LOCK_EX | LOCK_NB) < 0)
         tree_removal_close(&sweep->removal);
+    else
+        venv_sweep_set_state(sweep, VENV_SWEEP_REMOVING);
 }
 
 static bool venv_sweep_is_expired(const char *venv)
@@ -73,19 +102,39 @@ static void venv_sweep_consider(struct venv_sweep *sweep, const char *name)
 }
 
 /* False when all has been looked at. */
-static bool take_turn(struct venv_sweep *sweep)
+static bool venv_sweep_look(struct venv_sweep *sweep)
 {
-    const struct dirent *entry;
+    const struct dirent *entry = sweep->entries ? readdir(sweep->entries) : NULL;
 
-    if (sweep->removal.path && tree_removal_step(&sweep->removal))
-        return true;
-    tree_removal_close(&sweep->removal);
-    if (!sweep->entries)
-        sweep->entries = opendir(sweep->folder);
-    entry = sweep->entries ? readdir(sweep->entries) : NULL;
     if (entry)
         venv_sweep_consider(sweep, entry->d_name);
     return entry != NULL;
+}
+
+static void venv_sweep_remove_some(struct venv_sweep *sweep)
+{
+    if (tree_removal_step(&sweep->removal))
+        return;
+    tree_removal_close(&sweep->removal);
+    venv_sweep_set_state(sweep, VENV_SWEEP_LOOKING);
+}
+
+/* False when the sweep is done. */
+static bool venv_sweep_take_turn(struct venv_sweep *sweep)
+{
+    switch (sweep->state) {
+    case VENV_SWEEP_WAITING:
+        sweep->entries = opendir(sweep->folder);
+        venv_sweep_set_state(sweep, VENV_SWEEP_LOOKING);
+        return true;
+    case VENV_SWEEP_LOOKING:
+        return venv_sweep_look(sweep);
+    case VENV_SWEEP_REMOVING:
+        venv_sweep_remove_some(sweep);
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void venv_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
@@ -94,7 +143,7 @@ static void venv_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int event
 
     (void)events;
     ev_ref(loop); /* the timer has stopped */
-    if (take_turn(sweep))
+    if (venv_sweep_take_turn(sweep))
         venv_sweep_schedule(sweep, TURN_SECONDS);
     else
         venv_sweep_stop(sweep);
@@ -104,13 +153,15 @@ void venv_sweep_start(struct venv_sweep *sweep, struct ev_loop *loop, const char
 {
     *sweep = (struct venv_sweep){.loop = loop, .folder = memory_format("%s/venvs", state)};
     ev_timer_init(&sweep->timer, venv_sweep_on_timer, 0., 0.);
+    venv_sweep_set_state(sweep, VENV_SWEEP_WAITING);
     venv_sweep_schedule(sweep, FIRST_SECONDS);
 }
 
 void venv_sweep_stop(struct venv_sweep *sweep)
 {
-    if (!sweep->loop)
+    if (sweep->state == VENV_SWEEP_OFF)
         return;
+    venv_sweep_set_state(sweep, VENV_SWEEP_OFF);
     if (ev_is_active(&sweep->timer)) {
         ev_ref(sweep->loop);
         ev_timer_stop(sweep->loop, &sweep->timer);

@@ -10,10 +10,18 @@
 
 #define VENV_KEPT_SECONDS (30 * 86400.0) /* after its last use */
 
+enum venv_sweep_state {
+    VENV_SWEEP_OFF,      /* before it, and when it is done */
+    VENV_SWEEP_WAITING,  /* until the server has started */
+    VENV_SWEEP_LOOKING,  /* at one entry of the folder in each turn */
+    VENV_SWEEP_REMOVING, /* the tree that was found */
+};
+
 struct venv_sweep {
-    struct ev_loop *loop; /* borrowed; NULL: not started */
+    enum venv_sweep_state state;
+    struct ev_loop *loop; /* borrowed */
     char *folder;         /* owned: STATE/venvs */
-    DIR *entries;         /* owned; not before the first turn */
+    DIR *entries;         /* owned; from the first turn on, if there is such a folder */
     struct tree_removal removal;
     ev_timer timer; /* holds no loop */
 };

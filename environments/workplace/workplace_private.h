@@ -31,7 +31,14 @@ enum {
 #define TRASH_NAME       "trash"
 
 /* Looking for what has to go, and removing it; a few steps per turn of the loop. */
+enum sweep_state {
+    SWEEP_WAITING,  /* for the next hour */
+    SWEEP_LOOKING,  /* through the root */
+    SWEEP_REMOVING, /* what is in the trash */
+};
+
 struct sweep {
+    enum sweep_state state;
     ev_timer timer; /* hourly, or soon while there is work; never holds the loop */
     DIR *root;      /* owned; while the root is looked through */
     DIR *principal; /* owned; the folder in it that is at hand, or NULL */

@@ -1,9 +1,11 @@
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "environments/workplace/workplace_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -23,6 +25,28 @@ enum {
 #define REMOVAL_SECONDS              30.0 /* then the rest waits for the next hour */
 #define WORKPLACE_SWEEP_STOP_SECONDS 0.2  /* what the end of the server may take */
 #define TOLERATED_SECONDS            60.0 /* what a directory's time may be ahead of now */
+
+static const char *const workplace_sweep_state_names[] = {
+    [SWEEP_WAITING] = "waiting",
+    [SWEEP_LOOKING] = "looking",
+    [SWEEP_REMOVING] = "removing",
+};
+
+/* Where a sweep may go from each state, as bits. The end of the server goes straight to removing.
+ */
+static const unsigned workplace_sweep_next_states[] = {
+    [SWEEP_WAITING] = 1 << SWEEP_LOOKING | 1 << SWEEP_REMOVING,
+    [SWEEP_LOOKING] = 1 << SWEEP_REMOVING | 1 << SWEEP_WAITING,
+    [SWEEP_REMOVING] = 1 << SWEEP_WAITING,
+};
+
+static void workplace_sweep_set_state(struct sweep *sweep, enum sweep_state state)
+{
+    assert(workplace_sweep_next_states[sweep->state] & 1U << state);
+    log_debug("workplace sweep: %s -> %s", workplace_sweep_state_names[sweep->state],
+              workplace_sweep_state_names[state]);
+    sweep->state = state;
+}
 
 static void workplace_sweep_schedule(struct workplace *workplace, double seconds)
 {
@@ -109,13 +133,15 @@ static void look_into_principal(struct workplace *workplace)
         consider_directory(workplace, dirfd(sweep->principal), entry->d_name);
 }
 
+/* Goes on to remove what is in the trash, unless another server is doing that. */
 static void workplace_sweep_begin_removal(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
     AUTO_CLOSE int trash = open_trash(workplace);
 
     if (trash < 0 || flock(trash, LOCK_EX | LOCK_NB) < 0)
-        return; /* another server is at it */
+        return;
+    workplace_sweep_set_state(sweep, SWEEP_REMOVING);
     sweep->trash = STEAL_FD(trash);
     sweep->removal_ends = ev_now(workplace->loop) + REMOVAL_SECONDS;
     directory_removal_init(&sweep->removal, sweep->trash);
@@ -123,11 +149,10 @@ static void workplace_sweep_begin_removal(struct workplace *workplace)
 
 static void end_removal(struct sweep *sweep)
 {
-    if (sweep->trash < 0)
-        return;
     directory_removal_deinit(&sweep->removal);
     close(sweep->trash);
     sweep->trash = -1;
+    workplace_sweep_set_state(sweep, SWEEP_WAITING);
 }
 
 static void end_look(struct workplace *workplace)
@@ -135,6 +160,8 @@ static void end_look(struct workplace *workplace)
     closedir(workplace->sweep.root);
     workplace->sweep.root = NULL;
     workplace_sweep_begin_removal(workplace);
+    if (workplace->sweep.state == SWEEP_LOOKING)
+        workplace_sweep_set_state(&workplace->sweep, SWEEP_WAITING);
 }
 
 static void look_into_root(struct workplace *workplace)
@@ -154,11 +181,20 @@ static void look_into_root(struct workplace *workplace)
     }
 }
 
+static void workplace_sweep_begin_look(struct workplace *workplace)
+{
+    struct sweep *sweep = &workplace->sweep;
+
+    sweep->root = workplace_sweep_open_stream(workplace->root_fd, ".");
+    if (sweep->root)
+        workplace_sweep_set_state(sweep, SWEEP_LOOKING);
+}
+
 static void workplace_sweep_look(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
 
-    for (int i = 0; i < STEP_ENTRIES && sweep->root; i++) {
+    for (int i = 0; i < STEP_ENTRIES && sweep->state == SWEEP_LOOKING; i++) {
         if (sweep->principal)
             look_into_principal(workplace);
         else
@@ -183,14 +219,19 @@ static void workplace_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int 
 
     (void)loop;
     (void)events;
-    if (sweep->trash >= 0)
-        workplace_sweep_remove_some(workplace);
-    else if (sweep->root)
+    switch (sweep->state) {
+    case SWEEP_WAITING:
+        workplace_sweep_begin_look(workplace);
+        break;
+    case SWEEP_LOOKING:
         workplace_sweep_look(workplace);
-    else
-        sweep->root = workplace_sweep_open_stream(workplace->root_fd, ".");
+        break;
+    case SWEEP_REMOVING:
+        workplace_sweep_remove_some(workplace);
+        break;
+    }
     workplace_sweep_schedule(workplace,
-                             sweep->root || sweep->trash >= 0 ? STEP_SECONDS : HOUR_SECONDS);
+                             sweep->state == SWEEP_WAITING ? HOUR_SECONDS : STEP_SECONDS);
 }
 
 void sweep_init(struct workplace *workplace)
@@ -234,9 +275,9 @@ void sweep_stop(struct workplace *workplace)
 
     stop_timer(workplace);
     close_streams(sweep);
-    if (workplace->root_fd >= 0 && sweep->trash < 0)
+    if (workplace->root_fd >= 0 && sweep->state != SWEEP_REMOVING)
         workplace_sweep_begin_removal(workplace);
-    while (sweep->trash >= 0)
+    while (sweep->state == SWEEP_REMOVING)
         if (!directory_removal_step(&sweep->removal, STEP_OPERATIONS) || ev_time() >= end)
             end_removal(sweep);
 }
