@@ -252,15 +252,12 @@ struct environment *service_find_environment(const struct service *service, cons
                                              struct error *err)
 {
     struct environment *environment = catalog_find(service->catalog, name);
-    AUTO_JSON json_t *names = catalog_names(service->catalog);
     struct spelling spelling = SPELLING_INIT(name);
-    const json_t *other;
-    size_t i;
 
     if (environment)
         return environment;
-    json_array_foreach (names, i, other)
-        spelling_try(&spelling, json_string_value(other));
+    for (size_t i = 0; i < catalog_count(service->catalog); i++)
+        spelling_try(&spelling, catalog_at(service->catalog, i)->name);
     if (spelling.nearest)
         error_set(err, ERROR_USAGE, "there is no environment \"%s\", did you mean \"%s\"?", name,
                   spelling.nearest);

@@ -87,6 +87,16 @@ struct environment *catalog_find(const struct catalog *catalog, const char *name
     return NULL;
 }
 
+size_t catalog_count(const struct catalog *catalog)
+{
+    return catalog->count;
+}
+
+struct environment *catalog_at(const struct catalog *catalog, size_t index)
+{
+    return catalog->environments[index];
+}
+
 json_t *catalog_names(const struct catalog *catalog)
 {
     json_t *names = json_array();

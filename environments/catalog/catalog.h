@@ -50,7 +50,11 @@ void catalog_replace(struct catalog *catalog, struct catalog *next);
 /* Borrowed, or NULL. */
 struct environment *catalog_find(const struct catalog *catalog, const char *name);
 
-/* The names in the order they were added, as an array of strings. New reference. */
+/* The environments in the order they were added, by index. Borrowed. */
+size_t catalog_count(const struct catalog *catalog);
+struct environment *catalog_at(const struct catalog *catalog, size_t index);
+
+/* Their names, as an array of strings. New reference. */
 json_t *catalog_names(const struct catalog *catalog);
 
 /* The environment for DEFINITION, an object that came in a call: the same one for the same

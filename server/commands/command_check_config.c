@@ -37,13 +37,13 @@ static void command_check_config_on_prepared(struct environment_waiter *waiter,
     ev_break(check->loop, EVBREAK_ONE);
 }
 
-static void check_environment(struct service *service, struct config *config, const char *name)
+static void check_environment(struct service *service, struct config *config,
+                              struct environment *environment)
 {
     struct check check = {.waiter.prepared = command_check_config_on_prepared,
                           .loop = service->loop,
                           .err.rest = &check.rest};
     AUTO_FREE char *text = NULL;
-    struct environment *environment = catalog_find(service->catalog, name);
 
     list_init(&check.waiter.link);
     check.outcome = environment_prepare(environment, &check.waiter, &check.err);
@@ -52,23 +52,16 @@ static void check_environment(struct service *service, struct config *config, co
     if (check.outcome != OUTCOME_FAILED)
         return;
     text = error_text(&check.err);
-    config_complain(config, text, "/environments/%s/executable", name);
-}
-
-static bool is_checkable(const struct environment *environment)
-{
-    return environment->ops->kind->is_checkable;
+    config_complain(config, text, "/environments/%s/executable", environment->name);
 }
 
 static void command_check_config_check_environments(struct service *service, struct config *config)
 {
-    AUTO_JSON json_t *names = catalog_names(service->catalog);
-    const json_t *name;
-    size_t i;
+    for (size_t i = 0; i < catalog_count(service->catalog); i++) {
+        struct environment *environment = catalog_at(service->catalog, i);
 
-    json_array_foreach (names, i, name) {
-        if (is_checkable(catalog_find(service->catalog, json_string_value(name))))
-            check_environment(service, config, json_string_value(name));
+        if (environment->ops->kind->is_checkable)
+            check_environment(service, config, environment);
     }
 }
 

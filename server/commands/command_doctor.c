@@ -151,14 +151,11 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
 
 static void print_environments(struct doctor *doctor)
 {
-    AUTO_JSON json_t *names = catalog_names(doctor->service.catalog);
-    const json_t *name;
-    size_t i;
+    const struct catalog *catalog = doctor->service.catalog;
 
     printf("environments\n");
-    json_array_foreach (names, i, name) {
-        struct environment *environment =
-            catalog_find(doctor->service.catalog, json_string_value(name));
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
+        struct environment *environment = catalog_at(catalog, i);
         struct error err = ERROR_INIT;
         AUTO_JSON json_t *result = NULL;
 
@@ -203,14 +200,11 @@ static void print_limits(const struct doctor *doctor)
 /* Whether a person is asked before a call's script runs. */
 static void print_approval(const struct doctor *doctor)
 {
-    AUTO_JSON json_t *names = catalog_names(doctor->service.catalog);
-    const json_t *name;
-    size_t i;
+    const struct catalog *catalog = doctor->service.catalog;
 
     printf("approval\n");
-    json_array_foreach (names, i, name) {
-        const struct environment *environment =
-            catalog_find(doctor->service.catalog, json_string_value(name));
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
+        const struct environment *environment = catalog_at(catalog, i);
 
         command_print_line("", environment->name,
                            approval_policy_name(environment->settings.approval));

@@ -198,35 +198,38 @@ static bool command_prepare_has_name(const struct preparing *preparing,
     return false;
 }
 
+static void command_prepare_add(struct preparing *preparing, struct environment *environment)
+{
+    if (!command_prepare_has_name(preparing, environment))
+        preparing->preparations[preparing->count++] = (struct command_preparation){
+            .preparing = preparing, .environment = environment, .outcome = OUTCOME_PENDING};
+}
+
 static int command_prepare_choose(struct preparing *preparing, const char *name, struct error *err)
 {
     struct environment *environment = service_find_environment(&preparing->service, name, err);
 
     if (!environment)
         return -1;
-    if (!command_prepare_has_name(preparing, environment))
-        preparing->preparations[preparing->count++] = (struct command_preparation){
-            .preparing = preparing, .environment = environment, .outcome = OUTCOME_PENDING};
+    command_prepare_add(preparing, environment);
     return 0;
 }
 
 /* The environments that are named, or all. */
 static int choose_all(struct preparing *preparing, struct error *err)
 {
-    AUTO_JSON json_t *every = catalog_names(preparing->service.catalog);
+    const struct catalog *catalog = preparing->service.catalog;
     char **names = preparing->options->names;
-    const json_t *name;
     size_t i;
 
-    preparing->preparations = memory_new(json_array_size(every), sizeof *preparing->preparations);
+    preparing->preparations = memory_new(catalog_count(catalog), sizeof *preparing->preparations);
     for (i = 0; names[i]; i++)
         if (command_prepare_choose(preparing, names[i], err) < 0)
             return -1;
     if (i > 0)
         return 0;
-    json_array_foreach (every, i, name)
-        if (command_prepare_choose(preparing, json_string_value(name), err) < 0)
-            return -1;
+    for (i = 0; i < catalog_count(catalog); i++)
+        command_prepare_add(preparing, catalog_at(catalog, i));
     return 0;
 }
 

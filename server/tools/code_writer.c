@@ -83,15 +83,12 @@ static void append_one(char **text, const struct environment *environment)
 
 static void append_all(char **text, const struct python_settings *settings)
 {
-    AUTO_JSON json_t *names = catalog_names(settings->catalog);
     AUTO_FREE char *heading = memory_format(
         "\nWhere it can run (`environment`; without it: \"%s\"):\n", settings->default_environment);
-    const json_t *name;
-    size_t i;
 
     code_writer_append(text, heading);
-    json_array_foreach (names, i, name)
-        append_environment(text, catalog_find(settings->catalog, json_string_value(name)));
+    for (size_t i = 0; i < catalog_count(settings->catalog); i++)
+        append_environment(text, catalog_at(settings->catalog, i));
     if (settings->rules)
         code_writer_append(
             text, "- or one that the call defines (`environment_definition`), with packages that "
@@ -105,12 +102,8 @@ static bool code_writer_asks(const struct environment *environment)
 
 static bool any_asks(const struct catalog *catalog)
 {
-    AUTO_JSON json_t *names = catalog_names(catalog);
-    const json_t *name;
-    size_t i;
-
-    json_array_foreach (names, i, name)
-        if (code_writer_asks(catalog_find(catalog, json_string_value(name))))
+    for (size_t i = 0; i < catalog_count(catalog); i++)
+        if (code_writer_asks(catalog_at(catalog, i)))
             return true;
     return false;
 }

@@ -11,16 +11,12 @@
 
 /* The description of `environment`: each environment with its limits. New reference. */
 static json_t *python_arguments_describe_environments(const struct catalog *catalog,
-                                                      const json_t *names,
                                                       const char *default_environment)
 {
     AUTO_FREE char *text = memory_format("Where to run it. Default: %s.", default_environment);
-    const json_t *name;
-    size_t i;
 
-    json_array_foreach (names, i, name) {
-        const struct environment *environment = catalog_find(catalog, json_string_value(name));
-        AUTO_FREE char *line = environment_text(environment);
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
+        AUTO_FREE char *line = environment_text(catalog_at(catalog, i));
         AUTO_FREE char *longer = memory_format("%s\n- %s.", text, line);
 
         free(text);
@@ -29,15 +25,13 @@ static json_t *python_arguments_describe_environments(const struct catalog *cata
     return json_string_format("%s", text);
 }
 
-static double python_arguments_longest_timeout(const struct catalog *catalog, const json_t *names,
+static double python_arguments_longest_timeout(const struct catalog *catalog,
                                                const struct caller_rules *rules)
 {
     double longest = rules ? caller_rules_settings(rules)->max_timeout : 0;
-    const json_t *name;
-    size_t i;
 
-    json_array_foreach (names, i, name) {
-        const struct environment *environment = catalog_find(catalog, json_string_value(name));
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
+        const struct environment *environment = catalog_at(catalog, i);
 
         if (environment->settings.max_timeout > longest)
             longest = environment->settings.max_timeout;
@@ -56,12 +50,10 @@ static json_t *python_arguments_number(double value)
 static void python_arguments_describe_environment(json_t *property,
                                                   const struct python_settings *settings)
 {
-    json_t *names = catalog_names(settings->catalog);
-
-    json_object_set_new(property, "description",
-                        python_arguments_describe_environments(settings->catalog, names,
-                                                               settings->default_environment));
-    json_object_set_new(property, "enum", names);
+    json_object_set_new(
+        property, "description",
+        python_arguments_describe_environments(settings->catalog, settings->default_environment));
+    json_object_set_new(property, "enum", catalog_names(settings->catalog));
 }
 
 static void python_arguments_describe_timeout(json_t *property,
@@ -69,8 +61,7 @@ static void python_arguments_describe_timeout(json_t *property,
 {
     const struct environment *fallback =
         catalog_find(settings->catalog, settings->default_environment);
-    AUTO_JSON json_t *names = catalog_names(settings->catalog);
-    double longest = python_arguments_longest_timeout(settings->catalog, names, settings->rules);
+    double longest = python_arguments_longest_timeout(settings->catalog, settings->rules);
 
     json_object_set_new(property, "maximum", python_arguments_number(longest));
     json_object_set_new(property, "description",
