@@ -1,5 +1,5 @@
-/* Whether a person has to agree before a script runs. The environments only know it; whoever takes
- * calls does the asking. */
+/* Whether a person has to agree before a script runs. Environments only store the policy; the tools
+ * ask. */
 #pragma once
 
 enum approval_policy {
@@ -11,5 +11,5 @@ enum approval_policy {
 /* The word of the configuration. */
 const char *approval_policy_name(enum approval_policy policy);
 
-/* The policy of that NAME; OTHERWISE where NAME is NULL or none. */
+/* The policy called NAME. OTHERWISE if NAME is NULL or unknown. */
 enum approval_policy approval_policy_find(const char *name, enum approval_policy otherwise);

@@ -129,7 +129,7 @@ static void environment_set_state(struct environment *environment, enum environm
         environment_stop_deadline(environment);
 }
 
-/* Says which environment, and in which step. */
+/* Adds the environment and the step to the message. */
 static int environment_blame(const struct environment *environment, struct error *err)
 {
     const char *step = environment->step.text;
@@ -193,12 +193,12 @@ void environment_forget_waiter(struct environment_waiter *waiter)
     if (!environment || environment->state != ENVIRONMENT_PREPARING ||
         !list_is_empty(&environment->waiters))
         return;
-    log_info("preparing %s was given up: nobody waits for it any more", environment->name);
+    log_info("preparing %s was cancelled: no call waits for it any more", environment->name);
     environment_set_state(environment, ENVIRONMENT_AT_REST);
     environment->ops->cancel(environment);
 }
 
-/* What waits now is told; whoever starts to wait while it is told waits for the next preparation.
+/* Tells those who wait now. Those who begin to wait meanwhile wait for the next preparation.
  */
 static void environment_tell_waiters(struct environment *environment, const struct error *err)
 {
@@ -245,7 +245,7 @@ static void environment_on_deadline(struct ev_loop *loop, ev_timer *timer, int e
     (void)events;
     environment->ops->cancel(environment);
     error_set(&err, ERROR_TIMEOUT,
-              "not done after %g seconds, which is all that preparing may take",
+              "not done after %g seconds, which is the limit (prepare_timeout)",
               environment->settings.prepare_timeout);
     environment_end_preparation(environment, &err);
 }

@@ -1,8 +1,9 @@
 /* An environment: a place where Python runs, by name.
  *
- * Two steps. Preparation makes it usable (finds the interpreter, creates the venv, pulls the image,
- * installs packages): slow, done once, shared by the calls that wait for it, given up when the last
- * of them has gone, tried again by the next call after a failure. A start then executes one script.
+ * Preparation makes it usable: it finds the interpreter, creates the venv, pulls the image,
+ * installs packages. It is slow and done once. All calls that need it wait for the same
+ * preparation, which is cancelled when the last of them has gone; after a failure the next call
+ * tries again. A start then executes one script.
  */
 #pragma once
 
@@ -28,24 +29,24 @@ struct environment_settings {
     double timeout;                /* seconds, for a call that names none */
     double max_timeout;            /* seconds, the most a call may ask for */
     double prepare_timeout;        /* seconds a preparation may take; 0: as long as it wants */
-    bool eager;                    /* prepared when the server starts, not when a call needs it */
-    enum approval_policy approval; /* asked for before a call's script is prepared for and run */
+    bool eager;                    /* prepared when the server starts, not on the first call */
+    enum approval_policy approval; /* when a person has to agree to a call */
     struct process_limits limits;
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
-    char **paths;     /* likewise: the real paths that a call has named, which are used only while
-                         nobody has put a link in their way; or NULL */
+    char **paths; /* likewise: the real paths that a call has named, or NULL; a run fails if one of
+                     them has become a link */
 };
 
 /* What an environment is made from; passed to the constructor of its kind. */
 struct environment_recipe {
     const char *name;
-    const json_t *definition; /* has passed its schema; borrowed until the constructor returns */
+    const json_t *definition; /* valid by its schema; borrowed until the constructor returns */
     struct environment_settings settings;
-    struct ev_loop *loop;      /* borrowed, as all below; NULL in a catalog only looked at */
-    struct process_host *host; /* runs what preparing needs */
-    const char *state;         /* an absolute path: where things are that outlive the server */
+    struct ev_loop *loop;      /* borrowed, as all below; NULL in a catalog that runs nothing */
+    struct process_host *host; /* runs the programs of a preparation */
+    const char *state;         /* an absolute path: the state directory */
     const struct instance *instance;
     const char *container_init; /* an absolute path: the first program of a container */
 };
@@ -61,8 +62,8 @@ struct environment_waiter {
     struct list link;
     struct environment *environment; /* borrowed; while it waits */
 
-    /* A step has begun or moved on; whoever comes in the middle of one is told it at once, from
-     * inside environment_prepare. May be NULL. */
+    /* A step has begun or moved on. A waiter that comes in the middle of a step is told at once,
+     * from inside environment_prepare. May be NULL. */
     void (*progress)(struct environment_waiter *waiter, const struct preparation_step *step);
     void (*prepared)(struct environment_waiter *waiter, const struct error *err);
 };
@@ -87,17 +88,17 @@ struct environment_kind {
 struct environment_ops {
     const struct environment_kind *kind;
 
-    /* The server has started: looks for what an earlier one has left behind. May be NULL. */
+    /* The server has started: removes what an earlier one has left behind. May be NULL. */
     void (*begin)(struct environment *environment);
 
     /* True when scripts can be started now. */
     bool (*is_prepared)(const struct environment *environment);
 
-    /* Begins to prepare ENVIRONMENT, which is not prepared. It says what it does by
-     * environment_step(), and ends a PENDING preparation by environment_end_preparation(). */
+    /* Begins to prepare ENVIRONMENT, which is not prepared. The preparation reports its steps by
+     * environment_step(); if it is PENDING, it ends by environment_end_preparation(). */
     enum outcome (*prepare)(struct environment *environment, struct error *err);
 
-    /* Gives up the preparation that is under way, with all that it has started. */
+    /* Cancels the preparation and everything that it has started. */
     void (*cancel)(struct environment *environment);
 
     /* See environment_start. */
@@ -105,8 +106,8 @@ struct environment_ops {
                                const struct execution_request *request,
                                struct execution_listener *listener, struct error *err);
 
-    /* Whether the script of an execution can be laid over another's; else the runs in one working
-     * directory take turns. */
+    /* True when runs can use one working directory at the same time, each with its own script.py.
+     * Otherwise they take turns. */
     bool (*can_overlay)(const struct environment *environment);
 
     /* The path of the Python and its version, for people. Borrowed; NULL while they are not known.
@@ -118,19 +119,19 @@ struct environment_ops {
      * in its end. */
     struct process_receipt (*expected_receipt)(const struct environment *environment);
 
-    /* What runs scripts, what they may reach, and what is installed for them, for a person who has
-     * to judge: "Network: none". An array of strings, each one line. New reference. */
+    /* Describes the Python, what scripts may access and which packages there are, for a person who
+     * has to approve: "Network: none". An array of strings, each one line. New reference. */
     json_t *(*reach)(const struct environment *environment);
 
-    /* Gives up what is kept between runs; nothing is executed any more. `is_idle` is true when that
-     * is done. Both may be NULL. */
+    /* Releases what is kept between runs; there are no more runs. `is_idle` is true when that is
+     * done. Both may be NULL. */
     void (*stop)(struct environment *environment);
     bool (*is_idle)(const struct environment *environment);
 
     void (*free)(struct environment *environment);
 };
 
-/* Of an environment that is not being prepared, its kind says whether it is prepared. */
+/* While an environment is at rest, its kind knows whether it is prepared. */
 enum environment_state {
     ENVIRONMENT_AT_REST,
     ENVIRONMENT_PREPARING,
@@ -147,31 +148,31 @@ struct environment {
 
     struct list waiters; /* of struct environment_waiter: borrowed */
     enum environment_state state;
-    struct preparation_step step;    /* of the preparation under way or, failed, the last one */
-    ev_timer deadline;               /* of the preparation */
-    struct environment_waiter eager; /* the server itself, when it does not wait for a call */
+    struct preparation_step step; /* of the current preparation, or of the last one that failed */
+    ev_timer deadline;            /* of the preparation */
+    struct environment_waiter eager; /* waits if the environment is eager */
 };
 
 /* The kind-independent half; for implementations. The settings are moved out of RECIPE. */
 void environment_init(struct environment *environment, const struct environment_ops *ops,
                       struct environment_recipe *recipe);
 
-/* Nobody may be waiting but the server itself. */
+/* No run may be waiting. */
 void environment_deinit(struct environment *environment);
 
-/* True when both say the same, leaving aside what they own: that is read from a definition. */
+/* Compares everything but the variables and paths, which come from the definition. */
 bool environment_settings_are_equal(const struct environment_settings *a,
                                     const struct environment_settings *b);
 
-/* The same for every environment that is made from a DEFINITION and SETTINGS that say the same, in
- * the sense of environment_settings_are_equal. */
+/* A digest of DEFINITION and SETTINGS. Equal definitions with settings that are equal in the sense
+ * of environment_settings_are_equal have the same one. */
 void environment_digest(const json_t *definition, const struct environment_settings *settings,
                         char ret_text[DIGEST_TEXT_BYTES]);
 
 /* Frees what SETTINGS own. */
 void environment_settings_deinit(struct environment_settings *settings);
 
-/* A run has ENVIRONMENT, which stays until it is released. */
+/* A run uses ENVIRONMENT, which is not freed until the run releases it. */
 void environment_hold(struct environment *environment);
 void environment_release(struct environment *environment);
 
@@ -185,11 +186,11 @@ bool environment_is_prepared(const struct environment *environment);
 enum outcome environment_prepare(struct environment *environment, struct environment_waiter *waiter,
                                  struct error *err);
 
-/* WAITER hears nothing any more; a preparation that nobody waits for is given up. */
+/* WAITER is no longer called. If it was the last one, the preparation is cancelled. */
 void environment_forget_waiter(struct environment_waiter *waiter);
 
-/* For implementations: what the preparation does now, and how much of that is done (0 to 1, or
- * negative when it cannot be known). What is no printable text in it is replaced. */
+/* For implementations: reports what the preparation does now, and which FRACTION of that is done (0
+ * to 1; negative: unknown). Characters that are not printable are replaced. */
 void environment_step(struct environment *environment, double fraction, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -197,15 +198,15 @@ void environment_step(struct environment *environment, double fraction, const ch
  * of the environment and the step are put before its message. */
 void environment_end_preparation(struct environment *environment, const struct error *err);
 
-/* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER hears of it, never
- * from inside this call. NULL with ERR when it cannot be started. */
+/* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER is called later,
+ * never from inside. NULL with ERR when the script cannot be started. */
 struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err);
 
 bool environment_can_overlay(const struct environment *environment);
 
-/* Gives up what is prepared, and what is kept between runs; no run is going any more. */
+/* Releases what is prepared and what is kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);
 bool environment_is_idle(const struct environment *environment);
 

@@ -172,7 +172,7 @@ const char *instance_state_name(const struct instance *instance)
     return instance->state_name;
 }
 
-/* A lock of ours would keep another open of the same file out, too. */
+/* flock(2) is per open file: the lock of this server fails here, too. */
 bool instance_is_alive(const struct instance *instance, const char *name)
 {
     AUTO_CLOSE int file = instance_is_name(name) ? openat(instance->servers, name, FILE_FLAGS) : -1;

@@ -6,8 +6,8 @@
 void reach_add(json_t *lines, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What a definition wants installed, if anything. */
+/* Adds the packages of DEFINITION, if it has any. */
 void reach_add_packages(json_t *lines, const json_t *definition);
 
-/* What a script of this machine reaches, which nothing keeps it from. */
+/* Adds the line of a kind that does not isolate scripts from this machine. */
 void reach_add_machine(json_t *lines);

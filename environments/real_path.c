@@ -21,8 +21,8 @@ static const char *last_part(const char *path)
     return end;
 }
 
-/* The part NAME of the real DIRECTORY, in which nothing of that name can be followed: it is not
- * there, and no link either. Owned by the caller, or NULL. */
+/* DIRECTORY, a real path, with NAME. NULL unless nothing of that name is there, not even a link.
+ * Owned by the caller. */
 static char *join_missing(const char *directory, const char *name)
 {
     size_t length = strcspn(name, "/");
@@ -42,7 +42,7 @@ static bool is_dots(const char *name)
     return length == strspn(name, ".") && length <= 2;
 }
 
-/* PATH is cut from its end until something is there. */
+/* Resolves the part of PATH that exists, and appends the rest. */
 static char *real_path_resolve(const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);

@@ -1,6 +1,6 @@
-/* Where a path really leads: without links, "." and "..". A path that a call names is compared with
- * what the operator allows in this form only, and used in this form afterwards, so that a link that
- * is put in its way later changes nothing that was checked. */
+/* Real paths: without links, "." and "..". A path from a call is compared with what the operator
+ * allows in this form, and used in this form afterwards, so that a link that is made later does not
+ * change what was checked. */
 #pragma once
 
 #include "base/error.h"
@@ -11,9 +11,9 @@
  * NULL with ERROR_INVALID_ARGUMENTS. Owned by the caller. */
 char *real_path_find(const char *path, struct error *err);
 
-/* True when PATH, a real one, is DIRECTORY or in it. DIRECTORY is looked at now and may be a link;
- * nothing is in one that is not there. */
+/* True when the real path PATH is DIRECTORY or inside it. DIRECTORY may be a link. False when there
+ * is no DIRECTORY. */
 bool real_path_is_in(const char *path, const char *directory);
 
-/* True while PATH, which was a real one, still is: nobody has put a link in its way. */
+/* True while the real path PATH still is one: no part of it has become a link. */
 bool real_path_is_same(const char *path);

@@ -30,8 +30,8 @@ static void run_variables_set(char **variables, char *variable)
     variables[i] = variable;
 }
 
-/* What an interpreter in the directory of LENGTH bytes is part of, if that is a virtual
- * environment: its path, or NULL. Owned by the caller. */
+/* The virtual environment whose interpreters are in the directory BIN of LENGTH bytes, or NULL.
+ * Owned by the caller. */
 static char *find_virtual_environment(const char *bin, size_t length)
 {
     AUTO_FREE char *root = memory_format("%.*s", (int)length, bin);

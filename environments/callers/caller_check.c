@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_CPUS 1.0 /* what a container of the operator has where nothing is said */
+#define MOST_CPUS 1.0 /* the default for containers */
 
 void caller_check_refuse(struct caller_check *check, const char *key, const char *format, ...)
 {
@@ -38,8 +38,8 @@ static bool is_allowed(const struct caller_rules *rules, const char *real)
     return false;
 }
 
-/* One that leads nowhere is refused in the same words as one that leads elsewhere: what there is
- * outside is not told. */
+/* A path that leads nowhere is refused in the same words as one that leads elsewhere, so that calls
+ * cannot find out what exists outside of the allowed directories. */
 static void refuse_path(struct caller_check *check, const char *key, const char *path)
 {
     const json_t *allowed = check->rules->allowed_paths;
@@ -55,8 +55,8 @@ static void refuse_path(struct caller_check *check, const char *key, const char 
             check, key, "\"%s\" does not lead into one of callers.allowed_paths (%s)", path, list);
 }
 
-/* The real path of PATH, of which is remembered that it was checked. Owned by the caller, or NULL
- * when it is refused. */
+/* The real path of PATH, which is added to the paths that were checked. NULL when it is refused.
+ * Owned by the caller. */
 static char *caller_check_resolve(struct caller_check *check, const char *key, const char *path)
 {
     struct error err = ERROR_INIT;
@@ -100,7 +100,7 @@ void caller_check_path(struct caller_check *check, const char *key, json_t *valu
     caller_check_set_path(check, key, real);
 }
 
-/* All that is in its directory goes into the image. */
+/* The whole directory of a Dockerfile goes into the image. */
 void caller_check_dockerfile(struct caller_check *check, const char *key, json_t *value)
 {
     const char *path = json_string_value(value);
@@ -180,7 +180,7 @@ void caller_check_packages(struct caller_check *check, const char *key, json_t *
                                 json_string_value(package));
 }
 
-/* What Python and installers go by is the operator's. */
+/* Only the operator sets variables that control Python or installers. */
 void caller_check_variables(struct caller_check *check, const char *key, json_t *value)
 {
     static const char *const prefixes[] = {"PYTHON", "PIP_", "UV_"};

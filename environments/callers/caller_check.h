@@ -1,5 +1,5 @@
-/* What a key of a definition that comes in a call may hold, beyond what its schema says; the inside
- * of caller_rules.h. */
+/* The rules for the values in a definition from a call that its schema cannot express. Private to
+ * caller_rules.h. */
 #pragma once
 
 #include "base/schema/misfits.h"
@@ -27,11 +27,12 @@ struct caller_check {
     struct misfits misfits;
 };
 
-/* Tells what is wrong with KEY. */
+/* Reports what is wrong with KEY. */
 void caller_check_refuse(struct caller_check *check, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* VALUE of KEY fits its schema. It is refused, or what it really means is put in its place. */
+/* VALUE of KEY fits its schema. Each of these refuses it, or replaces it by what it means: a path
+ * by the real path, an image by its full name. */
 void caller_check_path(struct caller_check *check, const char *key, json_t *value);
 void caller_check_new_path(struct caller_check *check, const char *key, json_t *value);
 void caller_check_dockerfile(struct caller_check *check, const char *key, json_t *value);

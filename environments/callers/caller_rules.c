@@ -15,7 +15,7 @@
 enum showing {
     SHOWN,
     SHOWN_WITH_PATHS, /* where there are paths that a call may name */
-    NOT_SHOWN,        /* taken, but not worth a model's attention */
+    NOT_SHOWN,        /* accepted, but not shown to models */
 };
 
 static const struct key_rule {
@@ -23,7 +23,7 @@ static const struct key_rule {
     enum showing showing;
     void (*check)(struct caller_check *check, const char *key, json_t *value); /* NULL: any value */
 } key_rules[] = {
-    {"type", NOT_SHOWN, NULL}, /* said apart */
+    {"type", NOT_SHOWN, NULL}, /* described separately */
     {"executable", SHOWN_WITH_PATHS, caller_check_path},
     {"venv_path", SHOWN_WITH_PATHS, caller_check_new_path},
     {"python_path", SHOWN_WITH_PATHS, caller_check_path},
@@ -57,8 +57,8 @@ static const struct key_rule *find_rule(const char *key)
     return NULL;
 }
 
-/* False when KEY, which the definition has, has been refused. One that no type has is left to the
- * schema, which knows what may have been meant. */
+/* False when KEY of the definition has been refused. A key that no type has is left to the schema,
+ * which suggests a similar one. */
 static bool check_key(struct caller_check *check, const char *key)
 {
     const char *type = json_object_get_string(check->result->definition, "type");
@@ -85,7 +85,7 @@ static void check_keys(struct caller_check *check)
             json_object_del(definition, key);
 }
 
-/* The schema has been fitted. */
+/* The definition fits its schema. */
 static void check_values(struct caller_check *check)
 {
     json_t *definition = check->result->definition;
@@ -98,7 +98,7 @@ static void check_values(struct caller_check *check)
     }
 }
 
-/* Sizes become numbers of bytes; the schema finds fault with those that are none. */
+/* Sizes become numbers of bytes. Other texts stay as they are, and the schema refuses them. */
 static void read_sizes(json_t *limits)
 {
     const char *key;
@@ -112,7 +112,7 @@ static void read_sizes(json_t *limits)
     }
 }
 
-/* Texts are handed on as C strings: what is behind a NUL character would go unseen. */
+/* Texts are used as C strings, so what follows a NUL character would not be checked. */
 static bool has_nul(const json_t *value)
 {
     const char *key;
@@ -130,7 +130,7 @@ static bool has_nul(const json_t *value)
     return false;
 }
 
-/* An image that is built is not looked for by name. */
+/* A definition with a Dockerfile has no image. */
 static void caller_rules_complete(struct caller_check *check)
 {
     json_t *definition = check->result->definition;
@@ -212,7 +212,7 @@ const struct environment_settings *caller_rules_settings(const struct caller_rul
     return &rules->settings;
 }
 
-/* What a model sees */
+/* The schema for models */
 
 /* Whether there can be a definition of KIND at all. */
 static bool is_possible(const struct caller_rules *rules, const struct environment_kind *kind)

@@ -1,8 +1,8 @@
 /* What a call may define: an environment of its own, within what the operator allows.
  *
- * A call chooses among the keys in which nothing can be reached that the operator has not named:
- * images by pattern, paths by the directory they really lead into, limits up to the server's. Every
- * other key is the operator's, one that is new in a schema, too. */
+ * A call can set only the keys that caller_rules.c lists, and with them use only what the operator
+ * allows: images by pattern, paths by the directory that contains their real path, limits up to the
+ * server's. All other keys are for the operator, including any that is added to a schema later. */
 #pragma once
 
 #include "base/error.h"
@@ -26,15 +26,15 @@ struct caller_definition {
     json_t *paths;      /* array of the paths in it; owned */
 };
 
-/* Checks WRITTEN, an object. -1 with ERROR_INVALID_ARGUMENTS, which names everything that is wrong,
- * and each time the rule that says so. */
+/* Checks WRITTEN, an object. -1 with ERROR_INVALID_ARGUMENTS, which lists every problem with the
+ * rule that it breaks. */
 int caller_rules_settle(const struct caller_rules *rules, const json_t *written,
                         struct caller_definition *ret, struct error *err);
 void caller_definition_deinit(struct caller_definition *definition);
 
-/* The limits and times that are used where a definition says nothing. */
+/* The default limits and times of a definition. */
 const struct environment_settings *caller_rules_settings(const struct caller_rules *rules);
 
-/* The schema of a definition as a model sees it: one flat object with the keys that it can use.
- * What is wrong with a definition is found by caller_rules_settle(). New reference. */
+/* The schema of a definition for models: one flat object with the keys that they can use. It
+ * accepts more than caller_rules_settle() does. New reference. */
 json_t *caller_rules_schema(const struct caller_rules *rules);

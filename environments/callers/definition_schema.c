@@ -128,7 +128,7 @@ void definition_schema_complete(const struct definition_schema *schema, json_t *
     }
 }
 
-/* What follows is for operators. */
+/* The other sentences are for operators. */
 static json_t *first_sentence(const char *text)
 {
     const char *stop = strstr(text, ". ");
@@ -136,7 +136,7 @@ static json_t *first_sentence(const char *text)
     return json_stringn(text, stop ? (size_t)(stop - text) + 1 : strlen(text));
 }
 
-/* What an array or an object consists of, where that is simple. */
+/* Copies the type of the items or members, if it is simple. */
 static void copy_parts(const struct definition_schema *schema, const json_t *node, json_t *brief)
 {
     static const char *const kinds[] = {"items", "additionalProperties"};

@@ -1,5 +1,5 @@
-/* The schemas of environments, schemas/environment.*.json, for definitions that come in calls:
- * compiled once, with the words that a model needs. */
+/* The schemas of environments, schemas/environment.*.json, for definitions in calls: compiled once,
+ * and described for models. */
 #pragma once
 
 #include "base/schema/schema.h"
@@ -32,6 +32,6 @@ void definition_schema_complete(const struct definition_schema *schema, json_t *
 /* The default of KEY; borrowed, or NULL. */
 const json_t *definition_schema_default(const struct definition_schema *schema, const char *key);
 
-/* The schema of KEY as a model wants it, short: what kind of value it has, and the first sentence
- * of its description. New reference. */
+/* A short schema of KEY for models: the type of its value, and the first sentence of its
+ * description. New reference. */
 json_t *definition_schema_brief(const struct definition_schema *schema, const char *key);

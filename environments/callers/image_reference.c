@@ -183,8 +183,8 @@ char *image_reference_text(const struct image_reference *reference)
 
 /* Comparing */
 
-/* After a "*" that did not go far enough it is tried with one character more: only the last one has
- * to be, so the work is bounded by the product of the lengths. */
+/* If the rest does not match, the last "*" takes one character more. Earlier ones need not be tried
+ * again, so the work is bounded by the product of the lengths. */
 static bool image_pattern_matches(const char *pattern, const char *text)
 {
     const char *star = NULL;

@@ -3,9 +3,9 @@
  *     docker.io / library/python : latest
  *     domain      path             tag      @ digest
  *
- * and a pattern of such names, in which every part may have "*" for any number of characters. Both
- * are brought to the same form before they are compared, so that a name cannot pass for another:
- * "evil/python:3", "python:5000/x" and "python.example/x" are not what "python:*" stands for. */
+ * A pattern may have "*" for any number of characters in each part. Both are brought to the same
+ * form before they are compared, so that one name cannot pass for another: "python:*" does not
+ * match "evil/python:3", "python:5000/x" or "python.example/x". */
 #pragma once
 
 #include "base/error.h"
@@ -15,15 +15,16 @@
 struct image_reference {
     char *domain; /* owned, as all; of the registry, with its port */
     char *path;
-    char *tag;    /* NULL when there is a digest, which is what engines go by then */
+    char *tag;    /* NULL when there is a digest: engines ignore the tag then */
     char *digest; /* or NULL; "sha256:..." */
 };
 
 /* -1 with ERROR_INVALID_ARGUMENTS when TEXT is no name of an image. */
 int image_reference_parse(struct image_reference *ret, const char *text, struct error *err);
 
-/* The same for a pattern. One without a tag whose path ends with "*" stands for every tag and
- * digest, another one without for "latest"; "*" alone stands for every image there is. */
+/* The same for a pattern. A pattern without a tag matches every tag and digest if its path ends
+ * with
+ * a star, else only "latest". "*" alone matches every image. */
 int image_pattern_parse(struct image_reference *ret, const char *text, struct error *err);
 
 void image_reference_deinit(struct image_reference *reference);
@@ -31,7 +32,7 @@ void image_reference_deinit(struct image_reference *reference);
 /* "docker.io/library/python:latest", which means the same to every engine. Owned by the caller. */
 char *image_reference_text(const struct image_reference *reference);
 
-/* An image that is named by its digest can be any that the repository ever had: it is what PATTERN
- * stands for when that has the digest, or leaves the tag open altogether. */
+/* An image with a digest can be any that the repository ever had. It matches PATTERN only if that
+ * has the same digest or matches every tag. */
 bool image_reference_matches(const struct image_reference *reference,
                              const struct image_reference *pattern);

@@ -137,7 +137,7 @@ static void read_limits(struct environment_settings *settings, const json_t *lim
     settings->output = (size_t)amount_or(limits, "output", settings->output);
 }
 
-/* A limit that is given alone moves the other value with it; both given must fit together. */
+/* If only one of timeout and max_timeout is given, the other one is moved to fit. */
 static int read_timeouts(struct environment_settings *settings, const json_t *definition,
                          const char **ret_key, struct error *err)
 {
@@ -242,7 +242,7 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
 
 /* Another configuration */
 
-/* What both were made from says the same. */
+/* True when both were made from equal definitions and settings. */
 static bool are_alike(const struct environment *a, const struct environment *b)
 {
     return strcmp(a->name, b->name) == 0 && json_equal(a->definition, b->definition) &&
@@ -258,8 +258,7 @@ static struct environment *take_alike(struct catalog *catalog, const struct envi
     return NULL;
 }
 
-/* What is to be used in the place of NEXT (taken): the environment that CATALOG has, or NEXT, which
- * begins. */
+/* The environment of CATALOG that is like NEXT (taken), or NEXT, which begins then. */
 static struct environment *catalog_settle(struct catalog *catalog, struct environment *next)
 {
     struct environment *known = take_alike(catalog, next);
@@ -302,7 +301,7 @@ static char **copy_strings(const json_t *strings)
     return copies;
 }
 
-/* What the constructor of a kind says about a definition is told to the caller who wrote it. */
+/* Passes the error of a constructor on to the caller who wrote the definition. */
 static int blame_key(const char *key, const struct error *cause, struct error *err)
 {
     return error_set(err, ERROR_INVALID_ARGUMENTS, "environment_definition%s%s: %s", key ? "." : "",

@@ -11,7 +11,7 @@
 struct caller_rules;
 struct catalog;
 
-/* What environments work with; borrowed. All NULL for a catalog that is only looked at. */
+/* What environments need to run; borrowed. All NULL for a catalog that runs nothing. */
 struct catalog_settings {
     struct ev_loop *loop;
     struct process_host *host;
@@ -28,7 +28,8 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);
 
-/* Gives up preparations, and what environments keep between runs. No run is going any more. */
+/* Cancels preparations, and releases what environments keep between runs. There are no more runs.
+ */
 void catalog_stop(struct catalog *catalog);
 bool catalog_is_idle(const struct catalog *catalog);
 
@@ -42,9 +43,9 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
                 const struct environment_settings *defaults, const char **ret_key,
                 struct error *err);
 
-/* CATALOG, which has begun, has the environments of NEXT (taken) from now on. One that was made
- * from the same as before stays what it is, with all it has prepared; the others begin. What
- * CATALOG had goes as soon as no run has it any more. */
+/* CATALOG, which has begun, gets the environments of NEXT (taken). Environments with the same
+ * definition and settings as before stay, with all that they have prepared; the others begin.
+ * Environments that are replaced are freed when no run uses them any more. */
 void catalog_replace(struct catalog *catalog, struct catalog *next);
 
 /* Borrowed, or NULL. */
@@ -57,8 +58,8 @@ struct environment *catalog_at(const struct catalog *catalog, size_t index);
 /* Their names, as an array of strings. New reference. */
 json_t *catalog_names(const struct catalog *catalog);
 
-/* The environment for DEFINITION, an object that came in a call: the same one for the same
- * definition, as long as it is kept. Borrowed until the loop goes on, or as long as a run has it;
- * NULL with ERROR_INVALID_ARGUMENTS, or ERROR_BUSY when too many are in use. */
+/* The environment for DEFINITION, an object from a call: the same one for the same definition, as
+ * long as it is kept. Borrowed until the loop goes on, or as long as a run holds it. NULL with
+ * ERROR_INVALID_ARGUMENTS, or with ERROR_BUSY when too many are in use. */
 struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
                                    const struct caller_rules *rules, struct error *err);

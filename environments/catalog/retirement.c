@@ -31,7 +31,7 @@ static void retirement_stop_one(struct retired *retired)
     retired->is_stopped = true;
 }
 
-/* Goes on with RETIRED as far as that is possible now. */
+/* Stops or frees RETIRED, if that is possible now. */
 static void let_go(struct retirement *retirement, struct retired *retired)
 {
     if (retired->environment->users > 0)

@@ -1,5 +1,5 @@
-/* Environments that have to go: one is stopped as soon as no run has it, and freed as soon as it
- * holds nothing any more. Both happen before the loop sleeps. */
+/* Environments that are replaced. Each is stopped when no run uses it any more, and freed when it
+ * is idle. Both happen before the loop sleeps. */
 #pragma once
 
 #include "base/list.h"
@@ -20,12 +20,12 @@ struct retirement {
 /* LOOP is borrowed. */
 void retirement_init(struct retirement *retirement, struct ev_loop *loop);
 
-/* Frees those that are still there; no run has them, and they are idle. */
+/* Frees those that are left. They are idle, and no run uses them. */
 void retirement_deinit(struct retirement *retirement);
 
-/* ENVIRONMENT (taken) has to go; at once if it can. */
+/* Retires ENVIRONMENT (taken), which may be freed at once. */
 void retirement_add(struct retirement *retirement, struct environment *environment);
 
-/* All of them give up what they hold; no run is going any more. */
+/* Stops all of them; there are no more runs. */
 void retirement_stop(struct retirement *retirement);
 bool retirement_is_idle(const struct retirement *retirement);

@@ -27,7 +27,7 @@ static struct shelf_entry *entry_of(struct list *link)
     return CONTAINER_OF(link, struct shelf_entry, link);
 }
 
-/* The environment of ENTRY, which is gone then. */
+/* Removes ENTRY. Returns its environment. */
 static struct environment *entry_take(struct shelf *shelf, struct shelf_entry *entry)
 {
     struct environment *environment = entry->environment;
@@ -62,7 +62,7 @@ struct environment *shelf_find(struct shelf *shelf, const char *key)
     return NULL;
 }
 
-/* The one that nobody uses, for the longest time; or NULL. */
+/* The least recently used one that no run holds, or NULL. */
 static struct shelf_entry *find_unused(const struct shelf *shelf)
 {
     LIST_FOR_EACH (&shelf->kept, link) {
@@ -72,7 +72,7 @@ static struct shelf_entry *find_unused(const struct shelf *shelf)
     return NULL;
 }
 
-/* What is going takes no place, but only so much may be going. */
+/* Environments that retire take no room, but their number is limited, too. */
 int shelf_make_room(struct shelf *shelf, struct error *err)
 {
     struct shelf_entry *unused = find_unused(shelf);
@@ -84,7 +84,7 @@ int shelf_make_room(struct shelf *shelf, struct error *err)
                          "the server is busy: %d environments that calls have defined are in use; "
                          "try again later, or with a definition that was used before",
                          SHELF_PLACES);
-    log_info("an environment that a call has defined is given up: others were used since then");
+    log_info("the least recently used environment that a call has defined is removed");
     retirement_add(&shelf->retirement, entry_take(shelf, unused));
     return 0;
 }

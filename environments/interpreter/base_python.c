@@ -135,7 +135,7 @@ static char *base_python_folder_of(const char *state, const char *candidate)
     return memory_format("%s/pythons/%.32s", state, text);
 }
 
-/* An absolute path, or one that stays below. */
+/* True for a path that begins with "/" exactly if FIRST is "/", and that has no "..". */
 static bool base_python_is_plain(const char *path, char first)
 {
     return path && (*path == '/') == (first == '/') && *path && !strstr(path, "..") &&
@@ -265,7 +265,8 @@ struct base_python *base_python_keep(const char *state, const struct interpreter
     struct base_python *base = base_python_read_facts(facts, folder);
 
     if (!base) {
-        error_set(err, ERROR_UNAVAILABLE, "%s gives no account of itself", interpreter->executable);
+        error_set(err, ERROR_UNAVAILABLE, "%s gave no valid description of itself",
+                  interpreter->executable);
         return NULL;
     }
     base->candidate = memory_copy_string(interpreter->candidate);

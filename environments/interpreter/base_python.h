@@ -1,13 +1,13 @@
-/* A Python that virtual environments are created from: what has to be known of it to do that
- * without running it, and the pip that they get from it.
+/* A Python that virtual environments are created from: the facts that are needed to do that without
+ * running it, and the pip that they get.
  *
  *     STATE/pythons/DIGEST/     one for each interpreter, by the path that it was found at
  *         facts.json
  *         site-packages/        what a new venv has there: pip, out of the interpreter's own bundle
  *
- * It is asked once, and again when its files are others than they were. pip stays the archive that
- * it is in the bundle, with the few files around it that make it an installed package: a hundred
- * times less files for each venv, and nothing that two of them share. */
+ * The interpreter is asked once, and again when its files have changed. pip stays the archive from
+ * the bundle of ensurepip, with the few files that make it an installed package: a venv has a
+ * hundred times fewer files, and no two share one. */
 #pragma once
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ struct subprocess;
 
 /* Everything is owned. */
 struct base_python {
-    char *candidate;  /* where it was found: perhaps a shim, or a venv's own */
+    char *candidate;  /* where it was found: perhaps a wrapper, or the Python of a venv */
     char *executable; /* what bin/python of a venv leads to */
     char *version;    /* "3.11.2" */
     char *packages;   /* where packages are in a venv: "lib/python3.11/site-packages" */
@@ -29,18 +29,18 @@ struct base_python {
     struct file_identity executable_file;
 };
 
-/* What is known of the Python found at CANDIDATE. NULL: it has to be asked. */
+/* The facts about the Python found at CANDIDATE. NULL: they are not known, or not any more. */
 struct base_python *base_python_load(const char *state, const char *candidate);
 void base_python_free(struct base_python *base);
 
-/* Starts to ask INTERPRETER, which has been found. It puts site-packages into SCRATCH, an empty
- * directory on the file system of STATE. DATA and ENDED: see tool.h. */
+/* Starts to ask INTERPRETER, which is resolved. It puts site-packages into SCRATCH, an empty
+ * directory on the file system of STATE. DATA and ENDED: see process/subprocess.h. */
 struct subprocess *
 base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
                 void (*ended)(void *data, const char *output, const struct error *err),
                 struct error *err);
 
-/* Keeps what INTERPRETER has answered: OUTPUT, and what is in SCRATCH. What was known before goes
- * to SCRATCH. NULL with ERR when that is no answer, or cannot be kept. */
+/* Stores the answer of INTERPRETER: OUTPUT and the content of SCRATCH. Older facts are moved to
+ * SCRATCH. NULL with ERR when the answer is invalid or cannot be stored. */
 struct base_python *base_python_keep(const char *state, const struct interpreter *interpreter,
                                      const char *output, const char *scratch, struct error *err);

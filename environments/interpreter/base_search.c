@@ -19,7 +19,7 @@ void base_search_cancel(struct base_search *search)
     search->interpreter = NULL;
 }
 
-/* It has been found; perhaps it has been asked before, under the name that it was found by. */
+/* INTERPRETER is the result. Its facts may be known from before. */
 static void base_search_take(struct base_search *search, const struct interpreter *interpreter)
 {
     search->base = base_python_load(search->state, interpreter->candidate);
@@ -71,7 +71,7 @@ static enum outcome find_default(struct base_search *search, struct error *err)
     return search->base ? OUTCOME_READY : find_by_name(search, BASE_SEARCH_DEFAULT_NAME, err);
 }
 
-/* As far as each place is known, it need not be run to be passed by. */
+/* Goes through the places as long as their facts are known, so that none has to be run. */
 static struct base_python *find_known(const struct base_search *search)
 {
     struct base_python *found = NULL;

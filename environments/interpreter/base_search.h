@@ -1,5 +1,5 @@
-/* Which Python a virtual environment is created from: the one at a path, one of a version, or
- * python3. One that is known already (see base_python.h) is not run to be found. */
+/* The search for the Python that a virtual environment is created from: the one at a path, one of a
+ * version, or python3. A Python whose facts are known (see base_python.h) is not run. */
 #pragma once
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ struct base_search {
     const char *version; /* NULL, too: python3 on PATH */
     void (*done)(struct base_search *search, const struct error *err);
 
-    /* What was found: one that is known, or one to be asked. */
+    /* The result: a Python whose facts are known, or one that has to be asked for them. */
     struct base_python *base;              /* owned, or NULL */
     const struct interpreter *interpreter; /* one of these two, or NULL */
 
@@ -27,8 +27,8 @@ struct base_search {
     struct python_finder by_version;
 };
 
-/* What an earlier search has found is forgotten. See base/outcome.h. */
+/* Forgets the result of an earlier search. See base/outcome.h. */
 enum outcome base_search_start(struct base_search *search, struct error *err);
 
-/* `done` does not come any more; what was found is forgotten. */
+/* `done` is not called any more. Forgets the result. */
 void base_search_cancel(struct base_search *search);

@@ -1,5 +1,4 @@
-/* Which file it was: none of these stays the same when another one takes its place, or when it is
- * written to. */
+/* Recognises a file. At least one of these changes when the file is replaced or written to. */
 #pragma once
 
 #include <jansson.h>
@@ -14,14 +13,15 @@ struct file_identity {
     off_t size;
 };
 
-/* Of the file at PATH, where links lead to; of one that is not there it never holds. */
+/* Reads the identity of the file at PATH, following links. If there is none, the identity never
+ * holds. */
 void file_identity_read(struct file_identity *ret, const char *path);
 
-/* The file at PATH is still that one. */
+/* True while the file at PATH is the same. */
 bool file_identity_holds(const struct file_identity *identity, const char *path);
 
-/* For keeping it. New reference. */
+/* New reference. */
 json_t *file_identity_to_json(const struct file_identity *identity);
 
-/* What is no such thing never holds. */
+/* An identity from invalid JSON never holds. */
 void file_identity_from_json(struct file_identity *ret, const json_t *json);

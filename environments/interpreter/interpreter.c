@@ -120,7 +120,7 @@ static void interpreter_finish(struct interpreter *interpreter, const struct err
     interpreter->done(interpreter, err);
 }
 
-/* What PATH has first is what was meant, so its failure is the one that is told. */
+/* The first program on PATH is the one that was meant, so its failure is reported. */
 static void try_next(struct interpreter *interpreter, const struct error *failure)
 {
     struct error err = ERROR_INIT;

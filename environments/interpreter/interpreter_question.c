@@ -21,7 +21,7 @@ enum {
     VARIABLES = 64,
 };
 
-/* Its parts may hold anything but NUL. Each is on Python 2's side of the language, too. */
+/* NUL separates the parts of the answer. The question is valid in Python 2, too. */
 static const char QUESTION[] =
     "import os, sys\n"
     "parts = ['python', sys.executable or '', sys.version.split()[0], sys.prefix, '']\n"
@@ -46,7 +46,7 @@ struct interpreter_question {
     struct buffer complaint;
 };
 
-/* Splits what was answered at its NULs; false when that is not an answer. */
+/* Splits the answer at its NULs. False when it is invalid. */
 static bool split_answer(struct buffer *answer, const char *fields[ANSWER_FIELDS])
 {
     const char *bytes = buffer_bytes(answer);
@@ -64,7 +64,7 @@ static bool split_answer(struct buffer *answer, const char *fields[ANSWER_FIELDS
     return strcmp(fields[ANSWER_MARK], "python") == 0;
 }
 
-/* The first line of what was printed instead of an answer. */
+/* Quotes the first line that was printed instead of an answer. */
 static int fail_with_complaint(struct interpreter_question *question, struct error *err)
 {
     struct buffer *said = &question->complaint;
@@ -128,7 +128,7 @@ static void interpreter_question_on_timer(struct ev_loop *loop, ev_timer *timer,
     process_kill(&question->process);
 }
 
-/* What version managers read, and no more of the server's variables. */
+/* Only the variables that version managers read are passed on. */
 static bool interpreter_question_is_handed_on(const char *variable)
 {
     static const char *const prefixes[] = {"PATH=", "HOME=", "PYENV_", "ASDF_", "MISE_", "XDG_"};

@@ -1,5 +1,5 @@
-/* Asking one executable whether it is a Python 3, and where: by running it, in the process layer,
- * bounded in time and output. Nothing is left of one that hangs, nor of what a shim has started. */
+/* Asks one executable whether it is a Python 3 by running it in the process layer, with a limit of
+ * time and output. A program that hangs is killed with everything that it has started. */
 #pragma once
 
 #include "base/error.h"
@@ -31,5 +31,5 @@ struct interpreter_question_settings {
 struct interpreter_question *interpreter_ask(const struct interpreter_question_settings *settings,
                                              struct error *err);
 
-/* `answered` does not come any more; the question ends by itself. */
+/* `answered` is not called any more; the question ends by itself. */
 void interpreter_question_forget(struct interpreter_question *question);

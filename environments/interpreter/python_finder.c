@@ -85,7 +85,7 @@ static void python_finder_on_answered(struct interpreter *interpreter, const str
     python_finder_set_state(finder, PYTHON_FINDER_TURN);
 }
 
-/* From the loop, so that no answer comes from inside another's. */
+/* Called from the loop, so that calls do not nest. */
 static void python_finder_on_next(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct python_finder *finder = CONTAINER_OF(timer, struct python_finder, next);

@@ -1,5 +1,4 @@
-/* A Python of a certain version, wherever this machine has one. Each that may be it is run and says
- * which version it is. */
+/* Finds a Python of a certain version on this machine, by asking each candidate for its version. */
 #pragma once
 
 #include "base/error.h"
@@ -30,7 +29,7 @@ struct python_finder {
     enum python_finder_state state;
     struct python_places places;
     size_t position; /* of the place that is being asked */
-    char *found;     /* owned; "3.12.1 (/usr/bin/python3)" and so on: what it was not */
+    char *found;     /* owned; "3.12.1 (/usr/bin/python3)" and so on: those of other versions */
     ev_timer next;   /* the next one is asked from the loop */
 };
 
@@ -39,11 +38,11 @@ void python_finder_init(struct python_finder *finder, struct ev_loop *loop,
                         struct process_host *host, const char *version);
 void python_finder_deinit(struct python_finder *finder);
 
-/* `done` comes later; when there is none, its error lists those that there are. */
+/* `done` is called later. If there is none, the error lists the versions that were found. */
 void python_finder_start(struct python_finder *finder);
 
-/* `done` does not come any more. */
+/* `done` is not called any more. */
 void python_finder_cancel(struct python_finder *finder);
 
-/* True when WANTED is ACTUAL, or where ACTUAL begins: "3.1" is no 3.11. */
+/* True when the version ACTUAL is WANTED or a release of it: 3.11.2 fits "3.11", not "3.1". */
 bool python_version_fits(const char *wanted, const char *actual);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The directories of a tool that may be set by a variable, else are below HOME or another one. */
+/* A directory in which a tool keeps its Pythons. A variable may set it. */
 struct keeper {
     const char *variable; /* may be NULL */
     const char *inside;   /* ... and where it then is in it */
@@ -40,7 +40,7 @@ static const struct keeper keepers[] = {
 static const char *const usual[] = {"/usr/bin",        "/usr/local/bin", "/opt/homebrew/bin",
                                     "/opt/python/bin", "/opt/*/bin",     "/usr/local/*/bin"};
 
-/* "3.11" of "3.11.7", as far as it has that: what a program's name says. Owned by the caller. */
+/* "3.11" of "3.11.7": the version in a program's name. Owned by the caller. */
 static char *short_version(const char *version)
 {
     const char *dot = strchr(version, '.');
@@ -57,7 +57,7 @@ static bool python_places_is_known(const struct python_places *places, const cha
     return false;
 }
 
-/* Unless the same file was there before, by another way. */
+/* A file that is in the list under another path is not added again. */
 static void python_places_add(struct python_places *places, const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);

@@ -1,5 +1,5 @@
-/* Where a Python may be installed on this machine: files by their names only; what they are is told
- * by running them. */
+/* The programs on this machine that may be a Python, by their names. Only running one shows what it
+ * is. */
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +12,8 @@ struct python_places {
 
 enum { PYTHON_PLACES_MOST = 64 };
 
-/* Looks at PATH, the usual directories, and where pyenv, asdf, mise, uv and conda keep theirs. What
- * may be VERSION ("3.11", "3.11.7", "3") comes first: by the order of these places, newer ones
- * before older ones; then whatever else there is. */
+/* Looks at PATH, the usual directories, and the directories of pyenv, asdf, mise, uv and conda.
+ * Those that may be VERSION ("3.11", "3.11.7", "3") come first, in the order of these places, newer
+ * ones before older ones. All others follow. */
 void python_places_find(struct python_places *ret, const char *version);
 void python_places_deinit(struct python_places *places);

@@ -67,13 +67,14 @@ static bool begins_with_one_of(const char *text, const char *const *beginnings)
     return false;
 }
 
-/* Whether the definition says nothing of where packages come from. */
+/* True when the definition does not say where packages come from. */
 static bool is_left_to_the_server(const struct package_installation *installation)
 {
     return !installation->index_url && !installation->find_links;
 }
 
-/* What an installer is set up with, but not what it is to do, and to which Python. */
+/* True for a variable that configures an installer without choosing what it does or for which
+ * Python. */
 static bool package_installer_is_handed_on(const char *variable,
                                            const struct package_installation *installation)
 {
@@ -110,7 +111,7 @@ static bool package_installer_is_handed_on(const char *variable,
     return is_left_to_the_server(installation) || !begins_with_one_of(variable, links);
 }
 
-/* uv does not read what pip is set up with. */
+/* uv does not read the configuration of pip. */
 static void package_installer_translate(struct strings *variables, const char *from, const char *to)
 {
     const char *value = getenv(from);
@@ -206,7 +207,7 @@ static void add_other_pip(struct strings *arguments,
     package_installer_add(arguments, memory_copy_string("install"));
 }
 
-/* A pip that can work for a venv that has none. */
+/* A pip outside of the venv that can install into it. */
 static bool has_capable_pip(const struct base_python *base)
 {
     char *end;
@@ -247,7 +248,7 @@ static int add_installer(struct strings *arguments, const struct package_install
     return 0;
 }
 
-/* These both installers understand. */
+/* Both installers understand these. */
 static void add_options(struct strings *arguments, const struct package_installation *installation,
                         const char *file)
 {

@@ -1,8 +1,8 @@
 /* Installing packages into a virtual environment: with uv when it is on PATH, else with pip.
  *
- * What is installed and where it comes from is said by whoever asks; everything else that an
- * installer can be set up with (proxies, certificates, an index of one's own) is taken from the
- * server's own variables and files, which are the operator's. */
+ * The caller says which packages to install and where they come from. All other settings of an
+ * installer (proxies, certificates, another index) come from the variables and files of the server,
+ * which are the operator's. */
 #pragma once
 
 #include "base/error.h"
@@ -17,23 +17,23 @@ struct subprocess;
 /* Everything is borrowed until package_installation_start returns. */
 struct package_installation {
     struct process_host *host;
-    const char *venv;                        /* the path of one that can be used */
-    const struct base_python *base;          /* it was made from; NULL: somebody else's */
+    const char *venv;               /* the path of a working one */
+    const struct base_python *base; /* that it was made from; NULL if it was not made here */
     const struct requirements *requirements; /* not empty */
     const char *index_url;                   /* NULL: the server's own */
     const char *find_links;                  /* a directory of wheels beside the index, or NULL */
     bool allow_source_builds;
-    const char *scratch; /* an empty directory, for what is left over */
+    const char *scratch; /* an empty directory for temporary files */
 };
 
-/* Starts the installer; SAID and ENDED as in tool.h. NULL with ERR when there is none, which says
- * what to install. */
+/* Starts the installer. SAID and ENDED: see process/subprocess.h. NULL with ERR when there is no
+ * installer; ERR says how to get one. */
 struct subprocess *
 package_installation_start(const struct package_installation *installation, void *data,
                            void (*said)(void *data, const char *line),
                            void (*ended)(void *data, const char *output, const struct error *err),
                            struct error *err);
 
-/* What LINE of an installer tells of the way it goes: "downloading numpy-2.0-py3-none-any.whl", or
- * NULL. Owned by the caller. */
+/* The step that LINE of an installer reports, "downloading numpy-2.0-py3-none-any.whl", or NULL.
+ * Owned by the caller. */
 char *package_installation_step(const char *line);

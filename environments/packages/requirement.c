@@ -14,7 +14,7 @@ enum {
     MARKER_DEPTH = 16,      /* parentheses inside parentheses */
 };
 
-/* What is being read, and what has been understood of it. */
+/* The text that is read, and the result so far. */
 struct requirement_reader {
     const char *at;
     const char *end;
@@ -43,8 +43,8 @@ static char requirement_peek(const struct requirement_reader *reader)
     return reader->at < reader->end ? *reader->at : '\0';
 }
 
-/* It fits always: the text has room for twice the input, and a blank is only added beside a word of
- * at least two letters. */
+/* There is always room: the result has twice the size of the input, and a blank is added only
+ * beside a word of at least two letters. */
 static void requirement_keep(struct requirement_reader *reader, const char *bytes, size_t length)
 {
     struct error ignored = ERROR_INIT;
@@ -67,7 +67,7 @@ static void take_bytes(struct requirement_reader *reader, size_t length)
     skip_blanks(reader);
 }
 
-/* Moves over TOKEN; false: something else is here. */
+/* Moves over TOKEN. False if something else follows. */
 static bool requirement_take(struct requirement_reader *reader, const char *token)
 {
     if (!requirement_is_at(reader, token))
@@ -76,8 +76,8 @@ static bool requirement_take(struct requirement_reader *reader, const char *toke
     return true;
 }
 
-/* The longest text from here that begins with a letter or digit and goes on with these or any of
- * FURTHER. */
+/* The length of the text from here that begins with a letter or digit and consists of letters,
+ * digits and FURTHER. */
 static size_t word_length(const struct requirement_reader *reader, const char *further)
 {
     const char *at = reader->at;
@@ -108,7 +108,7 @@ static bool requirement_ends_with(const char *text, size_t length, const char *e
     return length > end_length && strncasecmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* An installer takes a name that looks like an archive for a file beside it. */
+/* Installers take a name that looks like an archive for a file. */
 static bool is_archive(const char *name, size_t length)
 {
     static const char *const ends[] = {".whl",     ".zip",     ".tar", ".tar.gz",  ".tgz",
@@ -130,7 +130,7 @@ static bool has_before_blank(const struct requirement_reader *reader, const char
     return memmem(reader->at, (size_t)(end - reader->at), needle, strlen(needle)) != NULL;
 }
 
-/* Says what stands in the place of a name, because that is what somebody meant to use. */
+/* Names the thing that stands in the place of a name: a path, a URL, an option. */
 static int refuse_name(struct requirement_reader *reader)
 {
     if (requirement_peek(reader) == '-')
@@ -201,7 +201,7 @@ static int read_clauses(struct requirement_reader *reader)
     return 0;
 }
 
-/* The parentheses that an older form has around the clauses are left out. */
+/* Removes the parentheses that an older form has around the clauses. */
 static int read_versions(struct requirement_reader *reader)
 {
     if (requirement_peek(reader) == '(') {
@@ -227,7 +227,7 @@ static const char bad_marker[] =
     "a marker compares what it knows of the Python with a text in quotes, as in "
     "python_version >= \"3.9\"";
 
-/* No blanks between the quotes: installers look for options behind them. */
+/* Blanks between the quotes are refused, since installers look for options behind them. */
 static int read_quoted(struct requirement_reader *reader)
 {
     const char quote[] = {requirement_peek(reader), '\0'};

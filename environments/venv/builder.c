@@ -116,7 +116,7 @@ static void venv_builder_finish(struct venv_builder *builder)
     builder_free(builder);
 }
 
-/* It has succeeded, or builder->error says why it has not. */
+/* The work is done, or builder->error says why it failed. */
 static void venv_builder_clean(struct venv_builder *builder)
 {
     venv_builder_begin_removal(builder, BUILDER_CLEANING);

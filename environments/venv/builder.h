@@ -1,13 +1,13 @@
-/* Making one virtual environment: aside, and into its place when it is whole.
+/* Makes one virtual environment aside, and moves it into its place when it is complete.
  *
- *     STATE/venvs/.new-KEY/      the scratch directory: locked, so that of two servers that want
- * the same one makes it and the other waits (see scratch_directory.h)
+ *     STATE/venvs/.new-KEY/      the scratch directory: locked, so that if two servers want the
+ * same venv, one makes it and the other waits (see scratch_directory.h)
  *
  *     LOCKING -> EMPTYING -> ASKING -> INSTALLING -> CLEANING
  *           `--> WAITING -------------------------------^
  *
- * It tells how it ended when nothing is left but the venv. One that is given up tells nothing, and
- * ends by itself: its installer has to be waited for, and what that has left removed. */
+ * `done` is called when everything but the venv is removed. A builder that was cancelled ends by
+ * itself: it waits for its installer and removes what that has left. */
 #pragma once
 
 #include "base/error.h"
@@ -29,7 +29,7 @@ struct subprocess;
 struct venv_plan {
     struct environment *environment; /* whose steps are told */
     const char *state;               /* the state directory */
-    const char *key;                 /* what others who want the same call it */
+    const char *key;                 /* equal for equal venvs */
     const char *path;                /* where the venv will be */
     const char *aside;               /* where it is made, on the same file system; NULL: inside the
                                       * scratch directory */
@@ -51,8 +51,8 @@ struct venv_plan {
 enum venv_builder_state {
     BUILDER_LOCKING,    /* has not tried to lock yet */
     BUILDER_WAITING,    /* for another builder, which has the lock */
-    BUILDER_EMPTYING,   /* removes what somebody has left who was killed */
-    BUILDER_ASKING,     /* waits for the interpreter's account of itself */
+    BUILDER_EMPTYING,   /* removes what an earlier builder has left */
+    BUILDER_ASKING,     /* waits for the facts about the base Python */
     BUILDER_INSTALLING, /* waits for the installer */
     BUILDER_CLEANING,   /* removes what is left */
 };
@@ -83,5 +83,5 @@ struct venv_builder *venv_builder_start(const struct venv_plan *plan, struct lis
                                         void (*done)(struct venv_builder *builder,
                                                      const struct error *err));
 
-/* `done` does not come any more, and nothing of the plan is used. */
+/* `done` is not called any more, and the plan is not used any more. */
 void venv_builder_cancel(struct venv_builder *builder);

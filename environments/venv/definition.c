@@ -17,7 +17,7 @@ static void remove_slashes(char *path)
         path[--length] = '\0';
 }
 
-/* Packages that are none are told before they are needed. */
+/* Invalid packages are reported before they are needed. */
 static int check_packages(const struct venv_definition *definition, const char **ret_key,
                           struct error *err)
 {

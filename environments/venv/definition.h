@@ -22,7 +22,7 @@ struct venv_definition {
     bool allow_source_builds;
 };
 
-/* -1 with ERR when it asks for what cannot be; *RET_KEY is to blame. */
+/* -1 with ERR when it is invalid; *RET_KEY is the key to blame. */
 int venv_definition_read(struct venv_definition *ret, const json_t *definition,
                          const char **ret_key, struct error *err);
 void venv_definition_deinit(struct venv_definition *definition);
@@ -43,6 +43,6 @@ void venv_packages_deinit(struct venv_packages *packages);
 bool venv_packages_are_current(const struct venv_packages *packages,
                                const struct venv_definition *definition);
 
-/* What a venv with these packages is found again by. Owned by the caller. */
+/* The name under which a venv with these packages is found again. Owned by the caller. */
 char *venv_definition_key(const struct venv_definition *definition,
                           const struct venv_packages *packages);

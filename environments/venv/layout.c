@@ -15,7 +15,7 @@
 
 enum { DIRECTORY_MODE = 0755 };
 
-/* Whatever version it is, and whatever takes its place later. */
+/* For every version of pip, also one that is installed later. */
 static const char PIP[] = "import runpy\n"
                           "runpy.run_module('pip', run_name='__main__')\n";
 
@@ -46,8 +46,7 @@ static const char ACTIVATE[] =
     "fi\n"
     "hash -r 2>/dev/null || true\n";
 
-/* PATH between quotes, where a quote in it ends them, stands by itself and begins them again. Owned
- * by the caller. */
+/* PATH in single quotes for a shell. Owned by the caller. */
 static char *venv_layout_quote(const char *path)
 {
     char *quoted = memory_new(4 * strlen(path) + 3, 1);

@@ -55,8 +55,8 @@ int venv_record_write(const struct venv_record *record, const char *venv, struct
     AUTO_FREE char *text = json ? json_text_within("", json, "\n") : NULL;
 
     if (!text)
-        return error_set(err, ERROR_SYSTEM, "%s: its path is no UTF-8", record->executable);
-    (void)unlink(next); /* of somebody who did not come to the end */
+        return error_set(err, ERROR_SYSTEM, "the path %s is not UTF-8", record->executable);
+    (void)unlink(next); /* of a server that was killed */
     if (fd_write_new_file(next, 0666, text, strlen(text), err) < 0)
         return -1;
     if (rename(next, path) < 0)

@@ -1,5 +1,5 @@
-/* What a virtual environment was made from, kept in it as VENV/pyexecd.json. One without is
- * somebody else's. It is written last: what it says is there is there. */
+/* What a virtual environment was made from, kept in it as VENV/pyexecd.json. A venv without a
+ * record was not made here. The record is written last, so it never says more than there is. */
 #pragma once
 
 #include "base/error.h"

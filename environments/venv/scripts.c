@@ -18,8 +18,8 @@ enum {
     SCRIPT_BYTES = 1 << 20, /* what is larger is no script that an installer has made */
 };
 
-/* A path that is long or has blanks cannot stand in the first line: there the shell takes over, for
- * which the next lines are a command, and for Python a string. Owned by the caller. */
+/* The first line cannot hold a path that is long or has blanks. Then it names the shell, for which
+ * the next lines are a command; for Python they are a string. Owned by the caller. */
 static char *first_lines(const char *interpreter)
 {
     if (strlen(interpreter) <= FIRST_LINE_BYTES && !strpbrk(interpreter, " \t"))
@@ -57,7 +57,7 @@ static char *venv_scripts_read_script(int bin, const char *name, mode_t *ret_mod
     return NULL;
 }
 
-/* Puts TO for every FROM in the first lines of TEXT, in place: it is no longer. */
+/* Replaces FROM by TO, which is no longer than FROM, in the first lines of TEXT. */
 static size_t venv_scripts_replace(char *text, size_t length, const char *from, const char *to)
 {
     size_t from_length = strlen(from);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define FIRST_SECONDS 0.5   /* the first call is not to wait for this */
+#define FIRST_SECONDS 0.5   /* so that it does not slow down the first call */
 #define TURN_SECONDS  0.005 /* between two turns */
 
 #define SCRATCH_PREFIX         ".new-"
@@ -55,7 +55,7 @@ static void venv_sweep_schedule(struct venv_sweep *sweep, double seconds)
     ev_unref(sweep->loop);
 }
 
-/* Whoever uses it has it locked. */
+/* A tree that is in use is locked. */
 static void venv_sweep_begin_removal(struct venv_sweep *sweep, const char *path)
 {
     if (!tree_removal_open(&sweep->removal, path))
@@ -77,7 +77,7 @@ static bool venv_sweep_is_expired(const char *venv)
            difftime(now.tv_sec, status.st_mtim.tv_sec) > VENV_KEPT_SECONDS;
 }
 
-/* Renamed before it is removed, so that nobody finds half of it. */
+/* The venv is renamed before it is removed, so that none is found half removed. */
 static void consider_venv(struct venv_sweep *sweep, const char *path)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

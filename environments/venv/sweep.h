@@ -1,6 +1,6 @@
-/* Removes from the state directory what nobody needs any more: what a server that was killed has
- * left half made, and virtual environments that nobody has used for a long time. Once, some time
- * after the server has started, and a little at a time. */
+/* Removes what is not needed any more from the state directory: unfinished work of servers that
+ * were killed, and virtual environments that have not been used for a long time. It does so once,
+ * some time after the start of the server, a little at a time. */
 #pragma once
 
 #include "environments/workplace/tree_removal.h"

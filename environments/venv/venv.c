@@ -79,7 +79,7 @@ static const struct venv_environment *const_venv_of(const struct environment *en
     return CONTAINER_OF(environment, const struct venv_environment, environment);
 }
 
-/* Nobody sweeps a venv while it is in use, nor for some time after. */
+/* The lock and the note of use protect the venv from sweeps. */
 static void venv_hold(struct venv_environment *venv)
 {
     venv->in_use = open(venv->place.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -114,7 +114,7 @@ static void venv_set_state(struct venv_environment *venv, enum venv_state state)
 
 static enum outcome venv_look(struct venv_environment *venv, struct error *err);
 
-/* What a preparation has come to so far. */
+/* Notes in the state if OUTCOME is a failure. */
 static enum outcome venv_note(struct venv_environment *venv, enum outcome outcome)
 {
     if (outcome == OUTCOME_FAILED)
@@ -244,8 +244,8 @@ static enum outcome venv_look(struct venv_environment *venv, struct error *err)
 
     venv_set_state(venv, VENV_SEARCHING);
     if (venv->looks++ == LOOKS)
-        return (enum outcome)error_set(err, ERROR_UNAVAILABLE,
-                                       "%s is changed by others all the time", venv->place.path);
+        return (enum outcome)error_set(err, ERROR_UNAVAILABLE, "%s keeps being changed by others",
+                                       venv->place.path);
     if (venv_read_packages(venv, err) < 0)
         return OUTCOME_FAILED;
     venv->search.packages = venv->packages.digest;

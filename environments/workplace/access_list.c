@@ -16,13 +16,13 @@
 
 enum {
     VERSION = 2,
-    MOST = 64, /* entries; a longer list is somebody's who knows what it is for */
+    MOST = 64, /* entries; longer lists are left alone */
     NOBODY = -1,
 };
 
 enum { READ = 4, WRITE = 2, EXECUTE = 1, ALL = READ | WRITE | EXECUTE };
 
-/* In the order that the kernel wants; as numbers of a little-endian machine, which it wants, too.
+/* In the order and byte order (little-endian) that the kernel wants.
  */
 enum tag {
     TAG_OWNER = 1,

@@ -1,5 +1,5 @@
-/* Opening a file or directory of ours to one more user, and to nobody else: by an access control
- * list (POSIX.1e, draft 17), as Linux keeps it in extended attributes. */
+/* Gives one more user access to a file or directory of the server, by an access control list
+ * (POSIX.1e, draft 17) as Linux keeps it in extended attributes. */
 #pragma once
 
 #include "base/error.h"
@@ -9,6 +9,6 @@
 /* Lets UID read the file at PATH. What others may do stays as it is. */
 int access_list_open_file(const char *path, uid_t uid, struct error *err);
 
-/* Lets UID do everything in the directory at PATH, and lets UID and us do everything with what is
- * made in it from now on, whoever makes it. */
+/* Gives UID all rights in the directory at PATH, and UID and the server all rights to whatever is
+ * made in it from now on. */
 int access_list_open_directory(const char *path, uid_t uid, struct error *err);

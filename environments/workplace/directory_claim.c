@@ -88,7 +88,7 @@ static int directory_claim_place(const struct working_directory *directory, cons
     return -1;
 }
 
-/* Something has to be there for the private file to be laid over. A regular file is left alone. */
+/* The private file needs a script.py to be laid over. A regular file is left alone. */
 static int ensure_script(const struct working_directory *directory, const char *code, size_t length,
                          struct error *err)
 {
@@ -151,7 +151,8 @@ static int place_or_overlay(struct directory_claim *claim, const char *code, siz
     return open_overlay(claim, code, length, err);
 }
 
-/* The lock of a directory in which nobody is at work: a temporary one stays safe from sweeps. */
+/* Reduces the lock of a directory without claims. A temporary one keeps a shared lock, which
+ * protects it from sweeps. */
 static void relax_lock(const struct working_directory *directory)
 {
     if (directory->claims == 0)
@@ -210,7 +211,7 @@ json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *r
     return changes;
 }
 
-/* The last one out leaves the newest call's code behind. */
+/* The last claim leaves the code of the newest call as script.py. */
 static void directory_claim_settle(struct working_directory *directory)
 {
     struct error err = ERROR_INIT;

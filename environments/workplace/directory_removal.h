@@ -1,9 +1,9 @@
-/* Emptying a directory that holds what scripts have left, a little at a time.
+/* Empties a directory with files of scripts, a little at a time.
  *
  * Nothing in it is trusted: links are not followed, no path strings are built, and neither depth
- * nor number of entries costs memory or descriptors. Instead of going down, a directory that holds
- * others lifts them up beside itself, so everything ends at the first or second level. Whatever
- * denies access is given u+rwx first. What still cannot be removed is left, for another attempt. */
+ * nor number of entries costs memory or descriptors. A directory inside another one is moved up
+ * instead of entered, so that the removal works on two levels only. Directories without access
+ * rights are given u+rwx first. What cannot be removed is left for another attempt. */
 #pragma once
 
 #include <dirent.h>

@@ -1,6 +1,5 @@
-/* A directory in which something is made that many want, and only one may make at a time: whoever
- * holds it locked. When its holder dies the lock is free, and what it has left is known to be
- * nobody's. */
+/* A directory in which only one process at a time makes something: the one that holds its lock.
+ * When the holder dies, the lock is free, and the next one may remove what is left. */
 #pragma once
 
 #include "base/error.h"
@@ -11,11 +10,11 @@ struct scratch_directory {
     int fd;     /* owned: locked while it is held; -1 */
 };
 
-/* READY: it is ours, with what others may have left in it. PENDING: somebody else has it; ask
- * again.
+/* READY: the caller has the lock; the directory may hold files of an earlier one. PENDING: another
+ * one has the lock; try again.
  */
 enum outcome scratch_directory_lock(struct scratch_directory *directory, const char *path,
                                     struct error *err);
 
-/* Gives it up; who comes next finds it as it is. */
+/* Releases the lock. The directory stays as it is. */
 void scratch_directory_unlock(struct scratch_directory *directory);

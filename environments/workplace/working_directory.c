@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCK_SECONDS 0.02 /* writing a script takes far less; everybody waits with us */
+#define LOCK_SECONDS 0.02 /* writing a script takes far less; the whole server waits */
 
 static struct working_directory *directory_new(struct workplace *workplace)
 {
@@ -193,7 +193,7 @@ struct working_directory *working_directory_ref(struct working_directory *direct
     return directory;
 }
 
-/* Nobody's any more; another server's lock keeps it. */
+/* Discards a directory that has no users here, unless another server has locked it. */
 static void discard_at_once(struct working_directory *directory)
 {
     AUTO_CLOSE int folder = open_folder(directory);

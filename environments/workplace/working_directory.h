@@ -1,9 +1,9 @@
 /* The directory a run sees as its current one. Files stay in it from call to call.
  *
- * Either one configured path, or one directory per caller under a root: named by an unguessable
- * handle, kept for a while after its last use, then swept. Several runs may use one directory at a
- * time; each runs its own script.py all the same: the first puts it there by atomic rename, later
- * ones have theirs laid over it in their own mount namespace, or wait where there is none. */
+ * It is either one configured path, or one directory per caller under a root: named by an
+ * unguessable handle, kept for a while after its last use, then removed. Several runs may use one
+ * directory at a time, each with its own script.py: the first run renames it into place, later ones
+ * have theirs laid over it in their own mount namespace, or wait if there are no namespaces. */
 #pragma once
 
 #include "base/error.h"
@@ -68,8 +68,8 @@ int directory_claim_write(struct directory_claim *claim, const char *code, size_
 /* Notes what is in the directory now; growth and changes are from there on. */
 void directory_claim_note(struct directory_claim *claim);
 
-/* Bytes by which the directory has grown since then (0 when it shrank). Bounded
- * work: counting stops at a fixed number of entries. */
+/* Bytes by which the directory has grown since then (0 when it shrank). Counting stops at a fixed
+ * number of entries. */
 uint64_t directory_claim_growth(const struct directory_claim *claim);
 
 /* What was created or changed: array of {path, size, mimeType}, at most a fixed number. New.

@@ -202,7 +202,7 @@ void workplace_free(struct workplace *workplace)
     free(workplace);
 }
 
-/* The one that is configured, if it is in use: then there is no other. */
+/* The configured directory, if it is in use. */
 static struct working_directory *find_configured(struct workplace *workplace)
 {
     struct list *first = workplace->directories.next;

@@ -30,7 +30,7 @@ enum {
 #define PRIVATE_PREFIX   "private-"
 #define TRASH_NAME       "trash"
 
-/* Looking for what has to go, and removing it; a few steps per turn of the loop. */
+/* Finds and removes old directories, a few steps per turn of the loop. */
 enum sweep_state {
     SWEEP_WAITING,  /* for the next hour */
     SWEEP_LOOKING,  /* through the root */
@@ -72,8 +72,8 @@ struct working_directory {
     size_t newest_length; /* its bytes */
 };
 
-/* Scripts have our uid. Sees to it that the root and the private directory are at their places and
- * ours to use, and nobody else's. */
+/* Scripts have the uid of the server and may have moved directories. Restores the root and the
+ * private directory: in their places, accessible to the server only. */
 int workplace_restore(struct workplace *workplace, struct error *err);
 
 /* Objects for directories that are not opened yet, with one reference. FOLDER and HANDLE are taken.
@@ -85,12 +85,12 @@ void working_directory_free(struct working_directory *directory);
 
 bool working_directory_is_temporary(const struct working_directory *directory);
 
-/* flock(2) with OPERATION, without waiting. A file system that has no locks is one where nobody
- * else is: -1 means that somebody else holds the lock. */
+/* flock(2) with OPERATION, without waiting. -1 means that another process holds the lock; a file
+ * system without locks counts as unlocked. */
 int working_directory_lock(const struct working_directory *directory, int operation);
 
-/* The shared lock; another server's exclusive one is held for moments only, which are waited for.
- * -1 when it stays locked. */
+/* Takes the shared lock. Waits a moment for the exclusive lock of another server. -1 when it stays
+ * locked. */
 int working_directory_lock_shared(const struct working_directory *directory);
 
 /* Opens what is at the place of DIRECTORY and locks it so that no sweep takes it. -1 with errno set
@@ -100,8 +100,8 @@ int working_directory_attach(struct working_directory *directory);
 /* The same, but makes the directory first. */
 int working_directory_make(struct working_directory *directory, struct error *err);
 
-/* Sees to it that the open directory is the one at its place: a script may have moved or removed
- * it. */
+/* Makes sure that the open directory is the one at its path; a script may have moved or removed it.
+ */
 int working_directory_restore(struct working_directory *directory, struct error *err);
 
 /* Notes that DIRECTORY was used now; the time for which it is kept starts over. */
@@ -115,7 +115,7 @@ void sweep_start(struct workplace *workplace);
 /* Looks again soon, not only at the next full hour. */
 void sweep_hurry(struct workplace *workplace);
 
-/* Ends it; what is in the trash is removed as far as that takes a moment. */
+/* Ends it. Empties the trash as far as that is possible in a moment. */
 void sweep_stop(struct workplace *workplace);
 
 /* Moves the directory NAME in PARENT to the trash. */

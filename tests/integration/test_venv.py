@@ -408,7 +408,7 @@ def test_a_python_that_is_replaced_by_the_same_version_keeps_its_venv(place):
     assert (venv / "kept").exists()
     passes_for(python, "3.77.1")
     with initialized(place.server({"python_path": str(python)})) as server:
-        assert "gives no account of itself" in failure(server) or not (venv / "kept").exists()
+        assert "gave no valid description of itself" in failure(server) or not (venv / "kept").exists()
 
 
 # Packages

@@ -139,7 +139,7 @@ static void test_nonsense_is_no_answer(void **state)
 
         assert_null(
             base_python_keep(bench->scratch, &interpreter, outputs[i], bench->scratch, &err));
-        assert_string_equal(err.message, "/x gives no account of itself");
+        assert_string_equal(err.message, "/x gave no valid description of itself");
     }
 }
 
