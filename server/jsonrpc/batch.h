@@ -29,6 +29,6 @@ void batch_free(struct batch *batch);
 /* Adds ANSWER, the text of a response to ID. One that finds no room becomes an error. */
 void batch_add(struct batch *batch, const char *id, const char *answer);
 
-/* One member is done, answered or not. True when it was the last: `text` is then the whole answer,
- * or empty where none is due. */
+/* Counts one member as done, answered or not. True for the last one: `text` is then the whole
+ * answer, or empty where no member is answered. */
 bool batch_close_member(struct batch *batch);

@@ -63,7 +63,8 @@ void call_take_response(const struct session *session, const json_t *value)
     number = question->number;
     call_question_free(question);
     if (error || !json_is_object(json_object_get(value, "result")))
-        error_set(&err, ERROR_UNAVAILABLE, "%s", reason ? reason : "it answered with no object");
+        error_set(&err, ERROR_UNAVAILABLE, "%s",
+                  reason ? reason : "its answer has no result object");
     mcp_request_answer(&call->request, number, json_object_get(value, "result"),
                        err.code == ERROR_NONE ? NULL : &err);
 }
@@ -97,7 +98,8 @@ void call_close_member(struct session *session, struct batch *batch)
     session->batch_count--;
 }
 
-/* The answer to CALL: RESULT, or what the request has as text, or ERR. Owned by the caller. */
+/* The JSON-RPC response to CALL, made of ERR, the request's `text` or RESULT. Owned by the caller.
+ */
 static char *answer_text(const struct call *call, const json_t *result, const struct error *err)
 {
     if (err)
@@ -116,7 +118,8 @@ static void call_finish(struct call *call, json_t *result /* taken */, const str
     struct session *session = call->session;
     struct batch *batch = call->batch;
 
-    /* A large result is there as a tree and as text: the tree goes before the text is copied. */
+    /* A large result exists twice, as a tree and as text. Free the tree before the text is copied.
+     */
     json_decref(result);
     mcp_request_deinit(&call->request);
     sink_answer(call->sink, batch, &answer);

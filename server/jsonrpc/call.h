@@ -28,11 +28,11 @@ struct arrival {
 struct call {
     struct list link;        /* in the session */
     struct session *session; /* borrowed: the owner */
-    struct sink *sink;       /* borrowed: where everything goes; NULL: nowhere any more */
-    struct batch *batch;     /* borrowed: where the answer goes; NULL: to the sink */
-    char *id;                /* JSON text; owned */
-    json_t *message;         /* owned: method and params are in it */
-    size_t bytes;            /* what it counts for in the session's held_bytes */
+    struct sink *sink; /* borrowed: takes everything that is sent; NULL: nothing is sent any more */
+    struct batch *batch; /* borrowed: where the answer goes; NULL: to the sink */
+    char *id;            /* JSON text; owned */
+    json_t *message;     /* owned: method and params are in it */
+    size_t bytes;        /* its share of the session's held_bytes */
     struct mcp_request request;
 };
 
@@ -52,9 +52,10 @@ void call_cancel(struct call *call);
 /* Frees CALL, which is over. */
 void call_free(struct call *call);
 
-/* One member of BATCH (or NULL) is done. The whole answer goes out with the last. */
+/* Counts one member of BATCH as done, and sends the whole answer after the last one. BATCH may be
+ * NULL. */
 void call_close_member(struct session *session, struct batch *batch);
 
-/* VALUE is what the client answers to what a call of SESSION has asked it. An answer to anything
- * else is passed over. */
+/* Hands VALUE, a response of the client, to the call of SESSION whose question it answers. A
+ * response to no open question is ignored. */
 void call_take_response(const struct session *session, const json_t *value);

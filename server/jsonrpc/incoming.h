@@ -12,7 +12,7 @@ enum incoming_kind {
     INCOMING_INVALID,    /* not JSON, or not a message; it is answered with an error */
     INCOMING_BATCH,      /* an array */
     INCOMING_INITIALIZE, /* the handshake of the revisions up to 2025-11-25 */
-    INCOMING_MODERN,     /* a request that claims to stand alone, rightly or not */
+    INCOMING_MODERN,     /* a request that claims to be stateless, rightly or not */
     INCOMING_REQUEST,    /* any other request */
     INCOMING_OTHER,      /* a notification or a response */
 };
@@ -29,5 +29,5 @@ struct incoming {
 void incoming_init(struct incoming *incoming, char *text, size_t length);
 void incoming_deinit(struct incoming *incoming);
 
-/* True for a request whose answer does not end: subscriptions/listen. */
+/* True for a request that is answered by an endless stream: subscriptions/listen. */
 bool incoming_is_endless(const struct incoming *incoming);

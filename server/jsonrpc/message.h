@@ -21,7 +21,7 @@ enum message_kind {
 struct message {
     enum message_kind kind;
     char *id;           /* JSON text; owned; NULL: there is none, or none that can be echoed */
-    const char *method; /* borrowed; NULL for one that cannot exist, and in responses */
+    const char *method; /* borrowed; NULL for a name that no method can have, and in responses */
     json_t *params;     /* borrowed; NULL when absent */
 };
 
@@ -30,8 +30,8 @@ struct message {
  * ERROR_INVALID_REQUEST). */
 json_t *message_parse(char *text, size_t length, struct scan *scan, struct error *err);
 
-/* Says what VALUE, message ELEMENT of its batch, is. On failure `id` is what the error answer
- * carries. MESSAGE borrows from VALUE. */
+/* Classifies VALUE, message ELEMENT of its batch. After a failure `id` is the id for the error
+ * response. MESSAGE borrows from VALUE. */
 int message_read(struct message *message, json_t *value, const struct scan *scan, size_t element,
                  struct error *err);
 void message_deinit(struct message *message);

@@ -34,7 +34,7 @@ static struct call *session_on_request(struct session *session, const struct arr
     return NULL;
 }
 
-/* Others than this one change nothing here. A call that is not found has been answered already. */
+/* Only the cancellation has an effect here. A call that is not found has been answered already. */
 static void session_on_notification(struct session *session, const struct arrival *arrival,
                                     const struct message *message)
 {
@@ -193,7 +193,7 @@ void session_conclude(struct session *session)
     mcp_peer_conclude(&session->peer);
 }
 
-/* Without a sink what ends is not told to anybody. */
+/* Takes the sinks away, so that nothing is sent when the calls end. */
 static void forget_all(struct session *session)
 {
     session->sink = NULL;

@@ -25,7 +25,7 @@ enum {
 };
 
 struct session {
-    struct sink *sink; /* for what belongs to no call; borrowed; NULL: nobody listens */
+    struct sink *sink; /* borrowed: for messages that belong to no call; NULL: there is none */
     struct mcp_peer peer;
     struct list calls;     /* of struct call: owned */
     struct list batches;   /* of struct batch: owned */
@@ -44,9 +44,9 @@ void session_init(struct session *session, struct mcp_server *server,
 /* Cancels what is in flight; nothing is sent any more. */
 void session_deinit(struct session *session);
 
-/* Takes INCOMING, whose answer goes to SINK: borrowed until what is LAST was sent, or it was
- * closed. HEADERS are those of HTTP, NULL elsewhere; borrowed during the call. False: no answer is
- * owed, and nothing was sent. */
+/* Processes INCOMING and answers it to SINK, which is borrowed until the answer (LAST) was sent or
+ * the sink was closed. HEADERS are those of HTTP, NULL elsewhere; borrowed during the call. False:
+ * no answer is owed, and nothing was sent. */
 bool session_take(struct session *session, const struct incoming *incoming, struct sink *sink,
                   const struct mcp_headers *headers);
 
@@ -57,13 +57,12 @@ void session_receive(struct session *session, char *text, size_t length);
 /* Answers a line that the transport had to skip because it is longer than LIMIT bytes. */
 void session_refuse_line(struct session *session, size_t limit);
 
-/* There will be nothing more to hear, because the client sends nothing more or the server stops:
- * requests that only listen are answered now. */
+/* Answers the requests that only listen: the client sends nothing more, or the server stops. */
 void session_conclude(struct session *session);
 
 /* True when no answer is owed. */
 bool session_is_idle(const struct session *session);
 
-/* True while progress notifications may be dropped because the client does not read. The transport
- * sets it; requests are answered all the same. */
+/* SLOW: the client does not read, so progress notifications are dropped. Responses are sent all the
+ * same. */
 void session_set_slow(struct session *session, bool slow);

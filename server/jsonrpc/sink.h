@@ -20,7 +20,7 @@ struct sink {
     /* No answer will come: the call was cancelled. May be NULL. */
     void (*close)(struct sink *sink);
 
-    /* The client may be let go for now; it comes back for the rest. May be NULL. */
+    /* The connection may be closed for now; the client reconnects for the rest. May be NULL. */
     void (*release)(struct sink *sink);
 
     bool answers_only; /* carries nothing but what is LAST */
