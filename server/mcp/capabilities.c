@@ -30,7 +30,7 @@ bool capabilities_include(const struct mcp_server *server, enum capability capab
     return false;
 }
 
-/* Who comes under a name of many is not shown what there is. */
+/* An anonymous principal is shared by several clients, so tasks are not listed for it. */
 static json_t *tasks_capability(const struct mcp_peer *peer)
 {
     json_t *tasks = json_pack("{s:{}, s:{s:{s:{}}}}", "cancel", "requests", "tools", "call");
@@ -67,7 +67,7 @@ json_t *capabilities_of_server(const struct mcp_peer *peer, enum mcp_version ver
     return capabilities;
 }
 
-/* An empty object stands for forms, as it did before there was anything else. */
+/* An empty object means forms, the only kind at first. */
 static bool elicits_forms(const json_t *elicitation)
 {
     return json_is_object(elicitation) &&

@@ -20,7 +20,7 @@ enum capability {
     CAPABILITY_COMPLETIONS,
 };
 
-/* True when SERVER has CAPABILITY: such things are, or were, registered. */
+/* True when SERVER has CAPABILITY: an entry of that kind is or was registered. */
 bool capabilities_include(const struct mcp_server *server, enum capability capability);
 
 /* What the server declares to PEER, which speaks VERSION. New reference. */
@@ -29,7 +29,7 @@ json_t *capabilities_of_server(const struct mcp_peer *peer, enum mcp_version ver
 /* What the client of REQUEST, whose version is known, can be asked for. */
 struct invocation_client capabilities_of_client(const struct mcp_request *request);
 
-/* The capability that a client must have to be asked by METHOD with PARAMS, and has not, in the
- * form in which clients declare it: {"sampling": {}}. NULL when it has it. New reference. */
+/* The capability that METHOD with PARAMS needs and CLIENT lacks, in the form in which clients
+ * declare it: {"sampling": {}}. NULL when nothing is missing. New reference. */
 json_t *capabilities_missing(const struct invocation_client *client, const char *method,
                              const json_t *params);

@@ -55,7 +55,7 @@ static bool is_decimal(const char *text)
     return *rest == '\0';
 }
 
-/* 42 and 42.0 are the same; what no double can tell apart is compared as it is written. */
+/* 42 and 42.0 are equal. Integers that a double cannot hold exactly are compared as text. */
 static bool header_value_is_number(const char *text, const json_t *expected)
 {
     if (!is_decimal(text))

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What VALUE says: LENGTH bytes and a NUL; owned by the caller. NULL when it begins and ends as
- * base64 does, and is none. */
+/* Decodes VALUE to LENGTH bytes and a NUL; owned by the caller. NULL when it is marked as base64
+ * and is invalid. */
 char *header_value_decode(const char *value, size_t *ret_length);
 
 /* True when the field's VALUE says the same as EXPECTED, a string, number or boolean. */

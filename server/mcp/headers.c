@@ -41,7 +41,7 @@ int headers_check_version(const struct mcp_request *request, const json_t *versi
     return 0;
 }
 
-/* The member of its params that METHOD is about, or NULL. */
+/* The member of the params that Mcp-Name repeats for METHOD, or NULL. */
 static const char *name_member(const char *method)
 {
     static const struct {
@@ -59,7 +59,7 @@ static const char *name_member(const char *method)
     return NULL;
 }
 
-/* A member of the wrong type is the business of the method. */
+/* The method itself checks the type of the member. */
 static int headers_check_name(const struct mcp_request *request, struct error *err)
 {
     const char *member = name_member(request->method);

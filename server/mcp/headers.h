@@ -1,4 +1,4 @@
-/* What the HTTP header fields of a request must say: the same as its body (2026-07-28). */
+/* Checks that the HTTP header fields of a request agree with its body (2026-07-28). */
 #pragma once
 
 #include "base/error.h"
@@ -28,6 +28,6 @@ int headers_check_method(const struct mcp_request *request, struct error *err);
 int headers_check_parameters(const struct mcp_request *request, const json_t *parameters,
                              const json_t *arguments, struct error *err);
 
-/* Begins TRACE as a child of what the fields traceparent and tracestate of REQUEST say. False when
- * they say nothing that is valid. */
+/* Begins TRACE as a child of the fields traceparent and tracestate of REQUEST. False when they are
+ * missing or invalid. */
 bool headers_follow_trace(const struct mcp_request *request, struct trace *trace);

@@ -1,4 +1,4 @@
-/* Requests to the client that go on the stream of one of its own, and wait there for its answers
+/* Questions to the client, sent on the stream of one of its own requests, until they are answered
  * (up to 2025-11-25). */
 #pragma once
 
@@ -26,15 +26,15 @@ struct inquiry {
 int inquiry_send(struct inquiry *inquiry, struct mcp_request *request, json_t *questions,
                  struct error *err);
 
-/* The key of what was asked by NUMBER, and is not asked any more; NULL: it was not. Owned by the
- * caller. */
+/* Removes question NUMBER and returns its key, owned by the caller. NULL: there is no such
+ * question. */
 char *inquiry_take(struct inquiry *inquiry, unsigned number);
 
 /* True when everything is answered. */
 bool inquiry_is_over(const struct inquiry *inquiry);
 
-/* Nothing that is not answered is wanted any more. */
+/* Withdraws every question that is not answered yet. */
 void inquiry_withdraw(struct inquiry *inquiry);
 
-/* The same when the request is not there to say it. */
+/* Forgets every question without telling the client. */
 void inquiry_deinit(struct inquiry *inquiry);

@@ -113,7 +113,7 @@ enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret,
     return OUTCOME_FAILED;
 }
 
-/* The job is over: in FAILED, unless that is not set. */
+/* Ends the job with its result or, if that is set, with FAILED. */
 static enum outcome job_end(struct job *job, const struct error *failed, json_t **ret,
                             struct error *err)
 {
@@ -124,7 +124,7 @@ static enum outcome job_end(struct job *job, const struct error *failed, json_t 
     return OUTCOME_READY;
 }
 
-/* The invocation has ended, in FAILED unless that is not set. */
+/* The invocation has ended, with FAILED if that is set. */
 static enum outcome job_conclude(struct job *job, struct error *failed, json_t **ret,
                                  struct error *err)
 {
@@ -242,7 +242,7 @@ void job_take_answer(struct job *job, unsigned number, json_t *result, const str
     job_answer(job, key, result);
 }
 
-/* What the request is part of: `_meta` says it before the header fields do. */
+/* The trace that the request belongs to. `_meta` takes precedence over the header fields. */
 static void read_trace(struct job *job)
 {
     const json_t *meta = json_object_get(job->params, "_meta");

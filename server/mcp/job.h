@@ -23,16 +23,16 @@ struct mcp_server;
 
 struct job;
 
-/* What is different for tools, prompts and resources. */
+/* What differs between tools, prompts and resources. */
 struct job_kind {
     /* What the method answers when CALL has ended without error. New reference. */
     json_t *(*result)(const struct job *job);
 
-    /* What it answers to an error; NULL, or no such function: ERR is what it answers. New
+    /* The result that stands for ERR. NULL, or no such function: the method answers with ERR. New
      * reference. */
     json_t *(*failure)(const struct job *job, const struct error *err);
 
-    /* Says ERR, which is what it answers, in the words of the job's revision. May be NULL. */
+    /* Adapts ERR, which the method answers with, to the job's revision. May be NULL. */
     void (*explain)(struct job *job, struct error *err);
 };
 
@@ -63,22 +63,21 @@ struct job {
     struct rounds rounds;
     const struct job_kind *kind;
     struct mcp_server *server;   /* borrowed */
-    struct mcp_request *request; /* borrowed: the owner; NULL: it has left it for its keeper */
+    struct mcp_request *request; /* borrowed: the owner; NULL once the keeper is the owner */
     struct job_keeper *keeper;   /* borrowed: the owner then */
     enum mcp_version version;
     json_t *params;   /* owned: the arguments are in them */
     const char *name; /* of what is invoked; borrowed from them */
     struct trace trace;
     char *message;        /* what it has told last; owned; NULL: nothing */
-    json_t *error_data;   /* beside the error that it ends in, without a request; owned; or NULL */
-    struct ev_timer stay; /* running while JOB is to leave its request at the end */
+    json_t *error_data;   /* of the final error, when no request holds it; owned; or NULL */
+    struct ev_timer stay; /* running until the job leaves its request */
     void (*leave)(struct job *job); /* what is to be done then */
 };
 
-/* A job of KIND for REQUEST, which owns it, with the answers that the request has brought along.
- * NAME (borrowed from its params) is what is invoked, ARGUMENTS (likewise; may be NULL) are for it.
- * NULL with ERR when they are not the answers to what was asked. The call is to be prepared then.
- */
+/* A job of KIND, owned by REQUEST, with the answers that the request carries. It invokes NAME with
+ * ARGUMENTS (may be NULL); both are borrowed from the params. NULL with ERR when the answers do not
+ * belong to what was asked. The caller prepares the call next. */
 struct job *job_new(struct mcp_request *request, const struct job_kind *kind, const char *name,
                     json_t *arguments, struct error *err);
 void job_free(struct job *job);
@@ -86,7 +85,7 @@ void job_free(struct job *job);
 /* Starts the prepared call of JOB; see mcp_request_start. */
 enum outcome job_start(struct job *job, json_t **ret, struct error *err);
 
-/* Ends what JOB does: it is to be freed. */
+/* Stops JOB, which can then be freed. */
 void job_cancel(struct job *job);
 
 /* What the client answered; see mcp_request_answer. */
@@ -94,14 +93,14 @@ void job_take_answer(struct job *job, unsigned number, json_t *result, const str
 
 /* Leaving the request */
 
-/* LEAVE is called in SECONDS, unless JOB is over or has asked for something before. */
+/* Calls LEAVE after SECONDS if JOB is still running then and has asked for nothing. */
 void job_leave_after(struct job *job, double seconds, void (*leave)(struct job *job));
 
-/* JOB belongs to KEEPER from now on, no more to its request. */
+/* Moves JOB from its request to KEEPER, which owns it from now on. */
 void job_leave(struct job *job, struct job_keeper *keeper);
 
-/* What is asked by KEY is answered by ANSWER. With the last answer JOB, which has left its request,
- * goes on. */
+/* Answers question KEY with ANSWER. The last answer starts the next round of JOB, which has left
+ * its request. */
 void job_answer(struct job *job, const char *key, json_t *answer);
 
 /* What KIND's method answers to FAILED: READY with *RET, or FAILED with ERR. */

@@ -37,11 +37,11 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
                    const struct mcp_peer_settings *settings);
 void mcp_peer_deinit(struct mcp_peer *peer);
 
-/* SLOW: what can be left out is, until it is not. */
+/* SLOW: progress and log messages are dropped until this is false again. */
 void mcp_peer_set_slow(struct mcp_peer *peer, bool slow);
 
-/* There will be nothing more to hear: requests that listen are answered. */
+/* Answers the requests that listen: PEER is told nothing more. */
 void mcp_peer_conclude(struct mcp_peer *peer);
 
-/* True when a JSON-RPC batch is legal for this peer now (2025-03-26 only). */
+/* True when PEER may send a JSON-RPC batch now (2025-03-26 only). */
 bool mcp_peer_allows_batch(const struct mcp_peer *peer);

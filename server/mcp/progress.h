@@ -14,7 +14,7 @@ struct progress {
 /* TOKEN may be NULL. */
 void progress_init(struct progress *progress, json_t *token);
 
-/* The params of the notification that VALUE is reached; NULL when there is nothing to tell, as it
- * has not risen. TOTAL < 0: unknown; MESSAGE may be NULL. New reference. */
+/* The params of a progress notification for VALUE; NULL when VALUE has not risen since the last
+ * one. TOTAL < 0: unknown; MESSAGE may be NULL. New reference. */
 json_t *progress_next(struct progress *progress, enum mcp_version version, double value,
                       double total, const char *message);

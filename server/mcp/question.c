@@ -8,7 +8,7 @@
 
 /* Elicitation */
 
-/* Titles of what can be chosen stood beside the values up to 2025-06-18. */
+/* Up to 2025-06-18 the titles of choices are a list of their own beside the values. */
 static void translate_choices(json_t *property)
 {
     const json_t *choices = json_object_get(property, "oneOf");
@@ -30,7 +30,7 @@ static void translate_choices(json_t *property)
     json_object_del(property, "oneOf");
 }
 
-/* A form as 2025-06-18 has it: nothing but a boolean has a default. New reference. */
+/* A form for 2025-06-18, where only booleans have defaults. New reference. */
 static json_t *translate_form(const json_t *schema)
 {
     json_t *translated = json_deep_copy(schema);
@@ -45,7 +45,7 @@ static json_t *translate_form(const json_t *schema)
     return translated;
 }
 
-/* A form was all there was before 2025-11-25; a page has had an id of its own in that one only. */
+/* Before 2025-11-25 there are forms only; only in 2025-11-25 a page has an id. */
 static void translate_elicitation(json_t *params, enum mcp_version version)
 {
     if (version < MCP_2025_11_25) {

@@ -1,4 +1,4 @@
-/* A request to the client, from the newest shape to that of the revision it speaks. */
+/* Translates a request to the client from the newest revision to that of the client. */
 #pragma once
 
 #include "server/mcp/version.h"
@@ -8,5 +8,5 @@
 /* {method, params} as VERSION has it. New reference. */
 json_t *question_translate(const json_t *question, enum mcp_version version);
 
-/* What is needed when METHOD has to be asked, in words: "a person has to be asked". */
+/* Why METHOD is sent to the client, in words: "a person has to be asked". */
 const char *question_need(const char *method);

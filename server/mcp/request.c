@@ -24,7 +24,7 @@ enum mcp_era mcp_era_of(const char *method, const json_t *params)
     return envelope_is_claimed(params) ? MCP_ERA_MODERN : MCP_ERA_ANY;
 }
 
-/* What may be asked for before `initialize`, at which version. */
+/* Chooses the version of a request that comes before `initialize`. */
 static int choose_first_version(struct mcp_request *request, struct error *err)
 {
     if (is_method(request, "ping")) {
@@ -37,12 +37,12 @@ static int choose_first_version(struct mcp_request *request, struct error *err)
     return error_set(err, ERROR_INVALID_REQUEST, "server not initialized; send initialize first");
 }
 
-/* Answers a request that comes without the envelope which its header fields promise. */
+/* Refuses a request without the envelope that its header fields announce. */
 static int refuse_stateless(enum mcp_era era, struct error *err)
 {
     if (era == MCP_ERA_HANDSHAKE)
         return error_set(err, ERROR_HEADER_MISMATCH,
-                         "initialize is not part of the MCP-Protocol-Version that is named");
+                         "the MCP-Protocol-Version of the header has no initialize");
     return error_set(err, ERROR_ENVELOPE,
                      "_meta must name the protocol version and the client's capabilities");
 }

@@ -21,11 +21,11 @@ struct mcp_peer;
 struct subscriber;
 struct task;
 
-/* What a request is before anything is known of who sent it. */
+/* The kind of a request, as far as its text alone tells. */
 enum mcp_era {
     MCP_ERA_ANY,       /* of the revision that was negotiated */
     MCP_ERA_HANDSHAKE, /* `initialize` */
-    MCP_ERA_MODERN,    /* claims to stand alone, rightly or not */
+    MCP_ERA_MODERN,    /* claims to be stateless, rightly or not */
 };
 
 enum mcp_era mcp_era_of(const char *method, const json_t *params);
@@ -46,10 +46,10 @@ struct mcp_request {
      * called with, or 0: this client cannot be asked. */
     unsigned (*ask)(struct mcp_request *request, const char *method, json_t *params);
 
-    /* What was asked by NUMBER is not wanted any more. */
+    /* Withdraws question NUMBER. */
     void (*withdraw)(struct mcp_request *request, unsigned number);
 
-    /* The client may be let go; it comes back for the answer. */
+    /* The connection may be closed; the client reconnects for the answer. */
     void (*release)(struct mcp_request *request);
 
     /* The end: RESULT (taken) and ERR == NULL, or RESULT == NULL and ERR set. */
@@ -67,16 +67,16 @@ struct mcp_request {
     struct progress progress;
     int log_level;               /* least severe level a modern request wants; -1: none */
     struct subscriber *listener; /* what it listens to; owned; NULL: nothing */
-    struct job *job;     /* what was started for it; owned; NULL: nothing, or not any more */
-    struct task *task;   /* that it waits for; borrowed; NULL: it does not */
-    struct list waiting; /* in the task */
+    struct job *job;             /* owned; NULL: none was started, or it has left the request */
+    struct task *task;           /* that it waits for; borrowed; NULL: it does not */
+    struct list waiting;         /* in the task */
     void (*cancel)(struct mcp_request *request); /* how it is ended while it is pending */
 };
 
 /* See outcome.h. Answers READY with *RET (new reference) or `text`, PENDING, or FAILED with ERR. */
 enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct error *err);
 
-/* What the client answered to what was asked by NUMBER: RESULT (borrowed), or NULL and ERR. */
+/* Hands over the client's answer to question NUMBER: RESULT (borrowed), or NULL and ERR. */
 void mcp_request_answer(struct mcp_request *request, unsigned number, json_t *result,
                         const struct error *err);
 

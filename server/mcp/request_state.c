@@ -17,8 +17,7 @@
 enum {
     TEXT_BYTES = 64 * 1024, /* longest state */
     NONCE_DIGITS = 32,
-    USED_STATES =
-        1024, /* remembered at least; no state that is older than what was forgotten counts */
+    USED_STATES = 1024, /* remembered at least; states older than a forgotten one are refused */
 };
 
 /* A state that has been used and would still be good. */
@@ -126,7 +125,8 @@ static bool is_used(const struct request_states *states, const char *nonce)
     return false;
 }
 
-/* Whoever is forgotten takes all that are as old with it, so nothing can be used twice. */
+/* When a state is forgotten, all states as old are refused from then on, so none can be used twice.
+ */
 static void use_up(struct request_states *states, const char *nonce, json_int_t made)
 {
     struct used_state *place = &states->used[states->next];
@@ -150,7 +150,7 @@ json_t *request_state_open(struct request_states *states, const struct request_s
     if (!payload || strcmp(json_object_get_string(payload, "owner"), digest) != 0 ||
         made + REQUEST_STATE_SECONDS < time(NULL) || made <= states->floor ||
         is_used(states, nonce)) {
-        error_set(err, ERROR_INVALID_PARAMS, "requestState is not known here, or not any more");
+        error_set(err, ERROR_INVALID_PARAMS, "requestState is unknown or has expired");
         return NULL;
     }
     use_up(states, nonce, made);

@@ -1,6 +1,7 @@
-/* What a request that asks hands its client, to be brought back with the answers (2026-07-28):
- * `v1.PAYLOAD.MAC`, both in base64url. The client can read it, but not change it, use it for
- * another request, as somebody else, twice, or later than REQUEST_STATE_SECONDS. */
+/* The state of a request that asks its client, which the client returns with the answers
+ * (2026-07-28): `v1.PAYLOAD.MAC`, both in base64url. The client can read it. It cannot change it,
+ * use it for another request or as another principal, use it twice, or use it later than
+ * REQUEST_STATE_SECONDS. */
 #pragma once
 
 #include "base/error.h"
@@ -27,7 +28,7 @@ void request_states_free(struct request_states *states);
 char *request_state_seal(struct request_states *states, const struct request_state_owner *owner,
                          const json_t *content, struct error *err);
 
-/* The content of TEXT, which must be OWNER's, and is used up. New reference, or NULL with
- * ERROR_INVALID_PARAMS. */
+/* Opens TEXT, which must belong to OWNER and can be opened once. Its content is a new reference, or
+ * NULL with ERROR_INVALID_PARAMS. */
 json_t *request_state_open(struct request_states *states, const struct request_state_owner *owner,
                            const char *text, struct error *err);

@@ -14,7 +14,7 @@
 
 /* Lists */
 
-/* What is the same for both; URI_MEMBER is what its URI is called. */
+/* The members that resources and templates share; URI_MEMBER is the name of the URI's member. */
 static json_t *resources_define(const struct resource *resource, const char *uri_member,
                                 enum mcp_version version)
 {
@@ -70,7 +70,7 @@ static json_t *resources_result(const struct job *job)
         &result_caching_contents);
 }
 
-/* A resource that is not there had a code of its own up to 2025-11-25. */
+/* Up to 2025-11-25 a missing resource has an error code of its own. */
 static void resources_explain(struct job *job, struct error *err)
 {
     if (err->code != ERROR_UNKNOWN_RESOURCE)

@@ -36,7 +36,7 @@ json_t *result_server_info(const struct mcp_server *server, enum mcp_version ver
     return info;
 }
 
-/* Annotations are the same object in all revisions, but for one member. */
+/* Annotations differ between revisions in one member only. */
 void result_drop_newer_annotations(json_t *object, enum mcp_version version)
 {
     static const struct result_member MEMBERS[] = {{"lastModified", MCP_2025_06_18}};
@@ -59,7 +59,7 @@ static json_t *contents_item(json_t *item, enum mcp_version version)
     return known;
 }
 
-/* A block as VERSION has it, or NULL when it is to be text. */
+/* BLOCK in the form of VERSION, or NULL where VERSION has no such block. */
 static json_t *known_block(json_t *block, enum mcp_version version)
 {
     static const struct result_member TYPES[] = {

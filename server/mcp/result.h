@@ -1,4 +1,4 @@
-/* From the newest shape to that of the revision a request speaks. */
+/* Translates results from the newest revision to that of the request. */
 #pragma once
 
 #include "server/mcp/version.h"
@@ -19,7 +19,7 @@ struct result_member {
 void result_drop_newer(json_t *object, const struct result_member *members, size_t count,
                        enum mcp_version version);
 
-/* What this server calls itself at VERSION. New reference. */
+/* The serverInfo of VERSION. New reference. */
 json_t *result_server_info(const struct mcp_server *server, enum mcp_version version);
 
 /* Removes from the `annotations` of OBJECT what VERSION does not know yet. */

@@ -45,9 +45,8 @@ static int check_can_ask(struct job *job, struct error *err)
         if (!missing)
             continue;
         text = json_text(missing);
-        error_set(err, ERROR_MISSING_CAPABILITY,
-                  "%s, and this client cannot do it: it does not declare %s", question_need(method),
-                  text);
+        error_set(err, ERROR_MISSING_CAPABILITY, "%s, but this client does not declare %s",
+                  question_need(method), text);
         if (mcp_version_is_modern(job->version))
             set_error_data(job, json_pack("{s:O}", "requiredCapabilities", missing));
         else
@@ -57,7 +56,7 @@ static int check_can_ask(struct job *job, struct error *err)
     return 0;
 }
 
-/* What was asked, in the shape of the client's revision, by key. New reference. */
+/* The questions by key, in the form of the client's revision. New reference. */
 static json_t *translate_questions(const struct job *job)
 {
     json_t *questions = json_object();
@@ -69,7 +68,7 @@ static json_t *translate_questions(const struct job *job)
     return questions;
 }
 
-/* What has to be known when the answers come. New reference. */
+/* The content of the sealed state: what the next round needs. New reference. */
 static json_t *state_content(const struct job *job, const json_t *questions)
 {
     json_t *asked = json_array();
@@ -82,7 +81,7 @@ static json_t *state_content(const struct job *job, const json_t *questions)
                      job->call.result.state);
 }
 
-/* 2026-07-28: the answer to the request says what else is needed, and nothing is kept here. */
+/* 2026-07-28: the response lists the questions, and the server keeps nothing. */
 static enum outcome ask_by_result(struct job *job, json_t **ret, struct error *err)
 {
     const struct request_state_owner owner = state_owner(job);
@@ -104,13 +103,13 @@ static enum outcome ask_by_result(struct job *job, json_t **ret, struct error *e
 static int begin_round(struct job *job, struct error *err)
 {
     if (++job->rounds.count > JOB_ROUNDS)
-        return error_set(err, ERROR_LIMIT, "asked %d times, and there is more to ask", JOB_ROUNDS);
+        return error_set(err, ERROR_LIMIT, "more than %d rounds of questions", JOB_ROUNDS);
     json_decref(job->rounds.asked);
     job->rounds.asked = translate_questions(job);
     return 0;
 }
 
-/* Before: the client is asked while its request waits. */
+/* Up to 2025-11-25: the client gets requests while its own request waits. */
 static enum outcome ask_by_request(struct job *job, struct error *err)
 {
     if (begin_round(job, err) < 0 ||
@@ -121,7 +120,7 @@ static enum outcome ask_by_request(struct job *job, struct error *err)
     return OUTCOME_PENDING;
 }
 
-/* Without a request of its own, its keeper knows when and how. */
+/* The keeper of a job without a request asks the client. */
 static enum outcome ask_by_keeper(struct job *job, struct error *err)
 {
     if (begin_round(job, err) < 0)
@@ -130,7 +129,7 @@ static enum outcome ask_by_keeper(struct job *job, struct error *err)
     return OUTCOME_PENDING;
 }
 
-/* What is asked again has no answer yet: an earlier one was to another question. */
+/* Drops the answers of earlier rounds to questions that are asked again. */
 static void forget_answers(struct job *job)
 {
     const char *key;
@@ -188,7 +187,7 @@ bool rounds_answer(struct job *job, const char *key, json_t *answer)
     return json_object_size(rounds->asked) == 0;
 }
 
-/* Takes over what CONTENT, which was sealed here, and RESPONSES, which the client adds, say. */
+/* Restores the job from CONTENT, which was sealed here, and adds the client's RESPONSES. */
 static void rounds_resume(struct job *job, const json_t *content, const json_t *responses)
 {
     const json_t *key;
@@ -208,7 +207,7 @@ static void rounds_resume(struct job *job, const json_t *content, const json_t *
     job->call.state = job->rounds.state;
 }
 
-/* Answers without the state that goes with them answer nothing: they are passed over. */
+/* Answers without a state are ignored. */
 int rounds_read(struct job *job, struct error *err)
 {
     const struct request_state_owner owner = state_owner(job);

@@ -18,35 +18,35 @@ struct mcp_request;
 
 #define ROUNDS_PATIENCE_SECONDS 600.0 /* for the client to answer what it is asked */
 
-enum { JOB_ROUNDS = 8 }; /* most, where it is we who come back to the client */
+enum { JOB_ROUNDS = 8 }; /* most, where the server sends requests to the client */
 
 struct rounds {
     json_t *answers; /* what the client has answered so far, by key; owned; NULL: nothing */
-    json_t *state;   /* what was kept for this round; owned; NULL: nothing */
+    json_t *state;   /* the tool's own, kept for this round; owned; NULL: nothing */
     json_t *asked;   /* what is not answered yet, by key; owned; NULL: nothing */
     unsigned count;
-    struct inquiry inquiry;   /* that goes to the client, if it is us who ask */
-    struct ev_timer patience; /* running while a request waits for that; the job's */
+    struct inquiry inquiry;   /* the open requests to the client (up to 2025-11-25) */
+    struct ev_timer patience; /* running while a request waits for answers; set up by the job */
 };
 
 void rounds_deinit(struct job *job);
 
-/* Takes over the answers that the request of JOB has brought along. -1 with ERR: they are not the
- * answers to what was asked. */
+/* Reads the answers that the request of JOB carries. -1 with ERR: they do not belong to what was
+ * asked. */
 int rounds_read(struct job *job, struct error *err);
 
-/* Asks what the invocation of JOB, which has ended, wants to know. READY with *RET: the request is
- * answered with that. PENDING: answers come. */
+/* Asks the questions with which the invocation of JOB has ended. READY: *RET is the response to the
+ * request. PENDING: answers will come. */
 enum outcome rounds_ask(struct job *job, json_t **ret, struct error *err);
 
-/* Asks what JOB, which has left its request, wants to know on the stream of REQUEST. */
+/* Asks the questions of JOB, which has left its own request, on the stream of REQUEST. */
 int rounds_ask_on(struct job *job, struct mcp_request *request, struct error *err);
 
-/* What JOB asks is not wanted any more, or not on that stream. */
+/* Withdraws the questions of JOB from the stream that they were sent on. */
 void rounds_stop(struct job *job);
 
-/* What is asked by KEY is answered by ANSWER. True: nothing is left to be answered. */
+/* Answers question KEY with ANSWER. True: that was the last open question. */
 bool rounds_answer(struct job *job, const char *key, json_t *answer);
 
-/* Prepares the invocation of JOB, which has got all answers, to be started again. */
+/* Prepares the invocation of JOB for the next round: all questions are answered. */
 void rounds_next(struct job *job);

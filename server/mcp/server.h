@@ -37,7 +37,7 @@ struct mcp_server {
 
 void mcp_server_init(struct mcp_server *server);
 
-/* Ends what goes on without a request: tasks. */
+/* Cancels what runs without a request: tasks. */
 void mcp_server_stop(struct mcp_server *server);
 
 /* All peers are gone. */

@@ -67,7 +67,7 @@ static void tell_resources(struct subscriber *subscriber)
     }
 }
 
-/* A task is told as it is by now, if it is still there. */
+/* Sends the present state of the task, if it still exists. */
 static void tell_task(struct subscriber *listener, const char *id)
 {
     const struct task *task = task_store_find(listener->peer->server->tasks, listener->request, id);
@@ -204,8 +204,8 @@ static int check_tasks(struct subscriber *listener, const json_t *ids, struct er
     return 0;
 }
 
-/* Those that are there. What is not at work any more is told at once: it may have ended before
- * anybody could listen. */
+/* Unknown tasks are ignored. A task that does not work any more is told at once: it may have ended
+ * before the client could listen. */
 static int read_tasks(struct subscriber *listener, const json_t *wishes, json_t *honoured,
                       struct error *err)
 {

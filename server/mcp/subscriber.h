@@ -21,8 +21,8 @@ struct subscriber {
     struct mcp_request *request; /* borrowed: what listens; NULL: the peer itself */
     json_t *id;                  /* owned: of that request; NULL: the peer itself */
     unsigned wanted;             /* a bit for each list */
-    unsigned pending;            /* those of them that it is to be told of */
-    json_t *resources;           /* owned: URI to whether it is to be told of it; NULL: none */
+    unsigned pending;            /* those lists that have changed since it was last told */
+    json_t *resources;           /* owned: by URI, true if it has changed since then; NULL: none */
     json_t *tasks;               /* the same for ids of tasks */
 };
 
@@ -37,11 +37,11 @@ void subscriber_tell(struct subscriber *subscriber);
 /* It wants every list that the server has. */
 void subscriber_want_lists(struct subscriber *subscriber);
 
-/* It wants the resource URI; -1 when that is one too many. */
+/* Adds the resource URI to what it wants; -1 when that is one too many. */
 int subscriber_add_resource(struct subscriber *subscriber, const char *uri, struct error *err);
 
-/* Reads what LISTENER wants from the parameters of its request; *RET is what of it is there to be
- * had. New reference. */
+/* Reads what LISTENER wants from the parameters of its request. *RET is the part that the server
+ * can give. New reference. */
 int subscriber_read_wishes(struct subscriber *listener, json_t **ret, struct error *err);
 
 /* Notes what has changed, if SUBSCRIBER wants to know: an entry of KIND, a resource, a task. */

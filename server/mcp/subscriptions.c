@@ -46,7 +46,7 @@ static void subscriptions_on_due(struct ev_loop *loop, struct ev_timer *timer, i
     tell_all(&subscriptions->listeners);
 }
 
-/* Has everybody told when the loop comes round. */
+/* Tells all subscribers in the next turn of the loop. */
 static void subscriptions_schedule(struct subscriptions *subscriptions)
 {
     ev_timer_start(subscriptions->server->loop, &subscriptions->due);
@@ -176,8 +176,7 @@ static int read_id(struct subscriber *listener, struct error *err)
     listener->id = json_loads(listener->request->id, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     if (listener->id)
         return 0;
-    return error_set(err, ERROR_INVALID_REQUEST,
-                     "a subscription goes by its id, and this one is too long a number");
+    return error_set(err, ERROR_INVALID_REQUEST, "the id is too long a number for a subscription");
 }
 
 static void subscriptions_on_cancel(struct mcp_request *request)

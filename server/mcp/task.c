@@ -47,7 +47,7 @@ bool task_is_over(const struct task *task)
 
 /* Telling */
 
-/* To the session that the task came from, of what belongs to it. */
+/* Notifies the session that the task came from. */
 static void task_tell(struct task *task, const char *method, json_t *params /* taken */)
 {
     json_object_set_new(params, "_meta", task_view_related(task));
@@ -117,7 +117,7 @@ static void task_on_log(struct job_keeper *keeper, enum log_severity level, cons
 
 /* Asking */
 
-/* On the stream of the first that waits; if it cannot carry that, the next one may. */
+/* Asks on the stream of the first request that waits and can carry questions. */
 static void task_ask(struct task *task)
 {
     LIST_FOR_EACH (&task->waiters, link) {
@@ -156,7 +156,7 @@ static void task_on_ask(struct job_keeper *keeper)
         task_ask(task);
 }
 
-/* What was asked before has had its key without a number. */
+/* The keys of the first round have no number. */
 static json_t *round_key(const struct task *task, const char *key)
 {
     return task->job->rounds.count > 1 ? json_string_format("%s-%u", key, task->job->rounds.count)
@@ -194,7 +194,7 @@ static json_t *find_answers(const struct task *task, const json_t *answers)
     return found;
 }
 
-/* The last answer lets the job go on: nothing is to be said about it after that. */
+/* The last answer continues the job, which may end the task: set the status before. */
 void task_update(struct task *task, const json_t *answers)
 {
     AUTO_JSON json_t *found = NULL;
@@ -221,7 +221,7 @@ void task_take_answer(struct task *task, unsigned number, json_t *result, const 
 
 /* The end */
 
-/* What a request for the result of TASK, which is over, is answered. */
+/* Answers a request for the result of TASK, which is over. */
 static enum outcome answer_waiter(const struct task *task, struct mcp_request *request,
                                   json_t **ret, struct error *err)
 {
@@ -264,7 +264,7 @@ static void task_end(struct task *task, enum task_status status)
     answer_waiters(task);
 }
 
-/* A result that says that it is an error is a failure in 2025-11-25 only. */
+/* A result with isError is a failure in 2025-11-25 only. */
 static enum task_status task_status_of(const struct task *task)
 {
     bool is_error = json_is_true(json_object_get(task->result, "isError"));
@@ -305,7 +305,7 @@ void task_cancel(struct task *task)
 
 /* Waiting */
 
-/* What was asked on its stream goes by that of the next one. */
+/* Questions that were sent on its stream are sent again on that of the next one. */
 static void task_cancel_waiting(struct mcp_request *request)
 {
     struct task *task = request->task;

@@ -27,7 +27,7 @@ struct task_store;
 enum task_status {
     TASK_WORKING,
     TASK_INPUT_REQUIRED,
-    TASK_COMPLETED, /* this and the next ones are the end */
+    TASK_COMPLETED, /* final, as are the next ones */
     TASK_FAILED,
     TASK_CANCELLED,
 };
@@ -70,7 +70,7 @@ struct task *task_new(struct task_store *store, unsigned long number, double ttl
 /* Cancels what is left of it. Those who wait get an error. */
 void task_free(struct task *task);
 
-/* JOB (taken) leaves its request and is TASK's. */
+/* Moves JOB (taken) from its request to TASK. */
 void task_take(struct task *task, struct job *job);
 
 /* The job has answered its start with OUTCOME and RESULT (taken) or ERR: see outcome.h. */
@@ -81,16 +81,16 @@ bool task_is_over(const struct task *task);
 /* Ends the work, if there is any left. */
 void task_cancel(struct task *task);
 
-/* REQUEST wants what the task ends with: READY with *RET, FAILED with ERR, or PENDING. Until then
- * what the task asks goes by its stream. */
+/* REQUEST waits for the end of the task: READY with *RET, FAILED with ERR, or PENDING. Until then
+ * the task asks its questions on the stream of REQUEST. */
 enum outcome task_wait(struct task *task, struct mcp_request *request, json_t **ret,
                        struct error *err);
 
-/* What the client answered to what was asked by NUMBER on the stream of one that waits. */
+/* Hands over the answer to question NUMBER, which was sent on the stream of a waiting request. */
 void task_take_answer(struct task *task, unsigned number, json_t *result, const struct error *err);
 
-/* Answers of the extension, by the keys of task_requests. Others are passed over. */
+/* Takes answers of the extension, by the keys of task_requests; other keys are ignored. */
 void task_update(struct task *task, const json_t *answers);
 
-/* What is not answered yet, by keys that are used once in the life of TASK. New reference. */
+/* The open questions, by keys that TASK uses only once. New reference. */
 json_t *task_requests(const struct task *task);

@@ -24,7 +24,7 @@ static struct task *task_store_entry_of(struct list *link)
 
 /* Time to live */
 
-/* When TASK is to be looked at: it is over then, or, while it works, half of its time is. */
+/* When TASK is due: its time is over then, or, while it works, half of it. */
 static double next_look(const struct task *task)
 {
     double end = task->began + task->ttl;

@@ -52,7 +52,7 @@ struct task *task_store_find(const struct task_store *store, const struct mcp_re
 struct task *task_store_next(const struct task_store *store, const struct mcp_request *request,
                              unsigned long number);
 
-/* PEER is going: its tasks have nobody to tell any more. */
+/* PEER goes away: its tasks notify nobody any more. */
 void task_store_forget(struct task_store *store, const struct mcp_peer *peer);
 
 void task_store_watch(struct task_store *store, struct task_watcher *watcher);

@@ -74,7 +74,7 @@ static json_t *become_task(struct job *job)
     return result_finish_as(job->server, task->version, task_view(task), "task");
 }
 
-/* If there may be no more tasks, the request goes on to wait. */
+/* Where no more tasks are allowed, the request keeps waiting. */
 static void tasks_on_leave(struct job *job)
 {
     struct mcp_request *request = job->request;
@@ -84,8 +84,8 @@ static void tasks_on_leave(struct job *job)
         request->done(request, become_task(job), NULL);
 }
 
-/* A call that can only be a task is one even if it ended at once. OUTCOME, RESULT and ERR are what
- * it ended with. */
+/* Makes a task of a call that has ended at once with OUTCOME and *RET or ERR: the tool demands a
+ * task. */
 static enum outcome end_as_task(struct job *job, enum outcome outcome, json_t **ret,
                                 struct error *err)
 {
@@ -105,7 +105,8 @@ static enum outcome end_as_task(struct job *job, enum outcome outcome, json_t **
     return OUTCOME_READY;
 }
 
-/* The server decides. What the call asks before it is a task is asked in rounds of its request. */
+/* The server decides whether the call becomes a task. Questions before that are rounds of the
+ * request. */
 static enum outcome start_modern(struct job *job, const struct tool *tool,
                                  const struct error *misfit, json_t **ret, struct error *err)
 {
@@ -147,7 +148,7 @@ static int read_ttl(const json_t *wanted, double *ret, struct error *err)
     return 0;
 }
 
-/* 2025-11-25, where the client wants a task. What happens before it knows of it is not told. */
+/* 2025-11-25: the client wants a task. It is notified only after it has the task's id. */
 static enum outcome start_as_task(struct job *job, const struct error *misfit, json_t **ret,
                                   struct error *err)
 {
@@ -282,7 +283,7 @@ static int tasks_read_cursor(const json_t *cursor, unsigned long *ret, struct er
     return errno == 0 ? 0 : error_set(err, ERROR_INVALID_PARAMS, "unknown cursor");
 }
 
-/* For callers that are known: others would see each other's. */
+/* Anonymous callers would see each other's tasks. */
 enum outcome tasks_list(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const struct task_store *store = request->peer->server->tasks;
@@ -292,7 +293,7 @@ enum outcome tasks_list(struct mcp_request *request, json_t **ret, struct error 
 
     if (request->peer->anonymous)
         return error_set(err, ERROR_METHOD_NOT_FOUND,
-                         "tasks/list is for clients that say who they are");
+                         "tasks/list needs a client that is identified");
     if (tasks_read_cursor(json_object_get(request->params, "cursor"), &number, err) < 0)
         return OUTCOME_FAILED;
     list = json_array();

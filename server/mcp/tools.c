@@ -79,8 +79,8 @@ static json_t *tools_success(const struct job *job)
     return result_finish(job->server, job->version, result);
 }
 
-/* Up to 2025-06-18 arguments that do not fit are a fault of the protocol; later revisions let the
- * model see them and mend its call. */
+/* Up to 2025-06-18 invalid arguments are a protocol error; later revisions show them to the model,
+ * which can correct its call. */
 static bool is_protocol_error(const struct job *job, const struct error *err)
 {
     return error_is_protocol(err) ||
@@ -102,8 +102,8 @@ static json_t *tools_failure(const struct job *job, const struct error *err)
 
 static const struct job_kind tool_kind = {.result = tools_success, .failure = tools_failure};
 
-/* Makes JOB a call of the tool NAME, if its caller may make one now. Every call counts, also one
- * that does not fit. */
+/* Prepares JOB as a call of the tool NAME, unless its caller has reached its limit. Calls with
+ * invalid arguments count, too. */
 static int tools_prepare(struct job *job, const char *name, struct error *err)
 {
     const struct principal *principal = job->call.caller->principal;

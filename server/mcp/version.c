@@ -18,7 +18,7 @@ enum mcp_version mcp_version_find(const char *name)
     return MCP_VERSION_NONE;
 }
 
-/* A NUL inside is part of no name. */
+/* No version name holds a NUL. */
 enum mcp_version mcp_version_of(const json_t *value)
 {
     const char *name = json_string_value(value);

@@ -140,7 +140,7 @@ def test_older_clients_are_refused_and_told_why(revision, transport, tmp_path):
         server.initialize(revision, ELICITATION)
         result = server.call_tool("run_python", {"code": "open('made', 'w')"})
     assert result["isError"]
-    assert "a person has to be asked, and this client cannot do it" in text(result)
+    assert "a person has to be asked, but this client does not declare" in text(result)
     assert not list(tmp_path.iterdir())
 
 

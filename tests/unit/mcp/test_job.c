@@ -180,7 +180,7 @@ static void what_asks_for_ever_is_ended_after_eight_rounds(void **state)
     }
     assert_int_equal(scene.done, 1);
     assert_int_equal(scene.error.code, ERROR_LIMIT);
-    assert_string_equal(scene.error.message, "asked 8 times, and there is more to ask");
+    assert_string_equal(scene.error.message, "more than 8 rounds of questions");
 }
 
 static void an_error_withdraws_what_else_was_asked(void **state)
