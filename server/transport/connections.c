@@ -108,7 +108,7 @@ static void connections_serve(struct connection *connection, int out, double gra
 
 /* Room */
 
-/* Connections of PEER that have shown whatever they had to. */
+/* The number of connections of PEER that are not waiting. */
 static unsigned count_peer(const struct connections *connections, const struct peer *peer)
 {
     const struct list *lists[] = {&connections->active, &connections->leaving};
@@ -206,7 +206,7 @@ static void begin_login(struct connection *connection)
     login_start(&connection->login);
 }
 
-/* A client has shown that it is one; false: it has as many connections as it may. */
+/* The client has sent a valid request. False: it has too many connections. */
 static bool connections_on_http_admit(struct http_connection *http)
 {
     struct connection *connection = CONTAINER_OF(http, struct connection, http);
@@ -223,7 +223,7 @@ static void connections_on_http_closed(struct http_connection *http)
     connections_leave(CONTAINER_OF(http, struct connection, http));
 }
 
-/* Where nothing is acknowledged any more nobody is there. */
+/* Ends connections whose peer acknowledges nothing for so long. */
 static void set_patience(int fd, const struct connection *connection)
 {
     unsigned milliseconds = (unsigned)(connection->owner->limits.http.stall_seconds * 1000);
@@ -306,7 +306,7 @@ static bool is_over(struct connection *connection)
     return true;
 }
 
-/* A connection is never freed in its own callbacks, but here. */
+/* Frees connections here only, never in their own callbacks. */
 static void connections_on_settle(struct ev_loop *loop, struct ev_prepare *watcher, int events)
 {
     struct connections *connections = CONTAINER_OF(watcher, struct connections, settle);

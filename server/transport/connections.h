@@ -49,8 +49,8 @@ struct connections {
     struct transport_limits limits;
     struct authority *authority; /* borrowed; of TCP clients; NULL: they need no token */
 
-    /* Connections are gone, or were none at connections_stop. Called from the loop; may come more
-     * often than it has to. */
+    /* Connections have been freed, or there were none at connections_stop. Called from the loop,
+     * possibly more often than necessary. */
     void (*closed)(struct connections *connections);
 
     unsigned count;           /* those that are left */

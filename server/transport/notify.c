@@ -36,7 +36,7 @@ static bool is_for_us(const char *pid)
     return !pid || strtol(pid, NULL, 10) == (long)getpid();
 }
 
-/* Half the time after which we count as dead, as sd_watchdog_enabled(3) recommends; or 0. */
+/* Half of the watchdog's time limit, as sd_watchdog_enabled(3) recommends; or 0. */
 static double watchdog_interval(void)
 {
     const char *text = getenv("WATCHDOG_USEC");

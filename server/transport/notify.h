@@ -1,4 +1,4 @@
-/* Telling the service manager how we are: sd_notify(3) without libsystemd. */
+/* Notifies the service manager of our state: sd_notify(3) without libsystemd. */
 #pragma once
 
 #include "base/error.h"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROBE_SECONDS        0.05 /* between looks for a client that went away without a word */
+#define PROBE_SECONDS        0.05 /* between checks whether the client is still there */
 #define STREAM_HURRY_SECONDS 0.5  /* for output to be taken when the server ends */
 
 enum { LABEL_BYTES = 32 };
@@ -94,7 +94,8 @@ static void stream_watch_io(struct ev_loop *loop, struct ev_io *watcher, bool wa
         ev_io_stop(loop, watcher);
 }
 
-/* Makes the watchers, and what the session knows, fit what the stream waits for. */
+/* Starts and stops the watchers as the state needs them, and tells the session whether the client
+ * reads. */
 static void stream_rearm(struct stream *stream)
 {
     struct ev_loop *loop = stream->settings.loop;
@@ -164,7 +165,7 @@ static bool has_vanished(const struct stream *stream)
 static void begin_finishing(struct stream *stream)
 {
     if (has_vanished(stream)) {
-        close_because(stream, "nobody is there");
+        close_because(stream, "the client is gone");
         return;
     }
     ev_timer_again(stream->settings.loop, &stream->probe);
@@ -183,7 +184,7 @@ static size_t stream_write_parts(struct stream *stream, struct iovec *parts, int
     if (written >= 0)
         return (size_t)written;
     if (!is_temporary(errno))
-        close_because(stream, "nobody is there");
+        close_because(stream, "the client is gone");
     return 0;
 }
 
@@ -227,7 +228,7 @@ static void stream_on_send(struct sink *sink, const char *text, size_t length, b
 
 /* In */
 
-/* Until there is no more, or the client has to take its answers first. */
+/* Serves lines until none is left or too much output is unsent. */
 static void serve_lines(struct stream *stream)
 {
     size_t length = 0;
@@ -266,7 +267,7 @@ static void stream_on_readable(struct ev_loop *loop, struct ev_io *watcher, int 
     (void)events;
     if (length < 0) {
         if (!is_temporary(errno))
-            close_because(stream, "nobody is there");
+            close_because(stream, "the client is gone");
         return;
     }
     if (length == 0)
@@ -298,7 +299,7 @@ static void stream_on_stall(struct ev_loop *loop, struct ev_timer *timer, int ev
 
     (void)loop;
     (void)events;
-    close_because(stream, "it takes no output");
+    close_because(stream, "the client takes no output");
 }
 
 static void stream_on_probe(struct ev_loop *loop, struct ev_timer *timer, int events)
@@ -308,7 +309,7 @@ static void stream_on_probe(struct ev_loop *loop, struct ev_timer *timer, int ev
     (void)loop;
     (void)events;
     if (has_vanished(stream))
-        close_because(stream, "nobody is there");
+        close_because(stream, "the client is gone");
 }
 
 static void stream_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int events)
@@ -320,7 +321,7 @@ static void stream_on_deadline(struct ev_loop *loop, struct ev_timer *timer, int
     if (stream->state == STREAM_FINISHING)
         begin_flushing(stream, STREAM_HURRY_SECONDS);
     else
-        close_because(stream, "output not taken in time");
+        close_because(stream, "the client took its output too slowly");
 }
 
 /* The stream itself */

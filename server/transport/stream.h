@@ -45,11 +45,11 @@ struct stream_settings {
     int in;                                /* taken; non-blocking unless it is a socket */
     int out;                               /* taken; may be the same as IN */
 
-    /* How long running calls may go on after the end of input. 0: for the client's sake nobody
-     * hurries, neither its calls nor, as long as it takes any of it, its output. */
+    /* How long running calls may go on after the end of input. 0: there is no limit, for the calls
+     * nor for output that the client keeps taking. */
     double grace_seconds;
 
-    /* The stream stops to serve. Called once, possibly below a call to the stream. */
+    /* The stream stops serving. Called once, possibly below a call to the stream. */
     void (*leaving)(struct stream *stream);
 };
 

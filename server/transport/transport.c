@@ -126,8 +126,8 @@ static int open_unix(struct transport *transport, const struct address *address,
     return 0;
 }
 
-/* Whoever can reach ENDPOINT must show who it is; on this machine alone it may be said that it need
- * not. */
+/* Clients of ENDPOINT must show a token, unless it is a loopback address and `auth: none` is set.
+ */
 static int transport_check_allowed(const struct transport *transport,
                                    const struct endpoint *endpoint, struct error *err)
 {
@@ -184,7 +184,7 @@ static bool is_missing(const struct error *err)
     return err->number == EAFNOSUPPORT || err->number == EADDRNOTAVAIL;
 }
 
-/* Of two endpoints, IPv4 and IPv6, one may be missing. They get the same port. */
+/* Opens IPv4 and IPv6 on the same port. One of the two may be missing. */
 static int open_tcp(struct transport *transport, const struct address *address, struct error *err)
 {
     in_port_t port = 0;

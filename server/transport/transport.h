@@ -36,10 +36,10 @@ struct transport_settings {
     const char *const *addresses; /* NULL-terminated; borrowed until transport_open returns */
     struct authority *authority;  /* of TCP clients; NULL: there is none; borrowed */
     struct tls *tls;              /* of https addresses; NULL: there is none; borrowed */
-    bool auth_none;               /* `auth: none` was written: they need no token */
+    bool auth_none;               /* `auth: none` is set: TCP clients need no token */
     struct http_service *http;    /* of HTTP addresses; NULL: there can be none; borrowed */
     struct transport_limits limits;
-    bool is_secondary; /* another one tells the service manager how the server is */
+    bool is_secondary; /* another transport notifies the service manager */
 
     /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last
      * connection is closed after transport_stop. Called from the loop, once; the transport must not

@@ -9,12 +9,12 @@
 
 enum {
     LOG_BYTES = 64 * 1024,    /* of one stream, its newest event aside */
-    RETRY_MILLISECONDS = 500, /* until a client that was let go comes back */
+    RETRY_MILLISECONDS = 500, /* until a client whose connection was closed reconnects */
     ID_BYTES = 48,
 };
 
-/* Then a request that is not answered becomes a stream: so that its client hears of us, and can
- * come back when the connection breaks. */
+/* An unanswered request becomes a stream after this time, so that its client hears of us and can
+ * reconnect when the connection breaks. */
 #define EVENT_STREAM_QUIET_SECONDS 15.0
 
 static const char *const event_stream_state_names[] = {
@@ -45,7 +45,7 @@ static void format_id(const struct event_stream *stream, unsigned long event, ch
     snprintf(text, ID_BYTES, "%lu:%lu", stream->number, event);
 }
 
-/* From 2025-11-25 on a client can be let go before it has got anything. */
+/* From 2025-11-25 on a connection can be closed before the client has received an event. */
 static bool clients_come_back(const struct event_stream *stream)
 {
     return stream->session->peer.negotiated >= MCP_2025_11_25;
@@ -142,7 +142,7 @@ static void event_stream_respond(struct event_stream *stream, const char *text, 
     stream->ended(stream);
 }
 
-/* What is sent while the client is away is kept, unless it could not come back for it. */
+/* Events for a client that is away are kept, unless it has no id to reconnect with. */
 static void event_stream_on_send(struct sink *sink, const char *text, size_t length, bool last,
                                  enum error_code code)
 {
@@ -165,7 +165,8 @@ static void event_stream_on_send(struct sink *sink, const char *text, size_t len
     event_stream_pump(stream);
 }
 
-/* The call was cancelled: the stream ends without an answer, and a plain response cannot. */
+/* The call was cancelled. A stream ends without an answer; a plain response cannot, so its
+ * connection is closed. */
 static void event_stream_on_close(struct sink *sink)
 {
     struct event_stream *stream = CONTAINER_OF(sink, struct event_stream, sink);
@@ -194,7 +195,7 @@ static void event_stream_on_release(struct sink *sink)
 
 /* The connection */
 
-/* Who has got no id cannot come back: only the call goes on, which had better not ask anything. */
+/* A client without an id cannot reconnect: the call continues, but cannot ask anything. */
 static void event_stream_on_gone(struct http_answer *answer)
 {
     struct event_stream *stream = CONTAINER_OF(answer, struct event_stream, answer);

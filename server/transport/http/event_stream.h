@@ -59,10 +59,11 @@ struct event_stream {
 void event_stream_init(struct event_stream *stream);
 void event_stream_deinit(struct event_stream *stream);
 
-/* EXCHANGE is who asked, and takes JSON only when STREAMS is false. */
+/* EXCHANGE waits for the answer. STREAMS: its client accepts events. */
 void event_stream_answer(struct event_stream *stream, struct http_exchange *exchange, bool streams);
 
-/* EXCHANGE comes for what follows event number AFTER, in place of whoever is connected. */
+/* Sends EXCHANGE the events behind number AFTER. It replaces an exchange that is still connected.
+ */
 void event_stream_resume(struct event_stream *stream, struct http_exchange *exchange,
                          unsigned long after);
 

@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Then a call that is not answered becomes a stream, whose comments show that both sides live. */
+/* An unanswered call becomes a stream after this time; its comments keep the connection from
+ * looking dead. */
 #define HTTP_CALL_QUIET_SECONDS 15.0
 
 enum http_call_state {
@@ -77,7 +78,7 @@ static void http_call_free(struct http_call *call)
     free(call);
 }
 
-/* The response is going to be complete: by the caller. */
+/* Ends the call. The caller completes the response of the exchange. */
 static struct http_exchange *http_call_finish(struct http_call *call)
 {
     http_call_set_state(call, HTTP_CALL_OVER);

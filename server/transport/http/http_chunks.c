@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Fields that would have decided something, had they come in the head. */
+/* Fields that have a meaning in the head and are refused in trailers. */
 static const char *const forbidden[] = {"Content-Length", "Transfer-Encoding", "Host",
                                         "Connection"};
 
@@ -39,7 +39,8 @@ static enum http_chunks_state take_size(struct http_chunks *chunks, char charact
     return character == '\r' ? HTTP_CHUNKS_SIZE_END : HTTP_CHUNKS_BAD;
 }
 
-/* A name, or NAME=VALUE without quotes. Parsers differ over more than that, which nobody sends. */
+/* A name, or NAME=VALUE without quotes. Parsers disagree over anything beyond that, and no client
+ * sends it. */
 static enum http_chunks_state take_extension(struct http_chunks *chunks, char character)
 {
     bool is_first_equals = character == '=' && !chunks->has_value;

@@ -46,7 +46,7 @@ static const struct http_limits *limits_of(const struct http_connection *connect
     return connection->settings.limits;
 }
 
-/* How long the client may take in STATE. */
+/* The client's time limit in STATE. */
 static double seconds_in(const struct http_connection *connection, enum http_connection_state state)
 {
     switch (state) {
@@ -77,7 +77,7 @@ void http_connection_set_state(struct http_connection *connection, enum http_con
               http_connection_state_names[state], connection->settings.number);
     connection->state = state;
     if (state == HTTP_CONNECTION_REST)
-        return; /* the body has the time that it had */
+        return; /* the limit of BODY still holds */
     if (state == HTTP_CONNECTION_BODY)
         connection->body_since = clock_seconds();
     connection->read_by = clock_seconds() + seconds_in(connection, state);
@@ -126,7 +126,7 @@ void http_connection_resume_soon(struct http_connection *connection)
     ev_timer_start(connection->settings.loop, &connection->resume);
 }
 
-/* A deadline that moves away is noticed when the timer ends. */
+/* A later deadline needs no new timer: it is looked at when the timer ends. */
 static void arm_timer(struct http_connection *connection)
 {
     struct ev_loop *loop = connection->settings.loop;
@@ -191,7 +191,7 @@ void http_connection_forsake(struct http_connection *connection)
     service->gone(service, &connection->exchange);
 }
 
-/* Once the client has all there is it learns that nothing follows. */
+/* Shuts the connection down once the client has taken all output. */
 static void end_output(struct http_connection *connection)
 {
     struct http_channel *channel = connection->settings.channel;
@@ -224,7 +224,7 @@ static void http_connection_receive(struct http_connection *connection, char *by
     if (connection->state >= HTTP_CONNECTION_FLUSHING) {
         connection->dropped += length;
         if (connection->dropped > limits_of(connection)->linger_bytes)
-            http_connection_close(connection, "it goes on sending");
+            http_connection_close(connection, "the client keeps sending");
         return;
     }
     if (buffer_append(&connection->input, bytes, length, &err) < 0)
@@ -250,7 +250,7 @@ static void receive_end(struct http_connection *connection)
     case HTTP_CONNECTION_BODY:
     case HTTP_CONNECTION_REST:
     case HTTP_CONNECTION_RESPONSE:
-        http_connection_close(connection, "nobody is there");
+        http_connection_close(connection, "the client is gone");
         break;
     case HTTP_CONNECTION_FINISHING:
     case HTTP_CONNECTION_CLOSED:
@@ -270,7 +270,7 @@ static void http_connection_read_some(struct http_connection *connection)
     else if (length == 0)
         receive_end(connection);
     else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-        http_connection_close(connection, "nobody is there");
+        http_connection_close(connection, "the client is gone");
     else
         http_connection_rearm(connection);
 }
@@ -354,7 +354,7 @@ static void http_connection_on_timer(struct ev_loop *loop, struct ev_timer *time
     (void)events;
     connection->timer_at = INFINITY;
     if (now >= connection->take_by)
-        http_connection_close(connection, "it takes no output");
+        http_connection_close(connection, "the client takes no output");
     else if (now >= connection->read_by)
         http_intake_judge(connection, now);
     else if (now >= connection->comment_at)
@@ -403,7 +403,7 @@ void http_connection_deinit(struct http_connection *connection)
     channel->ops->free(channel);
 }
 
-/* There is something that the client may still take for a moment. */
+/* Gives the client a moment to take its output. */
 static void hurry(struct http_connection *connection)
 {
     if (connection->state < HTTP_CONNECTION_FINISHING)

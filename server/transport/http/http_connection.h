@@ -54,7 +54,7 @@ struct http_connection_settings {
     struct http_channel *channel;     /* taken */
     unsigned number;                  /* of the connection, for the log */
 
-    /* The client has shown what it has to. False: there is no room for it. */
+    /* The client has sent a valid request. False: there is no room for it. */
     bool (*admit)(struct http_connection *connection);
 
     /* It is CLOSED. Called once, possibly below a call to the exchange. */

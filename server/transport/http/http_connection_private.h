@@ -11,23 +11,23 @@
 void http_connection_set_state(struct http_connection *connection,
                                enum http_connection_state state);
 
-/* The service has to do without a further request, the client without an event that can be left
- * out. */
+/* True when so much output is unsent that no further request is read and events that can be dropped
+ * are. */
 bool http_connection_is_congested(const struct http_connection *connection);
 
-/* Makes the watchers fit what the connection waits for. */
+/* Starts and stops the watchers as the state needs them. */
 void http_connection_rearm(struct http_connection *connection);
 
-/* There is more to be done with what came in, after others had their turn. */
+/* Continues with the input in the next turn of the loop, after other connections. */
 void http_connection_resume_soon(struct http_connection *connection);
 
-/* Makes everything fit after something was sent. */
+/* Updates deadlines and watchers after output. */
 void http_connection_sent(struct http_connection *connection);
 
-/* Tells the service that nobody is there to respond to, if it still owes the response. */
+/* Calls `gone` if the service still owes a response. */
 void http_connection_forsake(struct http_connection *connection);
 
-/* Serves no more: STATE says what of what was sent the client may still take. */
+/* Serves nothing more and enters STATE, in which the client may still take its output. */
 void http_connection_end(struct http_connection *connection, enum http_connection_state state);
 
 void http_connection_close(struct http_connection *connection, const char *reason);
@@ -37,10 +37,10 @@ void http_connection_close(struct http_connection *connection, const char *reaso
 /* Serves what has come in, as far as it goes. */
 void http_intake_advance(struct http_connection *connection);
 
-/* It is NOW later than the client should have sent what is awaited. */
+/* The client's time limit for input is over at NOW. */
 void http_intake_judge(struct http_connection *connection, double now);
 
-/* Answers what we find wrong ourselves; nothing is understood of what follows. */
+/* Refuses the request. The input behind it is not read: its framing is unknown. */
 void http_intake_reject(struct http_connection *connection, unsigned status, const char *problem);
 
 /* The response of the exchange is complete. */

@@ -19,7 +19,7 @@ struct http_endpoint {
     struct http_sessions sessions;
 };
 
-/* The head of EXCHANGE has passed what needs no memory: who is it? */
+/* Finds out who has sent EXCHANGE, whose head has passed the checks that need no memory. */
 void http_visit_begin(struct http_endpoint *endpoint, struct http_exchange *exchange);
 
 /* The body of EXCHANGE, which is being visited, is there. */

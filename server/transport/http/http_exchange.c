@@ -33,13 +33,13 @@ static bool is_open(struct http_exchange *exchange)
     return state == HTTP_CONNECTION_BODY || state == HTTP_CONNECTION_RESPONSE;
 }
 
-/* As chunks a stream has an end, so that the connection may go on. */
+/* A chunked stream has an end of its own, so the connection can be kept. */
 static bool http_exchange_is_chunked(const struct http_exchange *exchange)
 {
     return exchange->head.minor > 0;
 }
 
-/* True when a response can be completed; otherwise the service is done with it, all the same. */
+/* True when a response can be completed. Otherwise the service is done with the exchange, too. */
 static bool can_complete(struct http_exchange *exchange)
 {
     if (!is_open(exchange))
@@ -203,7 +203,7 @@ static void append_event(struct http_exchange *exchange, const struct http_event
         connection->writer.problem = "an event is too large";
 }
 
-/* What was appended begins at once if nothing is before it. */
+/* Writes at once what was appended, if nothing was unsent before. */
 static void flush_appended(struct http_connection *connection, size_t unsent_before)
 {
     if (unsent_before == 0 && !connection->writer.problem)
@@ -246,7 +246,7 @@ void http_stream_comment(struct http_exchange *exchange)
     struct http_connection *connection = connection_of(exchange);
     struct iovec part = http_exchange_part_of(text, strlen(text));
 
-    /* One that has not taken what is there hears nothing new. */
+    /* A client with unsent output needs no comment. */
     if (http_writer_unsent(&connection->writer) == 0)
         http_writer_send(&connection->writer, &part, 1);
     keep_from_silence(connection);

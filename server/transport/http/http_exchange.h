@@ -42,7 +42,7 @@ struct http_service {
     /* The body is there, too. Respond now or later. */
     void (*request)(struct http_service *service, struct http_exchange *exchange);
 
-    /* There is nobody to respond to any more, or somebody else has. */
+    /* The client is gone, or the exchange has been answered by the connection. */
     void (*gone)(struct http_service *service, struct http_exchange *exchange);
 
     /* The client takes events again after http_stream_send had said that it does not. May be NULL.
@@ -54,9 +54,9 @@ struct http_service {
 const char *http_exchange_field(const struct http_exchange *exchange, const char *name,
                                 unsigned *ret_count);
 
-/* The client has shown what it has to. Until then its connection is one of a small number that
- * strangers get, and is closed when it is the oldest of them and another comes. False: there is no
- * room for a further connection of this peer, which has been answered. */
+/* The client has sent a valid request. Until then its connection has one of the few places for
+ * strangers, and is closed when it is the oldest of them and another one comes. False: this peer
+ * has too many connections, and has been told. */
 bool http_exchange_admit(struct http_exchange *exchange);
 
 /* The whole response. FIELDS: further lines, "Name: value\r\n" each, or "". CONTENT_TYPE: NULL

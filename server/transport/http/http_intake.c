@@ -58,7 +58,8 @@ void http_intake_responded(struct http_connection *connection)
     http_connection_sent(connection);
 }
 
-/* Without the rest of the body, which is short enough to be waited for, and will come. */
+/* A response before the end of the body keeps the connection only if the rest is short and certain
+ * to come. */
 bool http_intake_can_stay(const struct http_connection *connection)
 {
     const struct http_head *head = &connection->exchange.head;
@@ -87,7 +88,7 @@ void http_intake_reject(struct http_connection *connection, unsigned status, con
 
 /* Heads */
 
-/* What is no head of a request is refused as if it were one. */
+/* Refuses input that is no head. */
 static void reject_head(struct http_connection *connection, unsigned status, const char *problem)
 {
     begin_exchange(connection);
@@ -262,7 +263,7 @@ static void judge_body(struct http_connection *connection, double now)
         return;
     }
     if (connection->state == HTTP_CONNECTION_REST)
-        http_connection_close(connection, "its body takes too long");
+        http_connection_close(connection, "the body takes too long");
     else
         http_intake_reject(connection, 408, "The body takes too long");
 }
@@ -271,13 +272,13 @@ void http_intake_judge(struct http_connection *connection, double now)
 {
     switch (connection->state) {
     case HTTP_CONNECTION_IDLE:
-        http_connection_close(connection, "it asks for nothing");
+        http_connection_close(connection, "no request came");
         return;
     case HTTP_CONNECTION_HEAD:
         if (buffer_length(&connection->input) > 0)
             reject_head(connection, 408, "The head takes too long");
         else
-            http_connection_close(connection, "it asks for nothing");
+            http_connection_close(connection, "no request came");
         return;
     case HTTP_CONNECTION_BODY:
     case HTTP_CONNECTION_REST:

@@ -227,8 +227,8 @@ static void http_visit_free(struct http_visit *visit)
     free(visit);
 }
 
-/* Until a whole request has come in a connection is a stranger's, so that those that drip keep
- * nobody out. */
+/* A connection counts as a stranger's until a whole request is in, so that slow senders keep nobody
+ * out. */
 static void http_visit_serve(struct http_visit *visit)
 {
     http_visit_set_state(visit, HTTP_VISIT_SERVED);
@@ -302,13 +302,13 @@ static struct http_visit *http_visit_new(struct http_endpoint *endpoint,
     return visit;
 }
 
-/* Whoever comes by a unix socket is known to the kernel. */
+/* The kernel identifies clients of unix sockets. */
 static bool needs_token(const struct http_visit *visit)
 {
     return visit->endpoint->authority && visit->exchange->peer->family != AF_UNIX;
 }
 
-/* Nobody needs the token any more. It is in the text of the head, which is ours. */
+/* Wipes the token from the text of the head: nothing needs it any more. */
 static void wipe_token(struct http_exchange *exchange)
 {
     for (unsigned i = 0; i < exchange->head.field_count; i++) {

@@ -29,7 +29,7 @@ static size_t http_writer_write_parts(struct http_writer *writer, const struct i
     if (written >= 0)
         return (size_t)written;
     if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-        writer->problem = "nobody is there";
+        writer->problem = "the client is gone";
     return 0;
 }
 

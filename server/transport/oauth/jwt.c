@@ -121,7 +121,7 @@ static int check_time(const json_t *claims, double now, struct error *err)
     const json_t *begins = json_object_get(claims, "nbf");
 
     if (!json_is_number(expires))
-        return error_set(err, ERROR_INVALID_REQUEST, "it does not say when it ends");
+        return error_set(err, ERROR_INVALID_REQUEST, "the token has no expiry");
     if (now >= json_number_value(expires) + JWT_LEEWAY_SECONDS)
         return error_set(err, ERROR_INVALID_REQUEST, "the token has expired");
     if (begins && (!json_is_number(begins) || now < json_number_value(begins) - JWT_LEEWAY_SECONDS))

@@ -16,7 +16,7 @@ enum {
     BITS_PER_BYTE = 8,
 };
 
-/* What may sign. Those with a shared secret (HS256) and "none" are not among them. */
+/* The algorithms that are allowed. Shared secrets (HS256) and "none" are not. */
 static const struct algorithm {
     const char *name;
     const char *kty;
@@ -80,7 +80,7 @@ static bool is_for_signatures(const json_t *value)
     return !operations;
 }
 
-/* cjose ends the program over some of what is not. */
+/* cjose aborts on some invalid values. */
 static bool key_set_is_number(const json_t *value)
 {
     size_t length;
@@ -147,7 +147,7 @@ struct key_set *key_set_parse(const char *text, size_t length, struct error *err
     size_t i;
 
     if (!json_is_array(keys)) {
-        error_set(err, ERROR_INVALID_REQUEST, "no set of keys came");
+        error_set(err, ERROR_INVALID_REQUEST, "the document is not a key set");
         return NULL;
     }
     set = NEW(struct key_set);

@@ -43,7 +43,7 @@ struct key_source {
     char *found_uri;      /* owned; the same as the issuer says, once it has */
     struct key_set *keys; /* owned, or NULL */
     double asked;         /* when the last question began */
-    double asked_again;   /* when the last one did that was asked although there were keys */
+    double asked_again;   /* the same, of a question for further keys */
     double fetched;       /* when the keys came */
 
     enum key_source_stage stage;
@@ -130,9 +130,9 @@ static void take_metadata(struct key_source *source)
     const char *uri = json_object_get_string(document, "jwks_uri");
 
     if (!issuer || strcmp(issuer, source->issuer) != 0) {
-        key_source_fail(source, "what it says about itself is about another issuer");
+        key_source_fail(source, "its metadata names another issuer");
     } else if (!uri || !oauth_url_is_safe(uri)) {
-        key_source_fail(source, "it does not say where they are");
+        key_source_fail(source, "its metadata has no usable jwks_uri");
     } else {
         source->found_uri = memory_copy_string(uri);
         key_source_start(source, STAGE_KEYS);
@@ -158,7 +158,7 @@ static void take_document(struct key_source *source, long status)
     else if (source->stage == STAGE_METADATA)
         key_source_start(source, STAGE_OPENID);
     else
-        key_source_fail(source, "the answer has another status than 200");
+        key_source_fail(source, "the status is not 200");
 }
 
 static void key_source_on_over(struct transfer *transfer, CURLcode code)

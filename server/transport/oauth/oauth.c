@@ -57,7 +57,7 @@ static enum oauth_verdict oauth_decide(const struct oauth *oauth, const struct j
     };
 
     if (!keys) {
-        error_set(err, ERROR_UNAVAILABLE, "the keys of the issuer cannot be had now");
+        error_set(err, ERROR_UNAVAILABLE, "the keys of the issuer are not available now");
         return OAUTH_UNAVAILABLE;
     }
     if (key_set_verify(keys, jwt, token, err) < 0 || jwt_check(jwt, &rules, err) < 0)
@@ -86,7 +86,7 @@ static void oauth_wipe(struct oauth_check *check)
     free(STEAL_PTR(check->copy));
 }
 
-/* It could be read before, so it can be now. */
+/* The token was read once already, so reading it again succeeds. */
 static void oauth_on_keys(struct key_waiter *waiter)
 {
     struct oauth_check *check = CONTAINER_OF(waiter, struct oauth_check, waiter);

@@ -82,7 +82,8 @@ static struct endpoint ipv6_endpoint(struct in6_addr host, in_port_t port)
     };
 }
 
-/* HOST without the brackets of IPv6. No name but localhost: a resolver could answer anything. */
+/* Reads HOST, without the brackets of IPv6. The only name is localhost: a resolver could return
+ * anything. */
 static int parse_host(const char *host, in_port_t port, struct address *ret, struct error *err)
 {
     struct in_addr ipv4;
@@ -193,7 +194,7 @@ static int address_parse_https(const char *rest, struct address *ret, struct err
     return 0;
 }
 
-/* The last # is the one: a file may have it in its name. */
+/* Splits at the last #: a file name may hold one. */
 static int parse_unix_http(const char *rest, struct address *ret, struct error *err)
 {
     const char *mark = strrchr(rest, '#');

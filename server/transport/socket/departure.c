@@ -13,7 +13,7 @@
 /* What the kernel says about a socket. */
 enum holder {
     HOLDER_UNKNOWN,
-    HOLDER_NONE, /* there is no such socket, or only the kernel still winds it up */
+    HOLDER_NONE, /* there is no such socket, or only the kernel still holds it */
     HOLDER_SOMEBODY,
 };
 
@@ -53,8 +53,8 @@ static enum holder read_answer(const union answer *answer, size_t length)
     return found.idiag_inode == 0 ? HOLDER_NONE : HOLDER_SOMEBODY;
 }
 
-/* Who holds the end LOCAL of the connection to REMOTE. The kernel answers in the call that asks, so
- * neither send nor receive waits. */
+/* Asks the kernel who holds the end LOCAL of the connection to REMOTE. The kernel answers within
+ * send, so receive does not wait. */
 static enum holder departure_ask(int netlink, const struct endpoint *local,
                                  const struct endpoint *remote)
 {
@@ -90,7 +90,7 @@ bool departure_is_certain(int fd)
         getpeername(fd, &theirs.any, &theirs.length) < 0 || !endpoint_is_loopback(&theirs))
         return false;
     netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    /* A kernel that has no answers says of our own end, too, that it is not there. */
+    /* A kernel without this interface does not find our own end either. */
     return netlink >= 0 && departure_ask(netlink, &ours, &theirs) == HOLDER_SOMEBODY &&
            departure_ask(netlink, &theirs, &ours) == HOLDER_NONE;
 }

@@ -1,5 +1,5 @@
-/* How those are served who come in by one address. It outlives the listening socket: connections
- * refer to it. */
+/* How clients of one address are served. It outlives the listening socket: connections refer to it.
+ */
 #pragma once
 
 #include "base/list.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANYBODY "tcp" /* whoever comes by an address and without a token */
+#define ANYBODY "tcp" /* all TCP clients without a token */
 
 static int identify_user(int fd, struct peer *ret, struct error *err)
 {

@@ -24,5 +24,5 @@ bool peer_equals(const struct peer *peer, const struct peer *other);
 /* The name under which things are kept apart: "uid-1000", or "tcp". */
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES]);
 
-/* True for the name that is for all who cannot be told apart. */
+/* True for the name that all unidentified clients share. */
 bool peer_is_anonymous(const char *principal);
