@@ -33,14 +33,14 @@ static const unsigned job_next_states[] = {
 static void job_set_state(struct job *job, enum job_state state)
 {
     assert(job_next_states[job->state] & 1U << state);
-    log_debug("job of %s: %s -> %s", job->call.caller->principal->name, job_state_names[job->state],
-              job_state_names[state]);
+    log_debug("job of %s: %s -> %s", job->invocation.caller->principal->name,
+              job_state_names[job->state], job_state_names[state]);
     job->state = state;
 }
 
-static struct job *job_of(struct invocation *call)
+static struct job *job_of(struct invocation *invocation)
 {
-    return CONTAINER_OF(call, struct job, call);
+    return CONTAINER_OF(invocation, struct job, invocation);
 }
 
 /* What is told on the way */
@@ -56,10 +56,10 @@ static void job_tell_progress(struct mcp_request *request, double progress, doub
         request->notify(request, "notifications/progress", params);
 }
 
-static void job_on_progress(struct invocation *call, double progress, double total,
+static void job_on_progress(struct invocation *invocation, double progress, double total,
                             const char *message)
 {
-    struct job *job = job_of(call);
+    struct job *job = job_of(invocation);
 
     if (message) {
         free(job->message);
@@ -71,10 +71,10 @@ static void job_on_progress(struct invocation *call, double progress, double tot
         job->keeper->progress(job->keeper, progress, total, message);
 }
 
-static void job_on_log(struct invocation *call, enum log_severity level, const char *logger,
+static void job_on_log(struct invocation *invocation, enum log_severity level, const char *logger,
                        json_t *data)
 {
-    struct job *job = job_of(call);
+    struct job *job = job_of(invocation);
 
     if (job->request)
         logging_send(job->request, level, logger, data);
@@ -83,18 +83,18 @@ static void job_on_log(struct invocation *call, enum log_severity level, const c
 }
 
 /* Only 2025-11-25 has ids for pages. */
-static void job_on_page_done(struct invocation *call, const char *id)
+static void job_on_page_done(struct invocation *invocation, const char *id)
 {
-    const struct job *job = job_of(call);
+    const struct job *job = job_of(invocation);
 
     if (job->version == MCP_2025_11_25 && job->request)
         job->request->notify(job->request, "notifications/elicitation/complete",
                              json_pack("{s:s}", "elicitationId", id));
 }
 
-static void job_on_release(struct invocation *call)
+static void job_on_release(struct invocation *invocation)
 {
-    struct mcp_request *request = job_of(call)->request;
+    struct mcp_request *request = job_of(invocation)->request;
 
     if (request && request->release)
         request->release(request);
@@ -130,7 +130,7 @@ static enum outcome job_conclude(struct job *job, struct error *failed, json_t *
 {
     enum outcome outcome;
 
-    if (failed->code != ERROR_NONE || !job->call.result.requests)
+    if (failed->code != ERROR_NONE || !job->invocation.result.requests)
         return job_end(job, failed, ret, err);
     job_set_state(job, JOB_ASKING);
     outcome = rounds_ask(job, ret, failed);
@@ -147,7 +147,7 @@ enum outcome job_start(struct job *job, json_t **ret, struct error *err)
     struct error failed = ERROR_INIT_LONG(&rest);
 
     job_set_state(job, JOB_RUNNING);
-    if (invocation_start(&job->call, &failed) == OUTCOME_PENDING)
+    if (invocation_start(&job->invocation, &failed) == OUTCOME_PENDING)
         return OUTCOME_PENDING;
     return job_conclude(job, &failed, ret, err);
 }
@@ -167,9 +167,9 @@ static void job_settle(struct job *job, enum outcome outcome, json_t *result,
         job->keeper->done(job->keeper, result, failed);
 }
 
-static void job_on_done(struct invocation *call, const struct error *failed)
+static void job_on_done(struct invocation *invocation, const struct error *failed)
 {
-    struct job *job = job_of(call);
+    struct job *job = job_of(invocation);
     struct error_rest rest;
     struct error why = ERROR_INIT_LONG(&rest);
     struct error err = ERROR_INIT;
@@ -252,8 +252,8 @@ static void read_trace(struct job *job)
     if (!trace_follow(trace, json_object_get_string(meta, "traceparent"), state) &&
         !headers_follow_trace(job->request, trace))
         return;
-    job->call.trace = trace->parent;
-    job->call.trace_state = *trace->state ? trace->state : NULL;
+    job->invocation.trace = trace->parent;
+    job->invocation.trace_state = *trace->state ? trace->state : NULL;
 }
 
 /* The job itself */
@@ -262,7 +262,7 @@ void job_cancel(struct job *job)
 {
     switch (job->state) {
     case JOB_RUNNING:
-        invocation_cancel(&job->call);
+        invocation_cancel(&job->invocation);
         break;
     case JOB_ASKING:
         rounds_stop(job);
@@ -299,7 +299,7 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
     job->version = request->version;
     job->params = json_incref(request->params);
     job->name = name;
-    job->call = (struct invocation){
+    job->invocation = (struct invocation){
         .caller = tool_caller_ref(request->peer->caller),
         .client = capabilities_of_client(request),
         .arguments = arguments,
@@ -324,10 +324,10 @@ void job_free(struct job *job)
 
     if (!job)
         return;
-    caller = job->call.caller;
+    caller = job->invocation.caller;
     ev_timer_stop(job->server->loop, &job->stay);
     rounds_deinit(job);
-    invocation_deinit(&job->call);
+    invocation_deinit(&job->invocation);
     tool_caller_unref(caller);
     json_decref(job->error_data);
     json_decref(job->params);

@@ -59,7 +59,7 @@ enum job_state {
 
 struct job {
     enum job_state state;
-    struct invocation call;
+    struct invocation invocation;
     struct rounds rounds;
     const struct job_kind *kind;
     struct mcp_server *server;   /* borrowed */

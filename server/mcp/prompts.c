@@ -53,11 +53,11 @@ enum outcome prompts_list(struct mcp_request *request, json_t **ret, struct erro
 
 static json_t *prompts_result(const struct job *job)
 {
-    const struct prompt *prompt = prompt_of(job->call.entry);
+    const struct prompt *prompt = prompt_of(job->invocation.entry);
 
     return result_finish(job->server, job->version,
                          json_pack("{s:s*, s:o}", "description", prompt->description, "messages",
-                                   result_messages(job->call.result.content, job->version)));
+                                   result_messages(job->invocation.result.content, job->version)));
 }
 
 enum outcome prompts_get(struct mcp_request *request, json_t **ret, struct error *err)
@@ -74,7 +74,7 @@ enum outcome prompts_get(struct mcp_request *request, json_t **ret, struct error
     job = job_new(request, &kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (prompt_prepare(&job->call, request->peer->server->registry, name, &failed) < 0)
+    if (prompt_prepare(&job->invocation, request->peer->server->registry, name, &failed) < 0)
         return job_fail(job, &failed, ret, err);
     return job_start(job, ret, err);
 }

@@ -66,7 +66,8 @@ static json_t *resources_result(const struct job *job)
 {
     return result_finish_cacheable(
         job->server, job->version,
-        json_pack("{s:o}", "contents", result_contents(job->call.result.content, job->version)),
+        json_pack("{s:o}", "contents",
+                  result_contents(job->invocation.result.content, job->version)),
         &result_caching_contents);
 }
 
@@ -94,7 +95,7 @@ enum outcome resources_read(struct mcp_request *request, json_t **ret, struct er
     job = job_new(request, &kind, uri, NULL, err);
     if (!job)
         return OUTCOME_FAILED;
-    if (resource_prepare(&job->call, request->peer->server->registry, uri, &failed) < 0)
+    if (resource_prepare(&job->invocation, request->peer->server->registry, uri, &failed) < 0)
         return job_fail(job, &failed, ret, err);
     return job_start(job, ret, err);
 }

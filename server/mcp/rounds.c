@@ -16,7 +16,7 @@
 static struct request_state_owner state_owner(const struct job *job)
 {
     return (struct request_state_owner){
-        .principal = job->call.caller->principal->name,
+        .principal = job->invocation.caller->principal->name,
         .method = job->request->method,
         .name = job->name,
         .arguments = json_object_get(job->params, "arguments"),
@@ -36,10 +36,10 @@ static int check_can_ask(struct job *job, struct error *err)
     const char *key;
     json_t *question;
 
-    json_object_foreach (job->call.result.requests, key, question) {
+    json_object_foreach (job->invocation.result.requests, key, question) {
         const char *method = json_object_get_string(question, "method");
-        AUTO_JSON json_t *missing =
-            capabilities_missing(&job->call.client, method, json_object_get(question, "params"));
+        AUTO_JSON json_t *missing = capabilities_missing(&job->invocation.client, method,
+                                                         json_object_get(question, "params"));
         AUTO_FREE char *text = NULL;
 
         if (!missing)
@@ -63,7 +63,7 @@ static json_t *translate_questions(const struct job *job)
     const char *key;
     json_t *question;
 
-    json_object_foreach (job->call.result.requests, key, question)
+    json_object_foreach (job->invocation.result.requests, key, question)
         json_object_set_new(questions, key, question_translate(question, job->version));
     return questions;
 }
@@ -78,7 +78,7 @@ static json_t *state_content(const struct job *job, const json_t *questions)
     json_object_foreach ((json_t *)questions, key, question)
         json_array_append_new(asked, json_string(key));
     return json_pack("{s:o, s:O*, s:O*}", "asked", asked, "answers", job->rounds.answers, "state",
-                     job->call.result.state);
+                     job->invocation.result.state);
 }
 
 /* 2026-07-28: the response lists the questions, and the server keeps nothing. */
@@ -135,7 +135,7 @@ static void forget_answers(struct job *job)
     const char *key;
     json_t *question;
 
-    json_object_foreach (job->call.result.requests, key, question)
+    json_object_foreach (job->invocation.result.requests, key, question)
         json_object_del(job->rounds.answers, key);
 }
 
@@ -170,10 +170,10 @@ void rounds_next(struct job *job)
     ev_timer_stop(job->server->loop, &rounds->patience);
     inquiry_deinit(&rounds->inquiry);
     json_decref(rounds->state);
-    rounds->state = STEAL_PTR(job->call.result.state);
-    invocation_reset(&job->call);
-    job->call.answers = rounds->answers;
-    job->call.state = rounds->state;
+    rounds->state = STEAL_PTR(job->invocation.result.state);
+    invocation_reset(&job->invocation);
+    job->invocation.answers = rounds->answers;
+    job->invocation.state = rounds->state;
 }
 
 bool rounds_answer(struct job *job, const char *key, json_t *answer)
@@ -203,8 +203,8 @@ static void rounds_resume(struct job *job, const json_t *content, const json_t *
         if (json_is_object(answer))
             json_object_set(job->rounds.answers, json_string_value(key), answer);
     }
-    job->call.answers = job->rounds.answers;
-    job->call.state = job->rounds.state;
+    job->invocation.answers = job->rounds.answers;
+    job->invocation.state = job->rounds.state;
 }
 
 /* Answers without a state are ignored. */

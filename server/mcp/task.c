@@ -360,7 +360,8 @@ void task_take(struct task *task, struct job *job)
 {
     task->job = job;
     task->version = job->version;
-    task->principal = principal_open(job->server->principals, job->call.caller->principal->name);
+    task->principal =
+        principal_open(job->server->principals, job->invocation.caller->principal->name);
     task->message = STEAL_PTR(job->message);
     task->progress = job->request->progress;
     job_leave(job, &task->keeper);

@@ -57,7 +57,7 @@ static struct task_store *store_of(const struct job *job)
 
 static int tasks_admit(const struct job *job, struct error *err)
 {
-    return task_store_admit(store_of(job), job->call.caller->principal, err);
+    return task_store_admit(store_of(job), job->invocation.caller->principal, err);
 }
 
 static enum outcome tasks_begin(struct job *job, const struct error *misfit, json_t **ret,
@@ -116,10 +116,10 @@ static enum outcome start_modern(struct job *job, const struct tool *tool,
 
     if (is_required && tasks_admit(job, &busy) < 0)
         return job_fail(job, &busy, ret, err);
-    job->call.wants_progress = true;
+    job->invocation.wants_progress = true;
     outcome = tasks_begin(job, misfit, ret, err);
     if (outcome != OUTCOME_PENDING)
-        return is_required && !misfit && !job->call.result.requests
+        return is_required && !misfit && !job->invocation.result.requests
                    ? end_as_task(job, outcome, ret, err)
                    : outcome;
     if (!is_required && tool->task_after > 0) {
@@ -161,7 +161,7 @@ static enum outcome start_as_task(struct job *job, const struct error *misfit, j
 
     if (read_ttl(json_object_get(job->params, "task"), &ttl, err) < 0 || tasks_admit(job, err) < 0)
         return OUTCOME_FAILED;
-    job->call.wants_progress = true;
+    job->invocation.wants_progress = true;
     task = task_store_add(store_of(job), job, ttl);
     *ret = json_pack("{s:o}", "task", task_view(task));
     outcome = tasks_begin(job, misfit, &result, &failed);
@@ -186,7 +186,7 @@ static enum outcome start_legacy(struct job *job, const struct tool *tool,
 enum outcome tasks_start_call(struct job *job, const struct error *misfit, json_t **ret,
                               struct error *err)
 {
-    const struct tool *tool = tool_of(job->call.entry);
+    const struct tool *tool = tool_of(job->invocation.entry);
 
     if (!is_modern(job->request))
         return start_legacy(job, tool, misfit, ret, err);

@@ -68,7 +68,7 @@ enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error 
 static json_t *tools_success(const struct job *job)
 {
     static const struct result_member MEMBERS[] = {{"structuredContent", MCP_2025_06_18}};
-    const struct invocation_result *answer = &job->call.result;
+    const struct invocation_result *answer = &job->invocation.result;
     json_t *result =
         json_pack("{s:o, s:O*, s:b}", "content", result_content(answer->content, job->version),
                   "structuredContent", answer->structured, "isError", answer->is_error);
@@ -106,14 +106,14 @@ static const struct job_kind tool_kind = {.result = tools_success, .failure = to
  * invalid arguments count, too. */
 static int tools_prepare(struct job *job, const char *name, struct error *err)
 {
-    const struct principal *principal = job->call.caller->principal;
+    const struct principal *principal = job->invocation.caller->principal;
     struct error too_many = ERROR_INIT;
     int admitted = limits_admit_call(principal->limits, principal->name, &too_many);
 
-    if (tool_prepare(&job->call, job->server->registry, name, err) < 0)
+    if (tool_prepare(&job->invocation, job->server->registry, name, err) < 0)
         return -1;
     if (admitted < 0) {
-        account_refuse(&job->call, name, &too_many);
+        account_refuse(&job->invocation, name, &too_many);
         error_copy(err, &too_many);
     }
     return admitted;

@@ -42,9 +42,9 @@ static int close_scene(void **state)
     return 0;
 }
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
-    (void)call;
+    (void)invocation;
     (void)err;
     return OUTCOME_READY;
 }

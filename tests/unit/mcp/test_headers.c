@@ -48,9 +48,9 @@ static const char *find(const struct mcp_headers *headers, const char *name, uns
     return *ret_count > 0 ? fields->value : NULL;
 }
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
-    (void)call;
+    (void)invocation;
     (void)err;
     scene.started++;
     return OUTCOME_READY;

@@ -71,22 +71,23 @@ static void on_done(struct mcp_request *request, json_t *result, const struct er
 }
 
 /* Asks two things in the first round, a page in the second, and waits for it. */
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
     (void)err;
-    if (scene.asks_for_ever || !invocation_answer(call, "a") || !invocation_answer(call, "b")) {
-        invocation_ask(call, "a", "roots/list", json_object());
-        invocation_ask(call, "b", "sampling/createMessage", json_object());
-        invocation_keep(call, json_string("kept"));
+    if (scene.asks_for_ever || !invocation_answer(invocation, "a") ||
+        !invocation_answer(invocation, "b")) {
+        invocation_ask(invocation, "a", "roots/list", json_object());
+        invocation_ask(invocation, "b", "sampling/createMessage", json_object());
+        invocation_keep(invocation, json_string("kept"));
         return OUTCOME_READY;
     }
-    assert_string_equal(json_string_value(call->state), "kept");
+    assert_string_equal(json_string_value(invocation->state), "kept");
     return OUTCOME_PENDING;
 }
 
-static void cancel(struct invocation *call)
+static void cancel(struct invocation *invocation)
 {
-    (void)call;
+    (void)invocation;
 }
 
 static int open_scene(void **state)
@@ -149,7 +150,7 @@ static void it_goes_on_when_all_is_answered(void **state)
     answer(1);
     assert_int_equal(job->state, JOB_RUNNING);
     assert_false(ev_is_active(&job->rounds.patience));
-    invocation_finish(&job->call);
+    invocation_finish(&job->invocation);
     assert_int_equal(scene.done, 1);
     assert_non_null(scene.result);
     assert_int_equal(scene.withdrawn, 0);
@@ -231,7 +232,7 @@ static void that_a_page_is_done_is_told_while_it_waits(void **state)
     (void)state;
     answer(1);
     answer(2);
-    invocation_finish_page(&scene.request.job->call, "7");
+    invocation_finish_page(&scene.request.job->invocation, "7");
     assert_string_equal(scene.notified,
                         "notifications/elicitation/complete {\"elicitationId\":\"7\"}");
     mcp_request_cancel(&scene.request);

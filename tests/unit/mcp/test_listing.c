@@ -23,9 +23,9 @@ struct scene {
     char *cursor; /* of the last page; owned; NULL: it was the last */
 };
 
-static enum outcome start(struct invocation *call, struct error *err)
+static enum outcome start(struct invocation *invocation, struct error *err)
 {
-    (void)call;
+    (void)invocation;
     (void)err;
     return OUTCOME_READY;
 }

@@ -98,7 +98,8 @@ static json_t *request(struct mcp_peer *peer, const char *method, json_t *params
     return result;
 }
 
-static json_t *call(struct mcp_peer *peer, const char *tool, json_t *arguments, struct error *err)
+static json_t *invocation(struct mcp_peer *peer, const char *tool, json_t *arguments,
+                          struct error *err)
 {
     return request(peer, "tools/call",
                    json_pack("{s:s, s:o, s:{}}", "name", tool, "arguments", arguments, "task"),
@@ -109,7 +110,7 @@ static json_t *call(struct mcp_peer *peer, const char *tool, json_t *arguments, 
 static json_t *hold(struct mcp_peer *peer, const char *name)
 {
     struct error err = ERROR_INIT;
-    AUTO_JSON json_t *result = call(peer, "later", json_pack("{s:s}", "name", name), &err);
+    AUTO_JSON json_t *result = invocation(peer, "later", json_pack("{s:s}", "name", name), &err);
 
     assert_non_null(result);
     return json_incref(json_object_get(json_object_get(result, "task"), "taskId"));
@@ -204,7 +205,8 @@ static void one_principal_cannot_have_all(void **state)
     size_t made = 0;
     json_t *result;
 
-    while ((result = call(&scene->peer, "must", json_pack("{s:s}", "end", "x"), &err)) != NULL) {
+    while ((result = invocation(&scene->peer, "must", json_pack("{s:s}", "end", "x"), &err)) !=
+           NULL) {
         json_decref(result);
         made++;
     }
@@ -226,7 +228,7 @@ static void what_tasks_end_with_is_bounded(void **state)
     release(&scene->peer, "a");
     assert_in_range(task->bytes, 10, 200);
     task->bytes = TASK_STORE_BYTES;
-    assert_null(call(&scene->peer, "must", json_pack("{s:s}", "end", "x"), &err));
+    assert_null(invocation(&scene->peer, "must", json_pack("{s:s}", "end", "x"), &err));
     assert_int_equal(err.code, ERROR_BUSY);
 }
 
