@@ -206,7 +206,7 @@ def test_who_asks_too_often_is_stopped(server):
     for _ in range(8):
         _answer(server, server.receive(), {"roots": []})
     result = server.receive()["result"]
-    assert result["isError"] and "asked 8 times" in result["content"][0]["text"]
+    assert result["isError"] and "more than 8 rounds" in result["content"][0]["text"]
 
 
 def test_states_and_answers_mean_nothing_to_older_revisions(server):
