@@ -92,8 +92,8 @@ static int engine_choose_version(struct engine *engine, struct error *err)
     curl_easy_getinfo(engine->ping.easy, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200 || !text || sscanf(text, "1.%3u", &minor) != 1)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "what answers at %s is no Docker engine (status %ld)",
-                         engine->address.text, status);
+                         "the service at %s is no Docker engine (status %ld)", engine->address.text,
+                         status);
     if (minor < OLDEST_MINOR)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the Docker engine at %s is too old: it speaks API 1.%u, 1.%d is needed "

@@ -17,8 +17,8 @@ int command_schema(const struct options *options);
 int command_token(const struct options *options);
 int command_check_config(const struct options *options);
 
-/* For commands: the configuration that OPTIONS name or that is found; NULL after its errors have
- * been told, with the exit status in *RET_STATUS. */
+/* For commands: the configuration of OPTIONS or of the default places. After reporting its errors:
+ * NULL, with the exit status in *RET_STATUS. */
 struct config *command_load_config(const struct options *options, int *ret_status);
 
 /* For commands: the addresses to serve, those of OPTIONS or else of CONFIG, NULL-terminated and
@@ -26,7 +26,7 @@ struct config *command_load_config(const struct options *options, int *ret_statu
 void command_list_addresses(const struct options *options, const struct config *config,
                             const char **addresses);
 
-/* For commands: tells ERR and returns the exit status that fits it. */
+/* For commands: reports ERR and returns its exit status. */
 int command_fail(const struct error *err);
 int command_exit_status(const struct error *err);
 
@@ -37,5 +37,5 @@ int command_print_json(const json_t *value);
  * "". Further lines of TEXT go below its first one; other control characters are replaced. */
 void command_print_line(const char *mark, const char *name, const char *text);
 
-/* For commands: tells the errors of CONFIG, one a line, and returns the exit status for them. */
+/* For commands: reports the errors of CONFIG, one per line, and returns their exit status. */
 int command_fail_config(const struct config *config);

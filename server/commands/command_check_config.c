@@ -1,5 +1,5 @@
-/* `pyexecd --check-config`: every error of the configuration, also those that show only in use: a
- * missing interpreter, an unreadable token. */
+/* `pyexecd --check-config`: every error of the configuration, including those that appear only in
+ * use: a missing interpreter, an unreadable token. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"

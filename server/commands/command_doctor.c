@@ -1,5 +1,5 @@
-/* `pyexecd doctor`: what is there, what is missing, and what follows. Each environment proves
- * itself by running a script of one line. */
+/* `pyexecd doctor`: the features of this machine, the missing ones, and the consequences. It tests
+ * each environment by running a script of one line. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"

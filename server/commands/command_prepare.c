@@ -1,5 +1,5 @@
-/* `pyexecd prepare`: makes environments usable ahead of the calls that need them, all of them or
- * those that are named, side by side as the server would. */
+/* `pyexecd prepare`: prepares all environments, or the named ones, before calls need them. It works
+ * in parallel as the server would. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -66,7 +66,7 @@ static void print_ready(struct preparing *preparing, const struct command_prepar
         preparing->status = EX_IOERR;
 }
 
-/* The first failure gives the status. */
+/* The first failure sets the status. */
 static void tell_failure(struct preparing *preparing, struct command_preparation *preparation)
 {
     const struct environment *environment = preparation->environment;
@@ -215,7 +215,7 @@ static int command_prepare_choose(struct preparing *preparing, const char *name,
     return 0;
 }
 
-/* The environments that are named, or all. */
+/* The named environments, or all. */
 static int choose_all(struct preparing *preparing, struct error *err)
 {
     const struct catalog *catalog = preparing->service.catalog;

@@ -1,5 +1,5 @@
-/* `pyexecd run`: runs one script from the command line as a call would. Its output is passed on as
- * it comes, and so is its exit code. */
+/* `pyexecd run`: runs one script from the command line as a call would. The output is passed on
+ * immediately, and the exit code at the end. */
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -68,11 +68,11 @@ static void command_run_on_output(void *data, enum process_stream stream, const 
 
     if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
         return;
-    if (err.number == EPIPE) { /* nobody reads on, as in `pyexecd run FILE | head` */
+    if (err.number == EPIPE) { /* the reader is gone, as in `pyexecd run FILE | head` */
         command_run_give_up(command, EXIT_SIGNAL_BASE + SIGPIPE);
         return;
     }
-    log_error("cannot pass the output on: %s", err.message);
+    log_error("cannot write the output: %s", err.message);
     command_run_give_up(command, EX_IOERR);
 }
 
@@ -83,7 +83,7 @@ static int command_run_exit_status(const struct run_report *report, json_int_t c
     return code < 0 ? EXIT_SIGNAL_BASE - (int)code : (int)code;
 }
 
-/* Prints what the script itself could not. */
+/* Reports the errors that the script itself could not print. */
 static int command_run_conclude(const struct run_report *report, const json_t *structured)
 {
     const char *error = json_object_get_string(structured, "error");
@@ -108,7 +108,7 @@ static void command_run_on_done(void *data, const struct run_report *report)
     ev_break(command->service.loop, EVBREAK_ALL);
 }
 
-/* The environment and the time limit that the options ask for. */
+/* The environment and the time limit of the options. */
 static int choose_setting(struct command_run *command, struct error *err)
 {
     const struct options *options = command->options;

@@ -153,7 +153,7 @@ static int reload_service(struct server *server, struct config *config)
     settings = tool_settings(server);
     python_host_set(server->python, &settings);
     if (python_tools_offer(server->registry, server->python, &err) < 0)
-        log_error("the tool stays as it was: %s", err.message);
+        log_error("the tool was not changed: %s", err.message);
     config_free(before);
     return 0;
 }

@@ -25,9 +25,9 @@ static void digest_of(const char *token, char ret_text[DIGEST_TEXT_BYTES])
 
 static int command_token_print(const char *name, const char *token, const char *digest)
 {
-    printf("The token, which is shown only now:\n\n"
+    printf("The token, shown only once:\n\n"
            "    %s\n\n"
-           "Its line in the token_file of the server:\n\n"
+           "The line for the server's token_file:\n\n"
            "    %s sha256:%s\n",
            token, name, digest);
     return fflush(stdout) == 0 ? EX_OK : EX_IOERR;

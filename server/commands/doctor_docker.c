@@ -73,7 +73,7 @@ static void print_security(const json_t *info)
     }
     command_print_line("", "its security", *text ? text : "no seccomp, AppArmor or SELinux");
     command_print_line("", "rootless",
-                       is_rootless ? "yes" : "no: whoever may use it can become root");
+                       is_rootless ? "yes" : "no: every user of its socket can become root");
     free(text);
 }
 
@@ -152,7 +152,7 @@ static const char *explain_absence(const char *path)
         return "";
     for (size_t i = 0; i < ARRAY_SIZE(engines); i++)
         if (access(engines[i], X_OK) == 0)
-            return "; an engine is installed, but does not run there";
+            return "; an engine is installed, but not running there";
     return "; no engine seems to be installed";
 }
 

@@ -105,7 +105,7 @@ static void ask_all(struct survey *survey, const struct python_places *places)
         doctor_venv_ask(survey, places->paths[i]);
     ev_timer_stop(survey->loop, &survey->deadline);
     if (survey->is_over)
-        command_print_line("?", "further ones", "were not asked: that took too long");
+        command_print_line("?", "others", "skipped: the search took too long");
 }
 
 void doctor_venv_print(struct ev_loop *loop, struct process_host *host)

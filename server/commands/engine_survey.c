@@ -87,7 +87,7 @@ void engine_survey_make(struct engine_survey *survey, struct engine_address *add
         .err = asking.err,
     };
     if (survey->err.code == ERROR_NONE && !(survey->version && survey->info))
-        error_set(&survey->err, ERROR_UNAVAILABLE, "what answers at %s is no Docker engine",
+        error_set(&survey->err, ERROR_UNAVAILABLE, "the service at %s is no Docker engine",
                   engine_name(asking.engine));
     engine_free(asking.engine);
     ev_loop_destroy(asking.loop);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The commands that an option makes sense for, as a set of bits. */
+/* The commands that accept an option, as a set of bits. */
 #define FOR(COMMAND) (1u << (COMMAND))
 #define FOR_ALL      (~0u)
 
@@ -107,7 +107,7 @@ static int set_log_level(struct options *options, const char *value, struct erro
         options->log_level = (enum log_level)i;
         return 0;
     }
-    return error_set(err, ERROR_USAGE, "--log-level %s: there are error, warning, info and debug",
+    return error_set(err, ERROR_USAGE, "--log-level %s: must be error, warning, info or debug",
                      value);
 }
 
@@ -148,8 +148,8 @@ const char *options_help(void)
 {
     return "Usage: pyexecd [OPTION]...                      serve (by default stdin and stdout)\n"
            "       pyexecd run [OPTION]... FILE             run a script; - is standard input\n"
-           "       pyexecd prepare [OPTION]... [NAME]...    make environments usable\n"
-           "       pyexecd doctor [OPTION]...               show what this machine gives\n"
+           "       pyexecd prepare [OPTION]... [NAME]...    prepare environments for calls\n"
+           "       pyexecd doctor [OPTION]...               show what this machine provides\n"
            "       pyexecd schema [--for PROVIDER]          print the tool for function calling\n"
            "       pyexecd token [--json] NAME              make a token for a client\n"
            "       pyexecd --check-config [OPTION]...       check the configuration\n"
@@ -175,7 +175,7 @@ const char *options_help(void)
  * room for a colon, two characters per choice and a NUL. */
 static void describe_choices(struct option *long_options, char *letters)
 {
-    *letters++ = ':'; /* a missing argument is told from an unknown option */
+    *letters++ = ':'; /* lets getopt distinguish a missing argument from an unknown option */
     for (int i = 0; i < CHOICES; i++) {
         long_options[i].name = choices[i].name;
         long_options[i].has_arg = choices[i].has_argument;
@@ -199,7 +199,7 @@ static int find_choice(int found)
     return -1;
 }
 
-/* Reads the options; *RET_USED gets a bit for each that was there. Operands move to the end. */
+/* Reads the options and sets a bit in *RET_USED for each. Operands move to the end. */
 static int parse_choices(struct options *options, int argc, char **argv, unsigned *ret_used,
                          struct error *err)
 {
@@ -251,12 +251,12 @@ static int parse_command(struct options *options, char **operands, struct error 
     return error_set(err, ERROR_USAGE, "unknown command %s", operands[0]);
 }
 
-/* --json without `run` is a mistake that should not go unnoticed. */
+/* Refuses options that the command does not accept, such as --json without `run`. */
 static int check_belonging(const struct options *options, unsigned used, struct error *err)
 {
     for (int i = 0; i < CHOICES; i++)
         if (used & (1u << i) && !(choices[i].commands & FOR(options->command)))
-            return error_set(err, ERROR_USAGE, "--%s does not belong here", choices[i].name);
+            return error_set(err, ERROR_USAGE, "--%s is not allowed here", choices[i].name);
     return 0;
 }
 

@@ -108,7 +108,7 @@ static bool try_landlock(char *detail)
     if (abi < 0)
         return report_errno(errno, detail);
     snprintf(detail, PROBE_DETAIL_BYTES, "ABI %ld%s", abi,
-             abi >= 6 ? "" : ", 6 or later is needed to hold signals back");
+             abi >= 6 ? "" : ", 6 or later is needed to block signals");
     return true;
 }
 
@@ -155,7 +155,7 @@ static bool try_cgroup(bool (*offers)(const struct cgroup_tree *tree), char *det
     if (found && limiter != LIMITER_RLIMITS)
         snprintf(detail, PROBE_DETAIL_BYTES, "%s", process_limiter_name(limiter));
     else if (!found)
-        snprintf(detail, PROBE_DETAIL_BYTES, "no hierarchy that we may write has it");
+        snprintf(detail, PROBE_DETAIL_BYTES, "no writable hierarchy has it");
     cgroup_tree_free(tree);
     return found;
 }
@@ -185,8 +185,8 @@ static const struct probe probes[] = {
     {"mounting /proc", "runs see the processes of the host in /proc", try_mount_proc},
     {"Landlock", "runs without a PID namespace can signal the server", try_landlock},
     {"seccomp", "system calls cannot be filtered", try_seccomp},
-    {"memory cgroup", "the memory limit holds for each process alone", try_memory_cgroup},
-    {"pids cgroup", "the process limit is a resource limit, which does not hold for uid 0",
+    {"memory cgroup", "the memory limit applies to each process separately", try_memory_cgroup},
+    {"pids cgroup", "the process limit is a resource limit, which does not apply to uid 0",
      try_pids_cgroup},
     {"cgroup.kill", "without a PID namespace a tree is killed process by process", try_cgroup_kill},
     {"pidfd", "no run can be started", try_pidfd},

@@ -106,7 +106,7 @@ const struct provider *provider_find(const char *name, struct error *err)
         if (strcmp(providers[i].name, name) == 0)
             return &providers[i];
     error_set(err, ERROR_USAGE,
-              "unknown provider %s: there are mcp, openai, openai-responses, anthropic and gemini",
+              "unknown provider %s: must be mcp, openai, openai-responses, anthropic or gemini",
               name);
     return NULL;
 }

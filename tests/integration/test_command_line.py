@@ -137,7 +137,7 @@ def test_run_says_when_the_output_cannot_be_passed_on():
         result = subprocess.run([os.environ["PYEXECD"], "run", "-"], input=b"print(1)", stdout=full,
                                 stderr=subprocess.PIPE, check=False, timeout=30)
     assert result.returncode == 74
-    assert b"cannot pass the output on: write: No space left on device" in result.stderr
+    assert b"cannot write the output: write: No space left on device" in result.stderr
 
 
 def test_run_leaves_no_directory_behind(tmp_path, monkeypatch):

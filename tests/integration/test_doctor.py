@@ -209,7 +209,7 @@ def test_pythons_that_hang_are_not_waited_for(tmp_path, monkeypatch):
     started = time.monotonic()
     status, sections = doctor()
     assert status == 0 and time.monotonic() - started < 20
-    assert sections["venv"][-1].startswith("  ?    further ones ")
+    assert sections["venv"][-1].startswith("  ?    others ")
 
 
 def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):

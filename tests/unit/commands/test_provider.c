@@ -156,8 +156,8 @@ static void test_an_unknown_provider_is_told_the_known_ones(void **state)
     (void)state;
     assert_null(provider_find("skynet", &err));
     assert_int_equal(err.code, ERROR_USAGE);
-    assert_string_equal(err.message, "unknown provider skynet: there are mcp, openai, "
-                                     "openai-responses, anthropic and gemini");
+    assert_string_equal(err.message, "unknown provider skynet: must be mcp, openai, "
+                                     "openai-responses, anthropic or gemini");
 }
 
 int main(void)
