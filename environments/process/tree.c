@@ -25,7 +25,7 @@ void tree_interrupt(struct tree *tree)
 {
     const struct control_header interrupt = {.type = CONTROL_INTERRUPT};
 
-    if (tree->state == TREE_RUNNING)
+    if (tree->state == TREE_RUNNING && tree->started > 0) /* else there is no program yet */
         (void)channel_send(&tree->channel, &interrupt, sizeof interrupt); /* it is about to end */
 }
 

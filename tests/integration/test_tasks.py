@@ -668,7 +668,7 @@ def test_two_hundred_tasks_that_nobody_collects_leave_nothing():
         for _ in range(3):
             make_all()
         gained = leftovers.status_kib(server.process.pid, "VmRSS") - before
-        assert leftovers.sanitized() or gained < 2000, gained  # KiB; they had 12,000
+        assert leftovers.sanitized() or gained < 4000, gained  # KiB; they had 12,000
 
 
 # run_python
