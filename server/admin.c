@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "server/configuration/admin_address.h"
+#include "server/configuration/config_values.h"
 #include "server/transport/http/http_exchange.h"
 #include "server/transport/http/http_gate.h"
 #include "server/transport/http/http_origin.h"
@@ -203,7 +203,7 @@ static struct transport *admin_open_transport(struct admin *admin, const char *a
 
 struct admin *admin_open(const struct admin_settings *settings, struct error *err)
 {
-    AUTO_FREE char *address = admin_address_read(settings->address, err);
+    AUTO_FREE char *address = config_values_admin_address(settings->address, err);
     struct admin *admin;
 
     if (!address)

@@ -21,7 +21,7 @@ struct admin_state {
 
 struct admin_settings {
     struct ev_loop *loop; /* borrowed */
-    const char *address;  /* see admin_address.h; borrowed until admin_open returns */
+    const char *address;  /* the value of `admin`; borrowed until admin_open returns */
     const char *version;  /* borrowed */
 
     /* Returns the snapshot to report. */

@@ -1,11 +1,11 @@
 #include "server/configuration/config_values.h"
 
-#include "base/error.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/schema/schema_document.h"
-#include "server/configuration/admin_address.h"
+#include "base/text.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/yaml_tree.h"
 #include "server/transport/http/http_origin.h"
@@ -42,9 +42,34 @@ static json_t *config_values_read_address(const char *text, struct error *err)
     return address_parse(text, &address, err) < 0 ? NULL : json_string(text);
 }
 
+static bool is_local_http(const struct address *address)
+{
+    if (address->kind == ADDRESS_UNIX_HTTP)
+        return true;
+    for (unsigned i = 0; i < address->endpoint_count; i++)
+        if (!endpoint_is_loopback(&address->endpoints[i]))
+            return false;
+    return address->kind == ADDRESS_HTTP;
+}
+
+char *config_values_admin_address(const char *text, struct error *err)
+{
+    const char *path = text_starts_with(text, "unix://") ? "#/" : "/";
+    AUTO_FREE char *whole = memory_format("%s%s", text, path);
+    struct address address;
+    struct error cause = ERROR_INIT;
+
+    if (address_parse(whole, &address, &cause) == 0 && is_local_http(&address))
+        return STEAL_PTR(whole);
+    error_set(err, ERROR_CONFIG,
+              "must be http://HOST:PORT of a loopback address, or unix:///PATH, not \"%.200s\"",
+              text);
+    return NULL;
+}
+
 static json_t *read_admin_address(const char *text, struct error *err)
 {
-    AUTO_FREE char *address = admin_address_read(text, err);
+    AUTO_FREE char *address = config_values_admin_address(text, err);
 
     return address ? json_string(text) : NULL;
 }

@@ -3,6 +3,7 @@
  * give. */
 #pragma once
 
+#include "base/error.h"
 #include "base/schema/schema.h"
 
 #include <jansson.h>
@@ -19,3 +20,8 @@ struct config_values {
  * `type` ("allOf" of "if" and "then") is completed by the one that is chosen, and keys that belong
  * to another are reported. */
 void config_values_settle(const struct config_values *values, json_t *root);
+
+/* The value of `admin`, `http://HOST:PORT` of a loopback address or `unix:///PATH`, as an address
+ * with a path for address_parse(); owned by the caller. NULL with ERROR_CONFIG if other machines
+ * could reach it. */
+char *config_values_admin_address(const char *text, struct error *err);
