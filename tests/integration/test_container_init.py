@@ -263,6 +263,22 @@ def test_a_program_cannot_interrupt_itself_by_its_init():
                ).stdout == "on\n"
 
 
+FORGED = """
+import ctypes, os, struct, time
+info = ctypes.create_string_buffer(struct.pack("iiiiii", {number}, 0, -1, 0, 0, 0), 128)
+print(ctypes.CDLL(None).syscall(129, 1, {number}, info)) # rt_sigqueueinfo(2), as if from outside
+time.sleep(0.3)
+print("on")
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the system call has another number here")
+@pytest.mark.parametrize("number", [int(signal.SIGINT), int(signal.SIGTERM)])
+def test_a_program_cannot_pretend_to_be_outside(number):
+    ended = run(FORGED.format(number=number))
+    assert ended.stdout == "0\non\n" and not ended.words.flags
+
+
 @pytest.mark.parametrize("arguments, nonce", [
     ([], NONCE), (["5"], NONCE), (["5", "--"], NONCE), (["5", "sleep", "1"], NONCE),
     (["5", "--", "true"], ""), (["5", "--", "true"], NONCE[1:]),

@@ -60,6 +60,8 @@ static void read_lifeline(struct watch *watch)
  * kept container pid 1 passes an interruption on, and a program cannot be that either. */
 static void take_signal(struct watch *watch, const struct signalfd_siginfo *signal)
 {
+    if (signal->ssi_code != SI_USER) /* rt_sigqueueinfo(2) lets a program write any pid */
+        return;
     if (signal->ssi_signo == SIGTERM && signal->ssi_pid == 0)
         watch->deadline = clock_seconds();
     if (signal->ssi_signo == SIGINT && signal->ssi_pid <= 1)
