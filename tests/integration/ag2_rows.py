@@ -148,7 +148,8 @@ class Rows:
 
     def test_a_call_can_be_cancelled_and_all_of_it_is_killed(self, server, folder):
         call = server.start(CHILD_BEATS)
-        wait_for(folder / "grandchild")
+        for beat in ("script", "grandchild"):
+            wait_for(folder / beat)
         server.cancel(call)
         assert not server.survivors(1)
         assert not still_beats(folder / "script", folder / "grandchild")

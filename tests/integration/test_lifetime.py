@@ -8,6 +8,7 @@ import os
 import signal
 import time
 
+import client
 import leftovers
 import pytest
 from leftovers import Watched
@@ -184,9 +185,15 @@ def run_all(server, codes):
         yield server.wait(request)
 
 
+def has_only_its_spare(pid):
+    """No cgroup of an ended run waits to be removed, and none of the next spare to be entered."""
+    return all(leftovers.read(f"{path}/cgroup.procs") for path in leftovers.cgroups(pid))
+
+
 def measure(server):
     """What a server that is idle again has."""
     pid = server.process.pid
+    assert leftovers.until(lambda: has_only_its_spare(pid), client.TIMEOUT)
     return {
         "processes": server.survivors(2),
         "zombies": leftovers.until(lambda: not leftovers.zombies(pid), 2) or leftovers.zombies(pid),

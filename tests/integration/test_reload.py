@@ -82,7 +82,8 @@ def test_a_file_with_errors_changes_nothing():
                            ("default_environment: nowhere\n", ":1:22: default_environment: "),
                            ("environments: [", ":2:1: ")):
             reload(server, bad, "the configuration stays as it was")
-            assert f"{server.folder}/config.yaml{place}" in server.stderr()
+            place = f"{server.folder}/config.yaml{place}"
+            assert leftovers.until(lambda: place in server.stderr(), client.TIMEOUT)
             assert environments(server) == ["system"]
             assert tell(server) == "old"
         (server.folder / "config.yaml").unlink()

@@ -211,7 +211,7 @@ def can_ask(path):
             stream.connect(str(path))
             ask(stream)
         return True
-    except ConnectionRefusedError:  # the one that was left
+    except (ConnectionRefusedError, ConnectionResetError):  # the one that was left
         return False
 
 
