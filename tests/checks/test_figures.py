@@ -31,7 +31,7 @@ LIMITS = {
     "parameters, P90": 3,
     "parameters, max": 7,
     "goto per 1,000 lines of code": 0,
-    "includes per .c, median": 7,
+    "includes per .c, median": 8,
     "call circles between files": 9,
     "files in the largest call circle": 3,
     "pairs of folders that include each other": 0,
