@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -91,6 +92,21 @@ int fd_write_new_file(const char *path, mode_t mode, const char *data, size_t le
         return 0;
     (void)unlink(path);
     return error_prefix(err, "%s", path);
+}
+
+int fd_replace_file(const char *path, mode_t mode, const char *data, size_t length,
+                    struct error *err)
+{
+    AUTO_FREE char *next = memory_format("%s.next", path);
+
+    (void)unlink(next); /* of a process that was killed */
+    if (fd_write_new_file(next, mode, data, length, err) < 0)
+        return -1;
+    if (rename(next, path) == 0)
+        return 0;
+    error_set_errno(err, errno, "cannot write %s", path);
+    (void)unlink(next);
+    return -1;
 }
 
 static int fd_make_directory(const char *path, mode_t mode, struct error *err)

@@ -23,5 +23,9 @@ char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct er
 int fd_write_new_file(const char *path, mode_t mode, const char *data, size_t length,
                       struct error *err);
 
+/* The same, whatever file or link was there before; who opens PATH finds all of it or nothing. */
+int fd_replace_file(const char *path, mode_t mode, const char *data, size_t length,
+                    struct error *err);
+
 /* Makes the directory PATH and its parents, those that are missing with MODE. */
 int fd_make_directories(const char *path, mode_t mode, struct error *err);

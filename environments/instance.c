@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/untrusted.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,6 @@
 enum {
     NAME_DIGITS = 32,
     CREATE_TRIES = 3, /* another server may take the file for a dead one's before it is locked */
-    FILE_FLAGS = O_RDWR | O_NOFOLLOW | O_CLOEXEC,
 };
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
@@ -51,7 +51,8 @@ static bool instance_is_at(int parent, const char *name, int file)
 /* The file NAME in PARENT with an exclusive lock, or -1 when somebody else has it. */
 static int open_locked(int parent, const char *name, int flags)
 {
-    AUTO_CLOSE int file = openat(parent, name, FILE_FLAGS | flags, S_IRUSR | S_IWUSR);
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int file = untrusted_open(parent, name, O_RDWR | flags, &ignored);
 
     if (file < 0 || flock(file, LOCK_EX | LOCK_NB) < 0 || !instance_is_at(parent, name, file))
         return -1;
@@ -109,9 +110,10 @@ static int instance_read_identity(struct instance *instance, const char *state, 
     AUTO_FREE char *path = memory_format("%s/" IDENTITY, state);
     size_t length;
 
-    if (access(path, F_OK) < 0 && write_identity(state, path, err) < 0)
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+        write_identity(state, path, err) < 0)
         return -1;
-    instance->state_name = fd_read_file(path, NAME_DIGITS, &length, err);
+    instance->state_name = untrusted_read(AT_FDCWD, path, NAME_DIGITS, &length, err);
     if (!instance->state_name)
         return -1;
     if (!instance_is_name(instance->state_name))
@@ -126,10 +128,8 @@ static int open_servers(struct instance *instance, const char *state, struct err
 
     if (mkdir(path, S_IRWXU) < 0 && errno != EEXIST)
         return error_set_errno(err, errno, "cannot make %s", path);
-    instance->servers = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (instance->servers < 0)
-        return error_set_errno(err, errno, "cannot open %s", path);
-    return 0;
+    instance->servers = untrusted_open_directory(AT_FDCWD, path, err);
+    return instance->servers < 0 ? -1 : 0;
 }
 
 struct instance *instance_new(const char *state, struct error *err)
@@ -175,7 +175,9 @@ const char *instance_state_name(const struct instance *instance)
 /* flock(2) is per open file: the lock of this server fails here, too. */
 bool instance_is_alive(const struct instance *instance, const char *name)
 {
-    AUTO_CLOSE int file = instance_is_name(name) ? openat(instance->servers, name, FILE_FLAGS) : -1;
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int file =
+        instance_is_name(name) ? untrusted_open(instance->servers, name, O_RDWR, &ignored) : -1;
 
     return file >= 0 && flock(file, LOCK_EX | LOCK_NB) < 0;
 }

@@ -53,6 +53,16 @@ static int state_directory_check(const char *path, const struct stat *status, st
     return 0;
 }
 
+/* Where PATH really is: what scripts put into the place of a part of it later is not followed. */
+static char *state_directory_resolve(const char *path, struct error *err)
+{
+    char *real = realpath(path, NULL);
+
+    if (!real)
+        error_set_errno(err, errno, "cannot resolve %s", path);
+    return real;
+}
+
 typedef int (*look_fn)(const char *path, struct stat *status);
 
 static int state_directory_open_checked(const char *path, look_fn look, struct error *err)
@@ -84,7 +94,7 @@ char *state_directory_open(struct error *err)
 
         error_clear(err);
         if (path && state_directory_open_checked(path, candidates[i].look, err) == 0)
-            return STEAL_PTR(path);
+            return state_directory_resolve(path, err);
     }
     return NULL;
 }
@@ -93,5 +103,6 @@ char *state_directory_open_in_memory(struct error *err)
 {
     AUTO_FREE char *path = memory_format("/dev/shm/pyexecd-%u", geteuid());
 
-    return state_directory_open_checked(path, lstat, err) < 0 ? NULL : STEAL_PTR(path);
+    return state_directory_open_checked(path, lstat, err) < 0 ? NULL
+                                                              : state_directory_resolve(path, err);
 }

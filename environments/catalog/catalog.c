@@ -222,16 +222,34 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
     return environment;
 }
 
+/* DEFINITION with the real paths of the operator's files: links that scripts make later are not
+ * followed. New reference. */
+static json_t *catalog_find_files(const json_t *definition)
+{
+    static const char *const keys[] = {"dockerfile", "requirements_file"};
+    json_t *found = json_copy((json_t *)definition);
+
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        const char *path = json_object_get_string(definition, keys[i]);
+        AUTO_FREE char *real = path ? realpath(path, NULL) : NULL;
+
+        if (real)
+            json_object_set_new(found, keys[i], json_string(real));
+    }
+    return found;
+}
+
 int catalog_add(struct catalog *catalog, const char *name, const json_t *definition,
                 const struct environment_settings *defaults, const char **ret_key,
                 struct error *err)
 {
+    AUTO_JSON json_t *found = catalog_find_files(definition);
     struct environment *environment;
 
     *ret_key = NULL;
     if (catalog_find(catalog, name))
         return error_set(err, ERROR_CONFIG, "there is an environment \"%s\" already", name);
-    environment = catalog_make(catalog, name, definition, defaults, NULL, ret_key, err);
+    environment = catalog_make(catalog, name, found, defaults, NULL, ret_key, err);
     if (!environment)
         return -1;
     catalog->environments =

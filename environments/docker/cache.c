@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -27,9 +28,11 @@ void docker_cache_use(const char *state, const char *tag)
         log_warning("%s", err.message);
         return;
     }
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0)
-        (void)futimens(fd, NULL); /* at worst the image is made anew some day */
+    fd = untrusted_open(AT_FDCWD, path, O_WRONLY | O_CREAT, &err);
+    if (fd < 0)
+        log_warning("%s", err.message); /* at worst the image is made anew some day */
+    else
+        (void)futimens(fd, NULL);
 }
 
 bool docker_cache_is_wanted(const char *state, const char *tag, time_t now)
@@ -37,7 +40,7 @@ bool docker_cache_is_wanted(const char *state, const char *tag, time_t now)
     AUTO_FREE char *path = path_of(state, tag);
     struct stat status;
 
-    if (stat(path, &status) < 0) {
+    if (lstat(path, &status) < 0) {
         docker_cache_use(state, tag);
         return true;
     }

@@ -1,16 +1,16 @@
 #include "environments/docker/context.h"
 
 #include "base/cleanup.h"
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "environments/docker/site.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LIMIT_BYTES ((uint64_t)8 << 30)
 
@@ -29,13 +29,12 @@ static char *build_context_folder_of(const char *path)
 static struct dockerignore *read_ignore(const char *folder, struct error *err)
 {
     AUTO_FREE char *path = memory_format("%s/.dockerignore", folder);
-    AUTO_FREE char *text = NULL;
-    struct dockerignore *ignore;
     size_t length;
+    AUTO_FREE char *text = untrusted_read(AT_FDCWD, path, DOCKERIGNORE_BYTES, &length, err);
+    struct dockerignore *ignore;
 
-    if (access(path, F_OK) < 0)
-        return NULL;
-    text = fd_read_file(path, DOCKERIGNORE_BYTES, &length, err);
+    if (!text && err->number == ENOENT)
+        error_clear(err);
     if (!text)
         return NULL;
     ignore = dockerignore_new(text, length, err);
@@ -49,7 +48,7 @@ static int build_context_fill(struct archive *archive, const char *path, struct 
     AUTO_FREE char *folder = build_context_folder_of(path);
     struct dockerignore *ignore;
     size_t length;
-    AUTO_FREE char *text = fd_read_file(path, FILE_BYTES, &length, err);
+    AUTO_FREE char *text = untrusted_read(AT_FDCWD, path, FILE_BYTES, &length, err);
 
     if (!text)
         return -1;

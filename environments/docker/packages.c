@@ -355,15 +355,11 @@ static int image_packages_write_file(struct docker_packages *packages, const cha
 {
     AUTO_FREE char *folder = memory_format("%s/docker/requirements", packages->site->state);
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
-    AUTO_CLOSE int fd = -1;
 
-    if (fd_make_directories(folder, 0700, err) < 0)
+    if (fd_make_directories(folder, S_IRWXU, err) < 0)
         return -1;
     packages->file = memory_format("%s/%s", folder, name);
-    fd = open(packages->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return error_set_errno(err, errno, "cannot write %s", packages->file);
-    return fd_write_all(fd, text, strlen(text), err);
+    return fd_write_new_file(packages->file, S_IRUSR | S_IWUSR, text, strlen(text), err);
 }
 
 static int read_requirements(struct docker_packages *packages, struct requirements *wanted,

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/untrusted.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/site.h"
@@ -88,27 +89,18 @@ static bool image_python_recall(struct docker_python *python)
 {
     struct error ignored = ERROR_INIT;
     size_t length;
-    AUTO_FREE char *text = fd_read_file(python->path, ANSWER_BYTES, &length, &ignored);
+    AUTO_FREE char *text = untrusted_read(AT_FDCWD, python->path, ANSWER_BYTES, &length, &ignored);
 
     return text && image_python_read_facts(&python->facts, text, length, NULL) == 0;
 }
 
 static int write_answer(const char *path, const char *text, struct error *err)
 {
-    AUTO_FREE char *aside = memory_format("%s.new", path);
     AUTO_FREE char *folder = memory_format("%.*s", (int)(strrchr(path, '/') - path), path);
-    AUTO_CLOSE int fd = -1;
 
-    if (fd_make_directories(folder, 0700, err) < 0)
+    if (fd_make_directories(folder, S_IRWXU, err) < 0)
         return -1;
-    fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return error_set_errno(err, errno, "cannot write %s", aside);
-    if (fd_write_all(fd, text, strlen(text), err) < 0)
-        return -1;
-    if (rename(aside, path) < 0)
-        return error_set_errno(err, errno, "cannot rename %s", aside);
-    return 0;
+    return fd_replace_file(path, S_IRUSR | S_IWUSR, text, strlen(text), err);
 }
 
 /* When this fails, the next preparation asks again. */

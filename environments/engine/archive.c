@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "environments/engine/directory_walk.h"
 #include "environments/engine/tar_header.h"
 
@@ -132,12 +133,11 @@ static int begin_file(struct archive *archive, struct directory_entry *found,
                       struct tar_entry *entry, struct error *err)
 {
     /* It may have become something else since it was looked at: a link, a pipe. */
-    archive->fd =
-        openat(found->parent, found->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (archive->fd < 0 || fstat(archive->fd, &found->about) < 0)
+    archive->fd = untrusted_open(found->parent, found->name, O_RDONLY, err);
+    if (archive->fd < 0)
+        return error_prefix(err, "cannot read %s", found->path);
+    if (fstat(archive->fd, &found->about) < 0)
         return error_set_errno(err, errno, "cannot read %s", found->path);
-    if (!S_ISREG(found->about.st_mode))
-        return error_set(err, ERROR_SYSTEM, "%s was replaced while it was read", found->path);
     entry->type = TAR_FILE;
     entry->size = (uint64_t)found->about.st_size;
     return begin_entry(archive, entry, err);

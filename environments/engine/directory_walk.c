@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -86,12 +87,10 @@ struct directory_walk *directory_walk_new(const char *path, struct dockerignore 
                                           struct error *err)
 {
     struct directory_walk *walk = NEW(struct directory_walk);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = untrusted_open_directory(AT_FDCWD, path, err);
 
     walk->root = memory_copy_string(path);
     walk->ignore = ignore;
-    if (fd < 0)
-        error_set_errno(err, errno, "cannot read %s", path);
     if (fd < 0 || directory_walk_push(walk, fd, "", err) < 0) {
         directory_walk_free(walk);
         return NULL;
@@ -115,11 +114,11 @@ void directory_walk_free(struct directory_walk *walk)
 static int enter_last(struct directory_walk *walk, struct error *err)
 {
     struct directory_walk_level *level = &walk->levels[walk->depth - 1];
-    int fd = openat(level->fd, walk->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = untrusted_open_directory(level->fd, walk->name, err);
 
     walk->enter = false;
     if (fd < 0)
-        return error_set_errno(err, errno, "cannot read %s/%s", walk->root, walk->path);
+        return error_prefix(err, "cannot read %s/%s", walk->root, walk->path);
     return directory_walk_push(walk, fd, walk->path, err);
 }
 

@@ -18,8 +18,8 @@ struct directory_entry {
     struct stat about;
 };
 
-/* What is in PATH but for what IGNORE (taken, may be NULL) matches. NULL with ERR, and IGNORE is
- * freed. */
+/* What is in PATH, a real path, but for what IGNORE (taken, may be NULL) matches. NULL with ERR,
+ * and IGNORE is freed. */
 struct directory_walk *directory_walk_new(const char *path, struct dockerignore *ignore,
                                           struct error *err);
 void directory_walk_free(struct directory_walk *walk);

@@ -5,10 +5,12 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "environments/interpreter/interpreter.h"
 #include "environments/process/subprocess.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +176,7 @@ struct base_python *base_python_load(const char *state, const char *candidate)
 {
     AUTO_FREE char *folder = base_python_folder_of(state, candidate);
     AUTO_FREE char *path = memory_format("%s/" FACTS_NAME, folder);
-    AUTO_JSON json_t *facts = json_load_file(path, 0, NULL);
+    AUTO_JSON json_t *facts = untrusted_load_json(AT_FDCWD, path, FACTS_BYTES);
     struct base_python *base = base_python_read_facts(facts, folder);
 
     if (!base || json_integer_value(json_object_get(facts, "format")) != FORMAT) {

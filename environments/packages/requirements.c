@@ -3,9 +3,10 @@
 #include "base/ascii.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/fd.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +154,7 @@ int requirements_add_text(struct requirements *requirements, const char *text, s
 int requirements_add_file(struct requirements *requirements, const char *path, struct error *err)
 {
     size_t length;
-    AUTO_FREE char *text = fd_read_file(path, REQUIREMENTS_FILE_BYTES, &length, err);
+    AUTO_FREE char *text = untrusted_read(AT_FDCWD, path, REQUIREMENTS_FILE_BYTES, &length, err);
 
     if (!text)
         return -1;

@@ -33,7 +33,7 @@ int requirements_add_packages(struct requirements *requirements, const json_t *p
 int requirements_add_text(struct requirements *requirements, const char *text, size_t length,
                           struct error *err);
 
-/* The same for the file at PATH; errors name it. */
+/* The same for the file at PATH, a real path; errors name it. */
 int requirements_add_file(struct requirements *requirements, const char *path, struct error *err);
 
 /* Installers check hashes of all packages or of none: -1 when only some have one. */

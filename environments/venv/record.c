@@ -4,16 +4,18 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VENV_RECORD_RECORD_NAME "pyexecd.json"
 
-enum { FORMAT = 1 };
+enum {
+    FORMAT = 1,
+    RECORD_BYTES = 64 * 1024,
+};
 
 void venv_record_deinit(struct venv_record *record)
 {
@@ -25,8 +27,8 @@ void venv_record_deinit(struct venv_record *record)
 
 bool venv_record_read(struct venv_record *ret, const char *venv)
 {
-    AUTO_FREE char *path = memory_format("%s/" VENV_RECORD_RECORD_NAME, venv);
-    AUTO_JSON json_t *json = json_load_file(path, 0, NULL);
+    AUTO_CLOSE int directory = open(venv, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_JSON json_t *json = untrusted_load_json(directory, VENV_RECORD_RECORD_NAME, RECORD_BYTES);
 
     *ret = (struct venv_record){0};
     if (json_integer_value(json_object_get(json, "format")) != FORMAT)
@@ -44,7 +46,6 @@ bool venv_record_read(struct venv_record *ret, const char *venv)
 int venv_record_write(const struct venv_record *record, const char *venv, struct error *err)
 {
     AUTO_FREE char *path = memory_format("%s/" VENV_RECORD_RECORD_NAME, venv);
-    AUTO_FREE char *next = memory_format("%s.next", path);
     AUTO_JSON json_t *json = json_pack("{s:i, s:s, s:s, s:o, s:s*}",                    //
                                        "format", FORMAT,                                //
                                        "version", record->version,                      //
@@ -56,10 +57,5 @@ int venv_record_write(const struct venv_record *record, const char *venv, struct
 
     if (!text)
         return error_set(err, ERROR_SYSTEM, "the path %s is not UTF-8", record->executable);
-    (void)unlink(next); /* of a server that was killed */
-    if (fd_write_new_file(next, 0666, text, strlen(text), err) < 0)
-        return -1;
-    if (rename(next, path) < 0)
-        return error_set_errno(err, errno, "cannot write %s", path);
-    return 0;
+    return fd_replace_file(path, 0666, text, strlen(text), err);
 }

@@ -177,5 +177,6 @@ void venv_sweep_note_use(const char *path)
 {
     AUTO_FREE char *record = memory_format("%s/" VENV_SWEEP_RECORD_NAME, path);
 
-    (void)utimensat(AT_FDCWD, record, NULL, 0); /* or it is removed earlier than it might be */
+    (void)utimensat(AT_FDCWD, record, NULL,
+                    AT_SYMLINK_NOFOLLOW); /* or it is removed earlier than it might be */
 }

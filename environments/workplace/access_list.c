@@ -1,8 +1,11 @@
 #include "environments/workplace/access_list.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +52,7 @@ static size_t size_of(size_t count)
     return offsetof(struct access_list, entries) + count * sizeof(struct access_list_entry);
 }
 
-/* What the mode of PATH says, when it has no list yet. */
+/* What MODE says, for a file that has no list yet. */
 static size_t from_mode(struct access_list *list, mode_t mode)
 {
     const struct access_list_entry entries[] = {
@@ -62,9 +65,9 @@ static size_t from_mode(struct access_list *list, mode_t mode)
     return ARRAY_SIZE(entries);
 }
 
-static size_t read_list(struct access_list *list, const char *path, const char *name, mode_t mode)
+static size_t read_list(struct access_list *list, int fd, const char *name, mode_t mode)
 {
-    ssize_t size = getxattr(path, name, list, sizeof *list);
+    ssize_t size = fgetxattr(fd, name, list, sizeof *list);
 
     list->version = VERSION;
     if (size <= (ssize_t)size_of(0))
@@ -108,36 +111,44 @@ static int access_list_fail(const char *path, uid_t uid, struct error *err)
                            (unsigned)uid);
 }
 
-static int open_to(const char *path, uid_t uid, uint16_t permissions, struct error *err)
+static int access_list_extend(int fd, uid_t uid, uint16_t permissions)
 {
     struct access_list list;
     struct stat status;
     size_t count;
 
-    if (stat(path, &status) < 0)
-        return access_list_fail(path, uid, err);
-    count = add_user(&list, read_list(&list, path, ACCESS, status.st_mode), uid, permissions);
-    if (setxattr(path, ACCESS, &list, size_of(count), 0) < 0)
-        return access_list_fail(path, uid, err);
-    return 0;
+    if (fstat(fd, &status) < 0)
+        return -1;
+    count = add_user(&list, read_list(&list, fd, ACCESS, status.st_mode), uid, permissions);
+    return fsetxattr(fd, ACCESS, &list, size_of(count), 0);
+}
+
+static int access_list_extend_defaults(int fd, uid_t uid)
+{
+    struct access_list list;
+    size_t count = read_list(&list, fd, DEFAULTS, S_IRWXU);
+
+    count = add_user(&list, count, uid, ALL);
+    count = add_user(&list, count, geteuid(), ALL);
+    return fsetxattr(fd, DEFAULTS, &list, size_of(count), 0);
 }
 
 int access_list_open_file(const char *path, uid_t uid, struct error *err)
 {
-    return open_to(path, uid, READ, err);
+    AUTO_CLOSE int fd = untrusted_open(AT_FDCWD, path, O_RDONLY, err);
+
+    if (fd < 0)
+        return -1;
+    return access_list_extend(fd, uid, READ) < 0 ? access_list_fail(path, uid, err) : 0;
 }
 
 int access_list_open_directory(const char *path, uid_t uid, struct error *err)
 {
-    struct access_list list;
-    size_t count;
+    AUTO_CLOSE int fd = untrusted_open_directory(AT_FDCWD, path, err);
 
-    if (open_to(path, uid, ALL, err) < 0)
+    if (fd < 0)
         return -1;
-    count = read_list(&list, path, DEFAULTS, S_IRWXU);
-    count = add_user(&list, count, uid, ALL);
-    count = add_user(&list, count, geteuid(), ALL);
-    if (setxattr(path, DEFAULTS, &list, size_of(count), 0) < 0)
+    if (access_list_extend(fd, uid, ALL) < 0 || access_list_extend_defaults(fd, uid) < 0)
         return access_list_fail(path, uid, err);
     return 0;
 }

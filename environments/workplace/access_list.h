@@ -1,5 +1,6 @@
 /* Gives one more user access to a file or directory of the server, by an access control list
- * (POSIX.1e, draft 17) as Linux keeps it in extended attributes. */
+ * (POSIX.1e, draft 17) as Linux keeps it in extended attributes. Scripts write in the places of
+ * these files, so their paths are real ones, and a link in one of them is an error. */
 #pragma once
 
 #include "base/error.h"

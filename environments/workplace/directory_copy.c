@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/untrusted.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,6 +19,14 @@ enum {
     DEPTH = 8, /* of directories in directories */
     PIECE_BYTES = 128 * 1024,
     RANGE_BYTES = 1 << 30,
+    ENTRIES_MOST = 1000, /* the loop waits */
+    FILE_MOST_BYTES = 64 << 20,
+};
+
+/* How far a copy has come. */
+struct directory_copy_progress {
+    unsigned depth;
+    unsigned entries;
 };
 
 static int copy_bytes(int from, int to)
@@ -49,11 +58,16 @@ static int copy_content(int from, int to)
 
 static int copy_file(int from, const char *name, int to)
 {
-    AUTO_CLOSE int source = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct error err = ERROR_INIT;
+    AUTO_CLOSE int source = untrusted_open(from, name, O_RDONLY, &err);
     AUTO_CLOSE int target = -1;
     struct stat status;
 
+    errno = err.number ? err.number : EINVAL;
     if (source < 0 || fstat(source, &status) < 0)
+        return -1;
+    errno = EFBIG;
+    if (status.st_size > FILE_MOST_BYTES)
         return -1;
     target = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     status.st_mode & 0777);
@@ -71,9 +85,10 @@ static int copy_link(int from, const char *name, int to)
     return symlinkat(text, to, name);
 }
 
-static int copy_entries(int from, int to, unsigned depth);
+static int copy_entries(int from, int to, struct directory_copy_progress *progress);
 
-static int copy_directory(int from, const char *name, int to, unsigned depth)
+static int copy_directory(int from, const char *name, int to,
+                          struct directory_copy_progress *progress)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     AUTO_CLOSE int source = openat(from, name, flags);
@@ -82,17 +97,19 @@ static int copy_directory(int from, const char *name, int to, unsigned depth)
     if (source < 0 || (mkdirat(to, name, 0777) < 0 && errno != EEXIST))
         return -1;
     target = openat(to, name, flags);
-    return target < 0 ? -1 : copy_entries(source, target, depth + 1);
+    return target < 0 ? -1 : copy_entries(source, target, progress);
 }
 
-static int copy_entry(int from, const char *name, int to, unsigned depth)
+static int copy_entry(int from, const char *name, int to, struct directory_copy_progress *progress)
 {
     struct stat status;
 
-    if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    errno = EFBIG;
+    if (progress->entries++ == ENTRIES_MOST ||
+        fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return -1;
     if (S_ISDIR(status.st_mode))
-        return copy_directory(from, name, to, depth);
+        return copy_directory(from, name, to, progress);
     if (S_ISLNK(status.st_mode))
         return copy_link(from, name, to);
     if (S_ISREG(status.st_mode))
@@ -117,33 +134,36 @@ static DIR *directory_copy_open_stream(int fd)
     return stream;
 }
 
-static int copy_entries(int from, int to, unsigned depth)
+static int copy_entries(int from, int to, struct directory_copy_progress *progress)
 {
     AUTO(directory_copy_close_stream) DIR *stream = directory_copy_open_stream(from);
     const struct dirent *entry;
 
     if (!stream)
         return -1;
-    if (depth > DEPTH) {
+    if (progress->depth++ > DEPTH) {
         errno = ELOOP;
         return -1;
     }
     while ((entry = readdir(stream)))
-        if (!text_is_dots(entry->d_name) && copy_entry(from, entry->d_name, to, depth) < 0)
+        if (!text_is_dots(entry->d_name) && copy_entry(from, entry->d_name, to, progress) < 0)
             return -1;
+    progress->depth--;
     return 0;
 }
 
 int directory_copy(const char *from, const char *to, struct error *err)
 {
-    AUTO_CLOSE int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    AUTO_CLOSE int target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct directory_copy_progress progress = {0};
+    AUTO_CLOSE int source = untrusted_open_directory(AT_FDCWD, from, err);
+    AUTO_CLOSE int target = -1;
 
     if (source < 0)
-        return error_set_errno(err, errno, "cannot read %s", from);
+        return -1;
+    target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (target < 0)
         return error_set_errno(err, errno, "cannot open %s", to);
-    if (copy_entries(source, target, 0) < 0)
+    if (copy_entries(source, target, &progress) < 0)
         return error_set_errno(err, errno, "cannot copy %s to %s", from, to);
     return 0;
 }

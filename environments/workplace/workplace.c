@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/untrusted.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -110,14 +111,19 @@ static bool workplace_is_at(int parent, const char *name, int fd)
            fstat(fd, &ours) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
 }
 
+/* A link or a file that a script has put into the place of the root is removed. */
 static int reopen_root(struct workplace *workplace, struct error *err)
 {
-    int fd = workplace_open_root(workplace->root, err);
+    AUTO_CLOSE int fd = -1;
 
-    if (fd < 0)
+    (void)unlink(workplace->root); /* unless it is a directory */
+    if (fd_make_directories(workplace->root, S_IRWXU, err) < 0)
+        return -1;
+    fd = untrusted_open_directory(AT_FDCWD, workplace->root, err);
+    if (fd < 0 || check_root(workplace->root, fd, err) < 0)
         return -1;
     close(workplace->root_fd);
-    workplace->root_fd = fd;
+    workplace->root_fd = STEAL_FD(fd);
     return 0;
 }
 

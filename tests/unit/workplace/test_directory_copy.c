@@ -107,7 +107,7 @@ static void test_what_is_not_there_is_named(void **state)
 {
     struct trees *trees = *state;
     AUTO_FREE char *expected =
-        memory_format("cannot read %s: No such file or directory", trees->from);
+        memory_format("cannot open %s: No such file or directory", trees->from);
     struct error err = ERROR_INIT;
 
     shell(trees->scratch, "rmdir from");

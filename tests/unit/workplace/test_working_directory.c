@@ -482,6 +482,34 @@ static void test_a_claim_without_a_script_leaves_the_one_that_is_there(void **st
     working_directory_unref(directory);
 }
 
+static void test_a_link_in_the_place_of_the_root_is_removed_and_not_followed(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+
+    shell(place->scratch,
+          "mkdir -m 700 elsewhere; mv state/root moved; ln -s ../elsewhere state/root");
+    open_claim(&claim, directory, "1");
+    directory_claim_close(&claim);
+    shell(place->scratch, "test -z \"$(ls -A elsewhere)\"; test -d state/root -a ! -L state/root");
+    working_directory_unref(directory);
+}
+
+static void test_a_link_above_the_root_is_an_error(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claim;
+    struct error err = ERROR_INIT;
+
+    shell(place->scratch, "mv state moved; mkdir -p -m 700 elsewhere/root; ln -s elsewhere state");
+    assert_int_equal(directory_claim_open(&claim, directory, &err), -1);
+    directory_claim_close(&claim);
+    shell(place->scratch, "test -z \"$(ls -A elsewhere/root)\"");
+    working_directory_unref(directory);
+}
+
 static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
 {
     struct place *place = *state;
@@ -489,7 +517,7 @@ static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
     struct directory_claim claim;
     struct error err = ERROR_INIT;
 
-    shell(place->scratch, "rm -r state/root; : >state/root"); /* nothing can be made there */
+    shell(place->scratch, "rm -r state; : >state"); /* nothing can be made there */
     assert_int_equal(directory_claim_open(&claim, directory, &err), -1);
     directory_claim_close(&claim);
     working_directory_unref(directory);
@@ -771,6 +799,8 @@ int main(void)
         TEST(test_a_directory_that_is_gone_or_closed_is_usable_again),
         TEST(test_overlays_and_the_root_stay_private_whatever_was_done_to_them),
         TEST(test_a_claim_without_a_script_leaves_the_one_that_is_there),
+        TEST(test_a_link_in_the_place_of_the_root_is_removed_and_not_followed),
+        TEST(test_a_link_above_the_root_is_an_error),
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
