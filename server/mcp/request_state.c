@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "server/mcp/used_states.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,11 @@
 
 enum {
     TEXT_BYTES = 64 * 1024, /* longest state */
-    NONCE_DIGITS = 32,
-    USED_STATES = 1024, /* remembered at least; states older than a forgotten one are refused */
-};
-
-/* A state that has been used and would still be good. */
-struct used_state {
-    char nonce[NONCE_DIGITS + 1];
-    json_int_t made; /* seconds since the epoch */
 };
 
 struct request_states {
     unsigned char key[HMAC_KEY_BYTES];
-    struct used_state used[USED_STATES]; /* a ring */
-    size_t next;
-    json_int_t floor; /* states that were made then or before are refused */
+    struct used_states *used; /* owned */
 };
 
 struct request_states *request_states_new(void)
@@ -38,13 +29,16 @@ struct request_states *request_states_new(void)
     struct request_states *states = NEW(struct request_states);
 
     random_fill(states->key, sizeof states->key);
+    states->used = used_states_new(REQUEST_STATE_SECONDS);
     return states;
 }
 
 void request_states_free(struct request_states *states)
 {
-    if (states)
-        explicit_bzero(states->key, sizeof states->key);
+    if (!states)
+        return;
+    explicit_bzero(states->key, sizeof states->key);
+    used_states_free(states->used);
     free(states);
 }
 
@@ -75,7 +69,7 @@ char *request_state_seal(struct request_states *states, const struct request_sta
                          const json_t *content, struct error *err)
 {
     char digest[DIGEST_TEXT_BYTES];
-    AUTO_FREE char *nonce = random_digits(NONCE_DIGITS);
+    AUTO_FREE char *nonce = random_digits(USED_STATES_NONCE_DIGITS);
     AUTO_JSON json_t *payload = NULL;
     AUTO_FREE char *json = NULL;
     AUTO_FREE char *text = NULL;
@@ -116,28 +110,6 @@ static json_t *request_state_verify(const struct request_states *states, const c
     return json ? json_loadb(json, length, 0, NULL) : NULL;
 }
 
-static bool is_used(const struct request_states *states, const char *nonce)
-{
-    for (size_t i = 0; i < USED_STATES; i++) {
-        if (strcmp(states->used[i].nonce, nonce) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* When a state is forgotten, all states as old are refused from then on, so none can be used twice.
- */
-static void use_up(struct request_states *states, const char *nonce, json_int_t made)
-{
-    struct used_state *place = &states->used[states->next];
-
-    states->next = (states->next + 1) % USED_STATES;
-    if (*place->nonce && place->made > states->floor)
-        states->floor = place->made;
-    memcpy(place->nonce, nonce, NONCE_DIGITS);
-    place->made = made;
-}
-
 json_t *request_state_open(struct request_states *states, const struct request_state_owner *owner,
                            const char *text, struct error *err)
 {
@@ -148,11 +120,9 @@ json_t *request_state_open(struct request_states *states, const struct request_s
 
     digest_owner(owner, digest);
     if (!payload || strcmp(json_object_get_string(payload, "owner"), digest) != 0 ||
-        made + REQUEST_STATE_SECONDS < time(NULL) || made <= states->floor ||
-        is_used(states, nonce)) {
+        !used_states_take(states->used, owner->principal, nonce, made, time(NULL))) {
         error_set(err, ERROR_INVALID_PARAMS, "requestState is unknown or has expired");
         return NULL;
     }
-    use_up(states, nonce, made);
     return json_incref(json_object_get(payload, "content"));
 }

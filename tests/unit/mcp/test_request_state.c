@@ -69,22 +69,6 @@ static void what_was_sealed_comes_back_once(void **state)
     assert_true(is_taken(scene, &scene->owner, other));
 }
 
-/* The place of the first is needed by the last: whatever is as old as it does not count any more.
- */
-static void what_was_used_is_used_up_also_when_it_is_not_remembered(void **state)
-{
-    const struct scene *scene = *state;
-    AUTO_FREE char *first = seal(scene);
-
-    assert_true(is_taken(scene, &scene->owner, first));
-    for (int i = 0; i < 1024; i++) {
-        AUTO_FREE char *another = seal(scene);
-
-        assert_true(is_taken(scene, &scene->owner, another));
-    }
-    assert_false(is_taken(scene, &scene->owner, first));
-}
-
 static void any_other_character_is_noticed(void **state)
 {
     const struct scene *scene = *state;
@@ -179,7 +163,6 @@ int main(void)
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, open_scene, close_scene)
     const struct CMUnitTest tests[] = {
         TEST(what_was_sealed_comes_back_once),
-        TEST(what_was_used_is_used_up_also_when_it_is_not_remembered),
         TEST(any_other_character_is_noticed),
         TEST(what_is_longer_is_noticed),
         TEST(it_is_for_nothing_and_nobody_else),
