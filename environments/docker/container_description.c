@@ -212,6 +212,15 @@ static const char *container_description_network_of(const struct docker_containe
     return network;
 }
 
+static json_t *security_options(const struct docker_container *container)
+{
+    json_t *options = json_pack("[s]", "no-new-privileges");
+
+    if (container->seccomp)
+        json_array_append_new(options, json_string_format("seccomp=%s", container->seccomp));
+    return options;
+}
+
 static void set_privileges(const struct docker_container *container, json_t *host)
 {
     json_t *added = json_array();
@@ -221,7 +230,7 @@ static void set_privileges(const struct docker_container *container, json_t *hos
         json_array_append_new(added, json_string(install_capabilities[i]));
     json_object_set_new(host, "CapDrop", json_pack("[s]", "ALL"));
     json_object_set_new(host, "CapAdd", added);
-    json_object_set_new(host, "SecurityOpt", json_pack("[s]", "no-new-privileges"));
+    json_object_set_new(host, "SecurityOpt", security_options(container));
     json_object_set_new(host, "Privileged", json_false());
     json_object_set_new(host, "IpcMode", json_string("none"));
     json_object_set_new(host, "CgroupnsMode", json_string("private"));

@@ -34,8 +34,9 @@ struct docker_container {
     const json_t *definition; /* of the environment */
     const struct environment_settings *settings;
     const char *image;
-    const char *user; /* "UID:GID" */
-    const char *init; /* pyexecd-init on this machine */
+    const char *user;    /* "UID:GID" */
+    const char *init;    /* pyexecd-init on this machine */
+    const char *seccomp; /* which system calls are allowed, as the engine takes it; NULL: its own */
     const char *nonce;
     double seconds;               /* after which it ends by itself */
     const char *const *program;   /* NULL-terminated; not of one that is kept */

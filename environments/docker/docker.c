@@ -186,8 +186,7 @@ static const char *docker_python_version(const struct environment *environment)
 
 static struct process_receipt docker_expected_receipt(const struct environment *environment)
 {
-    (void)environment;
-    return docker_receipt();
+    return docker_receipt(const_docker_of(environment)->site.missing);
 }
 
 static void docker_begin(struct environment *environment)

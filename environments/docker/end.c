@@ -6,9 +6,10 @@
 
 enum { EXIT_SIGNAL = 128 };
 
-struct process_receipt docker_receipt(void)
+struct process_receipt docker_receipt(const json_t *missing)
 {
-    return (struct process_receipt){.layers = LAYER_CONTAINER, .limiter = LIMITER_CONTAINER};
+    return (struct process_receipt){
+        .layers = LAYER_CONTAINER, .limiter = LIMITER_CONTAINER, .missing = missing};
 }
 
 static void take_words(struct execution_end *end, const struct docker_observation *seen,
@@ -46,7 +47,8 @@ static void docker_end_guess(struct execution_end *end, const struct docker_obse
 struct execution_end docker_end(const struct docker_observation *seen,
                                 const struct last_words *words, const char *python)
 {
-    struct execution_end end = {.receipt = docker_receipt(), .out_of_memory = seen->out_of_memory};
+    struct execution_end end = {.receipt = docker_receipt(seen->missing),
+                                .out_of_memory = seen->out_of_memory};
 
     if (words)
         take_words(&end, seen, words, python);

@@ -7,16 +7,17 @@
 
 #include <stdbool.h>
 
-/* What holds every container. */
-struct process_receipt docker_receipt(void);
+/* What holds a container, of which MISSING (borrowed; NULL: nothing) could not be had. */
+struct process_receipt docker_receipt(const json_t *missing);
 
 /* What the engine knows. */
 struct docker_observation {
-    bool killed;         /* by us */
-    bool out_of_memory;  /* something was killed by the memory limit */
-    int exit_code;       /* 128 + N for signal N */
-    double seconds;      /* from the start of the execution to its end */
-    const char *failure; /* "", or why the script did not run, or its end is not known */
+    bool killed;           /* by us */
+    bool out_of_memory;    /* something was killed by the memory limit */
+    int exit_code;         /* 128 + N for signal N */
+    double seconds;        /* from the start of the execution to its end */
+    const json_t *missing; /* borrowed: for the receipt */
+    const char *failure;   /* "", or why the script did not run, or its end is not known */
 };
 
 /* WORDS is NULL when there were none. PYTHON is the program that was to be executed. */

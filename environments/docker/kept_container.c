@@ -96,6 +96,7 @@ static struct execution_end kept_call_describe_end(const struct kept_call *call)
     const struct docker_observation observation = {
         .killed = call->killed,
         .out_of_memory = seen->out_of_memory,
+        .missing = container->site->missing,
         .exit_code = seen->exit_code,
         .seconds = clock_seconds() - call->started_at,
         .failure = seen->failure,

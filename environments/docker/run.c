@@ -71,6 +71,7 @@ static void docker_run_on_ended(struct container *container, const struct contai
         &(struct docker_observation){
             .killed = seen->killed,
             .out_of_memory = seen->out_of_memory,
+            .missing = run->site->missing,
             .exit_code = seen->exit_code,
             .seconds = clock_seconds() - run->started_at,
             .failure = seen->failure,

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "environments/docker/seccomp_profile.h"
 #include "environments/instance.h"
 
 #include <stdlib.h>
@@ -58,6 +59,26 @@ static void docker_site_on_version(struct engine_request *request,
     site->met(site, err);
 }
 
+/* Docker takes the text of a profile, Podman a path on its machine, which is this one: it finds
+ * pyexecd-init by path, too. */
+static const char *docker_site_seccomp(const struct docker_site *site)
+{
+    if (site->is_unfiltered)
+        return NULL;
+    return engine_is_podman(site->engine) ? site->seccomp_file : seccomp_profile;
+}
+
+/* Notes whether containers get the profile of system calls; OPTIONS is what the engine says of its
+ * security, or NULL. */
+static void docker_site_take_filter(struct docker_site *site, const json_t *options)
+{
+    json_array_clear(site->missing);
+    site->is_unfiltered = json_is_array(options) && !docker_site_says(options, "name=seccomp");
+    if (site->is_unfiltered)
+        json_array_append_new(
+            site->missing, json_string("system call filter: the engine does not support seccomp"));
+}
+
 static void docker_site_on_info(struct engine_request *request, const struct engine_answer *answer,
                                 const struct error *err)
 {
@@ -71,6 +92,7 @@ static void docker_site_on_info(struct engine_request *request, const struct eng
     options = err ? NULL : json_object_get(answer->json, "SecurityOptions");
     site->is_rootless = docker_site_says(options, "name=rootless");
     site->remaps_users = docker_site_says(options, "name=userns");
+    docker_site_take_filter(site, options);
     request->done = docker_site_on_version;
     engine_request_start(
         request, site->engine,
@@ -203,6 +225,7 @@ struct docker_container docker_site_container(const struct docker_site *site,
         .definition = site->definition,
         .settings = &site->environment->settings,
         .init = site->init,
+        .seccomp = docker_site_seccomp(site),
         .remaps_users = site->remaps_users,
         .most_processes = most_processes(site),
     };
@@ -239,6 +262,15 @@ static int docker_site_read_address(const json_t *definition, struct engine_addr
     return engine_address_default(ret, err);
 }
 
+/* Where the profile of system calls is as a file. Owned by the caller. */
+static char *docker_site_beside_init(const char *init)
+{
+    const char *name = init ? strrchr(init, '/') : NULL;
+
+    return memory_format("%.*s" SECCOMP_PROFILE_FILE, name ? (int)(name - init) + 1 : 0,
+                         init ? init : "");
+}
+
 int docker_site_init(struct docker_site *site, struct environment *environment,
                      const struct environment_recipe *recipe, const char **ret_key,
                      struct error *err)
@@ -259,6 +291,8 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
         .definition = json_deep_copy(recipe->definition),
         .instance = recipe->instance,
         .init = memory_copy_string(recipe->container_init ? recipe->container_init : ""),
+        .seccomp_file = docker_site_beside_init(recipe->container_init),
+        .missing = json_array(),
         .state = memory_copy_string(recipe->state ? recipe->state : ""),
     };
     if (recipe->loop)
@@ -273,6 +307,8 @@ void docker_site_deinit(struct docker_site *site)
     engine_free(site->engine);
     json_decref(site->definition);
     free(site->init);
+    free(site->seccomp_file);
+    json_decref(site->missing);
     free(site->state);
     free(site->architecture);
     *site = (struct docker_site){0};

@@ -21,12 +21,15 @@ struct docker_site {
     struct engine *engine;           /* owned */
     const struct instance *instance; /* borrowed */
     char *init;                      /* owned: where pyexecd-init is */
+    char *seccomp_file;              /* owned: where the profile of system calls is */
     char *state;                     /* owned: the state directory */
 
     /* Of the engine; known while `is_met`. */
     bool is_met;
     bool is_rootless;   /* root in a container is its user outside */
     bool remaps_users;  /* the engine maps users to others, unless a container says otherwise */
+    bool is_unfiltered; /* it cannot filter system calls */
+    json_t *missing;    /* owned: for receipts, what its containers lack */
     char *architecture; /* owned: "amd64"; NULL: it does not say */
 
     /* What was prepared is gone: somebody has removed the image. */

@@ -139,6 +139,17 @@ static void test_it_is_hardened_by_default(void **state)
         expect(*state, wanted[i][0], wanted[i][1]);
 }
 
+static void test_system_calls_are_filtered_as_the_engine_takes_it(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.seccomp = "{}";
+    expect(fixture, "HostConfig.SecurityOpt", "[\"no-new-privileges\", \"seccomp={}\"]");
+    fixture->container.seccomp = "/usr/libexec/pyexecd/pyexecd-seccomp.json";
+    expect(fixture, "HostConfig.SecurityOpt",
+           "[\"no-new-privileges\", \"seccomp=/usr/libexec/pyexecd/pyexecd-seccomp.json\"]");
+}
+
 static void test_nobody_is_let_in_by_what_is_not_said(void **state)
 {
     static const char *const absent[] = {
@@ -288,6 +299,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_is_hardened_by_default, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_system_calls_are_filtered_as_the_engine_takes_it,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nobody_is_let_in_by_what_is_not_said, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_processes_have_limits_of_their_own, set_up, tear_down),
