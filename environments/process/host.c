@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "environments/process/control.h"
 #include "environments/process/landlock.h"
+#include "environments/process/spawn.h"
 #include "environments/process/tree_private.h"
 
 #include <errno.h>
@@ -149,15 +150,13 @@ struct process_host *process_host_new(const struct process_host_settings *settin
                                       struct error *err)
 {
     struct process_host *host;
-    AUTO_CLOSE int runner = open(settings->runner_path, O_PATH | O_CLOEXEC);
+    int runner = spawn_open(settings->runner_path, err);
 
-    if (runner < 0 || access(settings->runner_path, X_OK) < 0) {
-        error_set_errno(err, errno, "cannot use the runner %s", settings->runner_path);
+    if (runner < 0)
         return NULL;
-    }
     host = NEW(struct process_host);
     host->settings = *settings;
-    host->runner = STEAL_FD(runner);
+    host->runner = runner;
     host->missing = json_array();
     host->cgroups = cgroup_tree_new();
     list_init(&host->trees);

@@ -69,6 +69,17 @@ static int clone_and_exec(struct spawned *ret, struct child *child, struct error
     return 0;
 }
 
+int spawn_open(const char *path, struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
+
+    if (fd < 0 || access(path, X_OK) < 0)
+        return error_set_errno(err, errno, "cannot use the runner %s", path);
+    if (move_up(&fd, err) < 0)
+        return -1;
+    return STEAL_FD(fd);
+}
+
 int spawn_runner(struct spawned *ret, int executable, char *const *arguments, struct error *err)
 {
     AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);

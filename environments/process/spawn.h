@@ -13,5 +13,8 @@ struct spawned {
     int streams[2]; /* its standard output and standard error */
 };
 
+/* Opens the executable at PATH, for spawn_runner; -1 with ERR when it cannot be executed. */
+int spawn_open(const char *path, struct error *err);
+
 /* Executes the file open at EXECUTABLE with ARGUMENTS and no environment variables. */
 int spawn_runner(struct spawned *ret, int executable, char *const *arguments, struct error *err);
