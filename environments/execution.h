@@ -26,7 +26,8 @@ struct execution_request {
 /* What became of the script. Times in seconds, memory in bytes. */
 struct execution_end {
     struct process_receipt receipt; /* what held it; borrowed until `ended` returns */
-    char failure[ERROR_FULL_BYTES]; /* not empty: it never ran, or its end is not known; why */
+    char failure[ERROR_FULL_BYTES]; /* not empty: it never ran, or its end or output is not known;
+                                       why */
     int returncode;                 /* as Python's subprocess has it: -N for signal N */
     bool out_of_memory;             /* the memory limit ended a process */
     bool survivors;                 /* containment failed: something of it is still alive */

@@ -13,6 +13,7 @@
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 #include "server/configuration/config.h"
+#include "server/loop.h"
 #include "server/state_directory.h"
 
 #include <limits.h>
@@ -210,7 +211,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     struct executor_settings queue;
 
     *service = (struct service){
-        .loop = ev_loop_new(EVFLAG_AUTO),
+        .loop = loop_new(),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
     if (!service->loop)

@@ -60,7 +60,8 @@ static void transfer_on_readiness(struct ev_loop *loop, ev_io *watcher, int even
     (void)loop;
     transfer_act(socket->transfers, watcher->fd,
                  (events & EV_READ ? CURL_CSELECT_IN : 0) |
-                     (events & EV_WRITE ? CURL_CSELECT_OUT : 0));
+                     (events & EV_WRITE ? CURL_CSELECT_OUT : 0) |
+                     (events & EV_ERROR ? CURL_CSELECT_ERR : 0));
 }
 
 static void transfer_on_timer(struct ev_loop *loop, ev_timer *timer, int events)

@@ -212,7 +212,9 @@ static void hijack_on_readiness(struct ev_loop *loop, ev_io *watcher, int events
     struct hijack *hijack = CONTAINER_OF(watcher, struct hijack, watcher);
 
     (void)loop;
-    if (events & EV_WRITE)
+    if (events & EV_ERROR)
+        hijack_fail(hijack, CURLE_RECV_ERROR);
+    else if (events & EV_WRITE)
         write_some(hijack);
     else
         hijack_read_some(hijack);

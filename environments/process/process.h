@@ -54,7 +54,8 @@ struct process_end {
     bool killed;                    /* process_kill came first */
     bool out_of_memory;             /* a process was killed by the memory limit */
     bool survivors;                 /* containment failed: the tree was not empty in time */
-    char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, and this is why */
+    char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, or its end or output could
+                                       not be followed; why */
     double cpu_seconds;             /* user and system, of the tree as far as it was waited for */
     uint64_t peak_memory;           /* peak resident set or, with a cgroup, of the whole tree */
     double start_seconds;           /* from process_start to the exec of the program */

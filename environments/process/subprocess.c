@@ -70,7 +70,7 @@ static int subprocess_judge(const struct subprocess *tool, const struct process_
                             struct error *err)
 {
     if (end->failure[0])
-        return error_set(err, ERROR_UNAVAILABLE, "cannot start %s: %s", tool->name, end->failure);
+        return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", tool->name, end->failure);
     if (end->out_of_memory)
         return error_set(err, ERROR_LIMIT, "%s needs more memory than it may have", tool->name);
     if (!end->reported)

@@ -11,7 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 64 * 1024 };
+enum {
+    READ_BYTES = 64 * 1024,
+    REST_BYTES = 1024 * 1024, /* more than a pipe holds, unless root has made it larger */
+};
 
 static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
 {
@@ -31,7 +34,8 @@ void tree_interrupt(struct tree *tree)
 
 static void tree_fail(struct tree *tree, const char *text)
 {
-    snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
+    if (!tree->end.failure[0]) /* what comes later follows from it */
+        snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
     tree_begin_end(tree);
 }
 
@@ -55,14 +59,18 @@ static bool tree_reap(int pidfd, siginfo_t *ret)
     return ret->si_pid != 0;
 }
 
-static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
+/* The loop cannot watch a descriptor of TREE. The tree is ended, and its end found by looking. */
+static void tree_lose_sight(struct tree *tree)
 {
-    struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
+    tree_fail(tree, "the server could not follow the run to its end");
+    ev_timer_again(host_loop(tree->host), &tree->polling);
+}
+
+static void tree_reap_supervisor(struct tree *tree)
+{
     siginfo_t information;
 
-    (void)loop;
-    (void)events;
-    if (!tree_reap(tree->supervisor, &information))
+    if (tree->supervisor < 0 || !tree_reap(tree->supervisor, &information))
         return;
     close_watched(tree, &tree->supervisor_watcher, &tree->supervisor);
     tree->supervisor_reaped = true;
@@ -71,19 +79,35 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     if (!(tree->layers & (LAYER_PID_NAMESPACE | LAYER_CGROUP_KILL)) &&
         (information.si_code != CLD_EXITED || information.si_status != 0))
         tree->end.survivors = true;
+}
+
+static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct tree *tree = CONTAINER_OF(watcher, struct tree, supervisor_watcher);
+
+    (void)loop;
+    if (events & EV_ERROR)
+        tree_lose_sight(tree);
+    tree_reap_supervisor(tree);
     tree_advance(tree);
+}
+
+static void tree_reap_runner(struct tree *tree)
+{
+    siginfo_t ignored;
+
+    if (tree->runner >= 0 && tree_reap(tree->runner, &ignored))
+        close_watched(tree, &tree->runner_watcher, &tree->runner);
 }
 
 static void tree_on_runner(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, runner_watcher);
-    siginfo_t information;
 
     (void)loop;
-    (void)events;
-    if (!tree_reap(tree->runner, &information))
-        return;
-    close_watched(tree, &tree->runner_watcher, &tree->runner);
+    if (events & EV_ERROR)
+        tree_lose_sight(tree);
+    tree_reap_runner(tree);
     tree_advance(tree);
 }
 
@@ -217,47 +241,91 @@ static void close_channel(struct tree *tree)
     channel_deinit(&tree->channel);
 }
 
+static void tree_read_channel(struct tree *tree)
+{
+    if (tree->channel.fd >= 0 && channel_read(&tree->channel) == CHANNEL_ENDED) {
+        close_channel(tree);
+        tree_begin_end(tree);
+    }
+}
+
 static void tree_on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = CONTAINER_OF(watcher, struct tree, channel_watcher);
 
     (void)loop;
-    (void)events;
-    if (channel_read(&tree->channel) == CHANNEL_ENDED) {
-        close_channel(tree);
-        tree_begin_end(tree);
-    }
+    if (events & EV_ERROR)
+        tree_lose_sight(tree);
+    tree_read_channel(tree);
     tree_advance(tree);
 }
 
-static void tree_on_stream(struct tree *tree, enum process_stream stream)
+void tree_look(struct tree *tree)
+{
+    tree_read_channel(tree);
+    tree_reap_runner(tree);
+    tree_reap_supervisor(tree);
+    tree_advance(tree);
+}
+
+static void tree_close_stream(struct tree *tree, enum process_stream stream)
+{
+    close_watched(tree, &tree->stream_watchers[stream], &tree->streams[stream]);
+}
+
+static void tree_lose_stream(struct tree *tree, enum process_stream stream)
+{
+    tree_close_stream(tree, stream);
+    tree_fail(tree, "the server could not read the output to its end");
+}
+
+/* Reads once; false when there is nothing more now. */
+static bool tree_read_stream(struct tree *tree, enum process_stream stream)
 {
     char bytes[READ_BYTES];
     ssize_t count = read(tree->streams[stream], bytes, sizeof bytes);
 
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (count <= 0)
-        close_watched(tree, &tree->stream_watchers[stream], &tree->streams[stream]);
+        return false;
+    if (count < 0)
+        tree_lose_stream(tree, stream);
+    else if (count == 0)
+        tree_close_stream(tree, stream);
     else if (tree->process)
         tree->process->output(tree->process, stream, bytes, (size_t)count);
+    return tree->streams[stream] >= 0;
+}
+
+void tree_read_rest(struct tree *tree)
+{
+    for (int stream = 0; stream < PROCESS_STREAMS; stream++)
+        for (size_t length = 0; length < REST_BYTES && tree->streams[stream] >= 0;
+             length += READ_BYTES)
+            if (!tree_read_stream(tree, (enum process_stream)stream))
+                break;
+}
+
+static void tree_on_stream(struct tree *tree, enum process_stream stream, int events)
+{
+    if (events & EV_ERROR)
+        tree_lose_stream(tree, stream);
+    else
+        (void)tree_read_stream(tree, stream);
     tree_advance(tree);
 }
 
 static void tree_on_stdout(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)loop;
-    (void)events;
     tree_on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDOUT]),
-                   PROCESS_STDOUT);
+                   PROCESS_STDOUT, events);
 }
 
 static void tree_on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)loop;
-    (void)events;
     tree_on_stream(CONTAINER_OF(watcher, struct tree, stream_watchers[PROCESS_STDERR]),
-                   PROCESS_STDERR);
+                   PROCESS_STDERR, events);
 }
 
 static void tree_watch(struct tree *tree, const struct spawned *spawned)

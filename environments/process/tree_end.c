@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -136,6 +137,16 @@ static void note_memory(struct tree *tree)
         tree->end.peak_memory = peak;
 }
 
+/* Nobody has said what became of the program, if it ever was one. */
+static void note_silence(struct tree *tree)
+{
+    struct process_end *end = &tree->end;
+
+    if (tree->started <= 0 && !end->reported && !end->killed && !end->out_of_memory &&
+        !end->failure[0])
+        snprintf(end->failure, sizeof end->failure, "the runner ended before the program started");
+}
+
 static bool is_being_emptied(const struct tree *tree)
 {
     return tree->state == TREE_EMPTYING || tree->state == TREE_FORCING;
@@ -152,6 +163,7 @@ void tree_advance(struct tree *tree)
             ;
         if (tree_is_empty(tree)) {
             note_memory(tree);
+            note_silence(tree);
             tree_set_state(tree, TREE_DRAINING);
         } else if (tree->runner < 0 && tree->supervisor < 0 && !ev_is_active(&tree->polling)) {
             ev_timer_again(host_loop(tree->host), &tree->polling);
@@ -165,7 +177,7 @@ static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    tree_advance(CONTAINER_OF(timer, struct tree, polling));
+    tree_look(CONTAINER_OF(timer, struct tree, polling));
 }
 
 /* A process cannot be killed. The caller must not wait for ever, so the tree ends all the same. */
@@ -178,6 +190,7 @@ static void tree_give_up(struct tree *tree)
     if (tree->runner >= 0)
         syscall(SYS_pidfd_send_signal, tree->runner, SIGKILL, NULL, 0);
     note_memory(tree);
+    note_silence(tree);
     tree_set_state(tree, TREE_DRAINING);
 }
 
@@ -196,6 +209,7 @@ static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         tree_give_up(tree);
         break;
     case TREE_DRAINING:
+        tree_read_rest(tree); /* a busy loop may not have come to it */
         tree_set_state(tree, TREE_OVER);
         break;
     case TREE_PREPARING:

@@ -50,7 +50,7 @@ struct tree {
     ev_io supervisor_watcher;
     ev_io stream_watchers[PROCESS_STREAMS];
     ev_timer bound;   /* of the states that may only last so long */
-    ev_timer polling; /* whether the cgroup is empty */
+    ev_timer polling; /* what no watcher tells: whether the cgroup is empty, or anything at all */
 };
 
 /* Starts a runner for HOST. NULL with ERR. */
@@ -66,6 +66,12 @@ int tree_run(struct tree *tree, struct process *process, struct buffer *job,
 
 void tree_interrupt(struct tree *tree);
 void tree_kill(struct tree *tree);
+
+/* Sees what has happened, where the loop cannot tell. */
+void tree_look(struct tree *tree);
+
+/* Reads what the streams still hold, up to a bound. */
+void tree_read_rest(struct tree *tree);
 
 /* How it comes to its end (tree_end.c). */
 

@@ -9,6 +9,7 @@
 #include "server/commands/options.h"
 #include "server/configuration/config.h"
 #include "server/configuration/tls_config.h"
+#include "server/loop.h"
 #include "server/service.h"
 #include "server/transport/http/tls.h"
 #include "server/transport/identity/authority.h"
@@ -67,7 +68,7 @@ static void command_check_config_check_environments(struct service *service, str
 
 static void check_authentication(struct config *config)
 {
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct ev_loop *loop = loop_new();
     struct token_file tokens = {0};
     struct authority *authority = NULL;
 

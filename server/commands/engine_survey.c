@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "environments/engine/engine.h"
 #include "environments/engine/engine_request.h"
+#include "server/loop.h"
 
 #include <ev.h>
 
@@ -78,7 +79,7 @@ void engine_survey_make(struct engine_survey *survey, struct engine_address *add
     *survey = (struct engine_survey){.err = ERROR_INIT};
     if (curl_library_load(&survey->err) < 0)
         return;
-    asking.loop = ev_loop_new(EVFLAG_AUTO);
+    asking.loop = loop_new();
     asking.engine = engine_new(asking.loop, address);
     engine_survey_ask(&asking);
     *survey = (struct engine_survey){

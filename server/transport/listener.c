@@ -70,7 +70,10 @@ static void listener_on_acceptable(struct ev_loop *loop, struct ev_io *watcher, 
 {
     struct listener *listener = CONTAINER_OF(watcher, struct listener, acceptable);
 
-    (void)events;
+    if (events & EV_ERROR) {
+        begin_pause(loop, listener, ENOMEM);
+        return;
+    }
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
         int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         int number = errno;

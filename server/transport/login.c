@@ -235,8 +235,9 @@ static void login_on_readable(struct ev_loop *loop, struct ev_io *watcher, int e
     struct login *login = CONTAINER_OF(watcher, struct login, readable);
 
     (void)loop;
-    (void)events;
-    if (login->state == LOGIN_READING)
+    if (events & EV_ERROR)
+        login_finish(login, false);
+    else if (login->state == LOGIN_READING)
         read_line(login);
     else
         drop_input(login);

@@ -261,10 +261,14 @@ static void stream_on_readable(struct ev_loop *loop, struct ev_io *watcher, int 
 {
     struct stream *stream = CONTAINER_OF(watcher, struct stream, readable);
     char *room = line_reader_reserve(&stream->reader);
-    ssize_t length = stream->input->read(stream->settings.in, room, LINE_READER_ROOM);
+    ssize_t length;
 
     (void)loop;
-    (void)events;
+    if (events & EV_ERROR) {
+        close_because(stream, "the connection cannot be watched");
+        return;
+    }
+    length = stream->input->read(stream->settings.in, room, LINE_READER_ROOM);
     if (length < 0) {
         if (!is_temporary(errno))
             close_because(stream, "the client is gone");
@@ -281,9 +285,13 @@ static void stream_on_writable(struct ev_loop *loop, struct ev_io *watcher, int 
 {
     struct stream *stream = CONTAINER_OF(watcher, struct stream, writable);
     struct iovec part = {buffer_bytes(&stream->unsent), buffer_length(&stream->unsent)};
-    size_t written = stream_write_parts(stream, &part, 1);
+    size_t written;
 
-    (void)events;
+    if (events & EV_ERROR) {
+        close_because(stream, "the connection cannot be watched");
+        return;
+    }
+    written = stream_write_parts(stream, &part, 1);
     if (written == 0)
         return;
     buffer_consume(&stream->unsent, written);

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import c_source
 import pytest
 import tree
 
@@ -47,6 +48,28 @@ def test_starts_no_shell(path):
 def test_uses_no_unbounded_string_function(path):
     found = UNBOUNDED.search(without_comments_and_strings(tree.text(path)))
     assert not found, f"{path}: {found.group()}"
+
+
+def descriptor_callbacks():
+    """(path, function) for each callback of the loop about a descriptor."""
+    for path in program_sources():
+        for function in c_source.parse(tree.text(path)).functions:
+            if re.search(r"\bev_io \*", function.parameters) and "int events" in function.parameters:
+                yield path, function
+
+
+def test_every_watcher_looks_at_errors():
+    """A watcher that cannot watch is told EV_ERROR, once."""
+    callbacks = list(descriptor_callbacks())
+    assert callbacks
+    deaf = [f"{path}:{function.line}" for path, function in callbacks if "(void)events" in function.body]
+    assert not deaf
+
+
+def test_loops_are_made_in_one_place():
+    """A backend without a quota is chosen there."""
+    makers = [path for path in program_sources() if re.search(r"\bev_(loop_new|default_loop)\b", tree.text(path))]
+    assert [str(path) for path in makers] == ["server/loop.c"]
 
 
 def committed_text():

@@ -1,9 +1,10 @@
 """Runs a program with less than this kernel offers, as a strict container or an old kernel would.
 
-    limited.py [namespaces] [landlock] [cgroups] -- COMMAND...
+    limited.py [namespaces] [landlock] [cgroups] [epoll] -- COMMAND...
 
-What is named is denied: namespaces and Landlock by a seccomp filter, control groups by an empty
-folder in their place (which takes a namespace of its own, made before the filter).
+What is named is denied: namespaces, Landlock and epoll (as when its quota is used up) by a seccomp
+filter, control groups by an empty folder in their place (which takes a namespace of its own, made
+before the filter).
 """
 
 import ctypes
@@ -16,9 +17,9 @@ LOAD, JUMP_EQUAL, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 X86_64 = 0xC000003E
-CLONE, UNSHARE, CLONE3, CREATE_RULESET = 56, 272, 435, 444
+CLONE, UNSHARE, CLONE3, CREATE_RULESET, EPOLL_CTL = 56, 272, 435, 444, 233
 NEW_NAMESPACES = 0x7E020000
-EPERM, ENOSYS, EOPNOTSUPP = 1, 38, 95
+EPERM, ENOSPC, ENOSYS, EOPNOTSUPP = 1, 28, 38, 95
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 
 
@@ -33,6 +34,8 @@ def refuse(number, error):
 def program(denied):
     lines = [instruction(LOAD, ARCHITECTURE), instruction(JUMP_EQUAL, X86_64, 1, 0),
              instruction(RETURN, ALLOW), instruction(LOAD, NUMBER)]
+    if "epoll" in denied:
+        lines += refuse(EPOLL_CTL, ENOSPC)
     if "landlock" in denied:
         lines += refuse(CREATE_RULESET, EOPNOTSUPP)
     if "namespaces" in denied:

@@ -58,6 +58,13 @@ def test_all_there_is_by_default():
     assert result["structuredContent"]["containment"]["process_tree"] == "pid namespace"
 
 
+@needs_x86_64
+def test_nothing_depends_on_the_quota_of_epoll():
+    """Scripts share the user of the server, and its quota."""
+    result, _ = run_daemon(without("epoll"))
+    assert result["structuredContent"]["stdout"] == "left behind\n"
+
+
 @needs_namespaces
 @needs_x86_64
 @pytest.mark.parametrize("command, weaker", [

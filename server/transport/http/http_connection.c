@@ -277,9 +277,13 @@ static void http_connection_read_some(struct http_connection *connection)
 
 static void http_connection_on_readable(struct ev_loop *loop, struct ev_io *watcher, int events)
 {
+    struct http_connection *connection = CONTAINER_OF(watcher, struct http_connection, readable);
+
     (void)loop;
-    (void)events;
-    http_connection_read_some(CONTAINER_OF(watcher, struct http_connection, readable));
+    if (events & EV_ERROR)
+        http_connection_close(connection, "the connection cannot be watched");
+    else
+        http_connection_read_some(connection);
 }
 
 static void http_connection_on_resume(struct ev_loop *loop, struct ev_timer *timer, int events)
@@ -328,7 +332,10 @@ static void http_connection_on_writable(struct ev_loop *loop, struct ev_io *watc
     struct http_connection *connection = CONTAINER_OF(watcher, struct http_connection, writable);
 
     (void)loop;
-    (void)events;
+    if (events & EV_ERROR) {
+        http_connection_close(connection, "the connection cannot be watched");
+        return;
+    }
     if (connection->settings.channel->reads_on_write) {
         http_connection_read_some(connection);
         return;

@@ -15,11 +15,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,6 +161,22 @@ static void execute(struct fixture *fixture, struct execution *execution, const 
                         &err) < 0)
         fail_msg("%s", err.message);
     execution_wait(fixture, execution, kill_after);
+}
+
+/* Runs TRY in a process of its own, which it may spoil; it has to return 0. */
+static void run_in_child(int (*try)(void))
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        alarm(20);
+        _exit(try());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    while (waitpid(-1, NULL, 0) > 0) /* its trees end with it, and are left to us */
+        ;
 }
 
 static struct fixture *fixture_new(unsigned layers)
@@ -367,6 +387,40 @@ static void test_program_that_cannot_be_executed_says_why(void **state)
     assert_false(execution.end.reported);
     assert_string_equal(execution.end.failure,
                         "cannot execute /nonexistent/python9: No such file or directory");
+    fixture_free(fixture);
+}
+
+/* In a child, whose lowest free descriptors are those that a runner gets. */
+static int run_with_few_descriptors(void)
+{
+    struct fixture *fixture;
+    struct execution execution;
+
+    close_range(3, ~0U, 0);
+    setenv("LIBEV_FLAGS", "2", 1); /* poll, which needs no descriptor of its own */
+    fixture = fixture_new(LAYERS_OF_TREES);
+    execute(fixture, &execution, "print(1)", 0);
+    return strcmp(execution.output, "1\n");
+}
+
+static void test_the_runner_is_found_among_few_descriptors(void **state)
+{
+    (void)state;
+    run_in_child(run_with_few_descriptors);
+}
+
+static void test_a_runner_that_says_nothing_is_a_failure(void **state)
+{
+    struct fixture *fixture = NEW(struct fixture);
+    struct process_host_settings settings = {.runner_path = "/bin/true"};
+    struct execution execution;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    settings.loop = fixture->loop = ev_loop_new(0);
+    fixture->host = process_host_new(&settings, &err);
+    execute(fixture, &execution, "pass", 0);
+    assert_string_equal(execution.end.failure, "the runner ended before the program started");
     fixture_free(fixture);
 }
 
@@ -614,6 +668,50 @@ static void test_limits_of_others_cannot_be_set(void **state)
     fixture_free(fixture);
 }
 
+/* From now on this process can have nothing watched by epoll, as when its user's quota is used up.
+ */
+static void refuse_watches(void)
+{
+    struct sock_filter lines[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_ctl, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSPC),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = ARRAY_SIZE(lines), .filter = lines};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int begin_without_watches(void)
+{
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
+    struct execution execution;
+
+    refuse_watches();
+    execute(fixture, &execution, "print(1)", 0);
+    return execution.end.failure[0] ? 0 : 1;
+}
+
+static int go_on_without_watches(void)
+{
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
+    struct execution execution;
+
+    let_spare_prepare(fixture);
+    refuse_watches();
+    execute(fixture, &execution, "print(1)", 0);
+    return execution.end.failure[0] ? 0 : 1;
+}
+
+static void test_a_run_that_cannot_be_followed_is_a_failure(void **state)
+{
+    (void)state;
+    run_in_child(begin_without_watches);
+    run_in_child(go_on_without_watches);
+}
+
 static void test_weaker_containment_is_refused_unless_allowed(void **state)
 {
     struct fixture *fixture = NEW(struct fixture);
@@ -690,6 +788,8 @@ int main(void)
         cmocka_unit_test(test_the_end_says_what_held_the_tree),
         cmocka_unit_test(test_what_a_killed_program_has_used_is_known),
         cmocka_unit_test(test_program_that_cannot_be_executed_says_why),
+        cmocka_unit_test(test_the_runner_is_found_among_few_descriptors),
+        cmocka_unit_test(test_a_runner_that_says_nothing_is_a_failure),
         cmocka_unit_test(test_overlay_is_seen_by_its_process_only),
         cmocka_unit_test(test_memory_limit_ends_the_program),
         cmocka_unit_test(test_output_flood_is_counted_exactly),
@@ -701,6 +801,7 @@ int main(void)
         cmocka_unit_test(test_nothing_survives_under_a_subreaper),
         cmocka_unit_test(test_signals_cannot_leave_the_tree),
         cmocka_unit_test(test_limits_of_others_cannot_be_set),
+        cmocka_unit_test(test_a_run_that_cannot_be_followed_is_a_failure),
         cmocka_unit_test(test_weaker_containment_is_refused_unless_allowed),
         cmocka_unit_test(test_host_that_stops_ends_what_runs),
         cmocka_unit_test(test_many_runs_leave_no_descriptor_and_no_child),

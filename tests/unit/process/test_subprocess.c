@@ -166,7 +166,7 @@ static void test_one_that_is_no_program_says_so(void **state)
     assert_non_null(trial.tool);
     workbench_wait(bench, &trial.is_done);
     free(trial.output);
-    assert_memory_equal(trial.err.message, "cannot start packer: ", 21);
+    assert_memory_equal(trial.err.message, "cannot run packer: ", 19);
     assert_non_null(strstr(trial.err.message, "No such file or directory"));
 }
 

@@ -73,6 +73,19 @@ static void test_serves_one_request_after_the_other(void **state)
     http_double_free(peer);
 }
 
+static void test_a_connection_that_cannot_be_watched_is_closed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct http_double *peer = serve();
+
+        turn_with_failure(peer->loop,
+                          i == 0 ? &peer->connection.readable : &peer->connection.writable);
+        assert_true(peer->is_closed);
+        http_double_free(peer);
+    }
+}
+
 static void test_reads_a_request_that_comes_byte_by_byte(void **state)
 {
     static const char text[] =
@@ -753,6 +766,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serves_one_request_after_the_other),
+        cmocka_unit_test(test_a_connection_that_cannot_be_watched_is_closed),
         cmocka_unit_test(test_reads_a_request_that_comes_byte_by_byte),
         cmocka_unit_test(test_serves_what_came_early_in_order),
         cmocka_unit_test(test_many_early_requests_are_all_served),

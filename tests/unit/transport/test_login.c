@@ -130,6 +130,17 @@ static void check_refused(struct fixture *fixture, const char *answer)
     assert_false(fixture->accepted);
 }
 
+static void test_a_client_that_cannot_be_watched_is_dropped(void **state)
+{
+    struct fixture *fixture = start_without_token();
+
+    (void)state;
+    turn_with_failure(fixture->loop, &fixture->login.readable);
+    assert_int_equal(fixture->dones, 1);
+    assert_false(fixture->accepted);
+    fixture_free(fixture);
+}
+
 /* With a token */
 
 static void test_the_token_lets_in(void **state)
@@ -399,6 +410,7 @@ static void test_tls_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_client_that_cannot_be_watched_is_dropped),
         cmocka_unit_test(test_the_token_lets_in),
         cmocka_unit_test(test_who_it_is_is_known),
         cmocka_unit_test(test_a_nul_ends_no_token),

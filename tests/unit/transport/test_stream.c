@@ -254,6 +254,19 @@ static void test_the_last_line_may_fill_the_output(void **state)
     fixture_free(fixture);
 }
 
+static void test_a_stream_that_cannot_be_watched_is_closed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fixture *fixture = serve_socket(SOCK_STREAM, 0);
+
+        turn_with_failure(fixture->loop,
+                          i == 0 ? &fixture->stream.readable : &fixture->stream.writable);
+        assert_int_equal(fixture->stream.state, STREAM_CLOSED);
+        fixture_free(fixture);
+    }
+}
+
 /* Clients that do not read */
 
 static void test_untaken_output_stops_reading_until_it_is_taken(void **state)
@@ -623,6 +636,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_are_served_in_order),
+        cmocka_unit_test(test_a_stream_that_cannot_be_watched_is_closed),
         cmocka_unit_test(test_a_message_is_one_write),
         cmocka_unit_test(test_every_split_of_two_messages),
         cmocka_unit_test(test_nul_bytes_reach_the_session),

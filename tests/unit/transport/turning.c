@@ -37,6 +37,13 @@ void turn_for(struct ev_loop *loop, double seconds)
         turn_once(loop);
 }
 
+void turn_with_failure(struct ev_loop *loop, struct ev_io *watcher)
+{
+    ev_io_stop(loop, watcher);
+    ev_feed_event(loop, watcher, EV_ERROR | EV_READ | EV_WRITE);
+    turn_once(loop);
+}
+
 static void keep(const char *piece, size_t count, char *text, size_t size, size_t *length)
 {
     size_t room = *length + 1 < size ? size - *length - 1 : 0;

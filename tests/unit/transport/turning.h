@@ -24,6 +24,9 @@ void turn_once(struct ev_loop *loop);
 
 void turn_for(struct ev_loop *loop, double seconds);
 
+/* Lets WATCHER fail, as the loop does when the kernel does not let it watch. */
+void turn_with_failure(struct ev_loop *loop, struct ev_io *watcher);
+
 /* Reads what FD has. TEXT, of SIZE bytes, holds the first *LENGTH of all bytes and a NUL; what does
  * not fit is dropped. False at the end of file or when the connection is reset. */
 bool turning_read(int fd, char *text, size_t size, size_t *length);

@@ -1,0 +1,8 @@
+/* The event loop of the program. */
+#pragma once
+
+#include <ev.h>
+
+/* A loop that waits by poll(2): epoll counts what it watches against a quota of the user, and a
+ * script shares our user. NULL when it cannot be made. */
+struct ev_loop *loop_new(void);
