@@ -325,9 +325,14 @@ struct execution *environment_start(struct environment *environment,
     return environment->ops->start(environment, request, listener, err);
 }
 
-bool environment_can_overlay(const struct environment *environment)
+enum script_delivery environment_delivery(const struct environment *environment)
 {
-    return environment->ops->can_overlay(environment);
+    return environment->ops->delivery(environment);
+}
+
+bool environment_can_overlap(const struct environment *environment)
+{
+    return environment->ops->can_overlap(environment);
 }
 
 void environment_stop(struct environment *environment)

@@ -14,6 +14,7 @@
 #include "environments/approval_policy.h"
 #include "environments/execution.h"
 #include "environments/process/process.h"
+#include "environments/workplace/working_directory.h"
 
 #include <ev.h>
 #include <jansson.h>
@@ -106,9 +107,12 @@ struct environment_ops {
                                const struct execution_request *request,
                                struct execution_listener *listener, struct error *err);
 
+    /* How the next script is delivered. */
+    enum script_delivery (*delivery)(const struct environment *environment);
+
     /* True when runs can use one working directory at the same time, each with its own script.py.
      * Otherwise they take turns. */
-    bool (*can_overlay)(const struct environment *environment);
+    bool (*can_overlap)(const struct environment *environment);
 
     /* The path of the Python and its version, for people. Borrowed; NULL while they are not known.
      */
@@ -204,7 +208,8 @@ struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err);
 
-bool environment_can_overlay(const struct environment *environment);
+enum script_delivery environment_delivery(const struct environment *environment);
+bool environment_can_overlap(const struct environment *environment);
 
 /* Releases what is prepared and what is kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);

@@ -15,9 +15,11 @@
 /* What to execute. Everything is borrowed until environment_start returns; paths are absolute and
  * of this machine. */
 struct execution_request {
-    const char *directory;        /* the current directory of the script */
-    const char *script;           /* in it */
-    const char *overlay;          /* a file to be laid over it, for this execution only; or NULL */
+    const char *directory; /* the current directory of the script */
+    const char *script;    /* in it: executed as it is, unless there is ... */
+    const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
+    size_t code_length;
+    const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     double timeout; /* seconds after which the caller is going to kill it: whatever could
                      * outlive the server ends by itself a little later */

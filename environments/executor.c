@@ -59,13 +59,14 @@ static bool executor_has_its_share(const struct executor *executor, const struct
     return count >= run->request.owner_runs;
 }
 
-/* Where scripts cannot be laid over each other, runs in one directory take turns. */
+/* Where scripts cannot be laid over another, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
     if (executor_has_its_share(executor, run))
         return false;
-    return environment_can_overlay(run->request.environment) ||
-           !has_run_in(executor, run->directory);
+    return !has_run_in(executor, run->directory) ||
+           (environment_can_overlap(run->request.environment) &&
+            !working_directory_is_busy(run->directory, true));
 }
 
 static void executor_dequeue(struct executor *executor, struct run *run)

@@ -71,8 +71,9 @@ static int local_start_process(struct local_execution *local, const struct envir
         .arguments = arguments,
         .environment = (const char *const *)variables,
         .directory = request->directory,
-        .overlay_source = request->overlay,
-        .overlay_target = request->overlay ? request->script : NULL,
+        .code = request->code,
+        .code_length = request->code_length,
+        .script = request->code ? request->script : NULL,
         .limits = environment->settings.limits,
     };
     int ret = process_start(environment->host, &local->process, &command, err);
@@ -97,10 +98,16 @@ struct execution *local_start(struct environment *environment, const char *inter
     return NULL;
 }
 
-/* A file is laid over another in a mount namespace, which comes with the PID namespace. */
-bool local_can_overlay(const struct environment *environment)
+/* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
+enum script_delivery local_delivery(const struct environment *environment)
 {
-    return process_host_receipt(environment->host).layers & LAYER_PID_NAMESPACE;
+    return process_host_receipt(environment->host).layers & LAYER_PID_NAMESPACE ? SCRIPT_LAID_OVER
+                                                                                : SCRIPT_IN_PLACE;
+}
+
+bool local_can_overlap(const struct environment *environment)
+{
+    return local_delivery(environment) == SCRIPT_LAID_OVER;
 }
 
 struct process_receipt local_expected_receipt(const struct environment *environment)

@@ -10,5 +10,6 @@ struct execution *local_start(struct environment *environment, const char *inter
                               struct execution_listener *listener, struct error *err);
 
 /* For environment_ops. */
-bool local_can_overlay(const struct environment *environment);
+enum script_delivery local_delivery(const struct environment *environment);
+bool local_can_overlap(const struct environment *environment);
 struct process_receipt local_expected_receipt(const struct environment *environment);

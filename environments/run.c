@@ -227,15 +227,12 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
 
 static int open_claim(struct run *run)
 {
-    if (directory_claim_open(&run->claim, run->directory, &run->error) < 0 ||
+    enum script_delivery delivery = environment_delivery(run->request.environment);
+
+    if (directory_claim_open(&run->claim, run->directory, delivery, &run->error) < 0 ||
         directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
         return -1;
     directory_claim_note(&run->claim);
-    free(run->code);
-    run->code = NULL;
-    if (run->claim.overlay && !environment_can_overlay(run->request.environment))
-        return error_set(&run->error, ERROR_BUSY,
-                         "another server runs a script in the working directory; try again later");
     return 0;
 }
 
@@ -244,13 +241,17 @@ static int start_execution(struct run *run)
     const struct execution_request request = {
         .directory = working_directory_path(run->directory),
         .script = run->claim.script,
-        .overlay = run->claim.overlay,
+        .code = run->claim.delivery == SCRIPT_IN_PLACE ? NULL : run->code,
+        .code_length = run->request.code_length,
+        .code_file = run->claim.file,
         .variables = (const char *const *)run->variables,
         .timeout = run->request.timeout,
     };
 
     run->execution =
         environment_start(run->request.environment, &request, &run->listener, &run->error);
+    free(run->code);
+    run->code = NULL;
     return run->execution ? 0 : -1;
 }
 
@@ -260,7 +261,7 @@ static void run_execute(struct run *run)
 {
     run->prepared_at = clock_seconds();
     if (working_directory_is_busy(run->directory,
-                                  environment_can_overlay(run->request.environment))) {
+                                  environment_can_overlap(run->request.environment))) {
         run_set_state(run, RUN_WAITING);
         executor_requeue(run->executor, run);
         return;

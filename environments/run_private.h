@@ -27,7 +27,7 @@ struct run {
     unsigned long number;                /* for the log */
     struct run_request request;          /* its strings are unset, and copied below */
     struct working_directory *directory; /* a reference */
-    char *code;                          /* owned; until it has been written */
+    char *code;                          /* owned; until it has been delivered */
     char **variables;                    /* owned; or NULL */
     char *owner;                         /* owned */
 

@@ -139,7 +139,7 @@ static bool docker_keeps(const struct docker_environment *docker)
 }
 
 /* A script runs as another user when the operator has named one. That user gets access to the
- * working directory, which is ours. */
+ * working directory and to the script, which are ours. */
 static int let_in(const struct docker_environment *docker, const struct execution_request *request,
                   struct error *err)
 {
@@ -148,10 +148,9 @@ static int let_in(const struct docker_environment *docker, const struct executio
     if (!json_object_get(docker->site.definition, "user") || docker->site.is_rootless ||
         uid == geteuid())
         return 0;
-    if (access_list_open_directory(request->directory, uid, err) < 0 ||
-        access_list_open_file(request->script, uid, err) < 0)
+    if (access_list_open_directory(request->directory, uid, err) < 0)
         return -1;
-    return request->overlay ? access_list_open_file(request->overlay, uid, err) : 0;
+    return access_list_open_file(request->code_file, uid, err);
 }
 
 static struct execution *docker_start(struct environment *environment,
@@ -169,7 +168,13 @@ static struct execution *docker_start(struct environment *environment,
     return docker_run_start(&docker->site, image, &docker->python.facts, request, listener, err);
 }
 
-static bool can_overlay(const struct environment *environment)
+static enum script_delivery docker_delivery(const struct environment *environment)
+{
+    (void)environment;
+    return SCRIPT_IN_FILE;
+}
+
+static bool can_overlap(const struct environment *environment)
 {
     return !docker_keeps(const_docker_of(environment));
 }
@@ -235,7 +240,8 @@ static const struct environment_ops docker_ops = {
     .prepare = docker_prepare,
     .cancel = docker_cancel,
     .start = docker_start,
-    .can_overlay = can_overlay,
+    .delivery = docker_delivery,
+    .can_overlap = can_overlap,
     .describe_interpreter = docker_describe_interpreter,
     .python_version = docker_python_version,
     .expected_receipt = docker_expected_receipt,

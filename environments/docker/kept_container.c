@@ -2,10 +2,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/untrusted.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/site.h"
@@ -14,8 +16,11 @@
 #include "environments/run_variables.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* of one that is used all the time */
 
@@ -75,6 +80,7 @@ void kept_container_free(struct kept_container *container)
     list_remove(&container->link);
     free(container->name);
     free(container->directory);
+    close(container->script);
     free(container);
 }
 
@@ -270,12 +276,26 @@ static struct kept_call *kept_call_new(struct kept_container *container,
     return call;
 }
 
+/* Puts the code of REQUEST into the file that an idle CONTAINER has over script.py. */
+static int kept_container_take_code(const struct kept_container *container,
+                                    const struct execution_request *request, struct error *err)
+{
+    if (ftruncate(container->script, 0) < 0 || lseek(container->script, 0, SEEK_SET) < 0)
+        return error_set_errno(err, errno, "cannot empty the script of the container");
+    if (fd_write_all(container->script, request->code, request->code_length, err) == 0)
+        return 0;
+    return error_prefix(err, "cannot write the script of the container");
+}
+
 struct execution *kept_container_execute(struct kept_container *container,
                                          const struct docker_python_facts *python,
                                          const struct execution_request *request,
-                                         struct execution_listener *listener)
+                                         struct execution_listener *listener, struct error *err)
 {
     assert(!container->call);
+    if (container->state == KEPT_CONTAINER_IDLE &&
+        kept_container_take_code(container, request, err) < 0)
+        return NULL;
     container->call = kept_call_new(container, python, request, listener);
     if (container->state == KEPT_CONTAINER_IDLE)
         kept_container_begin_call(container);
@@ -319,16 +339,23 @@ void kept_container_start(struct kept_container *kept, const struct docker_facts
                     });
 }
 
-struct kept_container *kept_container_new(struct docker_site *site, const char *directory)
+struct kept_container *kept_container_new(struct docker_site *site,
+                                          const struct execution_request *request,
+                                          struct error *err)
 {
-    struct kept_container *container = NEW(struct kept_container);
+    int script = untrusted_open(AT_FDCWD, request->code_file, O_WRONLY, err);
+    struct kept_container *container;
 
+    if (script < 0)
+        return NULL;
+    container = NEW(struct kept_container);
     list_init(&container->link);
+    container->script = script;
     container->site = site;
     container->container.started = kept_container_on_started;
     container->container.ended = kept_container_on_ended;
     container->name = docker_site_name(site);
-    container->directory = memory_copy_string(directory);
+    container->directory = memory_copy_string(request->directory);
     container->started_at = clock_seconds();
     return container;
 }

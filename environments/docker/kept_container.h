@@ -41,12 +41,16 @@ struct kept_container {
     struct kept_call *call;   /* owned; NULL: nobody uses it */
     char *name;               /* owned */
     char *directory;          /* owned: the working directory that it has */
+    int script;               /* owned: the file that it has over script.py, without a name */
     double started_at;        /* monotonic seconds */
     double used_at;           /* likewise: when it became idle */
 };
 
-/* A container for DIRECTORY, in no list yet. It frees itself when it is over. */
-struct kept_container *kept_container_new(struct docker_site *site, const char *directory);
+/* A container for the directory of REQUEST, in no list yet. It keeps the private file of REQUEST
+ * for the code of every call, and frees itself when it is over. NULL with ERR. */
+struct kept_container *kept_container_new(struct docker_site *site,
+                                          const struct execution_request *request,
+                                          struct error *err);
 
 /* Removes it, in the background. Nothing may be executed in it. */
 void kept_container_free(struct kept_container *container);
@@ -59,7 +63,7 @@ void kept_container_start(struct kept_container *container, const struct docker_
 struct execution *kept_container_execute(struct kept_container *container,
                                          const struct docker_python_facts *python,
                                          const struct execution_request *request,
-                                         struct execution_listener *listener);
+                                         struct execution_listener *listener, struct error *err);
 
 /* It has DIRECTORY, and will not end with the call that uses it now. */
 bool kept_container_is_for(const struct kept_container *container, const char *directory);

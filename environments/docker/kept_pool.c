@@ -37,14 +37,21 @@ static void kept_pool_make_room(struct kept_pool *pool)
         kept_container_free(oldest);
 }
 
+/* Begins to start a container for REQUEST. NULL with ERR. */
 static struct kept_container *kept_pool_add(struct kept_pool *pool,
-                                            const struct docker_facts *image, const char *directory,
-                                            const json_t *mounts)
+                                            const struct docker_facts *image,
+                                            const struct execution_request *request,
+                                            struct error *err)
 {
+    AUTO_JSON json_t *mounts = docker_site_mounts(pool->site, request, err);
     struct kept_container *container;
 
+    if (!mounts)
+        return NULL;
     kept_pool_make_room(pool);
-    container = kept_container_new(pool->site, directory);
+    container = kept_container_new(pool->site, request, err);
+    if (!container)
+        return NULL;
     list_append(&pool->containers, &container->link);
     kept_container_start(container, image, mounts);
     return container;
@@ -56,10 +63,7 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
                                   struct execution_listener *listener, struct error *err)
 {
     struct kept_container *container = kept_pool_find(pool, request->directory);
-    AUTO_JSON json_t *mounts = docker_site_mounts(pool->site, request, err);
 
-    if (!mounts)
-        return NULL;
     if (container && !kept_container_is_idle(container)) {
         error_set(err, ERROR_BUSY, "the container of the working directory is in use");
         return NULL;
@@ -69,8 +73,8 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
         container = NULL;
     }
     if (!container)
-        container = kept_pool_add(pool, image, request->directory, mounts);
-    return kept_container_execute(container, python, request, listener);
+        container = kept_pool_add(pool, image, request, err);
+    return container ? kept_container_execute(container, python, request, listener, err) : NULL;
 }
 
 static void kept_pool_on_look(struct ev_loop *loop, ev_timer *timer, int events)

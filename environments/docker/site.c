@@ -202,8 +202,7 @@ json_t *docker_site_mounts(const struct docker_site *site, const struct executio
 
     if (add_volumes(site, mounts, err) < 0)
         return NULL;
-    if (request->overlay)
-        json_array_append_new(mounts, docker_mount(request->overlay, script, false));
+    json_array_append_new(mounts, docker_mount(request->code_file, script, false));
     return json_incref(mounts);
 }
 

@@ -56,6 +56,27 @@ static void hand_over_descriptor(struct channel *channel, struct msghdr *message
     channel->descriptor(channel, fd);
 }
 
+bool channel_send_with(struct channel *channel, const void *message, size_t length, int fd)
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof fd)];
+    } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
+                                 .cmsg_type = SCM_RIGHTS,
+                                 .cmsg_len = CMSG_LEN(sizeof fd)}};
+    struct iovec part = {.iov_base = (void *)message, .iov_len = length}; /* only read */
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (channel->fd < 0)
+        return false;
+    if (fd >= 0) {
+        memcpy(CMSG_DATA(&ancillary.alignment), &fd, sizeof fd);
+        header.msg_control = &ancillary;
+        header.msg_controllen = sizeof ancillary.bytes;
+    }
+    return sendmsg(channel->fd, &header, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
 enum channel_state channel_read(struct channel *channel)
 {
     char bytes[READ_BYTES];
@@ -82,7 +103,7 @@ enum channel_state channel_read(struct channel *channel)
 
 bool channel_send(struct channel *channel, const void *message, size_t length)
 {
-    return channel->fd >= 0 && send(channel->fd, message, length, MSG_NOSIGNAL) == (ssize_t)length;
+    return channel_send_with(channel, message, length, -1);
 }
 
 void channel_end(struct channel *channel)

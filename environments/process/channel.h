@@ -35,5 +35,8 @@ enum channel_state channel_read(struct channel *channel);
 /* Sends a whole MESSAGE, which has its header; false when that cannot be done at once. */
 bool channel_send(struct channel *channel, const void *message, size_t length);
 
+/* The same with the descriptor FD (borrowed) beside it, unless that is -1. */
+bool channel_send_with(struct channel *channel, const void *message, size_t length, int fd);
+
 /* Ends the lifeline of the other side. Its last messages can still be read. */
 void channel_end(struct channel *channel);

@@ -29,12 +29,12 @@ struct control_header {
     uint32_t length;
 };
 
-/* Followed by the arguments, the variables, the directory and, with an overlay, source and target.
- */
+/* Followed by the arguments, the variables, the directory and, with a script, the path where its
+ * code is to appear. The code is in a file whose descriptor travels beside the message. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
-    uint32_t has_overlay;
+    uint32_t has_script;
     uint32_t processes;  /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes; /* RLIMIT_DATA; 0: a cgroup limits memory */
     uint64_t file_bytes; /* RLIMIT_FSIZE */

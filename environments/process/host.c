@@ -301,6 +301,8 @@ void host_retry(struct process_host *host, struct tree *tree)
         return;
     }
     other = tree_new(host, &err);
+    if (other)
+        other->code = STEAL_FD(tree->code);
     if (other && tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
         tree->process = NULL;
     else if (other)

@@ -1,6 +1,7 @@
 #include "environments/process/process.h"
 
 #include "base/buffer.h"
+#include "environments/process/code_file.h"
 #include "environments/process/control.h"
 #include "environments/process/tree_private.h"
 
@@ -24,12 +25,11 @@ static int make_job(struct buffer *job, const struct process_command *command, s
 {
     const char *const last[] = {
         command->directory,
-        command->overlay_source,
-        command->overlay_source ? command->overlay_target : NULL,
+        command->script,
         NULL,
     };
     struct control_header header = {.type = CONTROL_RUN};
-    struct control_run run = {.has_overlay = command->overlay_source != NULL};
+    struct control_run run = {.has_script = command->script != NULL};
     uint32_t count;
 
     if (buffer_append(job, (const char *)&header, sizeof header, err) < 0 ||
@@ -44,6 +44,16 @@ static int make_job(struct buffer *job, const struct process_command *command, s
     return 0;
 }
 
+/* Gives TREE what it needs of COMMAND beside JOB. */
+static int process_hand_over(struct tree *tree, const struct process_command *command,
+                             struct error *err)
+{
+    if (!command->script)
+        return 0;
+    tree->code = code_file_new(command->code, command->code_length, err);
+    return tree->code < 0 ? -1 : 0;
+}
+
 int process_start(struct process_host *host, struct process *process,
                   const struct process_command *command, struct error *err)
 {
@@ -54,7 +64,9 @@ int process_start(struct process_host *host, struct process *process,
     assert(process->output && process->ended);
     buffer_init(&job, CONTROL_LIMIT_BYTES);
     if (make_job(&job, command, err) == 0 && (tree = host_take(host, err))) {
-        ret = tree_run(tree, process, &job, &command->limits, err);
+        ret = process_hand_over(tree, command, err);
+        if (ret == 0)
+            ret = tree_run(tree, process, &job, &command->limits, err);
         if (ret < 0)
             tree_kill(tree);
     }

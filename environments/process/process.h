@@ -35,8 +35,10 @@ struct process_command {
     const char *const *arguments;   /* NULL-terminated; [0] is an absolute path */
     const char *const *environment; /* NULL-terminated NAME=VALUE */
     const char *directory;          /* absolute: the current directory */
-    const char *overlay_source;     /* absolute file that appears at ... */
-    const char *overlay_target; /* ... this absolute path, for this process only; or both NULL */
+    const char *code;               /* CODE_LENGTH bytes that appear as the file ... */
+    size_t code_length;
+    const char *script; /* ... at this absolute path, where a file must be, for this process only
+                           and not to be changed; or both NULL */
     struct process_limits limits;
 };
 

@@ -41,11 +41,14 @@ static void tree_fail(struct tree *tree, const char *text)
 
 static void send_job(struct tree *tree)
 {
-    if (!channel_send(&tree->channel, buffer_bytes(&tree->job), buffer_length(&tree->job))) {
+    if (!channel_send_with(&tree->channel, buffer_bytes(&tree->job), buffer_length(&tree->job),
+                           tree->code)) {
         tree_fail(tree, "cannot reach the runner");
         return;
     }
     buffer_deinit(&tree->job);
+    if (tree->code >= 0)
+        close(STEAL_FD(tree->code));
     tree_set_state(tree, TREE_RUNNING);
 }
 
@@ -379,6 +382,7 @@ struct tree *tree_new(struct process_host *host, struct error *err)
     struct spawned spawned;
 
     tree->host = host;
+    tree->code = -1;
     take_receipt(tree);
     tree->layers = tree->end.receipt.layers;
     if (tree_spawn(tree, &spawned, err) < 0) {
@@ -408,6 +412,8 @@ void tree_free(struct tree *tree)
     cgroup_leaf_free(tree->leaf);
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
+    if (tree->code >= 0)
+        close(tree->code);
     list_remove(&tree->link);
     free(tree);
 }

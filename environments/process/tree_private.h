@@ -35,6 +35,7 @@ struct tree {
     struct cgroup_leaf *leaf;  /* owned; NULL: none */
     struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
+    int code;                  /* owned: the file that goes with it; -1: none */
     struct process_limits limits;
     struct process_end end;
     double submitted; /* CLOCK_MONOTONIC seconds */

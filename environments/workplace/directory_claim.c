@@ -1,19 +1,23 @@
 /* Which code a run sees as script.py.
  *
- * A run that has its directory to itself gets its code there by an atomic rename. While others are
- * at work in it, a rename would change *their* script.py, and detach what is laid over it in their
- * mount namespaces. So the code of an overlapping run goes to a private file, which is laid over
- * script.py in that run's namespace alone. When the last of them is over, script.py becomes the
- * newest call's code, as if they had run one after the other.
+ * The code of a run is laid over script.py in the run's own mount namespace, and comes from where
+ * no script can change it. The kernel refuses to rename or remove what is covered in the namespace
+ * of the caller, and every script has it covered. So script.py itself is only shown to people: the
+ * newest code, as if calls had run one after the other. While scripts are at work it stays as it
+ * is, and otherwise it is written to instead of replaced where that is safe: to replace it would
+ * uncover it in containers that are kept.
+ *
+ * Without a mount namespace script.py itself is executed. It is put there by a rename, by a run
+ * that has the directory to itself.
  *
  * "To itself" counts other servers too: a directory in use is locked shared, and only who gets the
- * lock exclusively may rename. */
+ * lock exclusively may change script.py. */
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/outcome.h"
 #include "base/random.h"
+#include "base/untrusted.h"
 #include "environments/workplace/directory_listing.h"
 #include "environments/workplace/working_directory.h"
 #include "environments/workplace/workplace_private.h"
@@ -88,7 +92,29 @@ static int directory_claim_place(const struct working_directory *directory, cons
     return -1;
 }
 
-/* The private file needs a script.py to be laid over. A regular file is left alone. */
+/* Makes CODE the text of the script.py that is there. Only a file of ours with a single name is
+ * written to: by another name it could be anything of ours. False: it has to be replaced. */
+static bool directory_claim_rewrite(const struct working_directory *directory, const char *code,
+                                    size_t length)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int fd = untrusted_open(directory->fd, SCRIPT_NAME, O_WRONLY, &ignored);
+    struct stat status;
+
+    return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 1 &&
+           status.st_uid == geteuid() && ftruncate(fd, 0) == 0 &&
+           fd_write_all(fd, code, length, &ignored) == 0;
+}
+
+static int directory_claim_show(const struct working_directory *directory, const char *code,
+                                size_t length, struct error *err)
+{
+    if (directory_claim_rewrite(directory, code, length))
+        return 0;
+    return directory_claim_place(directory, code, length, err);
+}
+
+/* Code needs a script.py to be laid over. A regular file is left alone. */
 static int ensure_script(const struct working_directory *directory, const char *code, size_t length,
                          struct error *err)
 {
@@ -108,47 +134,45 @@ static void remember_newest(struct working_directory *directory, const char *cod
     directory->newest_length = length;
 }
 
-/* CODE in a private file that is to be laid over script.py. */
-static int open_overlay(struct directory_claim *claim, const char *code, size_t length,
-                        struct error *err)
+/* Makes CODE script.py, for the only run in DIRECTORY. The exclusive lock is held to its end. */
+static int place_alone(struct working_directory *directory, const char *code, size_t length,
+                       struct error *err)
 {
-    struct working_directory *directory = claim->directory;
-    const struct workplace *workplace = directory->workplace;
+    assert(directory->claims == 1);
+    if (working_directory_lock(directory, LOCK_EX) < 0)
+        return error_set(err, ERROR_BUSY,
+                         "another server runs a script in the working directory; try again later");
+    directory->is_exclusive = true;
+    return directory_claim_place(directory, code, length, err);
+}
+
+/* Shows CODE as script.py now, if nobody else is at work in DIRECTORY, or later. */
+static int show_newest(struct working_directory *directory, const char *code, size_t length,
+                       struct error *err)
+{
+    if (directory->claims == 1 && working_directory_lock(directory, LOCK_EX) == 0) {
+        if (directory_claim_show(directory, code, length, err) < 0)
+            return -1;
+    } else {
+        remember_newest(directory, code, length);
+    }
+    /* A failed attempt at the exclusive lock has lost the shared one (flock(2)). */
+    if (lock_shared(directory, err) < 0)
+        return -1;
+    return ensure_script(directory, code, length, err);
+}
+
+/* CODE in a private file that is to be laid over script.py. */
+static int make_private_file(struct directory_claim *claim, const char *code, size_t length,
+                             struct error *err)
+{
+    const struct workplace *workplace = claim->directory->workplace;
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
 
-    if (ensure_script(directory, code, length, err) < 0 ||
-        directory_claim_write_file(workplace->private_fd, name, code, length, err) < 0)
+    if (directory_claim_write_file(workplace->private_fd, name, code, length, err) < 0)
         return -1;
-    claim->overlay = memory_format("%s/%s/%s", workplace->root, workplace->private_name, name);
-    remember_newest(directory, code, length);
+    claim->file = memory_format("%s/%s/%s", workplace->root, workplace->private_name, name);
     return 0;
-}
-
-/* READY: CODE is script.py. PENDING: it could not be put there, because others are at work. */
-static enum outcome place_alone(const struct directory_claim *claim, const char *code,
-                                size_t length, struct error *err)
-{
-    const struct working_directory *directory = claim->directory;
-
-    if (directory->claims > 1 || working_directory_lock(directory, LOCK_EX) < 0)
-        return OUTCOME_PENDING;
-    if (directory_claim_place(directory, code, length, err) < 0)
-        return OUTCOME_FAILED;
-    /* Between the two locks another server may have come in, and put its own script there. */
-    return working_directory_lock(directory, LOCK_SH) == 0 ? OUTCOME_READY : OUTCOME_PENDING;
-}
-
-static int place_or_overlay(struct directory_claim *claim, const char *code, size_t length,
-                            struct error *err)
-{
-    enum outcome outcome = place_alone(claim, code, length, err);
-
-    if (outcome != OUTCOME_PENDING)
-        return outcome == OUTCOME_READY ? 0 : -1;
-    /* A failed attempt at the exclusive lock has lost the shared one (flock(2)). */
-    if (lock_shared(claim->directory, err) < 0)
-        return -1;
-    return open_overlay(claim, code, length, err);
 }
 
 /* Reduces the lock of a directory without claims. A temporary one keeps a shared lock, which
@@ -161,9 +185,10 @@ static void relax_lock(const struct working_directory *directory)
 }
 
 int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
-                         struct error *err)
+                         enum script_delivery delivery, struct error *err)
 {
-    *claim = (struct directory_claim){0};
+    assert(!working_directory_is_busy(directory, delivery != SCRIPT_IN_PLACE));
+    *claim = (struct directory_claim){.delivery = delivery};
     if (working_directory_restore(directory, err) < 0)
         return -1;
     if (directory->claims == 0 && lock_shared(directory, err) < 0)
@@ -177,9 +202,17 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
 int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
                           struct error *err)
 {
-    if (place_or_overlay(claim, code, length, err) < 0)
+    struct working_directory *directory = claim->directory;
+
+    if (claim->delivery == SCRIPT_IN_PLACE) {
+        if (place_alone(directory, code, length, err) < 0)
+            return -1;
+    } else if (show_newest(directory, code, length, err) < 0 ||
+               (claim->delivery == SCRIPT_IN_FILE &&
+                make_private_file(claim, code, length, err) < 0)) {
         return -1;
-    claim->script = memory_format("%s/" SCRIPT_NAME, claim->directory->path);
+    }
+    claim->script = memory_format("%s/" SCRIPT_NAME, directory->path);
     return 0;
 }
 
@@ -217,11 +250,11 @@ static void directory_claim_settle(struct working_directory *directory)
     struct error err = ERROR_INIT;
 
     if (directory->newest_code && working_directory_lock(directory, LOCK_EX) == 0 &&
-        directory_claim_place(directory, directory->newest_code, directory->newest_length, &err) <
-            0)
+        directory_claim_show(directory, directory->newest_code, directory->newest_length, &err) < 0)
         log_debug("%s", err.message);
     free(directory->newest_code);
     directory->newest_code = NULL;
+    directory->is_exclusive = false;
     relax_lock(directory);
 }
 
@@ -231,14 +264,14 @@ void directory_claim_close(struct directory_claim *claim)
 
     if (!directory)
         return;
-    if (claim->overlay)
-        (void)unlinkat(directory->workplace->private_fd, strrchr(claim->overlay, '/') + 1, 0);
+    if (claim->file)
+        (void)unlinkat(directory->workplace->private_fd, strrchr(claim->file, '/') + 1, 0);
     assert(directory->claims > 0);
     if (--directory->claims == 0)
         directory_claim_settle(directory);
     working_directory_touch(directory);
     directory_listing_free(claim->before);
-    free(claim->overlay);
+    free(claim->file);
     free(claim->script);
     *claim = (struct directory_claim){0};
     working_directory_unref(directory);

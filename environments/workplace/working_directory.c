@@ -226,7 +226,7 @@ const char *working_directory_handle(const struct working_directory *directory)
     return directory->handle;
 }
 
-bool working_directory_is_busy(const struct working_directory *directory, bool can_overlay)
+bool working_directory_is_busy(const struct working_directory *directory, bool can_overlap)
 {
-    return directory->claims > 0 && !can_overlay;
+    return directory->claims > 0 && (!can_overlap || directory->is_exclusive);
 }

@@ -2,8 +2,8 @@
  *
  * It is either one configured path, or one directory per caller under a root: named by an
  * unguessable handle, kept for a while after its last use, then removed. Several runs may use one
- * directory at a time, each with its own script.py: the first run renames it into place, later ones
- * have theirs laid over it in their own mount namespace, or wait if there are no namespaces. */
+ * directory at a time, each with its own code laid over script.py, where scripts cannot rename it.
+ * Where that is not possible script.py itself is executed, and runs wait for each other. */
 #pragma once
 
 #include "base/error.h"
@@ -45,23 +45,33 @@ void working_directory_unref(struct working_directory *directory);
 const char *working_directory_path(const struct working_directory *directory);
 const char *working_directory_handle(const struct working_directory *directory);
 
+/* How the code of a run reaches its interpreter, always under the path of script.py. */
+enum script_delivery {
+    SCRIPT_IN_PLACE, /* script.py itself is executed; nobody else may be at work in the directory */
+    SCRIPT_LAID_OVER, /* who starts the run lays its code over script.py */
+    SCRIPT_IN_FILE,   /* the same, from a private file that the claim makes */
+};
+
 /* One run's use of a directory, embedded in the run. */
 struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
-    char *script;                        /* path of this call's script.py, or NULL; owned */
-    char *overlay;                       /* file to lay over it, or NULL; owned */
-    struct directory_listing *before;    /* what was there before, or NULL; owned */
+    enum script_delivery delivery;
+    char *script;                     /* path of script.py, or NULL; owned */
+    char *file;                       /* with SCRIPT_IN_FILE: the private file, or NULL; owned */
+    struct directory_listing *before; /* what was there before, or NULL; owned */
 };
 
-/* True when a new claim would have to wait for another to be released, because the directory is in
- * use and CAN_OVERLAY is false. */
-bool working_directory_is_busy(const struct working_directory *directory, bool can_overlay);
+/* True when a new claim would have to wait for another to be released: the directory is in use, and
+ * either CAN_OVERLAP is false or it executes script.py itself. */
+bool working_directory_is_busy(const struct working_directory *directory, bool can_overlap);
 
-/* Claims DIRECTORY: it is in use, here and for other servers, until the claim is closed. */
+/* Claims DIRECTORY, which is not busy: it is in use, here and for other servers, until the claim is
+ * closed. */
 int directory_claim_open(struct directory_claim *claim, struct working_directory *directory,
-                         struct error *err);
+                         enum script_delivery delivery, struct error *err);
 
-/* Writes CODE as the script of CLAIM: as script.py, or as a file to be laid over it. */
+/* Delivers CODE as far as the claim does that, and shows it to people as script.py: at once, or
+ * when nobody is at work in the directory any more. */
 int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
                           struct error *err);
 

@@ -3,8 +3,8 @@
  *     ROOT/                      0700
  *         p-PRINCIPAL/           the principal's name, with what is unusual in a file name escaped
  *             HANDLE/            a working directory; a server that uses it holds a shared flock
- *         private-HEX/           one per server, which holds an exclusive flock: scripts that are
- *                                laid over script.py
+ *         private-HEX/           one per server, which holds an exclusive flock: scripts that
+ *                                containers get
  *         trash/                 what is being removed; moved here first, at once
  *
  * A directory without a lock is in nobody's use, so several servers can share one root. */
@@ -68,6 +68,7 @@ struct working_directory {
     char *path;   /* owned */
     int fd;       /* owned; locked: shared while it is used */
     unsigned claims;
+    bool is_exclusive;    /* the only claim executes script.py itself */
     char *newest_code;    /* owned; of the newest call, unless script.py holds it already */
     size_t newest_length; /* its bytes */
 };

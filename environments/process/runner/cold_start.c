@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -101,17 +100,6 @@ static void enter_cgroups_late(int fd, char *const *directories)
     }
 }
 
-static void lay_over(const struct program *program, const struct runner_preparation *preparation,
-                     int fd)
-{
-    if (!program->overlay_source)
-        return;
-    errno = EPERM; /* elsewhere everybody would see it */
-    if (!(preparation->layers & LAYER_PID_NAMESPACE) ||
-        mount(program->overlay_source, program->overlay_target, NULL, MS_BIND, NULL) < 0)
-        cold_start_fail(fd, "cannot lay the script over ", program->overlay_target);
-}
-
 /* Without a PID namespace the program could reach its supervisor and the server. */
 static void protect_others(int fd, unsigned layers)
 {
@@ -129,7 +117,8 @@ static _Noreturn void cold_start_execute(const struct program *program,
     setsid();
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         enter_cgroups_late(fd, preparation->cgroups);
-    lay_over(program, preparation, fd);
+    if (program->script && script_lay_over(preparation, program) < 0)
+        cold_start_fail(fd, "cannot lay the script over ", program->script);
     if (chdir(program->directory) < 0)
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
     drop_capabilities(fd);

@@ -97,6 +97,7 @@ static void prepare_namespace(struct runner_preparation *preparation)
 {
     if (*preparation->cgroups)
         guard_cgroups();
+    script_prepare(preparation);
     preparation_mount_proc(preparation);
 }
 

@@ -41,10 +41,9 @@ bool program_parse(struct program *program, char *payload, size_t length)
     program->arguments = next_strings(&text, &left, program->run.argument_count);
     program->variables = next_strings(&text, &left, program->run.variable_count);
     program->directory = next_string(&text, &left);
-    if (program->run.has_overlay) {
-        program->overlay_source = next_string(&text, &left);
-        program->overlay_target = next_string(&text, &left);
-        if (!program->overlay_target)
+    if (program->run.has_script) {
+        program->script = next_string(&text, &left);
+        if (!program->script || program->code < 0)
             return false;
     }
     return program->arguments && program->run.argument_count > 0 && program->variables &&

@@ -21,6 +21,8 @@ struct runner_preparation {
     unsigned layers;   /* of enum process_layer */
     char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
     char missing[256]; /* what could not be had beside the layers; or "" */
+    int script_file;   /* with a PID namespace: in memory, for the script of the program */
+    int script_mount;  /* likewise: its mount, which has no place yet */
 };
 
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */
@@ -35,12 +37,19 @@ struct program {
     char **arguments;
     char **variables;
     const char *directory;
-    const char *overlay_source; /* NULL: no overlay */
-    const char *overlay_target;
+    const char *script; /* where the code is to appear; NULL: nowhere */
+    int code;           /* a file that holds the code, or -1 */
 };
 
 /* Splits the payload of a CONTROL_RUN. False when it is malformed. */
 bool program_parse(struct program *program, char *payload, size_t length);
+
+/* In the supervisor, within a mount namespace: makes the file that the program's script will be. */
+void script_prepare(struct runner_preparation *preparation);
+
+/* In the program's process: makes the code of PROGRAM appear as its script, for this tree alone. -1
+ * with errno set. */
+int script_lay_over(const struct runner_preparation *preparation, const struct program *program);
 
 /* A way to start a program. */
 struct program_start {

@@ -128,6 +128,31 @@ static void supervisor_on_child(struct supervisor *supervisor)
     end_tree(supervisor);
 }
 
+/* *RET_FD: the descriptor that came with it, or -1. Only a CONTROL_RUN has one. */
+static bool supervisor_receive_header(struct control_header *header, int *ret_fd)
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    const struct cmsghdr *first;
+    ssize_t count;
+
+    *ret_fd = -1;
+    do {
+        count = recvmsg(CONTROL_FD, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+    } while (count < 0 && errno == EINTR);
+    first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (first && first->cmsg_type == SCM_RIGHTS)
+        memcpy(ret_fd, CMSG_DATA(first), sizeof *ret_fd);
+    return count == sizeof *header;
+}
+
 static bool supervisor_receive(void *data, size_t length)
 {
     size_t done = 0;
@@ -151,10 +176,10 @@ static void leave_streams(void)
     dup2(STDIN_FILENO, STDERR_FILENO);
 }
 
-/* LENGTH bytes of a CONTROL_RUN are to come. */
-static void start_program(struct supervisor *supervisor, size_t length)
+/* LENGTH bytes of a CONTROL_RUN are to come; CODE came with it. */
+static void start_program(struct supervisor *supervisor, size_t length, int code)
 {
-    struct program program = {0};
+    struct program program = {.code = code};
     char *payload;
 
     if (supervisor->program || length > CONTROL_LIMIT_BYTES)
@@ -186,12 +211,13 @@ static void interrupt_program(const struct supervisor *supervisor)
 static void supervisor_on_control(struct supervisor *supervisor)
 {
     struct control_header header;
+    int code;
 
-    if (!supervisor_receive(&header, sizeof header))
+    if (!supervisor_receive_header(&header, &code))
         end_tree(supervisor);
     switch (header.type) {
     case CONTROL_RUN:
-        start_program(supervisor, header.length);
+        start_program(supervisor, header.length, code);
         break;
     case CONTROL_INTERRUPT:
         interrupt_program(supervisor);

@@ -147,30 +147,82 @@ static void test_servers_that_share_a_directory_run_their_own_code(void **state)
 }
 
 /* Each run spoils script.py for all others, as far as it can. */
-static void test_a_script_that_replaces_script_py_harms_nobody_after_it(void **state)
+static void check_spoilers(unsigned without)
 {
     static const char *const spoilers[] = {
         "import os\nos.remove('script.py')\nos.symlink('/etc/passwd', 'script.py')\n",
         "import os\nos.remove('script.py')\nos.mkdir('script.py')\nopen('script.py/x', 'w')\n",
         "import os\nos.remove('script.py')\nos.mkfifo('script.py')\n",
         "open('script.py', 'w').write('print(666)')\n",
-        "import os, shutil\nshutil.rmtree(os.getcwd())\n",
+        "import os, shutil\nshutil.rmtree(os.getcwd(), True)\n",
         "import os\nfor i in range(2000):\n    os.mkdir('d')\n    os.chdir('d')\n",
         "import os\nos.mkfifo('pipe')\nos.mkdir('shut', 0)\nopen('a\\nb', 'w')\nos.chmod('.', 0)",
     };
-    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.without = without});
     struct working_directory *directory = fixture_directory(fixture);
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(spoilers); i++) {
         struct call calls[2];
 
         call_execute(&calls[0], fixture, directory, spoilers[i]);
         call_execute(&calls[1], fixture, directory, "print(open(__file__).read(), end='')\n");
-        assert_string_equal(calls[0].err, "");
         assert_string_equal(calls[1].out, "print(open(__file__).read(), end='')\n");
         calls_deinit(calls, 2);
     }
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_a_script_that_replaces_script_py_harms_nobody_after_it(void **state)
+{
+    (void)state;
+    check_spoilers(0);
+    check_spoilers(LAYER_PID_NAMESPACE);
+}
+
+/* Never stops to put other code where script.py is. */
+static const char replacer[] = "import os, itertools\n"
+                               "def attempt(act, *arguments):\n"
+                               "    try:\n"
+                               "        act(*arguments)\n"
+                               "    except OSError:\n"
+                               "        pass\n"
+                               "print('ready', flush=True)\n"
+                               "for i in itertools.count():\n"
+                               "    with open('planted', 'w') as file:\n"
+                               "        file.write('print(666)')\n"
+                               "    attempt(os.rename, 'planted', 'script.py')\n"
+                               "    attempt(os.link, 'planted', 'script.py')\n"
+                               "    attempt(os.rename, 'script.py', 'old%d.py' % (i % 8))\n"
+                               "    attempt(os.remove, 'script.py')\n"
+                               "    attempt(os.symlink, 'planted', 'script.py')\n";
+
+enum { REPLACED_RUNS = 100 };
+
+static void test_a_script_that_keeps_replacing_script_py_never_has_its_code_run(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 4});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call attackers[2];
+    unsigned wrong = 0;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        call_submit(&attackers[i], fixture, directory, replacer);
+    while (attackers[0].outputs == 0 || attackers[1].outputs == 0)
+        fixture_run_for(fixture, 0.01);
+    for (int i = 0; i < REPLACED_RUNS; i++) {
+        AUTO_FREE char *code = memory_format("print(%d)", i);
+        AUTO_FREE char *expected = memory_format("%d\n", i);
+        struct call call;
+
+        call_execute(&call, fixture, directory, code);
+        wrong += strcmp(call.out, expected) != 0;
+        calls_deinit(&call, 1);
+    }
+    assert_int_equal(wrong, 0);
+    for (int i = 0; i < 2; i++)
+        run_cancel(attackers[i].run);
     working_directory_unref(directory);
     fixture_free(fixture);
 }
@@ -772,6 +824,7 @@ int main(void)
         cmocka_unit_test(test_without_namespaces_runs_in_one_directory_take_turns),
         cmocka_unit_test(test_servers_that_share_a_directory_run_their_own_code),
         cmocka_unit_test(test_a_script_that_replaces_script_py_harms_nobody_after_it),
+        cmocka_unit_test(test_a_script_that_keeps_replacing_script_py_never_has_its_code_run),
         cmocka_unit_test(test_places_are_given_to_clients_in_turn),
         cmocka_unit_test(test_no_more_runs_of_an_owner_go_than_may),
         cmocka_unit_test(test_a_full_queue_is_busy_and_says_how_much),

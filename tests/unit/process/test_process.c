@@ -424,12 +424,14 @@ static void test_a_runner_that_says_nothing_is_a_failure(void **state)
     fixture_free(fixture);
 }
 
-static void test_overlay_is_seen_by_its_process_only(void **state)
+static void test_a_script_is_seen_by_its_process_only(void **state)
 {
     struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
-    char directory[] = "/tmp/test-overlay-XXXXXX";
-    char source[64], target[64], seen[16] = "";
-    const char *const arguments[] = {"/bin/cat", target, NULL};
+    char directory[] = "/tmp/test-script-XXXXXX";
+    char target[64], seen[16] = "";
+    const char *const arguments[] = {
+        "/bin/sh", "-c",
+        "exec 2>&-; cat $0; mv $0 x; rm -f $0; echo no >$0; >y; mv -f y $0; cat $0", target, NULL};
     const char *const variables[] = {NULL};
     struct execution execution;
     struct error err = ERROR_INIT;
@@ -442,11 +444,7 @@ static void test_overlay_is_seen_by_its_process_only(void **state)
         skip();
     }
     assert_non_null(mkdtemp(directory));
-    snprintf(source, sizeof source, "%s/source", directory);
     snprintf(target, sizeof target, "%s/target", directory);
-    file = fopen(source, "w");
-    fputs("mine", file);
-    fclose(file);
     file = fopen(target, "w");
     fputs("others", file);
     fclose(file);
@@ -454,20 +452,22 @@ static void test_overlay_is_seen_by_its_process_only(void **state)
                                      &(struct process_command){.arguments = arguments,
                                                                .environment = variables,
                                                                .directory = directory,
-                                                               .overlay_source = source,
-                                                               .overlay_target = target,
+                                                               .code = "mine",
+                                                               .code_length = 4,
+                                                               .script = target,
                                                                .limits = limits},
                                      &err),
                      0);
     execution_wait(fixture, &execution, 0);
-    assert_string_equal(execution.output, "mine");
+    assert_string_equal(execution.output, "minemine");
     file = fopen(target, "r");
     assert_non_null(fgets(seen, sizeof seen, file));
     fclose(file);
     assert_string_equal(seen, "others");
-    unlink(source);
     unlink(target);
-    rmdir(directory);
+    snprintf(target, sizeof target, "%s/y", directory);
+    unlink(target);
+    assert_int_equal(rmdir(directory), 0);
     fixture_free(fixture);
 }
 
@@ -790,7 +790,7 @@ int main(void)
         cmocka_unit_test(test_program_that_cannot_be_executed_says_why),
         cmocka_unit_test(test_the_runner_is_found_among_few_descriptors),
         cmocka_unit_test(test_a_runner_that_says_nothing_is_a_failure),
-        cmocka_unit_test(test_overlay_is_seen_by_its_process_only),
+        cmocka_unit_test(test_a_script_is_seen_by_its_process_only),
         cmocka_unit_test(test_memory_limit_ends_the_program),
         cmocka_unit_test(test_output_flood_is_counted_exactly),
         cmocka_unit_test(test_no_process_inherits_a_descriptor),

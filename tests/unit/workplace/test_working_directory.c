@@ -102,15 +102,21 @@ static struct working_directory *open_new(struct place *place)
     return open_directory_of(place->workplace, "tester", NULL);
 }
 
-static void open_claim(struct directory_claim *claim, struct working_directory *directory,
-                       const char *code)
+static void open_claim_as(struct directory_claim *claim, struct working_directory *directory,
+                          enum script_delivery delivery, const char *code)
 {
     struct error err = ERROR_INIT;
 
-    if (directory_claim_open(claim, directory, &err) < 0 ||
+    if (directory_claim_open(claim, directory, delivery, &err) < 0 ||
         directory_claim_write(claim, code, strlen(code), &err) < 0)
         fail_msg("%s", err.message);
     directory_claim_note(claim);
+}
+
+static void open_claim(struct directory_claim *claim, struct working_directory *directory,
+                       const char *code)
+{
+    open_claim_as(claim, directory, SCRIPT_IN_FILE, code);
 }
 
 static void assert_script(const struct working_directory *directory, const char *expected)
@@ -265,50 +271,93 @@ static void test_a_run_alone_has_its_code_in_script_py(void **state)
     struct working_directory *directory = open_new(place);
     struct directory_claim claim;
 
-    open_claim(&claim, directory, "print(1)");
-    assert_null(claim.overlay);
-    assert_script(directory, "print(1)");
-    assert_int_equal(mode_of(claim.script), 0600);
-    directory_claim_close(&claim);
-    assert_script(directory, "print(1)");
-    open_claim(&claim, directory, "print(2)");
-    assert_null(claim.overlay);
-    assert_script(directory, "print(2)");
-    directory_claim_close(&claim);
+    for (int delivery = SCRIPT_IN_PLACE; delivery <= SCRIPT_IN_FILE; delivery++) {
+        open_claim_as(&claim, directory, (enum script_delivery)delivery, "print(1)");
+        assert_script(directory, "print(1)");
+        assert_int_equal(mode_of(claim.script), 0600);
+        directory_claim_close(&claim);
+        assert_script(directory, "print(1)");
+        open_claim_as(&claim, directory, (enum script_delivery)delivery, "longer(2)");
+        assert_script(directory, "longer(2)");
+        directory_claim_close(&claim);
+    }
     assert_int_equal(count_entries(working_directory_path(directory)), 1);
     working_directory_unref(directory);
 }
 
-static void test_overlapping_runs_get_theirs_as_overlays(void **state)
+static void assert_private_file(const struct directory_claim *claim, const char *expected)
+{
+    AUTO_FREE char *text = read_text(claim->file);
+
+    assert_string_equal(text, expected);
+    assert_int_equal(mode_of(claim->file), 0600);
+}
+
+static void test_who_asks_for_a_private_file_gets_the_code_in_one(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    struct directory_claim claims[2];
+    AUTO_FREE char *file = NULL;
+
+    open_claim_as(&claims[0], directory, SCRIPT_LAID_OVER, "first");
+    assert_null(claims[0].file);
+    open_claim_as(&claims[1], directory, SCRIPT_IN_FILE, "second");
+    assert_private_file(&claims[1], "second");
+    file = memory_copy_string(claims[1].file);
+    directory_claim_close(&claims[1]);
+    assert_int_equal(access(file, F_OK), -1);
+    directory_claim_close(&claims[0]);
+    working_directory_unref(directory);
+}
+
+static void test_overlapping_runs_leave_script_py_alone(void **state)
 {
     struct place *place = *state;
     struct working_directory *directory = open_new(place);
     struct directory_claim claims[3];
-    struct stat before;
-    struct stat after;
 
     open_claim(&claims[0], directory, "first");
-    assert_int_equal(stat(claims[0].script, &before), 0);
     open_claim(&claims[1], directory, "second");
     open_claim(&claims[2], directory, "third");
-    for (int i = 1; i < 3; i++) {
-        AUTO_FREE char *text = read_text(claims[i].overlay);
-
-        assert_string_equal(text, i == 1 ? "second" : "third");
-        assert_string_equal(claims[i].script, claims[0].script);
-    }
+    assert_private_file(&claims[1], "second");
+    assert_string_equal(claims[1].script, claims[0].script);
     directory_claim_close(&claims[0]);
     directory_claim_close(&claims[2]);
-    /* The file that others have something laid over is still the same one. */
-    assert_int_equal(stat(claims[1].script, &after), 0);
-    assert_int_equal(before.st_ino, after.st_ino);
     assert_script(directory, "first");
     directory_claim_close(&claims[1]);
     assert_script(directory, "third"); /* the newest call's, whoever ended last */
     working_directory_unref(directory);
 }
 
-static void test_busy_means_that_an_overlay_would_be_needed(void **state)
+/* To replace script.py would uncover it where a container that is kept has its code over it. */
+static void test_script_py_stays_the_same_file_from_call_to_call(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    AUTO_FREE char *path = memory_format("%s/script.py", working_directory_path(directory));
+    struct stat before;
+
+    for (int i = 0; i < 3; i++) {
+        AUTO_FREE char *code = memory_format("code %d", i);
+        struct directory_claim claim;
+        struct directory_claim second;
+        struct stat after;
+
+        open_claim(&claim, directory, code);
+        open_claim(&second, directory, "later");
+        directory_claim_close(&claim);
+        directory_claim_close(&second);
+        assert_script(directory, "later");
+        assert_int_equal(stat(path, &after), 0);
+        if (i > 0)
+            assert_int_equal(after.st_ino, before.st_ino);
+        before = after;
+    }
+    working_directory_unref(directory);
+}
+
+static void test_busy_means_that_a_run_would_have_to_wait(void **state)
 {
     struct place *place = *state;
     struct working_directory *directory = open_new(place);
@@ -318,6 +367,9 @@ static void test_busy_means_that_an_overlay_would_be_needed(void **state)
     open_claim(&claim, directory, "1");
     assert_true(working_directory_is_busy(directory, false));
     assert_false(working_directory_is_busy(directory, true));
+    directory_claim_close(&claim);
+    open_claim_as(&claim, directory, SCRIPT_IN_PLACE, "2");
+    assert_true(working_directory_is_busy(directory, true));
     directory_claim_close(&claim);
     assert_false(working_directory_is_busy(directory, false));
     working_directory_unref(directory);
@@ -350,19 +402,16 @@ static void assert_victim(struct place *place)
     assert_string_equal(text, "untouched");
 }
 
-static void test_a_planted_script_py_is_replaced_not_followed(void **state)
+static void check_planted(struct place *place, enum script_delivery delivery)
 {
-    struct place *place = *state;
-
     for (size_t i = 0; i < ARRAY_SIZE(planted); i++) {
         struct working_directory *directory = open_new(place);
         struct directory_claim claim;
 
-        open_claim(&claim, directory, "old");
+        open_claim_as(&claim, directory, delivery, "old");
         plant(place, directory, planted[i]);
         directory_claim_close(&claim);
-        open_claim(&claim, directory, "new");
-        assert_null(claim.overlay);
+        open_claim_as(&claim, directory, delivery, "new");
         assert_script(directory, "new");
         assert_victim(place);
         directory_claim_close(&claim);
@@ -370,8 +419,14 @@ static void test_a_planted_script_py_is_replaced_not_followed(void **state)
     }
 }
 
+static void test_a_planted_script_py_is_replaced_not_followed(void **state)
+{
+    check_planted(*state, SCRIPT_IN_PLACE);
+    check_planted(*state, SCRIPT_LAID_OVER);
+}
+
 /* The same while the run that did it is still going. */
-static void test_an_overlay_always_has_a_file_to_be_laid_over(void **state)
+static void test_code_always_has_a_file_to_be_laid_over(void **state)
 {
     struct place *place = *state;
 
@@ -384,7 +439,7 @@ static void test_an_overlay_always_has_a_file_to_be_laid_over(void **state)
         open_claim(&first, directory, "old");
         plant(place, directory, planted[i]);
         open_claim(&second, directory, "new");
-        assert_non_null(second.overlay);
+        assert_private_file(&second, "new");
         assert_int_equal(lstat(second.script, &status), 0);
         assert_true(S_ISREG(status.st_mode));
         assert_victim(place);
@@ -441,7 +496,7 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
     assert_int_equal(access("/etc/script.py", F_OK), -1);
 }
 
-static void test_overlays_and_the_root_stay_private_whatever_was_done_to_them(void **state)
+static void test_private_files_and_the_root_stay_private_whatever_was_done_to_them(void **state)
 {
     static const char *const commands[] = {"rm -r private-*", "chmod 0 private-*", "chmod 755 ."};
     struct place *place = *state;
@@ -454,7 +509,7 @@ static void test_overlays_and_the_root_stay_private_whatever_was_done_to_them(vo
         shell(place->root, commands[i]);
         open_claim(&first, directory, "1");
         open_claim(&second, directory, "2");
-        assert_int_equal(access(second.overlay, F_OK), 0);
+        assert_private_file(&second, "2");
         assert_int_equal(mode_of(place->root), 0700);
         directory_claim_close(&first);
         directory_claim_close(&second);
@@ -472,7 +527,7 @@ static void test_a_claim_without_a_script_leaves_the_one_that_is_there(void **st
 
     open_claim(&first, directory, "first");
     directory_claim_close(&first);
-    assert_int_equal(directory_claim_open(&second, directory, &err), 0);
+    assert_int_equal(directory_claim_open(&second, directory, SCRIPT_LAID_OVER, &err), 0);
     assert_null(second.script);
     assert_true(working_directory_is_busy(directory, false));
     assert_script(directory, "first");
@@ -504,7 +559,7 @@ static void test_a_link_above_the_root_is_an_error(void **state)
     struct error err = ERROR_INIT;
 
     shell(place->scratch, "mv state moved; mkdir -p -m 700 elsewhere/root; ln -s elsewhere state");
-    assert_int_equal(directory_claim_open(&claim, directory, &err), -1);
+    assert_int_equal(directory_claim_open(&claim, directory, SCRIPT_LAID_OVER, &err), -1);
     directory_claim_close(&claim);
     shell(place->scratch, "test -z \"$(ls -A elsewhere/root)\"");
     working_directory_unref(directory);
@@ -518,7 +573,7 @@ static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
     struct error err = ERROR_INIT;
 
     shell(place->scratch, "rm -r state; : >state"); /* nothing can be made there */
-    assert_int_equal(directory_claim_open(&claim, directory, &err), -1);
+    assert_int_equal(directory_claim_open(&claim, directory, SCRIPT_LAID_OVER, &err), -1);
     directory_claim_close(&claim);
     working_directory_unref(directory);
 }
@@ -554,18 +609,46 @@ static void test_servers_that_share_a_directory_do_not_rename_under_each_other(v
 
     open_claim(&first, a, "first");
     open_claim(&second, b, "second");
-    assert_non_null(second.overlay);
     assert_script(a, "first");
     directory_claim_close(&first);
     assert_script(a, "first");
     open_claim(&third, a, "third");
-    assert_non_null(third.overlay);
     assert_script(a, "first");
     directory_claim_close(&second);
     directory_claim_close(&third);
     assert_script(a, "third");
     open_claim(&first, b, "alone");
-    assert_null(first.overlay);
+    assert_script(a, "alone");
+    directory_claim_close(&first);
+    working_directory_unref(a);
+    working_directory_unref(b);
+    workplace_free(one);
+    workplace_free(two);
+}
+
+/* Who executes script.py itself shares the directory with nobody. */
+static void test_servers_do_not_share_a_directory_whose_script_py_is_executed(void **state)
+{
+    struct place *place = *state;
+    struct workplace *one = open_workplace(place, place->path, 3600);
+    struct workplace *two = open_workplace(place, place->path, 3600);
+    struct working_directory *a = open_directory_of(one, "x", NULL);
+    struct working_directory *b = open_directory_of(two, "x", NULL);
+    struct error late = ERROR_INIT;
+    struct error early = ERROR_INIT;
+    struct directory_claim first;
+    struct directory_claim second;
+
+    open_claim_as(&first, a, SCRIPT_IN_PLACE, "first");
+    assert_int_equal(directory_claim_open(&second, b, SCRIPT_LAID_OVER, &late), -1);
+    assert_int_equal(late.code, ERROR_BUSY);
+    directory_claim_close(&first);
+    open_claim_as(&first, a, SCRIPT_LAID_OVER, "first");
+    assert_int_equal(directory_claim_open(&second, b, SCRIPT_IN_PLACE, &early), 0);
+    assert_int_equal(directory_claim_write(&second, "second", 6, &early), -1);
+    assert_int_equal(early.code, ERROR_BUSY);
+    assert_script(a, "first");
+    directory_claim_close(&second);
     directory_claim_close(&first);
     working_directory_unref(a);
     working_directory_unref(b);
@@ -791,19 +874,22 @@ int main(void)
         TEST(test_a_handle_is_nobody_elses_and_nothing_else),
         TEST(test_no_principal_leads_out_of_the_root),
         TEST(test_a_run_alone_has_its_code_in_script_py),
-        TEST(test_overlapping_runs_get_theirs_as_overlays),
-        TEST(test_busy_means_that_an_overlay_would_be_needed),
+        TEST(test_who_asks_for_a_private_file_gets_the_code_in_one),
+        TEST(test_overlapping_runs_leave_script_py_alone),
+        TEST(test_script_py_stays_the_same_file_from_call_to_call),
+        TEST(test_busy_means_that_a_run_would_have_to_wait),
         TEST(test_a_planted_script_py_is_replaced_not_followed),
-        TEST(test_an_overlay_always_has_a_file_to_be_laid_over),
+        TEST(test_code_always_has_a_file_to_be_laid_over),
         TEST(test_a_directory_named_script_py_keeps_what_is_in_it),
         TEST(test_a_directory_that_is_gone_or_closed_is_usable_again),
-        TEST(test_overlays_and_the_root_stay_private_whatever_was_done_to_them),
+        TEST(test_private_files_and_the_root_stay_private_whatever_was_done_to_them),
         TEST(test_a_claim_without_a_script_leaves_the_one_that_is_there),
         TEST(test_a_link_in_the_place_of_the_root_is_removed_and_not_followed),
         TEST(test_a_link_above_the_root_is_an_error),
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
+        TEST(test_servers_do_not_share_a_directory_whose_script_py_is_executed),
         TEST(test_the_moment_of_another_servers_lock_is_waited_for),
         TEST(test_a_path_that_cannot_be_worked_in_is_an_error),
         TEST(test_changes_and_growth_count_from_the_claim),
