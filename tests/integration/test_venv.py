@@ -586,9 +586,9 @@ class Hanging:
 @needs_pip
 def test_a_build_that_hangs_is_ended_with_its_time(place):
     hanging = Hanging(place)
-    with initialized(place.server(hanging.definition(prepare_timeout=15))) as server:
+    with initialized(place.server(hanging.definition(prepare_timeout=30))) as server:
         error = failure(server)
-        assert "not done after 15 seconds" in error and "installing slow" in error
+        assert "not done after 30 seconds" in error and "installing slow" in error
         assert hanging.begun.exists()
         hanging.assert_gone()
         assert place.venvs() == []
