@@ -45,24 +45,62 @@ static bool has_run_in(const struct executor *executor, const struct working_dir
     return false;
 }
 
-/* True when the owner of RUN has as many runs going as it may. A cancelled run counts until it
- * is gone. */
-static bool executor_has_its_share(const struct executor *executor, const struct run *run)
+/* Beyond it nobody gets a place. */
+static unsigned executor_most_places(const struct executor *executor)
 {
-    unsigned count = 0;
+    return 2 * executor->settings.concurrent_runs;
+}
 
-    if (run->request.owner_runs == 0)
-        return false;
-    LIST_FOR_EACH (&executor->going, link) {
-        count += strcmp(CONTAINER_OF(link, struct run, link)->owner, run->owner) == 0;
+/* How many runs an owner has, and how many of them came by one client. */
+struct executor_share {
+    unsigned of_owner;
+    unsigned of_client;
+};
+
+/* Adds those of RUNS that belong to OWNER. A cancelled run counts for its owner until it is gone.
+ */
+static void executor_add_share(struct executor_share *share, const struct list *runs,
+                               const struct executor_client *client, const char *owner)
+{
+    LIST_FOR_EACH (runs, link) {
+        const struct run *run = CONTAINER_OF(link, struct run, link);
+
+        if (strcmp(run->owner, owner) != 0)
+            continue;
+        share->of_owner++;
+        share->of_client += run->client == client;
     }
-    return count >= run->request.owner_runs;
+}
+
+/* What is going of the owner and the client of RUN. */
+static struct executor_share executor_share_of(const struct executor *executor,
+                                               const struct run *run)
+{
+    struct executor_share share = {0};
+
+    executor_add_share(&share, &executor->going, run->client, run->owner);
+    return share;
+}
+
+/* True when somebody with SHARE going gets a place, even if all are taken. */
+static bool executor_has_place(const struct executor *executor, struct executor_share share)
+{
+    unsigned places = executor->settings.concurrent_runs;
+
+    if (share.of_owner == 0)
+        return executor->going_count < executor_most_places(executor);
+    if (share.of_client == 0)
+        return executor->going_count < places + (places + 1) / 2;
+    return executor->going_count < places;
 }
 
 /* Where scripts cannot be laid over another, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
-    if (executor_has_its_share(executor, run))
+    const struct executor_share share = executor_share_of(executor, run);
+
+    if (!executor_has_place(executor, share) ||
+        (run->request.owner_runs > 0 && share.of_owner >= run->request.owner_runs))
         return false;
     return !has_run_in(executor, run->directory) ||
            (environment_can_overlap(run->request.environment) &&
@@ -102,23 +140,51 @@ static struct run *first_startable(const struct executor *executor,
     return NULL;
 }
 
-/* Takes the next run out of the queue, the clients by turns; or NULL. */
-static struct run *take_next(struct executor *executor)
+static bool executor_is_before(struct executor_share share, struct executor_share other)
 {
+    if (share.of_owner != other.of_owner)
+        return share.of_owner < other.of_owner;
+    return share.of_client < other.of_client;
+}
+
+/* The run that goes next, or NULL. */
+static struct run *executor_choose(const struct executor *executor)
+{
+    struct executor_share fewest = {0};
+    struct run *chosen = NULL;
+
     LIST_FOR_EACH (&executor->clients, link) {
-        struct executor_client *client = CONTAINER_OF(link, struct executor_client, link);
-        struct run *run = first_startable(executor, client);
+        struct run *run =
+            first_startable(executor, CONTAINER_OF(link, struct executor_client, link));
+        struct executor_share share;
 
         if (!run)
             continue;
-        executor_dequeue(executor, run);
-        if (client->waiting_count > 0) { /* its next one after everybody else's */
-            list_remove(&client->link);
-            list_append(&executor->clients, &client->link);
-        }
-        return run;
+        share = executor_share_of(executor, run);
+        if (chosen && !executor_is_before(share, fewest))
+            continue;
+        chosen = run;
+        fewest = share;
     }
-    return NULL;
+    return chosen;
+}
+
+/* Takes the next run out of the queue, or NULL. The next one of its client comes after those of
+ * others that have as few going. */
+static struct run *take_next(struct executor *executor)
+{
+    struct run *run = executor_choose(executor);
+    struct executor_client *client;
+
+    if (!run)
+        return NULL;
+    client = run->client;
+    executor_dequeue(executor, run);
+    if (client->waiting_count > 0) {
+        list_remove(&client->link);
+        list_append(&executor->clients, &client->link);
+    }
+    return run;
 }
 
 static void executor_on_dispatch(struct ev_loop *loop, ev_timer *timer, int events)
@@ -128,7 +194,7 @@ static void executor_on_dispatch(struct ev_loop *loop, ev_timer *timer, int even
 
     (void)loop;
     (void)events;
-    while (free_places(executor) > 0 && (run = take_next(executor))) {
+    while (executor->going_count < executor_most_places(executor) && (run = take_next(executor))) {
         list_append(&executor->going, &run->link);
         executor->going_count++;
         run_begin(run);
@@ -228,7 +294,7 @@ void executor_client_init(struct executor_client *client)
 
 static int fail_busy(const struct executor *executor, struct error *err)
 {
-    unsigned going = executor->settings.concurrent_runs; /* with those about to get a place */
+    unsigned going = executor->going_count + free_places(executor); /* those about to begin, too */
     unsigned waiting = executor->waiting_count - free_places(executor);
 
     return error_set(err, ERROR_BUSY,
@@ -237,34 +303,62 @@ static int fail_busy(const struct executor *executor, struct error *err)
                      going, waiting);
 }
 
-/* A run that gets a place at once does not wait, so the free places count beside the queue. */
-static int check_queue(const struct executor *executor, const struct executor_client *client,
+static int executor_fail_share(unsigned waiting, struct error *err)
+{
+    return error_set(
+        err, ERROR_BUSY,
+        "the server is busy: %u of your runs are waiting already; try again when some have ended",
+        waiting);
+}
+
+/* What waits of the owner and the client of REQUEST. */
+static struct executor_share executor_waiting_share(const struct executor *executor,
+                                                    const struct run_request *request)
+{
+    struct executor_share share = {0};
+
+    LIST_FOR_EACH (&executor->clients, link) {
+        executor_add_share(&share, &CONTAINER_OF(link, struct executor_client, link)->waiting,
+                           request->client, request->owner);
+    }
+    return share;
+}
+
+/* A run that gets a place at once does not wait, so the free places count beside the queue, and
+ * nobody who has no run at all is refused while there is a place for such a one. */
+static int check_queue(const struct executor *executor, const struct run_request *request,
                        struct error *err)
 {
     const struct executor_settings *settings = &executor->settings;
+    const struct executor_share waiting = executor_waiting_share(executor, request);
+    struct executor_share all = waiting;
     unsigned places = free_places(executor);
 
     if (executor->stopping)
         return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
+    executor_add_share(&all, &executor->going, request->client, request->owner);
+    if (all.of_client == 0 && executor_has_place(executor, all))
+        return 0;
     if (executor->waiting_count >= settings->queued_runs + places)
         return fail_busy(executor, err);
-    if (client->waiting_count >= settings->queued_runs_per_client + places)
-        return error_set(
-            err, ERROR_BUSY,
-            "the server is busy: %u of your runs are waiting already; try again when some "
-            "have ended",
-            client->waiting_count - places);
+    if (waiting.of_client >= settings->queued_runs_per_client + places)
+        return executor_fail_share(waiting.of_client - places, err);
+    if (waiting.of_owner >= settings->queued_runs_per_owner + places)
+        return executor_fail_share(waiting.of_owner - places, err);
     return 0;
 }
 
 struct run *executor_submit(struct executor *executor, const struct run_request *request,
                             struct error *err)
 {
+    struct run_request owned = *request;
     struct run *run;
 
-    if (check_queue(executor, request->client, err) < 0)
+    if (!owned.owner)
+        owned.owner = "";
+    if (check_queue(executor, &owned, err) < 0)
         return NULL;
-    run = run_new(executor, request, executor->next_number++);
+    run = run_new(executor, &owned, executor->next_number++);
     executor_enqueue(executor, run, &request->client->waiting);
     schedule_dispatch(executor);
     return run;

@@ -2,7 +2,12 @@
  *
  * A run goes through WAITING (for a place), PREPARING (its environment), RUNNING and STOPPING. It
  * is the one object that outlives its owner: after run_cancel it is killed, reaped and freed here.
- * Places are given to clients in turn, so one client's hundred calls do not delay another's one. */
+ *
+ * A free place goes to the owner that has the fewest runs going, then to its client that has the
+ * fewest, then by turns. When all places are taken, an owner that has no run going still gets one,
+ * up to twice as many as there are; and so does a client that has none, up to half as many more. So
+ * long runs of one do not keep another waiting, and an owner with many clients has no more of the
+ * last places than anybody else. */
 #pragma once
 
 #include "base/error.h"
@@ -23,6 +28,7 @@ struct executor_settings {
     unsigned concurrent_runs;
     unsigned queued_runs;            /* waiting in all */
     unsigned queued_runs_per_client; /* waiting for one client */
+    unsigned queued_runs_per_owner;  /* waiting for one owner */
 };
 
 /* Who a run belongs to, for fairness; embedded in whatever stands for a connection. Outlives its
@@ -101,7 +107,8 @@ void executor_free(struct executor *executor);
 
 void executor_client_init(struct executor_client *client);
 
-/* Takes a run, or NULL with ERROR_BUSY when the queue is full. `done` never comes from inside. */
+/* Takes a run, or NULL with ERROR_BUSY when the queue is full and the run would have to wait.
+ * `done` never comes from inside. */
 struct run *executor_submit(struct executor *executor, const struct run_request *request,
                             struct error *err);
 

@@ -331,7 +331,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
     run->variables = run_variables_copy(request->variables);
-    run->owner = memory_copy_string(request->owner ? request->owner : "");
+    run->owner = memory_copy_string(request->owner);
     environment_hold(request->environment);
     run->executor = executor;
     run->client = request->client;

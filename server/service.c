@@ -142,6 +142,7 @@ static struct executor_settings read_queue(struct service *service, const json_t
         .concurrent_runs = (unsigned)service_number(limits, "concurrent_runs"),
         .queued_runs = queued,
         .queued_runs_per_client = (queued + 1) / 2,
+        .queued_runs_per_owner = (3 * queued + 3) / 4,
     };
 }
 

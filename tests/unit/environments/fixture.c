@@ -100,6 +100,8 @@ struct fixture *fixture_new(const struct fixture_settings *settings)
         .queued_runs = queued,
         .queued_runs_per_client =
             settings->queued_runs_per_client ? settings->queued_runs_per_client : queued,
+        .queued_runs_per_owner =
+            settings->queued_runs_per_owner ? settings->queued_runs_per_owner : queued,
     });
     executor_client_init(&fixture->client);
     return fixture;

@@ -12,13 +12,14 @@
 #include <stdbool.h>
 
 struct fixture_settings {
-    unsigned without;         /* layers that no tree gets */
-    unsigned concurrent_runs; /* 0: 4 */
-    unsigned queued_runs;     /* 0: 64 */
-    unsigned queued_runs_per_client;
-    bool has_path;        /* a configured working directory, in scratch */
-    const char *path;     /* ... or this one */
-    struct ev_loop *loop; /* another fixture's; NULL: one of its own */
+    unsigned without;                /* layers that no tree gets */
+    unsigned concurrent_runs;        /* 0: 4 */
+    unsigned queued_runs;            /* 0: 64 */
+    unsigned queued_runs_per_client; /* 0: all of them */
+    unsigned queued_runs_per_owner;  /* likewise */
+    bool has_path;                   /* a configured working directory, in scratch */
+    const char *path;                /* ... or this one */
+    struct ev_loop *loop;            /* another fixture's; NULL: one of its own */
     double keep_seconds;
 };
 
