@@ -16,10 +16,8 @@
 enum { LAST_LINE_BYTES = 256 };
 
 static const char *const state_names[] = {
-    [RUN_WAITING] = "waiting",
-    [RUN_PREPARING] = "preparing",
-    [RUN_RUNNING] = "running",
-    [RUN_STOPPING] = "stopping",
+    [RUN_WAITING] = "waiting", [RUN_PREPARING] = "preparing", [RUN_LOOKING] = "looking",
+    [RUN_RUNNING] = "running", [RUN_STOPPING] = "stopping",   [RUN_LISTING] = "listing files",
 };
 
 static const char *const end_names[] = {
@@ -32,9 +30,11 @@ static const char *const end_names[] = {
 /* Where a run may go from each state, as bits. */
 static const unsigned next_states[] = {
     [RUN_WAITING] = 1 << RUN_PREPARING,
-    [RUN_PREPARING] = 1 << RUN_RUNNING | 1 << RUN_WAITING,
-    [RUN_RUNNING] = 1 << RUN_STOPPING,
-    [RUN_STOPPING] = 0,
+    [RUN_PREPARING] = 1 << RUN_LOOKING | 1 << RUN_WAITING,
+    [RUN_LOOKING] = 1 << RUN_RUNNING | 1 << RUN_PREPARING,
+    [RUN_RUNNING] = 1 << RUN_STOPPING | 1 << RUN_LISTING,
+    [RUN_STOPPING] = 1 << RUN_LISTING,
+    [RUN_LISTING] = 0,
 };
 
 static struct ev_loop *loop_of(const struct run *run)
@@ -42,15 +42,16 @@ static struct ev_loop *loop_of(const struct run *run)
     return executor_loop(run->executor);
 }
 
-static void stop_timers(struct run *run)
+static void stop_watching(struct run *run)
 {
     ev_timer_stop(loop_of(run), &run->deadline);
     ev_timer_stop(loop_of(run), &run->growth);
+    directory_look_cancel(&run->look);
 }
 
 static void start_deadline(struct run *run)
 {
-    ev_now_update(loop_of(run)); /* the look through the directory may have taken long */
+    ev_now_update(loop_of(run));
     ev_timer_set(&run->deadline, run->request.timeout, 0.);
     ev_timer_start(loop_of(run), &run->deadline);
 }
@@ -73,8 +74,8 @@ static void run_set_state(struct run *run, enum run_state state)
     }
     if (state == RUN_RUNNING)
         start_timers(run);
-    if (state == RUN_STOPPING)
-        stop_timers(run);
+    if (state == RUN_STOPPING || state == RUN_LISTING)
+        stop_watching(run);
 }
 
 static bool is_cancelled(const struct run *run)
@@ -186,19 +187,32 @@ static void run_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     run_stop(CONTAINER_OF(timer, struct run, deadline), RUN_TIMED_OUT);
 }
 
+/* A look during the run is over. */
+static void run_watch_growth(struct run *run)
+{
+    if (directory_look_growth(&run->look) > run->request.environment->settings.disk)
+        run_stop(run, RUN_DISK_LIMIT);
+    else
+        ev_timer_again(loop_of(run), &run->growth);
+}
+
 static void run_on_growth(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct run *run = CONTAINER_OF(timer, struct run, growth);
 
     (void)loop;
     (void)events;
-    if (directory_claim_growth(&run->claim) > run->request.environment->settings.disk)
-        run_stop(run, RUN_DISK_LIMIT);
+    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
+        run_watch_growth(run);
+    else
+        ev_timer_stop(loop, timer); /* until the look is over */
 }
 
-/* Decides how the run ended, from END and from the growth of its directory. */
-static void run_judge(struct run *run, const struct execution_end *end, uint64_t growth)
+/* Decides how the run ended, from the end of its execution and the growth of its directory. */
+static void run_judge(struct run *run, uint64_t growth)
 {
+    const struct execution_end *end = &run->execution_end;
+
     if (end->failure[0]) {
         run->end = RUN_FAILED;
         error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
@@ -209,18 +223,25 @@ static void run_judge(struct run *run, const struct execution_end *end, uint64_t
         log_error("containment failed: processes of run %lu are still alive", run->number);
 }
 
+/* What the process has left is known, unless nobody wants to know it any more. */
+static void run_conclude(struct run *run)
+{
+    AUTO_JSON json_t *files = is_cancelled(run) ? NULL : directory_look_changes(&run->look);
+
+    run_judge(run, is_cancelled(run) ? 0 : directory_look_growth(&run->look));
+    run_finish(run, &run->execution_end, files);
+}
+
 static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
-    AUTO_JSON json_t *files = NULL;
-    uint64_t growth = 0;
 
     run->execution = NULL;
-    stop_timers(run);
-    if (!is_cancelled(run))
-        files = directory_claim_changes(&run->claim, &growth);
-    run_judge(run, end, growth);
-    run_finish(run, end, files);
+    run->execution_end = *end;
+    json_incref((json_t *)end->receipt.missing);
+    run_set_state(run, RUN_LISTING);
+    if (is_cancelled(run) || directory_look_start(&run->look, run->directory) == OUTCOME_READY)
+        run_conclude(run);
 }
 
 /* Start of the execution */
@@ -232,7 +253,6 @@ static int open_claim(struct run *run)
     if (directory_claim_open(&run->claim, run->directory, delivery, &run->error) < 0 ||
         directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
         return -1;
-    directory_claim_note(&run->claim);
     return 0;
 }
 
@@ -255,6 +275,41 @@ static int start_execution(struct run *run)
     return run->execution ? 0 : -1;
 }
 
+static void run_launch(struct run *run)
+{
+    directory_look_note(&run->look);
+    if (start_execution(run) < 0) {
+        run_fail(run);
+        return;
+    }
+    run_set_state(run, RUN_RUNNING);
+    log_debug("run %lu started environment=%s timeout=%g", run->number,
+              run->request.environment->name, run->request.timeout);
+}
+
+/* The look before the run is over. It took a while: the environment may need preparation again. */
+static void run_go_on(struct run *run)
+{
+    if (environment_is_prepared(run->request.environment)) {
+        run_launch(run);
+        return;
+    }
+    directory_claim_close(&run->claim);
+    run_begin(run);
+}
+
+static void run_on_looked(struct directory_look *look)
+{
+    struct run *run = CONTAINER_OF(look, struct run, look);
+
+    if (run->state == RUN_LOOKING)
+        run_go_on(run);
+    else if (run->state == RUN_RUNNING)
+        run_watch_growth(run);
+    else
+        run_conclude(run);
+}
+
 /* The environment is prepared. Another run may have taken the directory meanwhile, and only now
  * is it known whether scripts can be laid over each other. */
 static void run_execute(struct run *run)
@@ -266,13 +321,13 @@ static void run_execute(struct run *run)
         executor_requeue(run->executor, run);
         return;
     }
-    if (open_claim(run) < 0 || start_execution(run) < 0) {
+    if (open_claim(run) < 0) {
         run_fail(run);
         return;
     }
-    run_set_state(run, RUN_RUNNING);
-    log_debug("run %lu started environment=%s timeout=%g", run->number,
-              run->request.environment->name, run->request.timeout);
+    run_set_state(run, RUN_LOOKING);
+    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
+        run_launch(run);
 }
 
 static void run_tell_step(const struct run *run, const struct preparation_step *step)
@@ -346,6 +401,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     list_init(&run->waiter.link);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_init(&run->streams[i], limit);
+    directory_look_init(&run->look, loop_of(run), run_on_looked);
     ev_timer_init(&run->deadline, run_on_deadline, 0., 0.);
     ev_timer_init(&run->growth, run_on_growth, GROWTH_SECONDS, GROWTH_SECONDS);
     return run;
@@ -353,7 +409,9 @@ struct run *run_new(struct executor *executor, const struct run_request *request
 
 void run_free(struct run *run)
 {
-    stop_timers(run);
+    stop_watching(run);
+    directory_look_deinit(&run->look);
+    json_decref((json_t *)run->execution_end.receipt.missing);
     directory_claim_close(&run->claim);
     working_directory_unref(run->directory);
     for (int i = 0; i < PROCESS_STREAMS; i++)
@@ -370,7 +428,7 @@ void run_cancel(struct run *run)
     run->request.done = NULL;
     run->request.output = NULL;
     run->request.progress = NULL;
-    if (run->state == RUN_WAITING || run->state == RUN_PREPARING) {
+    if (run->state < RUN_RUNNING) {
         environment_forget_waiter(&run->waiter);
         run_count(run, NULL);
         executor_leave(run->executor, run);
@@ -380,6 +438,8 @@ void run_cancel(struct run *run)
     run->client = NULL;
     if (run->state == RUN_RUNNING)
         run_stop(run, RUN_ENDED);
+    else if (run->state == RUN_LISTING)
+        run_conclude(run);
 }
 
 const char *run_activity(const struct run *run)

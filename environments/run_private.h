@@ -1,6 +1,6 @@
 /* One run, from the moment it has been accepted to its end; the inside of executor.h.
  *
- *     WAITING -> PREPARING -> RUNNING -> STOPPING
+ *     WAITING -> PREPARING -> LOOKING -> RUNNING -> STOPPING -> LISTING
  *
  * It outlives its owner: run_cancel forgets the owner at once, and what runs is killed and waited
  * for before the run is freed. */
@@ -12,6 +12,7 @@
 #include "environments/environment.h"
 #include "environments/execution.h"
 #include "environments/executor.h"
+#include "environments/workplace/directory_look.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -19,8 +20,10 @@
 enum run_state {
     RUN_WAITING,   /* for a place */
     RUN_PREPARING, /* waits for its environment */
+    RUN_LOOKING,   /* looks at what is in its directory */
     RUN_RUNNING,   /* waits for its process */
     RUN_STOPPING,  /* waits for its process, which has been killed */
+    RUN_LISTING,   /* looks at what its process has left in the directory */
 };
 
 struct run {
@@ -38,6 +41,7 @@ struct run {
     enum run_state state;
     struct environment_waiter waiter;
     struct directory_claim claim;
+    struct directory_look look; /* at the directory */
     struct execution_listener listener;
     struct execution *execution; /* borrowed; NULL unless it is going */
     struct capture streams[PROCESS_STREAMS];
@@ -46,6 +50,7 @@ struct run {
     ev_timer growth;
 
     enum run_end end;
+    struct execution_end execution_end; /* its list of what was missing: a reference */
     struct error error;
     struct error_rest error_rest; /* of its message */
     double submitted_at;          /* monotonic seconds */

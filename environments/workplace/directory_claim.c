@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
-#include "environments/workplace/directory_listing.h"
 #include "environments/workplace/working_directory.h"
 #include "environments/workplace/workplace_private.h"
 
@@ -216,34 +215,6 @@ int directory_claim_write(struct directory_claim *claim, const char *code, size_
     return 0;
 }
 
-void directory_claim_note(struct directory_claim *claim)
-{
-    directory_listing_free(claim->before);
-    claim->before = directory_listing_new(claim->directory->fd);
-}
-
-static uint64_t directory_claim_growth_to(const struct directory_claim *claim, uint64_t bytes)
-{
-    uint64_t before = directory_listing_bytes(claim->before);
-
-    return bytes > before ? bytes - before : 0;
-}
-
-uint64_t directory_claim_growth(const struct directory_claim *claim)
-{
-    return directory_claim_growth_to(claim, directory_bytes(claim->directory->fd));
-}
-
-json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *ret_growth)
-{
-    struct directory_listing *after = directory_listing_new(claim->directory->fd);
-    json_t *changes = directory_listing_changes(claim->before, after);
-
-    *ret_growth = directory_claim_growth_to(claim, directory_listing_bytes(after));
-    directory_listing_free(after);
-    return changes;
-}
-
 /* The last claim leaves the code of the newest call as script.py. */
 static void directory_claim_settle(struct working_directory *directory)
 {
@@ -270,7 +241,6 @@ void directory_claim_close(struct directory_claim *claim)
     if (--directory->claims == 0)
         directory_claim_settle(directory);
     working_directory_touch(directory);
-    directory_listing_free(claim->before);
     free(claim->file);
     free(claim->script);
     *claim = (struct directory_claim){0};

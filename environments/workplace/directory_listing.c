@@ -3,13 +3,12 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "base/untrusted.h"
 #include "environments/workplace/mime_type.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-    PATH_BYTES = (DIRECTORY_LISTING_DEPTH + 1) * (NAME_MAX + 1),
-    BLOCK_BYTES = 512, /* the unit of st_blocks, whatever the file system's is */
+    PATHS_BYTES = 4 << 20, /* what all paths of a listing may take */
+    BLOCK_BYTES = 512,     /* the unit of st_blocks, whatever the file system's is */
 };
 
 struct listed_file {
@@ -29,8 +28,22 @@ struct listed_file {
     struct timespec changed; /* cannot be set by a program */
 };
 
+struct listed_folder {
+    size_t path; /* where it starts in `paths` */
+    unsigned depth;
+    bool is_cache; /* counted, not listed */
+};
+
 struct directory_listing {
-    struct listed_file *files; /* owned; sorted by path */
+    int root;                      /* owned; -1: all has been looked at */
+    DIR *stream;                   /* owned; the folder at hand, or NULL */
+    struct listed_folder here;     /* the folder at hand */
+    struct listed_folder *folders; /* owned; those that are still to be looked into */
+    size_t folder_count;
+    size_t folder_capacity;
+    unsigned entries; /* seen so far */
+
+    struct listed_file *files; /* owned; sorted by path in the end */
     size_t count;
     size_t capacity;
     char *paths; /* owned; all paths, each with its NUL */
@@ -38,95 +51,77 @@ struct directory_listing {
     size_t paths_capacity;
     uint64_t bytes;
     bool is_complete;      /* false: there is more than was looked at */
-    struct timespec taken; /* by the clock that files are stamped with */
+    struct timespec taken; /* when it began, by the clock that files are stamped with */
 };
 
-/* A walk through a tree without recursion: one open directory per level. */
-struct directory_listing_walk {
-    DIR *levels[DIRECTORY_LISTING_DEPTH];
-    size_t depth;                           /* levels in use */
-    size_t ends[DIRECTORY_LISTING_DEPTH];   /* length of each level's path in `path` */
-    bool is_cache[DIRECTORY_LISTING_DEPTH]; /* counted, not listed */
-    char path[PATH_BYTES];                  /* of the entry at hand, from the root of the tree */
-    unsigned entries;                       /* seen so far */
-    struct directory_listing *listing;      /* borrowed; NULL when only bytes are wanted */
-    uint64_t bytes;
-    bool is_complete;
-};
-
-static void directory_listing_enter(struct directory_listing_walk *walk, int parent,
-                                    const char *name, bool is_cache)
+/* Keeps the path of NAME in the folder at hand. False: there is no more room for paths. */
+static bool directory_listing_store(struct directory_listing *listing, const char *name,
+                                    size_t *ret_start)
 {
-    AUTO_CLOSE int fd = -1;
-    DIR *stream;
-
-    if (walk->depth == DIRECTORY_LISTING_DEPTH) {
-        walk->is_complete = false;
-        return;
-    }
-    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream) {
-        walk->is_complete = false;
-        return;
-    }
-    STEAL_FD(fd);
-    walk->levels[walk->depth] = stream;
-    walk->ends[walk->depth] = strlen(walk->path);
-    walk->is_cache[walk->depth] = is_cache;
-    walk->depth++;
-}
-
-static void directory_listing_leave(struct directory_listing_walk *walk)
-{
-    walk->depth--;
-    closedir(walk->levels[walk->depth]);
-}
-
-/* Puts NAME behind the path of the level at hand. */
-static void directory_listing_set_path(struct directory_listing_walk *walk, const char *name)
-{
-    size_t end = walk->ends[walk->depth - 1];
-    size_t length = strlen(name);
-
-    assert(end + 1 + length < sizeof walk->path);
-    if (end > 0)
-        walk->path[end++] = '/';
-    memcpy(walk->path + end, name, length + 1);
-}
-
-static size_t store_path(struct directory_listing *listing, const char *path)
-{
+    size_t folder = strlen(listing->paths + listing->here.path);
+    size_t length = folder + 1 + strlen(name) + 1;
     size_t start = listing->paths_length;
-    size_t length = strlen(path) + 1;
+    char *end;
 
+    if (length > PATHS_BYTES - start)
+        return false;
     while (listing->paths_capacity - start < length) {
-        listing->paths_capacity = listing->paths_capacity ? listing->paths_capacity * 2 : 1024;
+        listing->paths_capacity *= 2;
         listing->paths = memory_resize(listing->paths, listing->paths_capacity);
     }
-    memcpy(listing->paths + start, path, length);
-    listing->paths_length += length;
-    return start;
+    end = mempcpy(listing->paths + start, listing->paths + listing->here.path, folder);
+    if (folder > 0)
+        *end++ = '/';
+    end = stpcpy(end, name) + 1;
+    listing->paths_length = (size_t)(end - listing->paths);
+    *ret_start = start;
+    return true;
 }
 
-static void add_file(struct directory_listing *listing, const char *path, const struct stat *status)
+static void directory_listing_add_file(struct directory_listing *listing, const char *name,
+                                       const struct stat *status)
 {
-    if (listing->count == listing->capacity) {
-        listing->capacity = listing->capacity ? listing->capacity * 2 : 16;
-        listing->files = memory_resize(listing->files, listing->capacity * sizeof *listing->files);
-    }
-    listing->files[listing->count++] = (struct listed_file){
-        .path = store_path(listing, path),
+    struct listed_file file = {
         .size = (uint64_t)status->st_size,
         .inode = status->st_ino,
         .modified = status->st_mtim,
         .changed = status->st_ctim,
     };
+
+    if (!directory_listing_store(listing, name, &file.path)) {
+        listing->is_complete = false;
+        return;
+    }
+    if (listing->count == listing->capacity) {
+        listing->capacity = listing->capacity ? listing->capacity * 2 : 16;
+        listing->files = memory_resize(listing->files, listing->capacity * sizeof *listing->files);
+    }
+    listing->files[listing->count++] = file;
 }
 
 static bool is_cache_name(const char *name)
 {
     return name[0] == '.' || strcmp(name, "__pycache__") == 0;
+}
+
+static void directory_listing_add_folder(struct directory_listing *listing, const char *name)
+{
+    struct listed_folder folder = {
+        .depth = listing->here.depth + 1,
+        .is_cache = listing->here.is_cache || is_cache_name(name),
+    };
+
+    if (folder.depth == DIRECTORY_LISTING_DEPTH ||
+        !directory_listing_store(listing, name, &folder.path)) {
+        listing->is_complete = false;
+        return;
+    }
+    if (listing->folder_count == listing->folder_capacity) {
+        listing->folder_capacity = listing->folder_capacity ? listing->folder_capacity * 2 : 16;
+        listing->folders =
+            memory_resize(listing->folders, listing->folder_capacity * sizeof *listing->folders);
+    }
+    listing->folders[listing->folder_count++] = folder;
 }
 
 /* Every name of a file with several counts for its part, so that links do not look like growth. */
@@ -137,43 +132,59 @@ static uint64_t bytes_of(const struct stat *status)
     return S_ISDIR(status->st_mode) || status->st_nlink == 0 ? bytes : bytes / status->st_nlink;
 }
 
-static void directory_listing_visit(struct directory_listing_walk *walk, const char *name)
+static void directory_listing_visit(struct directory_listing *listing, const char *name)
 {
-    int directory = dirfd(walk->levels[walk->depth - 1]);
-    bool is_cache = walk->is_cache[walk->depth - 1];
     struct stat status;
 
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(dirfd(listing->stream), name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* gone in the meantime */
-    walk->bytes += bytes_of(&status);
-    directory_listing_set_path(walk, name);
+    listing->bytes += bytes_of(&status);
     if (S_ISDIR(status.st_mode))
-        directory_listing_enter(walk, directory, name, is_cache || is_cache_name(name));
-    else if (S_ISREG(status.st_mode) && walk->listing && !is_cache)
-        add_file(walk->listing, walk->path, &status);
+        directory_listing_add_folder(listing, name);
+    else if (S_ISREG(status.st_mode) && !listing->here.is_cache)
+        directory_listing_add_file(listing, name, &status);
 }
 
-static void walk_tree(struct directory_listing_walk *walk, int directory)
+/* Goes into the next folder. Its path may have been changed since, but leads nowhere else. */
+static void directory_listing_enter(struct directory_listing *listing)
 {
-    walk->is_complete = true;
-    directory_listing_enter(walk, directory, ".", false);
-    while (walk->depth > 0) {
-        const struct dirent *entry = readdir(walk->levels[walk->depth - 1]);
+    struct error ignored = ERROR_INIT;
+    const char *path;
+    AUTO_CLOSE int fd = -1;
 
-        if (!entry) {
-            directory_listing_leave(walk);
-            continue;
-        }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (walk->entries++ == DIRECTORY_LISTING_ENTRIES) {
-            walk->is_complete = false;
-            break;
-        }
-        directory_listing_visit(walk, entry->d_name);
+    listing->here = listing->folders[--listing->folder_count];
+    path = listing->paths + listing->here.path;
+    fd = untrusted_open_directory(listing->root, *path ? path : ".", &ignored);
+    listing->stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (listing->stream)
+        STEAL_FD(fd);
+    else
+        listing->is_complete = false;
+}
+
+static void directory_listing_leave(struct directory_listing *listing)
+{
+    if (listing->stream)
+        closedir(listing->stream);
+    listing->stream = NULL;
+}
+
+/* Looks at the next entry of the folder at hand. */
+static void directory_listing_read(struct directory_listing *listing)
+{
+    const struct dirent *entry = readdir(listing->stream);
+
+    if (!entry) {
+        directory_listing_leave(listing);
+    } else if (text_is_dots(entry->d_name)) {
+        return;
+    } else if (listing->entries++ == DIRECTORY_LISTING_ENTRIES) {
+        listing->is_complete = false;
+        listing->folder_count = 0;
+        directory_listing_leave(listing);
+    } else {
+        directory_listing_visit(listing, entry->d_name);
     }
-    while (walk->depth > 0)
-        directory_listing_leave(walk);
 }
 
 static int compare_files(const void *a, const void *b, void *paths)
@@ -184,25 +195,55 @@ static int compare_files(const void *a, const void *b, void *paths)
     return strcmp((const char *)paths + first->path, (const char *)paths + second->path);
 }
 
-struct directory_listing *directory_listing_new(int directory)
+/* All has been looked at. */
+static void directory_listing_finish(struct directory_listing *listing)
 {
-    struct directory_listing *listing = NEW(struct directory_listing);
-    struct directory_listing_walk walk = {.listing = listing};
-
-    clock_gettime(CLOCK_REALTIME_COARSE, &listing->taken);
-    walk_tree(&walk, directory);
-    listing->bytes = walk.bytes;
-    listing->is_complete = walk.is_complete;
+    close(listing->root);
+    listing->root = -1;
+    free(listing->folders);
+    listing->folders = NULL;
     if (listing->count > 0)
         qsort_r(listing->files, listing->count, sizeof *listing->files, compare_files,
                 listing->paths);
+}
+
+struct directory_listing *directory_listing_new(int directory)
+{
+    struct directory_listing *listing = NEW(struct directory_listing);
+
+    clock_gettime(CLOCK_REALTIME_COARSE, &listing->taken);
+    listing->root = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    listing->is_complete = true;
+    listing->paths_capacity = 1024;
+    listing->paths = memory_new(listing->paths_capacity, 1);
+    listing->paths_length = 1; /* the root's path is empty */
+    listing->folder_count = listing->folder_capacity = 1;
+    listing->folders = NEW(struct listed_folder);
     return listing;
+}
+
+bool directory_listing_step(struct directory_listing *listing, unsigned operations)
+{
+    while (operations-- > 0 && (listing->stream || listing->folder_count > 0)) {
+        if (listing->stream)
+            directory_listing_read(listing);
+        else
+            directory_listing_enter(listing);
+    }
+    if (listing->stream || listing->folder_count > 0)
+        return true;
+    directory_listing_finish(listing);
+    return false;
 }
 
 void directory_listing_free(struct directory_listing *listing)
 {
     if (!listing)
         return;
+    directory_listing_leave(listing);
+    if (listing->root >= 0)
+        close(listing->root);
+    free(listing->folders);
     free(listing->files);
     free(listing->paths);
     free(listing);
@@ -211,14 +252,6 @@ void directory_listing_free(struct directory_listing *listing)
 uint64_t directory_listing_bytes(const struct directory_listing *listing)
 {
     return listing->bytes;
-}
-
-uint64_t directory_bytes(int directory)
-{
-    struct directory_listing_walk walk = {0};
-
-    walk_tree(&walk, directory);
-    return walk.bytes;
 }
 
 static const struct listed_file *find_file(const struct directory_listing *listing,

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct directory_listing;
 struct workplace;         /* where working directories are */
 struct working_directory; /* one of them, counted by reference */
 
@@ -56,9 +55,8 @@ enum script_delivery {
 struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
     enum script_delivery delivery;
-    char *script;                     /* path of script.py, or NULL; owned */
-    char *file;                       /* with SCRIPT_IN_FILE: the private file, or NULL; owned */
-    struct directory_listing *before; /* what was there before, or NULL; owned */
+    char *script; /* path of script.py, or NULL; owned */
+    char *file;   /* with SCRIPT_IN_FILE: the private file, or NULL; owned */
 };
 
 /* True when a new claim would have to wait for another to be released: the directory is in use, and
@@ -74,16 +72,5 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
  * when nobody is at work in the directory any more. */
 int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
                           struct error *err);
-
-/* Notes what is in the directory now; growth and changes are from there on. */
-void directory_claim_note(struct directory_claim *claim);
-
-/* Bytes by which the directory has grown since then (0 when it shrank). Counting stops at a fixed
- * number of entries. */
-uint64_t directory_claim_growth(const struct directory_claim *claim);
-
-/* What was created or changed: array of {path, size, mimeType}, at most a fixed number. New.
- * *RET_GROWTH is what directory_claim_growth would answer. */
-json_t *directory_claim_changes(const struct directory_claim *claim, uint64_t *ret_growth);
 
 void directory_claim_close(struct directory_claim *claim);

@@ -763,6 +763,34 @@ static void test_a_run_can_be_cancelled_while_it_is_being_killed(void **state)
     assert_false(is_left_behind());
 }
 
+/* The files of a large directory are looked at over many turns, before and after the run. */
+static void check_cancel_amid_files(const char *wanted)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct working_directory *directory = fixture_directory(fixture);
+    struct call call;
+    struct call next;
+
+    shell(working_directory_path(directory), "seq 3000 | xargs mkdir");
+    call_submit(&call, fixture, directory, "pass");
+    while (strcmp(run_activity(call.run), wanted) != 0)
+        ev_run(fixture->loop, EVRUN_ONCE);
+    run_cancel(call.run);
+    call_execute(&next, fixture, directory, "print('next')"); /* its place is free */
+    assert_string_equal(next.out, "next\n");
+    assert_false(call.is_done);
+    calls_deinit(&next, 1);
+    working_directory_unref(directory);
+    fixture_free(fixture);
+}
+
+static void test_a_run_can_be_cancelled_while_its_files_are_looked_at(void **state)
+{
+    (void)state;
+    check_cancel_amid_files("looking");
+    check_cancel_amid_files("listing files");
+}
+
 static void test_stopping_cancels_everything_and_takes_nothing_new(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 2});
@@ -950,6 +978,7 @@ int main(void)
             test_an_environment_that_cannot_be_prepared_fails_the_run_and_is_tried_again),
         cmocka_unit_test(test_a_cancelled_run_is_killed_and_never_told),
         cmocka_unit_test(test_a_run_can_be_cancelled_while_it_is_being_killed),
+        cmocka_unit_test(test_a_run_can_be_cancelled_while_its_files_are_looked_at),
         cmocka_unit_test(test_stopping_cancels_everything_and_takes_nothing_new),
         cmocka_unit_test(test_the_newest_line_is_told_while_a_run_goes),
         cmocka_unit_test(test_the_next_run_may_be_submitted_when_one_is_done),

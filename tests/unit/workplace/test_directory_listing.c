@@ -23,6 +23,31 @@ struct look {
     struct directory_listing *before;
 };
 
+static int open_subdirectory(const struct look *look, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", look->scratch, name);
+
+    return open_directory(path);
+}
+
+static struct directory_listing *list_directory(int directory)
+{
+    struct directory_listing *listing = directory_listing_new(directory);
+
+    while (directory_listing_step(listing, 7))
+        ;
+    return listing;
+}
+
+static uint64_t bytes_in(int directory)
+{
+    struct directory_listing *listing = list_directory(directory);
+    uint64_t bytes = directory_listing_bytes(listing);
+
+    directory_listing_free(listing);
+    return bytes;
+}
+
 /* A scratch directory, made by the shell COMMAND, and what is in it. */
 static void look_init(struct look *look, const char *command)
 {
@@ -30,7 +55,7 @@ static void look_init(struct look *look, const char *command)
     shell(look->scratch, command);
     usleep(GRAIN_MICROSECONDS);
     look->fd = open_directory(look->scratch);
-    look->before = directory_listing_new(look->fd);
+    look->before = list_directory(look->fd);
 }
 
 static void look_deinit(struct look *look)
@@ -50,7 +75,7 @@ static char *changes_by(struct look *look, const char *command)
     size_t i;
 
     shell(look->scratch, command);
-    after = directory_listing_new(look->fd);
+    after = list_directory(look->fd);
     changes = directory_listing_changes(look->before, after);
     directory_listing_free(after);
     json_array_foreach (changes, i, change) {
@@ -145,9 +170,33 @@ static void test_depth_is_bounded(void **state)
 
     (void)state;
     look_init(&look, "true");
-    changes = changes_by(&look, "p=.; for i in $(seq 40); do p=$p/d; mkdir $p; : >$p/f; done");
-    assert_non_null(strstr(changes, "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/f 0"));
-    assert_null(strstr(changes, "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/f 0"));
+    changes = changes_by(&look, "mkdir -p $(printf 'd/%.0s' $(seq 300));"
+                                ": >$(printf 'd/%.0s' $(seq 20))/f;"
+                                ": >$(printf 'd/%.0s' $(seq 200))/f");
+    assert_non_null(strstr(changes, "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/f 0"));
+    assert_null(strchr(strchr(changes, '\n') + 1, '\n'));
+    look_deinit(&look);
+}
+
+/* It was moved away meanwhile, and its place was taken. */
+static void test_a_link_in_the_place_of_a_folder_is_not_followed(void **state)
+{
+    struct look look;
+    struct directory_listing *after;
+    AUTO_JSON json_t *changes = NULL;
+
+    (void)state;
+    look_init(&look, "mkdir elsewhere; touch elsewhere/secret; mkdir in; mkdir in/folder");
+    close(look.fd);
+    look.fd = open_subdirectory(&look, "in");
+    after = directory_listing_new(look.fd);
+    assert_true(directory_listing_step(after, 4)); /* the root has been read */
+    shell(look.scratch, "rmdir in/folder; ln -s ../elsewhere in/folder");
+    while (directory_listing_step(after, 1))
+        ;
+    changes = directory_listing_changes(look.before, after);
+    directory_listing_free(after);
+    assert_int_equal(json_array_size(changes), 0);
     look_deinit(&look);
 }
 
@@ -160,13 +209,13 @@ static void test_bytes_are_what_the_disk_holds(void **state)
     (void)state;
     look_init(&look, "true");
     before = directory_listing_bytes(look.before);
-    assert_int_equal(before, directory_bytes(look.fd));
+    assert_int_equal(before, bytes_in(look.fd));
     shell(look.scratch, "mkdir .hidden; head -c 1000000 /dev/zero >.hidden/f; truncate -s 1G hole");
-    after = directory_bytes(look.fd);
+    after = bytes_in(look.fd);
     assert_in_range(after - before, 1000000, 1100000);
     /* Names are not bytes: a file of many links counts once. */
     shell(look.scratch, "for i in $(seq 20); do ln .hidden/f $i; done");
-    assert_in_range(directory_bytes(look.fd) - before, 1000000, 1200000);
+    assert_in_range(bytes_in(look.fd) - before, 1000000, 1200000);
     look_deinit(&look);
 }
 
@@ -177,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_a_list_of_changes_names_a_hundred),
         cmocka_unit_test(test_files_beyond_the_limit_are_not_taken_for_new),
         cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_a_link_in_the_place_of_a_folder_is_not_followed),
         cmocka_unit_test(test_bytes_are_what_the_disk_holds),
     };
 

@@ -1,7 +1,6 @@
 #include "environments/workplace/working_directory.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "tests/unit/environments/scratch.h"
 
@@ -110,7 +109,6 @@ static void open_claim_as(struct directory_claim *claim, struct working_director
     if (directory_claim_open(claim, directory, delivery, &err) < 0 ||
         directory_claim_write(claim, code, strlen(code), &err) < 0)
         fail_msg("%s", err.message);
-    directory_claim_note(claim);
 }
 
 static void open_claim(struct directory_claim *claim, struct working_directory *directory,
@@ -699,52 +697,6 @@ static void test_a_path_that_cannot_be_worked_in_is_an_error(void **state)
     assert_non_null(strstr(err.message, file));
 }
 
-/* Changes and growth */
-
-static void test_changes_and_growth_count_from_the_claim(void **state)
-{
-    struct place *place = *state;
-    struct working_directory *directory = open_new(place);
-    struct directory_claim claim;
-    AUTO_JSON json_t *none = NULL;
-    AUTO_JSON json_t *changes = NULL;
-    uint64_t growth = 1;
-
-    shell(working_directory_path(directory), "head -c 500000 /dev/zero >old.bin");
-    open_claim(&claim, directory, "code");
-    none = directory_claim_changes(&claim, &growth);
-    assert_int_equal(json_array_size(none), 0);
-    assert_int_equal(growth, 0);
-    shell(working_directory_path(directory), "head -c 300000 /dev/zero >new.png");
-    assert_in_range(directory_claim_growth(&claim), 300000, 310000);
-    changes = directory_claim_changes(&claim, &growth);
-    assert_in_range(growth, 300000, 310000);
-    assert_int_equal(json_array_size(changes), 1);
-    assert_string_equal(json_object_get_string(json_array_get(changes, 0), "path"), "new.png");
-    shell(working_directory_path(directory), "rm old.bin new.png");
-    assert_int_equal(directory_claim_growth(&claim), 0);
-    directory_claim_close(&claim);
-    working_directory_unref(directory);
-}
-
-static void test_script_py_is_a_change_only_when_the_script_changed_it(void **state)
-{
-    struct place *place = *state;
-    struct working_directory *directory = open_new(place);
-    struct directory_claim claim;
-    AUTO_JSON json_t *changes = NULL;
-    uint64_t growth;
-
-    open_claim(&claim, directory, "code");
-    usleep(20000);
-    shell(working_directory_path(directory), "echo more >>script.py");
-    changes = directory_claim_changes(&claim, &growth);
-    assert_int_equal(json_array_size(changes), 1);
-    assert_string_equal(json_object_get_string(json_array_get(changes, 0), "path"), "script.py");
-    directory_claim_close(&claim);
-    working_directory_unref(directory);
-}
-
 /* Sweeping */
 
 static void set_age(const char *path, double seconds)
@@ -892,8 +844,6 @@ int main(void)
         TEST(test_servers_do_not_share_a_directory_whose_script_py_is_executed),
         TEST(test_the_moment_of_another_servers_lock_is_waited_for),
         TEST(test_a_path_that_cannot_be_worked_in_is_an_error),
-        TEST(test_changes_and_growth_count_from_the_claim),
-        TEST(test_script_py_is_a_change_only_when_the_script_changed_it),
         TEST(test_a_sweep_takes_what_is_old_and_leaves_what_is_not),
         TEST(test_the_trash_is_a_directory_whatever_was_put_there),
         TEST(test_a_time_in_the_future_keeps_nothing_for_ever),

@@ -1,0 +1,45 @@
+/* What a run changes in its working directory: looks at it before, during and after the run.
+ *
+ * A look takes a few entries in each turn of the loop: a script may leave ten thousand directories
+ * behind, and other callers do not wait for them. */
+#pragma once
+
+#include "base/outcome.h"
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdint.h>
+
+struct directory_listing;
+struct working_directory;
+
+/* Embedded in the run. */
+struct directory_look {
+    struct ev_loop *loop;             /* borrowed */
+    struct directory_listing *before; /* owned; or NULL */
+    struct directory_listing *now;    /* owned; the newest look, or NULL */
+    ev_idle turn;
+
+    /* The look that was pending is over. */
+    void (*done)(struct directory_look *look);
+};
+
+void directory_look_init(struct directory_look *look, struct ev_loop *loop,
+                         void (*done)(struct directory_look *look));
+void directory_look_deinit(struct directory_look *look);
+
+/* Looks at DIRECTORY as it is now, instead of going on with an earlier look. READY or PENDING. */
+enum outcome directory_look_start(struct directory_look *look,
+                                  const struct working_directory *directory);
+void directory_look_cancel(struct directory_look *look);
+
+/* Growth and changes are from the look that has just ended on. */
+void directory_look_note(struct directory_look *look);
+
+/* Bytes by which the directory had grown at the newest look (0 when it shrank). Counting stops at a
+ * fixed number of entries. */
+uint64_t directory_look_growth(const struct directory_look *look);
+
+/* What had been created or changed by then: array of {path, size, mimeType}, at most a fixed
+ * number. New. */
+json_t *directory_look_changes(const struct directory_look *look);
