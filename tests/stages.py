@@ -116,13 +116,16 @@ class Suite:
         return [
             [*self.meson(), self.sanitized_integration("not serial", workers=3)],
             [self.docker("not serial", workers=2)],
+            [self.hostile("not serial", workers=2),
+             self.hostile_unprivileged("not serial and not once", workers=2)],
             [self.plain_integration("not serial and not once", workers=2), self.conformance(),
              self.clients("not serial"), *self.node_clients()],
         ]
 
     def alone(self):
         return [self.sanitized_integration("serial"), self.plain_integration("serial and not once"),
-                self.docker("serial"), self.clients("serial")]
+                self.docker("serial"), self.clients("serial"), self.hostile("serial"),
+                self.hostile_unprivileged("serial and not once")]
 
     def meson(self):
         """Unit tests, the fuzz corpus and checks; the transcripts are among the integration tests."""
@@ -154,13 +157,23 @@ class Suite:
                            {"PYEXECD": f"{SANITIZED}/pyexecd"}, marks, workers)
 
     def plain_integration(self, marks, workers=0):
+        return self.plain("integration", "integration tests", marks, workers)
+
+    def plain(self, folder, title, marks, workers):
         """Without sanitizers; where root runs the tests, as a user without rights."""
         if not self.copy:
-            return self.pytest("integration-plain", "integration tests", "integration",
-                               {"PYEXECD": f"{BUILD}/pyexecd"}, marks, workers)
-        stage = self.pytest("integration-unprivileged", "integration tests as an unprivileged user",
-                            "integration", {}, marks, workers)
+            return self.pytest(f"{folder}-plain", title, folder, {"PYEXECD": f"{BUILD}/pyexecd"},
+                               marks, workers)
+        stage = self.pytest(f"{folder}-unprivileged", f"{title} as an unprivileged user", folder, {},
+                            marks, workers)
         return self.copy.for_nobody(stage)
+
+    def hostile(self, marks, workers=0):
+        return self.pytest("hostile-sanitized", "hostile programs, sanitized", "hostile",
+                           {"PYEXECD": f"{SANITIZED}/pyexecd"}, marks, workers)
+
+    def hostile_unprivileged(self, marks, workers=0):
+        return self.plain("hostile", "hostile programs", marks, workers)
 
     def docker(self, marks, workers=0):
         """Each worker has an engine of its own."""

@@ -1,0 +1,162 @@
+"""A server with one hostile client and one that looks on: what it still gets, and what is left.
+
+    with Arena("landlock") as arena:
+        arena.attack(program)
+        arena.look_around()
+"""
+
+import os
+import pathlib
+import sys
+import time
+
+import corpus
+import leftovers
+from leftovers import Watched
+
+LIMITED = pathlib.Path(leftovers.__file__).with_name("limited.py")
+DENIED = {"namespace": [], "cgroup": ["namespaces"], "landlock": ["namespaces", "cgroups"]}
+TREES = {"namespace": "pid namespace", "cgroup": "cgroup", "landlock": "landlock", "docker": "container"}
+LIMITS = {"memory": "128MiB", "disk": "32MiB", "processes": 48}
+CONFIG = {"keep_for": 0, "timeout": corpus.DEFAULT_SECONDS, "limits": LIMITS}
+
+# The promise is 2 seconds. With sanitizers on a busy machine everything takes longer.
+ANSWER_SECONDS = 10 if leftovers.sanitized() else 2
+SETTLE_SECONDS = 5
+GRACE_SECONDS = ANSWER_SECONDS  # from the end of a program, or of its time, to the answer
+
+SYSTEM_V = [pathlib.Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg")]
+
+
+def command(level):
+    """What starts a server whose runs are held by LEVEL at most."""
+    if not DENIED[level]:
+        return None
+    return [sys.executable, str(LIMITED), *DENIED[level], "--", os.environ["PYEXECD"]]
+
+
+def receipt(result):
+    """What a result says of how its run was held."""
+    return {name: result[name] for name in ("environment", "isolation", "containment")}
+
+
+class Arena:
+    def __init__(self, level, server=None):
+        """SERVER is a leftovers.Watched over unix; by default one of a system environment."""
+        self.level = level
+        self.server = server or Watched(transport="unix", command=command(level), config=CONFIG)
+        self.server.initialize()  # this connection is the one that looks on
+        self.receipt = receipt(self.looked_on("pass"))
+        assert self.receipt["containment"]["process_tree"] == TREES[level], self.receipt
+        self.held = self.settled()
+
+    def looked_on(self, code):
+        """The structured content of what the client that looks on runs."""
+        return self.server.call_tool("run_python", {"code": code})["structuredContent"]
+
+    # What is left
+
+    def system_v(self):
+        """System V objects whose key is the beginning of this server's mark."""
+        key = str(int(self.server.mark[:7], 16))
+        return [line for kind in SYSTEM_V for line in leftovers.read(kind).decode().splitlines()
+                if line.split()[0] == key]
+
+    def measure(self):
+        pid, mark = self.server.process.pid, self.server.mark
+        # Connections to an engine are kept, sometimes one and sometimes more.
+        descriptors = None if self.level == "docker" else leftovers.descriptors(pid)
+        return {
+            "processes": self.server.processes(),
+            "descendants": len(leftovers.descendants(pid)),  # those prepared for the next run
+            "zombies": leftovers.zombies(pid),
+            "cgroups": len(leftovers.cgroups(pid)),
+            "mounts": leftovers.read(f"/proc/{pid}/mountinfo").count(mark.encode()),
+            "descriptors": descriptors,
+            "files": self.server.files(),
+            "shared memory": [name for name in os.listdir("/dev/shm") if mark in name],
+            "System V": self.system_v(),
+            "keys": leftovers.read("/proc/keys").count(mark.encode()),
+        }
+
+    def settled(self):
+        """What a server that is idle again has, once two looks at it have found the same."""
+        seen = [self.measure()]
+
+        def is_steady():
+            seen.append(self.measure())
+            return seen[-1] == seen[-2] and not seen[-1]["processes"]
+
+        leftovers.until(is_steady, SETTLE_SECONDS)
+        return seen[-1]
+
+    def left(self):
+        """What there is beyond what there was at first."""
+        def difference():
+            now = self.measure()
+            return {what: (self.held[what], now[what]) for what in now if now[what] != self.held[what]}
+
+        leftovers.until(lambda: not difference(), SETTLE_SECONDS)
+        return difference()
+
+    # The attack, and what there is to see after it
+
+    def attack(self, program):
+        """Runs PROGRAM as a client of its own, which then leaves; how it ended."""
+        client = self.server.connect()
+        client.initialize()
+        begun = time.monotonic()
+        arguments = {"code": program.code, "timeout": program.limit}
+        patience = program.limit + GRACE_SECONDS
+        result = client.call_tool("run_python", arguments, timeout=patience)["structuredContent"]
+        taken = time.monotonic() - begun
+        client.close()
+        ended = corpus.outcome(result)
+        assert taken < patience, f"{ended} after {taken:.1f} s"
+        assert program.is_expected(ended, self.level), \
+            f"{ended!r} is not {program.expected(self.level)!r}; {result['stderr'][-2000:]}"
+
+    def look_around(self):
+        """The server answers others in time, and as before; nothing is left."""
+        begun = time.monotonic()
+        result = self.looked_on("print(6 * 7)")
+        taken = time.monotonic() - begun
+        assert (result["success"], result["stdout"]) == (True, "42\n"), result
+        assert taken < ANSWER_SECONDS, f"another client waited for {taken:.1f} s"
+        assert receipt(result) == self.receipt
+        left = self.left()
+        assert not left, f"left behind: {left}; {self.server.survivors(0)}"
+
+    def is_fit(self):
+        """True when it can be used for the next program."""
+        return self.server.process.poll() is None and not self.left()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.server.__exit__(*exception)
+
+
+class Arenas:
+    """Keeps one arena for all programs of a level, and makes a new one after one that was harmed."""
+
+    def __init__(self, make):
+        self.make = make
+        self.arena = None
+
+    def hold(self, program):
+        """Runs PROGRAM and asserts that it has done no harm."""
+        self.arena = self.arena or self.make()
+        try:
+            self.arena.attack(program)
+            self.arena.look_around()
+        except BaseException:
+            self.arena.server.kill()
+            self.arena = None
+            raise
+
+    def close(self):
+        """Ends the server as a well-behaved client would."""
+        if self.arena:
+            self.arena.__exit__(None)

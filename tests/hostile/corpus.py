@@ -1,0 +1,85 @@
+"""The hostile programs, as programs/*.py have them. The docstring of each is TOML:
+
+    tries = "to leave a daemon behind"          what it is after, for people
+    held_by = ["end of the namespace"]          defences, by their names in knock_outs.py
+    limit = 1                                   seconds it may take; default 20
+    [outcome]
+    any = "exit 0: left"                        a regular expression: its end, its last line
+    landlock = "timeout: .*"                    at one level
+    "root landlock" = "-"                       for one user; "-": it is not run there, the comment says why
+
+The outcome is how the run ended (`exit 3`, `SIGKILL`, `timeout`, `memory`, `disk` or `error`) and,
+after a colon, the last line on stdout if there is one. A program can read from its environment the
+mark (leftovers.VARIABLE) with which it is to name what it makes outside of its directory.
+"""
+
+import ast
+import os
+import pathlib
+import re
+import tomllib
+
+PROGRAMS = pathlib.Path(__file__).with_name("programs")
+KEYS = {"tries", "held_by", "limit", "outcome"}
+LEVELS = ("namespace", "cgroup", "landlock", "docker")
+USERS = ("root", "user")
+NOT_RUN = "-"
+DEFAULT_SECONDS = 20
+
+
+def user():
+    return "root" if os.geteuid() == 0 else "user"
+
+
+class Program:
+    def __init__(self, path):
+        self.name = path.stem
+        self.code = path.read_text()
+        header = tomllib.loads(ast.get_docstring(ast.parse(self.code)))
+        assert not header.keys() - KEYS, f"{path}: {header.keys() - KEYS}"
+        self.tries = header["tries"]
+        self.held_by = header["held_by"]
+        self.limit = header.get("limit", DEFAULT_SECONDS)
+        self.outcomes = header["outcome"]
+
+    def __repr__(self):
+        return self.name
+
+    def expected(self, level, who=None):
+        """The outcome at LEVEL as a regular expression, NOT_RUN, or None where nothing is promised."""
+        for key in (f"{who or user()} {level}", level, who or user(), "any"):
+            if key in self.outcomes:
+                return self.outcomes[key]
+        return None
+
+    def is_run(self, level, who=None):
+        return self.expected(level, who) not in (NOT_RUN, None)
+
+    def is_expected(self, outcome, level):
+        return re.fullmatch(self.expected(level), outcome) is not None
+
+
+def programs():
+    return [Program(path) for path in sorted(PROGRAMS.glob("*.py"))]
+
+
+def at(level):
+    """The programs that this user runs at LEVEL."""
+    return [program for program in programs() if program.is_run(level)]
+
+
+def outcome(result):
+    """How a run ended, from the structured content of its RESULT."""
+    end = f"exit {result['returncode']}"
+    if result["timed_out"]:
+        end = "timeout"
+    elif result["out_of_memory"]:
+        end = "memory"
+    elif result["error"] and "disk" in result["error"]:
+        end = "disk"
+    elif result["signal"]:
+        end = result["signal"]
+    elif result["returncode"] is None:
+        end = f"error {result['error']}"
+    lines = result["stdout"].splitlines()
+    return f"{end}: {lines[-1]}" if lines else end

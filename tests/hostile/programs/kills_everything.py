@@ -1,0 +1,14 @@
+'''
+tries = "to kill every process that it may signal, the server and its supervisor too"
+held_by = ["end of the namespace", "signal scope"]
+[outcome]
+any = "exit 0: alone"
+'''
+import os
+import signal
+
+try:
+    os.kill(-1, signal.SIGKILL)
+except OSError:  # there is nobody
+    pass
+print("alone")

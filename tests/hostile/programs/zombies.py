@@ -1,0 +1,12 @@
+'''
+tries = "to leave children that are dead and not waited for"
+held_by = ["reaping"]
+[outcome]
+any = "exit 0: 30"
+'''
+import os
+
+for _ in range(30):
+    if os.fork() == 0:
+        os._exit(0)
+print(30)
