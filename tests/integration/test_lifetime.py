@@ -185,35 +185,38 @@ def run_all(server, codes):
         yield server.wait(request)
 
 
-def has_only_its_spare(pid):
-    """No cgroup of an ended run waits to be removed, and none of the next spare to be entered."""
-    return all(leftovers.read(f"{path}/cgroup.procs") for path in leftovers.cgroups(pid))
-
-
-def measure(server):
-    """What a server that is idle again has."""
+def look(server):
+    """What a server has."""
     pid = server.process.pid
-    assert leftovers.until(lambda: has_only_its_spare(pid), client.TIMEOUT)
     return {
         "processes": server.survivors(2),
         "zombies": leftovers.until(lambda: not leftovers.zombies(pid), 2) or leftovers.zombies(pid),
         "cgroups": len(leftovers.cgroups(pid)),
         "files": server.files(),
         "descriptors": leftovers.descriptors(pid),
-        "memory": leftovers.status_kib(pid, "VmRSS"),
     }
+
+
+def measure(server):
+    """What a server has that is idle again: for half a second nothing comes or goes."""
+    def seen():
+        before = look(server)
+        time.sleep(0.5)
+        return before if look(server) == before else None
+    quiet = leftovers.until(seen, client.TIMEOUT)
+    assert quiet
+    return quiet
 
 
 def test_hundreds_of_runs_leave_nothing(server):
     codes = itertools.cycle(ALL.values())
     list(run_all(server, itertools.islice(codes, 60)))  # all there is to grow has grown
-    before = measure(server)
+    before, memory = measure(server), leftovers.status_kib(server.process.pid, "VmRSS")
     outcomes = [answer["result"]["structuredContent"]
                 for answer in run_all(server, itertools.islice(codes, RUNS))]
     after = measure(server)
     assert len(outcomes) == RUNS
     assert all(outcome["success"] or outcome["timed_out"] for outcome in outcomes)
-    grown = after.pop("memory") - before.pop("memory")
     assert after == before
     if not leftovers.sanitized():  # its allocator keeps what is freed
-        assert grown < 1024
+        assert leftovers.status_kib(server.process.pid, "VmRSS") - memory < 1024
