@@ -139,8 +139,11 @@ def test_an_engine_that_dies_in_the_middle_of_a_call_and_comes_back(own_engine, 
                       config={"environments": {"other": {"type": "system"}}}) as server:
         server.initialize()
         server.run("pass")
-        call = server.start("import time; print('on', flush=True); time.sleep(60)")
-        time.sleep(1.5)
+        call = server.start("import time\nprint('on', flush=True)\nopen('there', 'w').close()\n"
+                            "time.sleep(60)")
+        folder = leftovers.until(lambda: workspace(engine), 20)
+        assert leftovers.until(lambda: os.path.exists(f"{folder}/there"), 20)
+        time.sleep(1)  # for what was printed to come
         engine.kill()
         result = server.wait(call, 30)["result"]["structuredContent"]
         assert not result["success"] and result["stdout"] == "on\n", result
