@@ -13,7 +13,7 @@ LIMITS = {
     ".c length, P90": 346,
     ".c length, max": 500,
     ".h length, median": 35,
-    ".h length, P90": 72,
+    ".h length, P90": 73,
     "line width, max": 100,
     "functions per .c, median": 10,
     "functions per .c, max": 42,
