@@ -330,6 +330,11 @@ enum script_delivery environment_delivery(const struct environment *environment)
     return environment->ops->delivery(environment);
 }
 
+enum isolation environment_isolation(const struct environment *environment)
+{
+    return environment->ops->kind->isolation;
+}
+
 bool environment_can_overlap(const struct environment *environment)
 {
     return environment->ops->can_overlap(environment);

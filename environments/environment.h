@@ -73,6 +73,8 @@ struct environment_waiter {
 struct environment_kind {
     const char *name; /* "system"; its schema is schemas/environment.system.json */
 
+    enum isolation isolation; /* of its runs */
+
     /* A new environment. NULL with ERR when a definition that fits the schema asks for what cannot
      * be; *RET_KEY (static storage, may be NULL) is the key to blame. */
     struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
@@ -210,6 +212,8 @@ struct execution *environment_start(struct environment *environment,
 
 enum script_delivery environment_delivery(const struct environment *environment);
 bool environment_can_overlap(const struct environment *environment);
+
+enum isolation environment_isolation(const struct environment *environment);
 
 /* Releases what is prepared and what is kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);

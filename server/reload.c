@@ -12,7 +12,8 @@
 /* Taken over by service_reload() and by the tools. */
 static const char *const changeable[] = {
     "approval", "callers", "default_environment", "environments",
-    "keep_for", "limits",  "max_timeout",         "timeout",
+    "keep_for", "limits",  "max_timeout",         "share_directory_across_isolation",
+    "timeout",
 };
 
 /* Sections whose files are read again. */

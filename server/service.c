@@ -10,6 +10,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/instance.h"
+#include "environments/kinds/kinds.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 #include "server/configuration/config.h"
@@ -159,6 +160,23 @@ static char *service_open_root(const char *kind, enum service_keeping keeping, s
     return memory_format("%s/%s", state, keeping == SERVICE_KEEP_DIRECTORIES ? "work" : "once");
 }
 
+/* Bits of enum isolation: those whose runs may work in a configured directory. */
+static unsigned directory_isolations(const json_t *tree)
+{
+    const json_t *environments = json_object_get(tree, "environments");
+    unsigned isolations = 0;
+    const char *name;
+    json_t *definition;
+
+    if (json_is_true(json_object_get(tree, "share_directory_across_isolation")))
+        return (1U << ISOLATIONS) - 1;
+    json_object_foreach ((json_t *)environments, name, definition) {
+        isolations |=
+            1U << environment_kinds_find(json_object_get_string(definition, "type"))->isolation;
+    }
+    return isolations;
+}
+
 static int open_workplace(struct service *service, struct config *config,
                           enum service_keeping keeping, struct error *err)
 {
@@ -172,6 +190,7 @@ static int open_workplace(struct service *service, struct config *config,
         &(struct workplace_settings){
             .loop = service->loop,
             .path = *kind == '/' ? kind : NULL,
+            .isolations = directory_isolations(tree),
             .root = root,
             .keep_seconds =
                 keeping == SERVICE_KEEP_DIRECTORIES ? service_number(tree, "keep_for") : 0,
@@ -247,6 +266,8 @@ int service_reload(struct service *service, struct config *config)
     catalog_replace(service->catalog, catalog);
     executor_set_limits(service->executor, &queue);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
+    if (*json_object_get_string(tree, "working_directory") == '/')
+        workplace_set_isolations(service->workplace, directory_isolations(tree));
     return 0;
 }
 

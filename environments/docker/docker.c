@@ -273,6 +273,7 @@ static struct environment *docker_environment_new(struct environment_recipe *rec
 
 const struct environment_kind docker_kind = {
     .name = "docker",
+    .isolation = ISOLATION_DOCKER,
     .create = docker_environment_new,
     .is_restricted = true,
 };

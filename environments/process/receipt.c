@@ -1,6 +1,7 @@
 #include "environments/process/receipt.h"
 
 #include "base/memory.h"
+#include "environments/process/isolation.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ bool process_receipt_add_missing(json_t *missing, const char *what)
 
 const char *process_receipt_isolation(const struct process_receipt *receipt)
 {
-    return receipt->layers & LAYER_CONTAINER ? "docker" : "none";
+    return isolation_name(receipt->layers & LAYER_CONTAINER ? ISOLATION_DOCKER : ISOLATION_NONE);
 }
 
 const char *process_receipt_tree(const struct process_receipt *receipt)

@@ -114,6 +114,7 @@ static struct environment *system_environment_new(struct environment_recipe *rec
 
 const struct environment_kind system_kind = {
     .name = "system",
+    .isolation = ISOLATION_NONE,
     .create = system_environment_new,
     .is_checkable = true,
 };

@@ -412,5 +412,6 @@ static struct environment *venv_environment_new(struct environment_recipe *recip
 
 const struct environment_kind venv_kind = {
     .name = "venv",
+    .isolation = ISOLATION_NONE,
     .create = venv_environment_new,
 };

@@ -1,13 +1,16 @@
 /* The directory a run sees as its current one. Files stay in it from call to call.
  *
- * It is either one configured path, or one directory per caller under a root: named by an
- * unguessable handle, kept for a while after its last use, then removed. Several runs may use one
+ * It is either one configured path, or one directory per caller and isolation under a root: named
+ * by an unguessable handle, kept for a while after its last use, then removed. Runs of different
+ * isolation never share one, nor follow each other in it, except in a configured path whose
+ * operator said so. Several runs may use one
  * directory at a time, each with its own code laid over script.py, where scripts cannot rename it.
  * Where that is not possible script.py itself is executed, and runs wait for each other. */
 #pragma once
 
 #include "base/error.h"
 #include "base/list.h"
+#include "environments/process/isolation.h"
 
 #include <ev.h>
 #include <jansson.h>
@@ -20,6 +23,7 @@ struct working_directory; /* one of them, counted by reference */
 struct workplace_settings {
     struct ev_loop *loop;
     const char *path;    /* every call works there; or NULL: directories are made under ... */
+    unsigned isolations; /* bits of enum isolation: those whose runs may work at PATH */
     const char *root;    /* ... this one (0700, made when missing), needed for private files too */
     double keep_seconds; /* after their last use */
 };
@@ -27,17 +31,22 @@ struct workplace_settings {
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
 void workplace_free(struct workplace *workplace);
 
+/* Whose runs may work at the configured path from now on. */
+void workplace_set_isolations(struct workplace *workplace, unsigned isolations);
+
 /* How long directories are kept after their last use, from now on. */
 void workplace_set_keeping(struct workplace *workplace, double seconds);
 
 /* The directory that every call works in, or NULL: each has one of its own. Borrowed. */
 const char *workplace_path(const struct workplace *workplace);
 
-/* A directory for PRINCIPAL: the one called HANDLE, or a new one when HANDLE is NULL. In a
- * workplace with a configured path it is always that one. NULL with ERROR_INVALID_ARGUMENTS for a
- * handle that is unknown or somebody else's. New reference. */
+/* A directory for runs of PRINCIPAL with ISOLATION: the one called HANDLE, or a new one when HANDLE
+ * is NULL. In a workplace with a configured path it is always that one. NULL with
+ * ERROR_INVALID_ARGUMENTS for a handle that is unknown, somebody else's or of another isolation,
+ * and for a configured path that ISOLATION may not use. New reference. */
 struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
-                                         const char *handle, struct error *err);
+                                         enum isolation isolation, const char *handle,
+                                         struct error *err);
 struct working_directory *working_directory_ref(struct working_directory *directory);
 void working_directory_unref(struct working_directory *directory);
 

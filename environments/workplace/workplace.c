@@ -18,15 +18,15 @@
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
 
-/* A file name for a principal's folder: letters, digits and - stand for themselves, anything else
- * becomes _ and two digits. */
-static char *folder_name(const char *principal)
+/* A file name for what a principal has with ISOLATION: letters, digits and - stand for themselves,
+ * anything else becomes _ and two digits. */
+static char *folder_name(const char *principal, enum isolation isolation)
 {
-    size_t prefix = strlen(PRINCIPAL_PREFIX);
-    char *name = memory_new(prefix + strlen(principal) * 3 + 1, 1);
-    size_t used = prefix;
+    AUTO_FREE char *prefix = memory_format(PRINCIPAL_PREFIX "%s-", isolation_name(isolation));
+    size_t used = strlen(prefix);
+    char *name = memory_new(used + strlen(principal) * 3 + 1, 1);
 
-    memcpy(name, PRINCIPAL_PREFIX, prefix);
+    memcpy(name, prefix, used);
     for (const char *byte = principal; *byte; byte++) {
         if (isalnum((unsigned char)*byte) || *byte == '-') {
             name[used++] = *byte;
@@ -165,6 +165,7 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     struct workplace *workplace = NEW(struct workplace);
 
     workplace->loop = settings->loop;
+    workplace->isolations = settings->isolations;
     workplace->keep_seconds = settings->keep_seconds;
     workplace->root_fd = -1;
     workplace->private_fd = -1;
@@ -178,6 +179,11 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     }
     sweep_start(workplace);
     return workplace;
+}
+
+void workplace_set_isolations(struct workplace *workplace, unsigned isolations)
+{
+    workplace->isolations = isolations;
 }
 
 void workplace_set_keeping(struct workplace *workplace, double seconds)
@@ -230,10 +236,18 @@ static struct working_directory *find_temporary(struct workplace *workplace, con
     return NULL;
 }
 
-static struct working_directory *open_configured(struct workplace *workplace, struct error *err)
+static struct working_directory *open_configured(struct workplace *workplace,
+                                                 enum isolation isolation, struct error *err)
 {
     struct working_directory *directory = find_configured(workplace);
 
+    if (!(workplace->isolations & 1U << isolation)) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "all calls work in %s, which is not for environments with isolation \"%s\"; use "
+                  "one of the configured environments",
+                  workplace->path, isolation_name(isolation));
+        return NULL;
+    }
     if (directory)
         return working_directory_ref(directory);
     directory = working_directory_new_configured(workplace);
@@ -244,10 +258,10 @@ static struct working_directory *open_configured(struct workplace *workplace, st
 }
 
 static struct working_directory *open_new(struct workplace *workplace, const char *principal,
-                                          struct error *err)
+                                          enum isolation isolation, struct error *err)
 {
     struct working_directory *directory = working_directory_new_temporary(
-        workplace, folder_name(principal), random_digits(HANDLE_DIGITS));
+        workplace, folder_name(principal, isolation), random_digits(HANDLE_DIGITS));
 
     if (workplace_restore(workplace, err) == 0 && working_directory_make(directory, err) == 0)
         return directory;
@@ -257,9 +271,9 @@ static struct working_directory *open_new(struct workplace *workplace, const cha
 
 /* NULL when there is none, or it is on its way out. */
 static struct working_directory *open_earlier(struct workplace *workplace, const char *principal,
-                                              const char *handle)
+                                              enum isolation isolation, const char *handle)
 {
-    AUTO_FREE char *folder = folder_name(principal);
+    AUTO_FREE char *folder = folder_name(principal, isolation);
     struct working_directory *directory = find_temporary(workplace, folder, handle);
 
     if (directory)
@@ -274,21 +288,44 @@ static struct working_directory *open_earlier(struct workplace *workplace, const
     return NULL;
 }
 
+/* PRINCIPAL has no directory HANDLE with ISOLATION; he may have it with another one. */
+static int fail_handle(struct workplace *workplace, const char *principal, enum isolation isolation,
+                       const char *handle, struct error *err)
+{
+    for (int other = 0; other < ISOLATIONS; other++) {
+        struct working_directory *directory =
+            is_handle(handle) ? open_earlier(workplace, principal, (enum isolation)other, handle)
+                              : NULL;
+
+        if (!directory)
+            continue;
+        working_directory_unref(directory);
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "this working directory is for environments with isolation \"%s\", and "
+                         "this environment has \"%s\": they share no files. Leave the argument "
+                         "out, or choose an environment with isolation \"%s\"",
+                         isolation_name((enum isolation)other), isolation_name(isolation),
+                         isolation_name((enum isolation)other));
+    }
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "there is no such working directory; they are kept for %g seconds after their "
+                     "last use, leave the argument out to get one",
+                     workplace->keep_seconds);
+}
+
 struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
-                                         const char *handle, struct error *err)
+                                         enum isolation isolation, const char *handle,
+                                         struct error *err)
 {
     struct working_directory *directory = NULL;
 
     if (workplace->path)
-        return open_configured(workplace, err);
+        return open_configured(workplace, isolation, err);
     if (!handle)
-        return open_new(workplace, principal, err);
+        return open_new(workplace, principal, isolation, err);
     if (is_handle(handle))
-        directory = open_earlier(workplace, principal, handle);
+        directory = open_earlier(workplace, principal, isolation, handle);
     if (!directory)
-        error_set(err, ERROR_INVALID_ARGUMENTS,
-                  "there is no such working directory; they are kept for %g seconds after their "
-                  "last use, leave the argument out to get one",
-                  workplace->keep_seconds);
+        fail_handle(workplace, principal, isolation, handle, err);
     return directory;
 }

@@ -1,7 +1,7 @@
 /* The inside of a workplace, shared by the files that implement working_directory.h.
  *
  *     ROOT/                      0700
- *         p-PRINCIPAL/           the principal's name, with what is unusual in a file name escaped
+ *         p-ISOLATION-PRINCIPAL/ the principal's name, with what is unusual in a file name escaped
  *             HANDLE/            a working directory; a server that uses it holds a shared flock
  *         private-HEX/           one per server, which holds an exclusive flock: scripts that
  *                                containers get
@@ -50,6 +50,7 @@ struct sweep {
 struct workplace {
     struct ev_loop *loop; /* borrowed */
     char *path;           /* owned; the one directory that is used, or NULL */
+    unsigned isolations;  /* bits of enum isolation: who may use it */
     char *root;           /* owned; without links */
     int root_fd;          /* owned */
     char *private_name;   /* owned */

@@ -96,8 +96,8 @@ static void wait_for_run(struct doctor *doctor)
 static int try_environment(struct doctor *doctor, struct environment *environment,
                            struct error *err)
 {
-    struct working_directory *directory =
-        workplace_open(doctor->service.workplace, "command-line", NULL, err);
+    struct working_directory *directory = workplace_open(
+        doctor->service.workplace, "command-line", environment_isolation(environment), NULL, err);
 
     if (!directory)
         return -1;

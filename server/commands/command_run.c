@@ -133,7 +133,9 @@ static int command_run_submit(struct command_run *command, const char *code, siz
 {
     if (choose_setting(command, err) < 0)
         return -1;
-    command->directory = workplace_open(command->service.workplace, "command-line", NULL, err);
+    command->directory =
+        workplace_open(command->service.workplace, "command-line",
+                       environment_isolation(command->setting.environment), NULL, err);
     if (!command->directory)
         return -1;
     executor_client_init(&command->client);

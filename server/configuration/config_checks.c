@@ -2,8 +2,10 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/kinds/kinds.h"
 #include "server/transport/socket/address.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* KEY of DEFINITION, or where it has none, the server's. Borrowed, or NULL. */
@@ -196,6 +198,60 @@ static void check_passwords(struct config *config, const json_t *root)
     }
 }
 
+/* The environments with ISOLATION, as "none: a, b". Owned by the caller; NULL: there is none. */
+static char *config_checks_list_isolated(const json_t *environments, enum isolation isolation)
+{
+    AUTO_JSON json_t *chosen = json_object();
+    AUTO_FREE char *names = NULL;
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach ((json_t *)environments, name, definition) {
+        const struct environment_kind *kind =
+            environment_kinds_find(json_object_get_string(definition, "type"));
+
+        if (kind && kind->isolation == isolation)
+            json_object_set(chosen, name, definition);
+    }
+    if (json_object_size(chosen) == 0)
+        return NULL;
+    names = list_names(chosen);
+    return memory_format("%s: %s", isolation_name(isolation), names);
+}
+
+/* One directory for runs of different isolation: what the weaker one leaves there is code for the
+ * others. */
+static void check_shared_directory(struct config *config, const json_t *root)
+{
+    const char *directory = json_object_get_string(root, "working_directory");
+    const json_t *environments = json_object_get(root, "environments");
+    AUTO_FREE char *all = NULL;
+    AUTO_FREE char *message = NULL;
+    unsigned count = 0;
+
+    if (!directory || *directory != '/' ||
+        json_is_true(json_object_get(root, "share_directory_across_isolation")))
+        return;
+    for (int isolation = 0; isolation < ISOLATIONS; isolation++) {
+        AUTO_FREE char *list = config_checks_list_isolated(environments, (enum isolation)isolation);
+        char *longer;
+
+        if (!list)
+            continue;
+        longer = memory_format("%s%s%s", all ? all : "", all ? "; " : "", list);
+        free(all);
+        all = longer;
+        count++;
+    }
+    if (count < 2)
+        return;
+    message = memory_format("is for environments of different isolation (%s), so a script in a "
+                            "container can leave code there that others import and execute on "
+                            "this machine; share_directory_across_isolation: true allows that",
+                            all);
+    config_complain(config, message, "/working_directory");
+}
+
 void config_checks_relations(struct config *config, const struct yaml_tree *tree, json_t *root)
 {
     check_all_timeouts(config, tree, root);
@@ -203,4 +259,5 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_tcp(config, root);
     check_https(config, root);
     check_passwords(config, root);
+    check_shared_directory(config, root);
 }

@@ -247,9 +247,9 @@ static struct run *python_call_submit_in(struct python_call *call,
 
 static int python_call_submit(struct python_call *call, struct error *err)
 {
-    struct working_directory *directory =
-        python_caller_open_directory(call->invocation->caller, call->host->settings.workplace,
-                                     call->request.working_directory, err);
+    struct working_directory *directory = python_caller_open_directory(
+        call->invocation->caller, call->host->settings.workplace,
+        environment_isolation(call->setting.environment), call->request.working_directory, err);
 
     if (!directory)
         return -1;

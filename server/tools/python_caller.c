@@ -12,7 +12,8 @@ static void python_caller_free(void *data)
 {
     struct python_caller *kept = data;
 
-    working_directory_unref(kept->directory);
+    for (int i = 0; i < ISOLATIONS; i++)
+        working_directory_unref(kept->directories[i]);
     approvals_deinit(&kept->approvals);
     free(kept);
 }
@@ -31,14 +32,15 @@ struct python_caller *python_caller_of(struct tool_caller *caller)
 
 struct working_directory *python_caller_open_directory(struct tool_caller *caller,
                                                        struct workplace *workplace,
-                                                       const char *handle, struct error *err)
+                                                       enum isolation isolation, const char *handle,
+                                                       struct error *err)
 {
     const char *principal = caller->principal->name;
-    struct python_caller *kept = python_caller_of(caller);
+    struct working_directory **kept = &python_caller_of(caller)->directories[isolation];
 
     if (handle || !caller->lasting)
-        return workplace_open(workplace, principal, handle, err);
-    if (!kept->directory)
-        kept->directory = workplace_open(workplace, principal, NULL, err);
-    return kept->directory ? working_directory_ref(kept->directory) : NULL;
+        return workplace_open(workplace, principal, isolation, handle, err);
+    if (!*kept)
+        *kept = workplace_open(workplace, principal, isolation, NULL, err);
+    return *kept ? working_directory_ref(*kept) : NULL;
 }

@@ -11,16 +11,19 @@ struct working_directory;
 struct workplace;
 
 struct python_caller {
-    struct executor_client client;       /* its place in the queue */
-    struct working_directory *directory; /* owned reference; NULL before the first call */
-    struct approvals approvals;          /* of a caller that lasts */
+    struct executor_client client;                     /* its place in the queue */
+    struct working_directory *directories[ISOLATIONS]; /* owned references, for calls with each
+                                                          isolation; NULL before the first one */
+    struct approvals approvals;                        /* of a caller that lasts */
 };
 
 /* That of CALLER, made if there is none. Borrowed. */
 struct python_caller *python_caller_of(struct tool_caller *caller);
 
-/* The working directory of a call: the directory HANDLE of an earlier result; without HANDLE the
- * one that is kept for CALLER, or a new one if CALLER does not last. New reference. */
+/* The working directory of a call with ISOLATION: the directory HANDLE of an earlier result;
+ * without HANDLE the one that is kept for CALLER, or a new one if CALLER does not last. New
+ * reference. */
 struct working_directory *python_caller_open_directory(struct tool_caller *caller,
                                                        struct workplace *workplace,
-                                                       const char *handle, struct error *err);
+                                                       enum isolation isolation, const char *handle,
+                                                       struct error *err);

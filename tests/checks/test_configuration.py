@@ -38,7 +38,8 @@ def test_sample_shows(path):
     assert shown
     if shown.group(1) and "default" in KEYS[path]:
         default = KEYS[path]["default"]
-        assert shown.group(2) == (f"[{', '.join(default)}]" if isinstance(default, list) else str(default))
+        assert shown.group(2) == (f"[{', '.join(default)}]" if isinstance(default, list) else
+                                  str(default).lower() if isinstance(default, bool) else str(default))
 
 
 TABLE_ROW = re.compile(r"^\| `([a-zA-Z_.]+)` \| (?:`([^`]*)` )?\| ", re.MULTILINE)

@@ -68,6 +68,10 @@ static void test_what_is_right_has_no_errors(void **state)
         "working_directory: temporary\n",
         "working_directory: memory\n",
         "working_directory: /srv/work\n",
+        "working_directory: /srv/work\nenvironments: {system: {type: system}, a: {type: venv}}\n",
+        "environments: {system: {type: system}, a: {type: docker}}\n",
+        "working_directory: /srv/work\nshare_directory_across_isolation: true\n"
+        "environments: {system: {type: system}, a: {type: docker}}\n",
         "keep_for: 0\n",
         "timeout: 0.5\n",
         "timeout: 600\n",
@@ -265,6 +269,11 @@ static void test_environments_are_checked(void **state)
         {"environments: {a: {type: system, executable: python3}}\n",
          "1:46: environments.a.executable: must be the path of a program, with a /, not "
          "\"python3\"\n"},
+        {"working_directory: /srv/work\n"
+         "environments: {system: {type: system}, v: {type: venv}, a: {type: docker}}\n",
+         "1:20: working_directory: is for environments of different isolation (none: system, v; "
+         "docker: a), so a script in a container can leave code there that others import and "
+         "execute on this machine; share_directory_across_isolation: true allows that\n"},
         {"environments: {a: {type: system, isolation: sandbox}}\n",
          "1:45: environments.a.isolation: must be one of \"auto\", \"none\"\n"},
         {"environments: {\"a b\": {type: system}}\n",
@@ -586,7 +595,8 @@ static void test_defaults_are_filled_in(void **state)
         "{\"listen\":[\"stdio\"],"
         "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_idle\":"
         "1800},"
-        "\"working_directory\":\"temporary\",\"keep_for\":86400,"
+        "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,\"keep_"
+        "for\":86400,"
         "\"timeout\":30,\"max_timeout\":600,\"approval\":\"never\","
         "\"limits\":{\"memory\":536870912,\"processes\":64,\"disk\":1073741824,\"output\":1048576,"
         "\"concurrent_runs\":4,\"calls_per_minute\":600,\"queued_runs\":64,\"connections\":256,"
@@ -626,7 +636,8 @@ static void test_what_is_written_stays(void **state)
               "\"listen\":[\"stdio\"],"
               "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_"
               "idle\":1800},"
-              "\"working_directory\":\"temporary\",\"keep_for\":86400,"
+              "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,"
+              "\"keep_for\":86400,"
               "\"max_timeout\":600,\"approval\":\"never\",\"containment\":\"strict\","
               "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
               "\"default_environment\":\"only\"}");

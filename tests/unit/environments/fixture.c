@@ -67,6 +67,7 @@ static void open_workplace(struct fixture *fixture, const struct fixture_setting
         &(struct workplace_settings){
             .loop = fixture->loop,
             .path = settings->has_path ? fixture->path : settings->path,
+            .isolations = 1U << ISOLATION_NONE,
             .root = fixture->root,
             .keep_seconds = settings->keep_seconds > 0 ? settings->keep_seconds : 3600,
         },
@@ -155,7 +156,8 @@ void fixture_free(struct fixture *fixture)
 struct working_directory *fixture_directory(struct fixture *fixture)
 {
     struct error err = ERROR_INIT;
-    struct working_directory *directory = workplace_open(fixture->workplace, "tester", NULL, &err);
+    struct working_directory *directory =
+        workplace_open(fixture->workplace, "tester", ISOLATION_NONE, NULL, &err);
 
     if (!directory)
         fail_msg("%s", err.message);

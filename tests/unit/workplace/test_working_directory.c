@@ -31,8 +31,11 @@ struct place {
 
 static struct workplace *open_workplace(struct place *place, const char *path, double keep)
 {
-    const struct workplace_settings settings = {
-        .loop = place->loop, .path = path, .root = place->root, .keep_seconds = keep};
+    const struct workplace_settings settings = {.loop = place->loop,
+                                                .path = path,
+                                                .isolations = 1U << ISOLATION_NONE,
+                                                .root = place->root,
+                                                .keep_seconds = keep};
     struct error err = ERROR_INIT;
     struct workplace *workplace = workplace_new(&settings, &err);
 
@@ -89,7 +92,8 @@ static struct working_directory *open_directory_of(struct workplace *workplace,
                                                    const char *principal, const char *handle)
 {
     struct error err = ERROR_INIT;
-    struct working_directory *directory = workplace_open(workplace, principal, handle, &err);
+    struct working_directory *directory =
+        workplace_open(workplace, principal, ISOLATION_NONE, handle, &err);
 
     if (!directory)
         fail_msg("%s", err.message);
@@ -175,7 +179,7 @@ static void test_nothing_of_a_server_is_left_but_directories(void **state)
     working_directory_unref(directory);
     workplace_free(place->workplace);
     shell(place->root,
-          "test \"$(ls)\" = \"$(printf 'p-tester\\ntrash')\"; test -z \"$(ls trash)\"");
+          "test \"$(ls)\" = \"$(printf 'p-none-tester\\ntrash')\"; test -z \"$(ls trash)\"");
     place->workplace = NULL;
 }
 
@@ -218,7 +222,7 @@ static void test_a_handle_is_nobody_elses_and_nothing_else(void **state)
     struct place *place = *state;
     struct working_directory *directory = open_new(place);
     AUTO_FREE char *handle = memory_copy_string(working_directory_handle(directory));
-    AUTO_FREE char *upward = memory_format("../p-tester/%s", handle);
+    AUTO_FREE char *upward = memory_format("../p-none-tester/%s", handle);
     const char *const wrong[] = {
         "",
         ".",
@@ -233,12 +237,13 @@ static void test_a_handle_is_nobody_elses_and_nothing_else(void **state)
     };
     struct error err = ERROR_INIT;
 
-    assert_null(workplace_open(place->workplace, "somebody", handle, &err));
+    assert_null(workplace_open(place->workplace, "somebody", ISOLATION_NONE, handle, &err));
     assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
     for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
         struct error wrong_err = ERROR_INIT;
 
-        assert_null(workplace_open(place->workplace, "tester", wrong[i], &wrong_err));
+        assert_null(
+            workplace_open(place->workplace, "tester", ISOLATION_NONE, wrong[i], &wrong_err));
         assert_int_equal(wrong_err.code, ERROR_INVALID_ARGUMENTS);
     }
     working_directory_unref(directory);
@@ -259,6 +264,28 @@ static void test_no_principal_leads_out_of_the_root(void **state)
         working_directory_unref(directory);
     }
     assert_int_equal(count_entries(place->root), 1 + ARRAY_SIZE(names));
+}
+
+static void test_a_directory_is_for_runs_of_its_isolation(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory = open_new(place);
+    AUTO_FREE char *handle = memory_copy_string(working_directory_handle(directory));
+    struct error held = ERROR_INIT;
+    struct error left = ERROR_INIT;
+    struct error unknown = ERROR_INIT;
+
+    assert_null(workplace_open(place->workplace, "tester", ISOLATION_DOCKER, handle, &held));
+    assert_int_equal(held.code, ERROR_INVALID_ARGUMENTS);
+    assert_non_null(strstr(held.message, "for environments with isolation \"none\""));
+    working_directory_unref(directory);
+    workplace_free(place->workplace); /* another server later */
+    place->workplace = open_workplace(place, NULL, 3600);
+    assert_null(workplace_open(place->workplace, "tester", ISOLATION_DOCKER, handle, &left));
+    assert_non_null(strstr(left.message, "for environments with isolation \"none\""));
+    assert_null(workplace_open(place->workplace, "other", ISOLATION_DOCKER, handle, &unknown));
+    assert_non_null(strstr(unknown.message, "there is no such working directory"));
+    working_directory_unref(open_directory_of(place->workplace, "tester", handle));
 }
 
 /* script.py */
@@ -593,6 +620,24 @@ static void test_a_configured_directory_is_every_callers(void **state)
     assert_int_equal(access(place->path, F_OK), 0); /* never removed */
 }
 
+static void test_a_configured_directory_is_only_for_the_isolation_it_is_configured_for(void **state)
+{
+    struct place *place = *state;
+    struct workplace *workplace = open_workplace(place, place->path, 0);
+    struct working_directory *directory;
+    struct error err = ERROR_INIT;
+    struct error ignored = ERROR_INIT;
+
+    assert_null(workplace_open(workplace, "a", ISOLATION_DOCKER, NULL, &err));
+    assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
+    assert_non_null(strstr(err.message, "not for environments with isolation \"docker\""));
+    workplace_set_isolations(workplace, 1U << ISOLATION_NONE | 1U << ISOLATION_DOCKER);
+    directory = workplace_open(workplace, "a", ISOLATION_DOCKER, NULL, &ignored);
+    assert_non_null(directory);
+    working_directory_unref(directory);
+    workplace_free(workplace);
+}
+
 /* Two programs that were started with the same configuration. */
 static void test_servers_that_share_a_directory_do_not_rename_under_each_other(void **state)
 {
@@ -773,7 +818,7 @@ static void test_a_principals_empty_folder_goes_too(void **state)
 {
     struct place *place = *state;
     AUTO_FREE char *path = abandon(open_new(place), 3700);
-    AUTO_FREE char *folder = memory_format("%s/p-tester", place->root);
+    AUTO_FREE char *folder = memory_format("%s/p-none-tester", place->root);
 
     restart(place);
     assert_int_equal(access(path, F_OK), -1);
@@ -825,6 +870,7 @@ int main(void)
         TEST(test_a_handle_opens_the_same_directory_again),
         TEST(test_a_handle_is_nobody_elses_and_nothing_else),
         TEST(test_no_principal_leads_out_of_the_root),
+        TEST(test_a_directory_is_for_runs_of_its_isolation),
         TEST(test_a_run_alone_has_its_code_in_script_py),
         TEST(test_who_asks_for_a_private_file_gets_the_code_in_one),
         TEST(test_overlapping_runs_leave_script_py_alone),
@@ -840,6 +886,7 @@ int main(void)
         TEST(test_a_link_above_the_root_is_an_error),
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
+        TEST(test_a_configured_directory_is_only_for_the_isolation_it_is_configured_for),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
         TEST(test_servers_do_not_share_a_directory_whose_script_py_is_executed),
         TEST(test_the_moment_of_another_servers_lock_is_waited_for),
