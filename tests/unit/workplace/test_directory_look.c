@@ -61,7 +61,7 @@ static int setup(void **state)
     sight->workplace = workplace_new(
         &(struct workplace_settings){.loop = sight->loop, .root = root, .keep_seconds = 3600},
         &err);
-    sight->directory = workplace_open(sight->workplace, "tester", NULL, &err);
+    sight->directory = workplace_open(sight->workplace, "tester", ISOLATION_NONE, NULL, &err);
     assert_non_null(sight->directory);
     directory_look_init(&sight->look, sight->loop, sight_on_done);
     ev_check_init(&sight->turn, sight_on_turn);
