@@ -17,20 +17,34 @@ struct cgroup_leaf {
     char **directories;       /* owned: one per hierarchy, in its order; NULL-terminated */
 };
 
+/* Makes one of the leaf's directories. A name that is taken, by another tree of this process, is
+ * left alone. Owned by the caller; NULL with ERR. */
+static char *cgroup_make_directory(struct cgroup_tree *tree, const struct hierarchy *hierarchy,
+                                   struct error *err)
+{
+    for (;;) {
+        AUTO_FREE char *path =
+            memory_format("%s/%s%u", hierarchy->directory, tree->prefix, tree->next++);
+
+        if (mkdir(path, 0700) == 0)
+            return STEAL_PTR(path);
+        if (errno == EEXIST)
+            continue;
+        error_set_errno(err, errno, "cannot make the cgroup %s", path);
+        return NULL;
+    }
+}
+
 struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
 {
     struct cgroup_leaf *leaf = NEW(struct cgroup_leaf);
-    unsigned number = tree->next++;
 
     assert(!cgroup_tree_is_empty(tree));
     leaf->tree = tree;
     leaf->directories = memory_new(tree->count + 1, sizeof *leaf->directories);
     for (size_t i = 0; i < tree->count; i++) {
-        char *path = memory_format("%s/%s%u", tree->hierarchies[i].directory, tree->prefix, number);
-
-        leaf->directories[i] = path;
-        if (mkdir(path, 0700) < 0) {
-            error_set_errno(err, errno, "cannot make the cgroup %s", path);
+        leaf->directories[i] = cgroup_make_directory(tree, &tree->hierarchies[i], err);
+        if (!leaf->directories[i]) {
             cgroup_leaf_free(leaf);
             return NULL;
         }
