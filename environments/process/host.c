@@ -1,7 +1,9 @@
 #include "environments/process/host.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "environments/process/absence.h"
 #include "environments/process/control.h"
 #include "environments/process/landlock.h"
 #include "environments/process/spawn.h"
@@ -22,10 +24,11 @@
 
 struct process_host {
     struct process_host_settings settings;
-    bool without_namespaces;     /* the kernel refused them */
-    bool without_cgroups;        /* they turned out to be of no use */
+    struct absence namespaces;
+    struct absence cgroup_entry; /* cgroups are there, and cannot be entered */
     struct cgroup_tree *cgroups; /* owned */
-    json_t *missing;             /* owned */
+    json_t *expected;            /* owned: what the next tree will not have, as far as is known */
+    json_t *told;                /* owned: all that was ever missing */
     int runner;                  /* owned: the executable */
     struct list trees;           /* owned */
     unsigned long next_number;   /* of a tree */
@@ -38,47 +41,103 @@ struct process_host {
     ev_prepare finish;
 };
 
-void host_note_missing(struct process_host *host, const char *what)
+/* What a tree is to be held by, WITHOUT what is said to be absent. Signals cannot leave a PID
+ * namespace, so Landlock is not needed in one. */
+static struct tree_plan host_plan_without(const struct process_host *host, bool namespaces,
+                                          bool cgroups)
 {
-    if (process_receipt_add_missing(host->missing, what) && host->settings.missing)
-        host->settings.missing(host->settings.data, what);
+    struct tree_plan plan = {.layers = host->settings.policy.wanted};
+
+    if (!cgroups && !cgroup_tree_is_empty(host->cgroups))
+        plan.cgroups = host->cgroups;
+    if (namespaces)
+        plan.layers &= ~LAYER_PID_NAMESPACE;
+    if (!plan.cgroups || !cgroup_tree_can_kill(plan.cgroups))
+        plan.layers &= ~LAYER_CGROUP_KILL;
+    if (plan.layers & LAYER_PID_NAMESPACE || !landlock_can_scope_signals())
+        plan.layers &= ~LAYER_LANDLOCK;
+    return plan;
 }
 
-/* What holds a tree that is made now. Signals cannot leave a PID namespace, so Landlock is not
- * needed in one. */
-static unsigned host_layers(const struct process_host *host)
+/* For a run: without all that is known to be absent. */
+static struct tree_plan host_plan(const struct process_host *host)
 {
-    unsigned layers = host->settings.policy.wanted;
-
-    if (host->without_namespaces)
-        layers &= ~LAYER_PID_NAMESPACE;
-    if (host->without_cgroups || !cgroup_tree_can_kill(host->cgroups))
-        layers &= ~LAYER_CGROUP_KILL;
-    if (layers & LAYER_PID_NAMESPACE || !landlock_can_scope_signals())
-        layers &= ~LAYER_LANDLOCK;
-    return layers;
+    return host_plan_without(host, host->namespaces.what, host->cgroup_entry.what);
 }
 
-bool host_is_refused(const struct process_host *host)
+/* For a spare, which may be refused without harm: what is absent is tried again now and then. */
+static struct tree_plan host_plan_of_spare(const struct process_host *host)
+{
+    return host_plan_without(host, host->namespaces.what && !absence_is_due(&host->namespaces),
+                             host->cgroup_entry.what && !absence_is_due(&host->cgroup_entry));
+}
+
+static bool host_is_refused(const struct process_host *host)
 {
     unsigned required = host->settings.policy.required;
 
-    return required && !(host_layers(host) & required);
+    return required && !(host_plan(host).layers & required);
 }
 
-static void note_missing_limits(struct process_host *host)
+static void add_missing_limits(json_t *missing, const struct cgroup_tree *cgroups)
 {
-    if (host->without_cgroups || !cgroup_tree_limits_memory(host->cgroups))
-        host_note_missing(host,
-                          "memory limit of the whole tree: no writable cgroup with the memory "
-                          "controller; the limit holds for each process");
-    if (host->without_cgroups || !cgroup_tree_limits_processes(host->cgroups))
-        host_note_missing(host,
-                          geteuid() == 0
-                              ? "process limit: no writable cgroup with the pids controller, and "
-                                "the resource limit does not hold for uid 0"
-                              : "process limit by cgroup: no writable cgroup with the pids "
-                                "controller; the resource limit is used");
+    if (!cgroups || !cgroup_tree_limits_memory(cgroups))
+        process_receipt_add_missing(
+            missing, "memory limit of the whole tree: no writable cgroup with the memory "
+                     "controller; the limit holds for each process");
+    if (!cgroups || !cgroup_tree_limits_processes(cgroups))
+        process_receipt_add_missing(
+            missing, geteuid() == 0
+                         ? "process limit: no writable cgroup with the pids controller, and "
+                           "the resource limit does not hold for uid 0"
+                         : "process limit by cgroup: no writable cgroup with the pids "
+                           "controller; the resource limit is used");
+}
+
+json_t *host_missing(const struct process_host *host, const struct tree_plan *plan)
+{
+    json_t *missing = json_array();
+
+    if (host->namespaces.what && !(plan->layers & LAYER_PID_NAMESPACE)) {
+        process_receipt_add_missing(missing, host->namespaces.what);
+        if (!plan->layers)
+            process_receipt_add_missing(missing, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
+    }
+    if (host->cgroup_entry.what && !plan->cgroups)
+        process_receipt_add_missing(missing, host->cgroup_entry.what);
+    add_missing_limits(missing, plan->cgroups);
+    return missing;
+}
+
+/* The next tree will be without MISSING, too. Each text is told once. */
+static void host_expect(struct process_host *host, const json_t *missing)
+{
+    const json_t *what;
+    size_t i;
+
+    json_decref(host->expected);
+    host->expected = json_copy((json_t *)missing);
+    json_array_foreach (host->expected, i, what)
+        if (process_receipt_add_missing(host->told, json_string_value(what)) &&
+            host->settings.missing)
+            host->settings.missing(host->settings.data, json_string_value(what));
+}
+
+static void host_expect_plan(struct process_host *host)
+{
+    const struct tree_plan plan = host_plan(host);
+    AUTO_JSON json_t *missing = host_missing(host, &plan);
+
+    host_expect(host, missing);
+}
+
+void host_note_ready(struct process_host *host, const struct tree *tree)
+{
+    if (tree->layers & LAYER_PID_NAMESPACE)
+        absence_end(&host->namespaces);
+    if (tree->leaf)
+        absence_end(&host->cgroup_entry);
+    host_expect(host, tree->missing);
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */
@@ -105,12 +164,14 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
 static struct spare *host_make_runner(struct spare_maker *maker)
 {
     struct process_host *host = CONTAINER_OF(maker, struct process_host, runners);
+    const struct tree_plan plan = host_plan_of_spare(host);
     struct error ignored = ERROR_INIT; /* a call that needs a runner gets the same error */
     struct tree *tree;
 
-    if (host_is_refused(host) || host->stopping)
+    if (host->stopping ||
+        (host->settings.policy.required && !(plan.layers & host->settings.policy.required)))
         return NULL;
-    tree = tree_new(host, &ignored);
+    tree = tree_new(host, &plan, &ignored);
     return tree ? &tree->spare : NULL;
 }
 
@@ -157,10 +218,10 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host = NEW(struct process_host);
     host->settings = *settings;
     host->runner = runner;
-    host->missing = json_array();
+    host->told = json_array();
     host->cgroups = cgroup_tree_new();
     list_init(&host->trees);
-    note_missing_limits(host);
+    host_expect_plan(host);
     signal(SIGCHLD, SIG_DFL); /* if it was inherited as ignored, the kernel would reap */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
@@ -195,18 +256,19 @@ void process_host_free(struct process_host *host)
     ev_timer_stop(host->settings.loop, &host->orphans);
     ev_prepare_stop(host->settings.loop, &host->finish);
     cgroup_tree_free(host->cgroups);
-    json_decref(host->missing);
+    absence_deinit(&host->namespaces);
+    absence_deinit(&host->cgroup_entry);
+    json_decref(host->expected);
+    json_decref(host->told);
     close(host->runner);
     free(host);
 }
 
 struct process_receipt process_host_receipt(const struct process_host *host)
 {
-    return (struct process_receipt){
-        .layers = host_layers(host),
-        .limiter = host->without_cgroups ? LIMITER_RLIMITS : cgroup_tree_limiter(host->cgroups),
-        .missing = host->missing,
-    };
+    const struct tree_plan plan = host_plan(host);
+
+    return tree_plan_receipt(&plan, host->expected);
 }
 
 struct ev_loop *host_loop(const struct process_host *host)
@@ -217,11 +279,6 @@ struct ev_loop *host_loop(const struct process_host *host)
 int host_runner(const struct process_host *host)
 {
     return host->runner;
-}
-
-struct cgroup_tree *host_cgroups(const struct process_host *host)
-{
-    return host->without_cgroups || cgroup_tree_is_empty(host->cgroups) ? NULL : host->cgroups;
 }
 
 unsigned long host_add(struct process_host *host, struct tree *tree)
@@ -255,44 +312,29 @@ const char *process_host_namespace_hint(void)
     return "";
 }
 
-/* The kernel has refused namespaces, and says TEXT. */
-static void host_drop_namespaces(struct process_host *host, const char *text)
+/* A limit of zero is answered like one that is used up, but a setting says which it is. */
+static bool is_proof(int number, bool of_namespaces)
 {
-    AUTO_FREE char *what = memory_format("%s%s", text, process_host_namespace_hint());
-
-    host_note_missing(host, what);
-    host->without_namespaces = true;
-    if (host_layers(host) == 0)
-        host_note_missing(host, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
+    return absence_is_proven(number) ||
+           (of_namespaces && number == ENOSPC && *process_host_namespace_hint());
 }
 
-static void host_drop_cgroups(struct process_host *host, const char *text)
-{
-    host_note_missing(host, text);
-    host->without_cgroups = true;
-    note_missing_limits(host);
-}
-
-/* A lack of memory, processes or descriptors passes; any other refusal would come again. */
-static bool is_lasting(int number)
-{
-    return number != EAGAIN && number != ENOMEM && number != EMFILE && number != ENFILE;
-}
-
-bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups, int number,
+bool host_learn(struct process_host *host, const struct tree *tree, bool cgroups, int number,
                 const char *text)
 {
-    if (!is_lasting(number) || !(tree->layers & LAYER_PID_NAMESPACE))
-        return false;
-    if (cgroups && !host->without_cgroups)
-        host_drop_cgroups(host, text);
-    else if (!cgroups && !host->without_namespaces)
-        host_drop_namespaces(host, text);
+    AUTO_FREE char *what =
+        memory_format("%s%s", text, cgroups ? "" : process_host_namespace_hint());
+
+    if (!(tree->layers & LAYER_PID_NAMESPACE) || !is_proof(number, !cgroups))
+        return tree->process && !tree->is_second;
+    absence_note(cgroups ? &host->cgroup_entry : &host->namespaces, what);
+    host_expect_plan(host);
     return !host_is_refused(host);
 }
 
 void host_retry(struct process_host *host, struct tree *tree)
 {
+    const struct tree_plan plan = host_plan(host);
     struct error err = ERROR_INIT;
     struct tree *other;
 
@@ -300,36 +342,28 @@ void host_retry(struct process_host *host, struct tree *tree)
         spares_refill(&host->spares);
         return;
     }
-    other = tree_new(host, &err);
-    if (other)
-        other->code = STEAL_FD(tree->code);
-    if (other && tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
+    other = tree_new(host, &plan, &err);
+    if (!other)
+        return;
+    other->is_second = true;
+    other->code = STEAL_FD(tree->code);
+    if (tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
         tree->process = NULL;
-    else if (other)
+    else
         tree_kill(other);
 }
 
-struct tree *host_take(struct process_host *host, struct error *err)
-{
-    struct spare *spare;
-
-    if (host_is_refused(host) || host->stopping) {
-        host_refusal(host, err);
-        return NULL;
-    }
-    spare = spares_take(&host->spares, RUNNER_KEY);
-    return spare ? CONTAINER_OF(spare, struct tree, spare) : tree_new(host, err);
-}
-
-int host_refusal(const struct process_host *host, struct error *err)
+bool host_refuses(const struct process_host *host, struct error *err)
 {
     AUTO_FREE char *all = memory_copy_string("");
     size_t i;
     json_t *what;
 
     if (host->stopping)
-        return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
-    json_array_foreach (host->missing, i, what) {
+        return error_set(err, ERROR_UNAVAILABLE, "the server is stopping") < 0;
+    if (!host_is_refused(host))
+        return false;
+    json_array_foreach (host->expected, i, what) {
         char *longer = memory_format("%s%s%s", all, i ? "; " : "", json_string_value(what));
 
         free(all);
@@ -338,5 +372,16 @@ int host_refusal(const struct process_host *host, struct error *err)
     return error_set(err, ERROR_UNAVAILABLE,
                      "this machine cannot contain a run, so none is started: %s. The operator can "
                      "allow it with `containment: best-effort`",
-                     all);
+                     all) < 0;
+}
+
+struct tree *host_take(struct process_host *host, struct error *err)
+{
+    const struct tree_plan plan = host_plan(host);
+    struct spare *spare;
+
+    if (host_refuses(host, err))
+        return NULL;
+    spare = spares_take(&host->spares, RUNNER_KEY);
+    return spare ? CONTAINER_OF(spare, struct tree, spare) : tree_new(host, &plan, err);
 }

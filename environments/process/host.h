@@ -1,8 +1,10 @@
 /* Where processes are started: the runner executable, the layers that the kernel gives, its
  * cgroups, and one runner that is prepared ahead of time (spares.h).
  *
- * What the kernel gives is found out by trying: a runner that is refused a namespace says so, and
- * the host goes on without, as far as its policy allows. */
+ * What the kernel gives is found out by trying. A runner that is refused a namespace says so. Where
+ * that proves that the machine has none, the next trees are made without, as far as the policy
+ * allows, until a spare finds that it has some again. A shortage that passes is an error of the run
+ * that meets it twice, and changes nothing for others. */
 #pragma once
 
 #include "base/error.h"
@@ -37,7 +39,8 @@ bool process_host_is_idle(const struct process_host *host);
 /* Frees an idle host. */
 void process_host_free(struct process_host *host);
 
-/* What the next process will be held by, as far as is known. `missing` is the host's. */
+/* What the next process will be held by, as far as is known. `missing` is the host's, until its
+ * loop runs again. */
 struct process_receipt process_host_receipt(const struct process_host *host);
 
 /* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where

@@ -132,39 +132,24 @@ static void tree_on_descriptor(struct channel *channel, int fd)
 
 static void tree_on_ready(struct tree *tree, const char *missing)
 {
-    if (*missing) {
-        host_note_missing(tree->host, missing);
-        process_receipt_add_missing(tree->missing, missing);
-    }
     if (tree->state != TREE_PREPARING)
         return;
+    if (*missing)
+        process_receipt_add_missing(tree->missing, missing);
+    host_note_ready(tree->host, tree);
     if (buffer_length(&tree->job) > 0)
         send_job(tree);
     else
         tree_set_state(tree, TREE_READY);
 }
 
-/* The tree has what the host can give now. */
-static void take_receipt(struct tree *tree)
-{
-    struct process_receipt *receipt = &tree->end.receipt;
-
-    *receipt = process_host_receipt(tree->host);
-    json_decref(tree->missing);
-    tree->missing = json_copy((json_t *)receipt->missing);
-    receipt->missing = tree->missing;
-}
-
 static void tree_refused(struct tree *tree, bool cgroups, int number, const char *text)
 {
     struct error err = ERROR_INIT;
 
-    if (tree->state == TREE_PREPARING && host_adapt(tree->host, tree, cgroups, number, text))
+    if (tree->state == TREE_PREPARING && host_learn(tree->host, tree, cgroups, number, text))
         host_retry(tree->host, tree);
-    else if (host_is_refused(tree->host) && host_refusal(tree->host, &err) < 0)
-        text = err.message;
-    take_receipt(tree);
-    tree_fail(tree, text);
+    tree_fail(tree, host_refuses(tree->host, &err) ? err.message : text);
 }
 
 static void tree_on_refused(struct tree *tree, bool cgroups, const char *payload, size_t length)
@@ -353,9 +338,9 @@ static void tree_watch(struct tree *tree, const struct spawned *spawned)
     tree_init_timers(tree);
 }
 
-static int tree_spawn(struct tree *tree, struct spawned *ret, struct error *err)
+static int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spawned *ret,
+                      struct error *err)
 {
-    struct cgroup_tree *cgroups = host_cgroups(tree->host);
     AUTO_FREE char **arguments = NULL;
     char layers[16];
     size_t count = 0;
@@ -376,16 +361,26 @@ static int tree_spawn(struct tree *tree, struct spawned *ret, struct error *err)
     return spawn_runner(ret, host_runner(tree->host), arguments, err);
 }
 
-struct tree *tree_new(struct process_host *host, struct error *err)
+struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing)
+{
+    return (struct process_receipt){
+        .layers = plan->layers,
+        .limiter = plan->cgroups ? cgroup_tree_limiter(plan->cgroups) : LIMITER_RLIMITS,
+        .missing = missing,
+    };
+}
+
+struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err)
 {
     struct tree *tree = NEW(struct tree);
     struct spawned spawned;
 
     tree->host = host;
     tree->code = -1;
-    take_receipt(tree);
-    tree->layers = tree->end.receipt.layers;
-    if (tree_spawn(tree, &spawned, err) < 0) {
+    tree->layers = plan->layers;
+    tree->missing = host_missing(host, plan);
+    tree->end.receipt = tree_plan_receipt(plan, tree->missing);
+    if (tree_spawn(tree, plan->cgroups, &spawned, err) < 0) {
         json_decref(tree->missing);
         cgroup_leaf_free(tree->leaf);
         free(tree);

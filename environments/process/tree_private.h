@@ -24,6 +24,15 @@ enum tree_state {
     TREE_OVER,      /* waiting for the loop to report and free it */
 };
 
+/* What a tree is to have, chosen before it is made. */
+struct tree_plan {
+    unsigned layers;             /* of enum process_layer */
+    struct cgroup_tree *cgroups; /* borrowed; NULL: none can be used */
+};
+
+/* What a tree with PLAN is held by; MISSING (borrowed) is what it is without. */
+struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing);
+
 struct tree {
     unsigned long number; /* for the log */
     enum tree_state state;
@@ -34,6 +43,7 @@ struct tree {
     json_t *missing;           /* owned: what could not be had */
     struct cgroup_leaf *leaf;  /* owned; NULL: none */
     struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
+    bool is_second;            /* another one was refused to the process before */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     int code;                  /* owned: the file that goes with it; -1: none */
     struct process_limits limits;
@@ -54,8 +64,8 @@ struct tree {
     ev_timer polling; /* what no watcher tells: whether the cgroup is empty, or anything at all */
 };
 
-/* Starts a runner for HOST. NULL with ERR. */
-struct tree *tree_new(struct process_host *host, struct error *err);
+/* Starts a runner for HOST that builds PLAN. NULL with ERR. */
+struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err);
 
 /* Frees a tree that is over. */
 void tree_free(struct tree *tree);
@@ -94,27 +104,25 @@ void tree_advance(struct tree *tree);
 struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);
 
-/* NULL: no cgroup can be made, or entered. */
-struct cgroup_tree *host_cgroups(const struct process_host *host);
-
 /* Puts TREE among those of HOST; returns its number. */
 unsigned long host_add(struct process_host *host, struct tree *tree);
 
-/* WHAT is missing on this machine; each text is told once. */
-void host_note_missing(struct process_host *host, const char *what);
+/* What this machine does not give to a tree with PLAN, one text for each. New reference. */
+json_t *host_missing(const struct process_host *host, const struct tree_plan *plan);
 
-/* TREE could not be prepared. True: the host has adapted and it is worth trying again. */
-bool host_adapt(struct process_host *host, const struct tree *tree, bool cgroups, int number,
+/* TREE is prepared, and has all that it was to have. */
+void host_note_ready(struct process_host *host, const struct tree *tree);
+
+/* TREE's runner was refused namespaces, or entry to its CGROUPS, with errno NUMBER. True: it is
+ * worth trying again, in vain at most a few times. */
+bool host_learn(struct process_host *host, const struct tree *tree, bool cgroups, int number,
                 const char *text);
 
-/* TREE's runner was refused and the host has adapted: its process, if any, goes to another tree. */
+/* TREE's runner was refused: its process, if any, goes to another tree, or stays. */
 void host_retry(struct process_host *host, struct tree *tree);
 
 /* A tree for a new process: the prepared one, else a new one. NULL with ERR. */
 struct tree *host_take(struct process_host *host, struct error *err);
 
-/* True when the policy requires more than there is. */
-bool host_is_refused(const struct process_host *host);
-
-/* Sets ERR to why no process can be started, and returns -1. */
-int host_refusal(const struct process_host *host, struct error *err);
+/* True, with ERR, when no process can be started: the policy requires more than there is. */
+bool host_refuses(const struct process_host *host, struct error *err);

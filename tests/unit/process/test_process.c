@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -712,6 +713,98 @@ static void test_a_run_that_cannot_be_followed_is_a_failure(void **state)
     run_in_child(go_on_without_watches);
 }
 
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    close(fd);
+    return written;
+}
+
+/* From now on this process is root of a user namespace, below which there may be MOST others. */
+static bool limit_namespaces(const char *most)
+{
+    char users[64];
+    char groups[64];
+
+    snprintf(users, sizeof users, "0 %u 1", (unsigned)geteuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
+    return unshare(CLONE_NEWUSER) == 0 && write_file("/proc/self/setgroups", "deny") &&
+           write_file("/proc/self/uid_map", users) && write_file("/proc/self/gid_map", groups) &&
+           write_file("/proc/sys/user/max_user_namespaces", most);
+}
+
+/* A process that holds a user namespace. */
+static pid_t hold_namespace(void)
+{
+    int ready[2];
+    char byte;
+    pid_t holder;
+
+    if (pipe(ready) < 0)
+        return -1;
+    holder = fork();
+    if (holder == 0) {
+        (void)!unshare(CLONE_NEWUSER);
+        close(ready[1]);
+        pause();
+    }
+    close(ready[1]);
+    (void)!read(ready[0], &byte, 1); /* its end */
+    close(ready[0]);
+    return holder;
+}
+
+/* All namespaces are in use, and then one is free again. */
+static int run_while_namespaces_are_used_up(void)
+{
+    struct execution execution;
+    struct fixture *fixture;
+    pid_t holder;
+
+    if (!limit_namespaces("1"))
+        return 0; /* none of these here */
+    holder = hold_namespace();
+    fixture = fixture_new(LAYERS_OF_TREES);
+    execute(fixture, &execution, "print(1)", 0);
+    if (!strstr(execution.end.failure, "No space left") || execution.bytes > 0)
+        return 1;
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    for (int i = 0; i < 50; i++) { /* the kernel frees namespaces later */
+        execute(fixture, &execution, "print(1)", 0);
+        if (!execution.end.failure[0])
+            break;
+        usleep(100000);
+    }
+    return execution.end.receipt.layers & LAYER_PID_NAMESPACE ? 0 : 2;
+}
+
+static int run_without_namespaces(void)
+{
+    struct execution execution;
+    struct fixture *fixture;
+
+    if (!limit_namespaces("0"))
+        return 0;
+    fixture = fixture_new(LAYERS_OF_TREES);
+    execute(fixture, &execution, "print(1)", 0);
+    return execution.end.failure[0] || execution.end.receipt.layers & LAYER_PID_NAMESPACE;
+}
+
+static void test_a_shortage_weakens_nothing(void **state)
+{
+    (void)state;
+    run_in_child(run_while_namespaces_are_used_up);
+}
+
+static void test_a_setting_weakens(void **state)
+{
+    (void)state;
+    run_in_child(run_without_namespaces);
+}
+
 static void test_weaker_containment_is_refused_unless_allowed(void **state)
 {
     struct fixture *fixture = NEW(struct fixture);
@@ -802,6 +895,8 @@ int main(void)
         cmocka_unit_test(test_signals_cannot_leave_the_tree),
         cmocka_unit_test(test_limits_of_others_cannot_be_set),
         cmocka_unit_test(test_a_run_that_cannot_be_followed_is_a_failure),
+        cmocka_unit_test(test_a_shortage_weakens_nothing),
+        cmocka_unit_test(test_a_setting_weakens),
         cmocka_unit_test(test_weaker_containment_is_refused_unless_allowed),
         cmocka_unit_test(test_host_that_stops_ends_what_runs),
         cmocka_unit_test(test_many_runs_leave_no_descriptor_and_no_child),
