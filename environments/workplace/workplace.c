@@ -93,7 +93,7 @@ static int make_private_directory(struct workplace *workplace, struct error *err
         fd = openat(workplace->root_fd, workplace->private_name, WORKPLACE_OPEN_FLAGS);
         if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
             continue;
-        if (fstatat(workplace->root_fd, workplace->private_name, &status, 0) < 0)
+        if (fstatat(workplace->root_fd, workplace->private_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         workplace->private_fd = STEAL_FD(fd);
         return 0;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/schema/schema.h"
+#include "base/text.h"
 #include "schemas/schemas.h"
 #include "server/configuration/config_checks.h"
 #include "server/configuration/config_paths.h"
@@ -126,10 +127,19 @@ static void check_tree(struct config *config)
     config_checks_relations(config, &config->tree, root);
 }
 
-/* The descriptor of the file at PATH, or -1 with CONFIG's error. */
+/* True for /dev/stdin and a shell's /dev/fd/63, which whoever starts the server has opened. */
+static bool config_is_handed_over(const struct config *config)
+{
+    return text_starts_with(config->path, "/dev/") || text_starts_with(config->path, "/proc/");
+}
+
+/* The descriptor of the file at PATH, or -1 with CONFIG's error. Scripts may be able to put
+ * something else into its place that would never end, or never open. */
 static int open_file(struct config *config)
 {
-    AUTO_CLOSE int fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const bool is_any = config_is_handed_over(config);
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_any ? 0 : O_NONBLOCK);
+    AUTO_CLOSE int fd = open(config->path, flags);
     struct error err = ERROR_INIT;
     struct stat status = {0};
 
@@ -138,6 +148,8 @@ static int open_file(struct config *config)
         error_set_errno(&err, errno, "cannot be opened");
     } else if (fstat(fd, &status) < 0) {
         error_set_errno(&err, errno, "cannot be examined");
+    } else if (!is_any && !S_ISREG(status.st_mode)) {
+        error_set(&err, ERROR_CONFIG, "is no regular file");
     } else if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH))) {
         error_set(&err, ERROR_CONFIG,
                   "group or others may write it (mode %04o), and it decides what is executed; "

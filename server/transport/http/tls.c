@@ -38,16 +38,26 @@ static const char *take_reason(void)
     return reason ? reason : "unknown error";
 }
 
-static int check_key_file(const char *path, struct error *err)
+static int look_at_file(const char *path, struct stat *ret, struct error *err)
+{
+    if (stat(path, ret) < 0)
+        return error_set_errno(err, errno, "cannot examine %s", path);
+    if (!S_ISREG(ret->st_mode))
+        return error_set(err, ERROR_CONFIG, "%s is no regular file", path);
+    return 0;
+}
+
+static int check_files(const struct tls_files *files, struct error *err)
 {
     struct stat status;
 
-    if (stat(path, &status) < 0)
-        return error_set_errno(err, errno, "cannot examine %s", path);
+    if (look_at_file(files->certificate, &status, err) < 0 ||
+        look_at_file(files->key, &status, err) < 0)
+        return -1;
     if (status.st_mode & S_IRWXO)
         return error_set(err, ERROR_CONFIG,
                          "others may read %s (mode %04o), which holds a secret; chmod o-rwx %s",
-                         path, status.st_mode & 07777U, path);
+                         files->key, status.st_mode & 07777U, files->key);
     return 0;
 }
 
@@ -63,7 +73,7 @@ static int refuse_passphrase(char *buffer, int size, int writing, void *data)
 
 static int load_files(SSL_CTX *context, const struct tls_files *files, struct error *err)
 {
-    if (check_key_file(files->key, err) < 0)
+    if (check_files(files, err) < 0)
         return -1;
     if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
         return error_set(err, ERROR_CONFIG, "no certificate can be read from %s: %s",

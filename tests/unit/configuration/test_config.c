@@ -782,6 +782,24 @@ static void load_and_expect(const char *path, const char *format)
     config_free(config);
 }
 
+/* A script may have put it there; a FIFO would never open. */
+static void test_what_is_no_file_is_refused(void **state)
+{
+    AUTO_FREE char *directory = make_directory();
+    AUTO_FREE char *path = memory_format("%s/config.yaml", directory);
+    struct config *config;
+    AUTO_FREE char *errors = NULL;
+
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    config = config_load(path);
+    errors = config_error_text(config);
+    assert_non_null(strstr(errors, "is no regular file"));
+    config_free(config);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 static void test_a_file_that_others_may_write_is_refused(void **state)
 {
     AUTO_FREE char *directory = make_directory();
@@ -1003,6 +1021,7 @@ int main(void)
         cmocka_unit_test(test_a_file_named_by_a_relative_path_has_a_folder_too),
         cmocka_unit_test(test_later_complaints_have_their_place),
         cmocka_unit_test(test_complaints_about_defaults_need_no_file),
+        cmocka_unit_test(test_what_is_no_file_is_refused),
         cmocka_unit_test(test_a_file_that_others_may_write_is_refused),
         cmocka_unit_test(test_a_password_is_refused_in_a_file_that_others_may_read),
         cmocka_unit_test(test_a_missing_file_can_be_told_from_a_wrong_one),

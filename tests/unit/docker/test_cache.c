@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "tests/unit/environments/impostor.h"
 #include "tests/unit/environments/scratch.h"
 
 #include <setjmp.h>
@@ -52,12 +53,29 @@ static void test_one_that_nothing_is_known_of_is_wanted_for_as_long(void **state
     scratch_free(scratch);
 }
 
+static void test_nobody_waits_for_what_is_no_file(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *path = memory_format("%s/docker/images/0123", scratch);
+
+    (void)state;
+    shell(scratch, "mkdir -p docker/images; : >target; touch -d '31 days ago' target");
+    for (unsigned i = 0; i < IMPOSTORS; i++) {
+        impostor_put(i, path, "../../target");
+        docker_cache_use(scratch, TAG);
+        impostor_remove(path);
+    }
+    shell(scratch, "test -z \"$(find target -mtime -30)\""); /* the link was not followed */
+    scratch_free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_image_is_wanted_for_a_while),
         cmocka_unit_test(test_its_time_begins_anew_with_each_use),
         cmocka_unit_test(test_one_that_nothing_is_known_of_is_wanted_for_as_long),
+        cmocka_unit_test(test_nobody_waits_for_what_is_no_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

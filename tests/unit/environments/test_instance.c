@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "impostor.h"
 #include "scratch.h"
 
 #include <setjmp.h>
@@ -128,6 +129,24 @@ static void test_a_broken_identity_is_refused(void **state)
     assert_non_null(strstr(err.message, "does not hold"));
 }
 
+/* Scripts of the server's own user reach it. */
+static void test_what_is_no_file_is_no_identity(void **state)
+{
+    AUTO_FREE char *path = memory_format("%s/identity", (char *)*state);
+    AUTO_FREE char *target = memory_format("%s/target", (char *)*state);
+
+    write_text(target, "0123456789abcdef0123456789abcdef");
+    for (unsigned i = 0; i < IMPOSTORS; i++) {
+        const char *name = impostor_put(i, path, target);
+        struct error err = ERROR_INIT;
+
+        if (instance_new(*state, &err))
+            fail_msg("%s was taken for the identity", name);
+        assert_non_null(strstr(err.message, path));
+        impostor_remove(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +159,7 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_no_name_is_not_alive, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_broken_identity_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_no_file_is_no_identity, set_up, tear_down),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

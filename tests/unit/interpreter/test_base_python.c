@@ -7,6 +7,7 @@
 #include "environments/interpreter/interpreter.h"
 #include "environments/process/subprocess.h"
 #include "environments/venv/layout.h"
+#include "tests/unit/environments/impostor.h"
 #include "tests/unit/environments/scratch.h"
 #include "tests/unit/environments/workbench.h"
 
@@ -118,6 +119,22 @@ static void test_a_file_that_was_tampered_with_is_no_account(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         write_text(facts, texts[i]);
         assert_null(base_python_load(bench->scratch, REAL));
+    }
+    base_python_free(base);
+}
+
+static void test_what_is_no_file_is_no_account(void **state)
+{
+    struct workbench *bench = *state;
+    struct base_python *base = ask(bench, REAL);
+    AUTO_FREE char *facts = memory_format("%s/facts.json", base->folder);
+    AUTO_FREE char *target = memory_format("%s/kept.json", base->folder);
+
+    assert_int_equal(rename(facts, target), 0);
+    for (unsigned i = 0; i < IMPOSTORS; i++) {
+        impostor_put(i, facts, target);
+        assert_null(base_python_load(bench->scratch, REAL));
+        impostor_remove(facts);
     }
     base_python_free(base);
 }
@@ -237,6 +254,7 @@ int main(void)
         TEST(test_what_was_asked_is_known_afterwards),
         TEST(test_it_is_not_known_when_the_file_is_another),
         TEST(test_a_file_that_was_tampered_with_is_no_account),
+        TEST(test_what_is_no_file_is_no_account),
         TEST(test_nonsense_is_no_answer),
         TEST(test_a_venv_is_one_and_is_moved_to_its_place),
         TEST(test_a_venv_sees_the_systems_packages_when_it_shall),

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "tests/unit/environments/impostor.h"
 #include "tests/unit/environments/scratch.h"
 
 #include <setjmp.h>
@@ -93,6 +94,40 @@ static void test_an_error_names_the_file(void **state)
     write_text(path, "-e .\n");
     assert_int_equal(requirements_add_file(&requirements, path, &second), -1);
     assert_memory_equal(second.message, expected, strlen(expected));
+    scratch_free(scratch);
+}
+
+static void test_what_is_no_file_is_refused(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *path = memory_format("%s/requirements.txt", scratch);
+    AUTO_FREE char *target = memory_format("%s/target", scratch);
+
+    (void)state;
+    write_text(target, "numpy\n");
+    for (unsigned i = 0; i < IMPOSTORS; i++) {
+        const char *name = impostor_put(i, path, target);
+        struct requirements requirements = {0};
+        struct error err = ERROR_INIT;
+
+        if (requirements_add_file(&requirements, path, &err) == 0)
+            fail_msg("%s was read", name);
+        assert_non_null(strstr(err.message, path));
+        impostor_remove(path);
+    }
+    scratch_free(scratch);
+}
+
+static void test_a_link_on_the_way_to_a_file_is_refused(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *path = memory_format("%s/link/requirements.txt", scratch);
+    struct requirements requirements = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    shell(scratch, "mkdir elsewhere; echo numpy >elsewhere/requirements.txt; ln -s elsewhere link");
+    assert_int_equal(requirements_add_file(&requirements, path, &err), -1);
     scratch_free(scratch);
 }
 
@@ -210,6 +245,8 @@ int main(void)
         cmocka_unit_test(test_files_are_read_as_installers_read_them),
         cmocka_unit_test(test_an_error_names_the_line),
         cmocka_unit_test(test_an_error_names_the_file),
+        cmocka_unit_test(test_what_is_no_file_is_refused),
+        cmocka_unit_test(test_a_link_on_the_way_to_a_file_is_refused),
         cmocka_unit_test(test_a_file_that_is_too_large_is_refused),
         cmocka_unit_test(test_the_number_of_packages_is_limited),
         cmocka_unit_test(test_names_for_people),

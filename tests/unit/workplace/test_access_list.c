@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "tests/unit/environments/impostor.h"
 #include "tests/unit/environments/scratch.h"
 
 #include <setjmp.h>
@@ -114,6 +115,45 @@ static void test_what_cannot_be_opened_is_named(void **state)
     assert_non_null(strstr(err.message, "/proc/version to user 4711"));
 }
 
+/* A container can put them where the script is, and its user would get what they lead to. */
+static void test_only_a_file_itself_is_opened_to_somebody(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *path = memory_format("%s/file", scratch);
+    AUTO_FREE char *target = memory_format("%s/target", scratch);
+
+    (void)state;
+    skip_unless_root();
+    shell(scratch, "chmod 755 .; echo secret >target; chmod 600 target");
+    for (unsigned i = 0; i < IMPOSTORS; i++) {
+        struct error err = ERROR_INIT;
+
+        impostor_put(i, path, target);
+        (void)access_list_open_file(path, SOMEBODY, &err); /* a file without end is one */
+        impostor_remove(path);
+    }
+    assert_false(can_open(scratch, SOMEBODY, "target", O_RDONLY));
+    scratch_free(scratch);
+}
+
+static void test_only_a_directory_itself_is_opened_to_somebody(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *path = memory_format("%s/link", scratch);
+    AUTO_FREE char *below = memory_format("%s/link/in", scratch);
+    struct error err = ERROR_INIT;
+    struct error second = ERROR_INIT;
+
+    (void)state;
+    skip_unless_root();
+    shell(scratch,
+          "chmod 755 .; mkdir -p target/in; chmod 700 target/in target; ln -s target link");
+    assert_int_equal(access_list_open_directory(path, SOMEBODY, &err), -1);
+    assert_int_equal(access_list_open_directory(below, SOMEBODY, &second), -1);
+    assert_false(can_open(scratch, SOMEBODY, "target", O_RDONLY));
+    scratch_free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +162,8 @@ int main(void)
         cmocka_unit_test(test_a_file_can_be_read_and_not_written),
         cmocka_unit_test(test_what_others_could_do_before_they_still_can),
         cmocka_unit_test(test_what_cannot_be_opened_is_named),
+        cmocka_unit_test(test_only_a_file_itself_is_opened_to_somebody),
+        cmocka_unit_test(test_only_a_directory_itself_is_opened_to_somebody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,20 @@ static void test_what_is_no_file_is_refused(void **state)
     assert_int_equal(err.number, EINVAL);
 }
 
+static void test_size_and_number_are_limited(void **state)
+{
+    struct trees *trees = *state;
+    struct error err = ERROR_INIT;
+
+    shell(trees->from, "truncate -s 65M large");
+    assert_int_equal(directory_copy(trees->from, trees->to, &err), -1);
+    assert_int_equal(err.number, EFBIG);
+    shell(trees->from, "rm large; seq 1100 | xargs touch");
+    error_clear(&err);
+    assert_int_equal(directory_copy(trees->from, trees->to, &err), -1);
+    assert_int_equal(err.number, EFBIG);
+}
+
 static void test_depth_is_limited(void **state)
 {
     struct trees *trees = *state;
@@ -120,11 +134,9 @@ static void test_what_is_not_there_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_copy_is_the_same_and_its_own),
-        TEST(test_what_is_no_file_is_refused),
-        TEST(test_depth_is_limited),
-        TEST(test_an_overfull_disk_is_an_error),
-        TEST(test_what_is_not_there_is_named),
+        TEST(test_a_copy_is_the_same_and_its_own), TEST(test_what_is_no_file_is_refused),
+        TEST(test_size_and_number_are_limited),    TEST(test_depth_is_limited),
+        TEST(test_an_overfull_disk_is_an_error),   TEST(test_what_is_not_there_is_named),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

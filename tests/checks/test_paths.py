@@ -1,0 +1,103 @@
+"""Files are opened through base/untrusted.h, except where a file here says why not.
+
+What a script, a call or another environment could have touched may be a link, a FIFO, a device, a file without end, or
+under a lease. open(2) waits for some of these and follows others, and so do the functions below.
+"""
+
+import re
+
+import c_source
+import pytest
+import tree
+
+# They follow links, wait, or give rights, and find what they work on by a path.
+BY_PATH = re.compile(
+    r"(?<![\w.>])(open|openat|openat2|creat|fopen|freopen|opendir|json_load_file|fd_read_file|stat|rename|renameat"
+    r"|renameat2|getxattr|setxattr|removexattr|chmod|fchmodat|chown|fchownat|truncate)\s*\(")
+FOLLOWS = re.compile(r"\b(fstatat|utimensat|faccessat)\s*\((?:[^()]|\([^()]*\))*\)")
+
+KERNEL = "files of the kernel, or in /etc"
+DIRECTORY = "a directory: O_DIRECTORY waits for nothing"
+RENAME = "rename(2) moves a link itself, and waits for nothing"
+NEW = "a new file: O_EXCL"
+OPERATOR = "the operator's own file, where links are followed"
+
+EXCEPT = {
+    "base/fd.c": ("open rename stat", f"{NEW}; {RENAME}; fd_read_file() is for the files below"),
+    "base/untrusted.c": ("open openat", "this is how it is done"),
+    "environments/docker/volume.c": ("stat", "says what a real path is; nothing is opened"),
+    "environments/engine/engine_error.c": ("fopen stat", KERNEL),
+    "environments/engine/init/main.c": ("open", KERNEL),
+    "environments/engine/init/memory.c": ("open", KERNEL),
+    "environments/engine/init/program.c": ("open", KERNEL),
+    "environments/engine/init/runs.c": ("open opendir", KERNEL),
+    "environments/instance.c": ("open openat", f"{NEW}; {DIRECTORY}"),
+    "environments/interpreter/base_python.c": ("rename", RENAME),
+    "environments/interpreter/file_identity.c": ("stat", "compares; an interpreter is often behind links"),
+    "environments/interpreter/interpreter.c": ("stat", "an interpreter is often behind links"),
+    "environments/interpreter/search_path.c": ("stat", "an interpreter is often behind links"),
+    "environments/process/cgroup_entry.c": ("open fd_read_file", KERNEL),
+    "environments/process/cgroup_tree.c": ("fd_read_file opendir stat", KERNEL),
+    "environments/process/host.c": ("open", KERNEL),
+    "environments/process/runner/cold_start.c": ("open opendir stat", KERNEL),
+    "environments/process/runner/descendants.c": ("fopen opendir", KERNEL),
+    "environments/process/runner/prepare.c": ("open stat", KERNEL),
+    "environments/process/runner/script.c": ("open", "in a file system of the script's own"),
+    "environments/process/spawn.c": ("open", "the runner, with O_PATH; /dev/null"),
+    "environments/venv/builder.c": ("rename", RENAME),
+    "environments/venv/place.c": ("opendir", DIRECTORY),
+    "environments/venv/record.c": ("open", DIRECTORY),
+    "environments/venv/scripts.c": ("openat opendir renameat", f"{NEW}; {DIRECTORY}; {RENAME}"),
+    "environments/venv/sweep.c": ("open opendir rename", f"{DIRECTORY}; {RENAME}"),
+    "environments/venv/venv.c": ("open", DIRECTORY),
+    "environments/workplace/directory_claim.c": ("openat renameat", f"{NEW}; {RENAME}"),
+    "environments/workplace/directory_copy.c": ("open openat", f"{NEW}; {DIRECTORY}"),
+    "environments/workplace/directory_removal.c": (
+        "chmod openat renameat", f"{DIRECTORY}; {RENAME}; chmod(2) through an open descriptor"),
+    "environments/workplace/scratch_directory.c": ("open", DIRECTORY),
+    "environments/workplace/workplace.c": ("open openat", DIRECTORY),
+    "environments/workplace/workplace_sweep.c": ("renameat", RENAME),
+    "environments/workplace/working_directory.c": ("open", DIRECTORY),
+    "server/admin.c": ("fopen", KERNEL),
+    "server/commands/command_run.c": ("fd_read_file", "a file of who types the command; it may be a pipe"),
+    "server/commands/terminal.c": ("open", KERNEL),
+    "server/configuration/config.c": ("open", f"{OPERATOR}: a regular one, without waiting"),
+    "server/token_file.c": ("open", f"{OPERATOR}: a regular one, without waiting"),
+    "server/transport/http/tls.c": ("stat", f"{OPERATOR}: a regular one"),
+    "server/transport/listener.c": ("open", KERNEL),
+    "server/transport/socket/socket.c": ("open", DIRECTORY),
+    "server/transport/standard_io.c": ("open", KERNEL),
+}
+
+
+def sources():
+    return [path for path in tree.files(".c") if path.parts[0] in ("base", "environments", "server")]
+
+
+def functions_by_path(text):
+    statements = c_source.parse(text).statements
+    own = {function.name for function in c_source.parse(text).functions}
+    return {match.group(1) for match in BY_PATH.finditer(statements)} - own
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_a_file_is_opened_by_path_only_where_that_has_a_reason(path):
+    allowed = set(EXCEPT.get(str(path), ("", ""))[0].split())
+    found = functions_by_path(tree.text(path))
+    assert found <= allowed, f"{path} calls {', '.join(sorted(found - allowed))}: use base/untrusted.h"
+    assert allowed <= found, f"{path} no longer calls {', '.join(sorted(allowed - found))}: take it off the list"
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_what_looks_at_a_name_in_a_directory_follows_no_link(path):
+    for call in FOLLOWS.finditer(c_source.parse(tree.text(path)).statements):
+        assert "AT_SYMLINK_NOFOLLOW" in call.group() or "flags" in call.group(), f"{path}: {call.group()}"
+
+
+def test_the_list_names_files_that_are_there():
+    assert set(EXCEPT) <= {str(path) for path in sources()}
+
+
+def test_calls_are_told_from_other_uses_of_the_names():
+    assert functions_by_path("int a = open(p);\nint b = x->open(p);\nstruct stat s;\n") == {"open"}
+    assert functions_by_path("/* stat(p) */\nint a = rename (p, q);\n") == {"rename"}
