@@ -67,6 +67,43 @@ if __name__ == '__main__':
     os.chmod('c', 0o600); os.link('c', 'd'); os.symlink('d', 'e'); os.utime('c'); os.truncate('c', 0)
     print('all done')
 """
+# Every way to a file that others run with its owner's rights, or its group's: numbers, and arguments behind a path.
+MODES = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+open('file', 'w').close()
+fd = os.open('file', os.O_RDONLY)
+CREATE, UNNAMED = os.O_CREAT | os.O_WRONLY, os.O_TMPFILE | os.O_WRONLY
+def ways(mode):
+    yield 'chmod', 90, b'file', mode
+    yield 'fchmod', 91, fd, mode
+    yield 'fchmodat', 268, -100, b'file', mode
+    yield 'fchmodat2', 452, -100, b'file', mode, 0
+    yield 'creat', 85, b'made', mode
+    yield 'open', 2, b'made', CREATE, mode
+    yield 'openat', 257, -100, b'made', CREATE, mode
+    yield 'unnamed', 257, -100, b'.', UNNAMED, mode
+    yield 'openat2', 437, -100, b'made', (ctypes.c_uint64 * 3)(CREATE, mode, 0), 24
+    yield 'mknod', 133, b'made', mode, 0
+    yield 'mknodat', 259, -100, b'made', mode, 0
+for bits in (0o4000, 0o2000, 0o6000):
+    for name, number, *arguments in ways(0o755 | bits):
+        libc.syscall(number, *arguments)
+        for file in os.listdir('.'):
+            assert not os.stat(file).st_mode & 0o6000, (name, oct(bits))
+            if file == 'made':
+                os.unlink(file)
+for name, number, *arguments in ways(0o755):
+    libc.syscall(number, *arguments)
+    print(name, os.path.exists('made') or os.stat('file').st_mode & 0o111 != 0)
+    os.chmod('file', 0o644)
+    if os.path.exists('made'):
+        os.unlink('made')
+try:
+    os.chmod('file', 0o4755)
+except PermissionError:
+    print('refused')
+"""
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of x86-64")
 
@@ -98,6 +135,16 @@ def test_sockets_are_of_few_families(server):
 def test_a_script_gets_no_new_namespace(server):
     number, error = server.run(NAMESPACES)["stdout"].split()
     assert number == "-1" and error in ("EPERM", "ENOSYS")
+
+
+def test_no_file_is_left_that_others_run_with_its_owners_rights(server):
+    """In a directory of this machine it would be root's, with a server of root."""
+    result = server.run(MODES)
+    assert result["success"], result["stderr"]
+    *made, refused = result["stdout"].splitlines()
+    assert refused == "refused"
+    assert {line.split()[0] for line in made if line.endswith(" True")} >= {
+        "chmod", "fchmod", "fchmodat", "creat", "open", "openat", "mknod", "mknodat"}, result["stdout"]
 
 
 def test_ordinary_programs_notice_nothing(server):
