@@ -371,6 +371,21 @@ def test_a_working_directory_that_is_a_file_is_a_fault_of_the_configuration(writ
     assert f"{path}:1:20: working_directory: " in result.stdout + result.stderr
 
 
+def test_a_directory_for_environments_of_different_isolation_has_to_be_confirmed(
+        write_config, tmp_path):
+    text = (f"environments: {{system: {{type: system}}, box: {{type: docker}}}}\n"
+            f"working_directory: {tmp_path}\n")
+    path = write_config(text)
+    result = pyexecd("--config", path, "--check-config")
+    assert result.returncode == 78
+    said = result.stdout + result.stderr
+    assert (f"{path}:2:20: working_directory: is for environments of different isolation "
+            "(none: system; docker: box)") in said
+    assert "share_directory_across_isolation: true" in said
+    path = write_config(text + "share_directory_across_isolation: true\n")
+    assert pyexecd("--config", path, "--check-config").returncode == 0
+
+
 def test_an_installed_tree_may_be_moved(tmp_path):
     program = pathlib.Path(os.environ["PYEXECD"])
     (tmp_path / "bin").mkdir()
