@@ -14,14 +14,45 @@
 /* So that `printf ... | pyexecd` shows the answer of a quick call. */
 #define STDIO_GRACE_SECONDS 1.0
 
-static const char no_room[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
-                              "\"message\":\"Too many connections; try again later\"}}\n";
+/* Why a client is sent away, in either framing. */
+struct connections_refusal {
+    const char *reason; /* in the metrics */
+    const char *line;
+    const char *http;
+};
 
-static const char no_room_http[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                                   "Retry-After: 1\r\n"
-                                   "Connection: close\r\n"
-                                   "Content-Length: 0\r\n"
-                                   "\r\n";
+#define NO_ROOM_LINE                                                                               \
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"                                 \
+    "\"message\":\"Too many connections; try again later\"}}\n"
+
+static const struct connections_refusal no_room = {"no_room", NO_ROOM_LINE,
+                                                   "HTTP/1.1 503 Service Unavailable\r\n"
+                                                   "Retry-After: 1\r\n"
+                                                   "Connection: close\r\n"
+                                                   "Content-Length: 0\r\n"
+                                                   "\r\n"};
+
+#define INSIDER_LINE                                                                               \
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"                                 \
+    "\"message\":\"A script cannot call the server that runs it. Do the work in this script, or "  \
+    "print what the next call needs.\"}}\n"
+
+#define STRANGER_LINE                                                                              \
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"                                 \
+    "\"message\":\"The process that has connected cannot be found, so it is not served: it may "   \
+    "be "                                                                                          \
+    "a script of this server.\"}}\n"
+
+#define FORBIDDEN_HEAD                                                                             \
+    "HTTP/1.1 403 Forbidden\r\n"                                                                   \
+    "Content-Type: application/json\r\n"                                                           \
+    "Connection: close\r\n"                                                                        \
+    "\r\n"
+
+static const struct connections_refusal insider_refusals[] = {
+    [INSIDER_YES] = {"insider", INSIDER_LINE, FORBIDDEN_HEAD INSIDER_LINE},
+    [INSIDER_UNKNOWN] = {"insider", STRANGER_LINE, FORBIDDEN_HEAD STRANGER_LINE},
+};
 
 /* One connection */
 
@@ -139,14 +170,25 @@ static bool connections_has_its_share(const struct connections *connections,
     return count_peer(connections, peer) >= connections->limits.per_peer;
 }
 
-static void turn_away(int fd, const struct entrance *entrance)
+static void turn_away(int fd, const struct entrance *entrance,
+                      const struct connections_refusal *refusal)
 {
-    const char *text = entrance->service ? no_room_http : no_room;
+    const char *text = entrance->service ? refusal->http : refusal->line;
 
-    metrics_count(METRIC_REFUSALS, "no_room", NULL);
+    metrics_count(METRIC_REFUSALS, refusal->reason, NULL);
     if (!entrance->tls)
         (void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     close(fd);
+}
+
+/* Says so in the log when that begins. */
+static void connections_refuse_insider(struct connections *connections, int fd,
+                                       const struct peer *peer, const struct entrance *entrance)
+{
+    if (!connections->has_insider)
+        log_warning("a script tried to call this server and was refused");
+    connections->has_insider = true;
+    turn_away(fd, entrance, &insider_refusals[peer->insider]);
 }
 
 static void evict_oldest_waiting(struct connections *connections)
@@ -177,7 +219,7 @@ static void connections_on_login_done(struct login *login, bool accepted)
 
     if (accepted && waited &&
         set_full(owner, connections_has_its_share(owner, &connection->peer))) {
-        (void)send(connection->fd, no_room, strlen(no_room), MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)send(connection->fd, no_room.line, strlen(no_room.line), MSG_DONTWAIT | MSG_NOSIGNAL);
         accepted = false;
     }
     if (!accepted) {
@@ -266,12 +308,17 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     struct connection *connection;
     bool full;
 
+    if (peer->insider != INSIDER_NO) {
+        connections_refuse_insider(connections, fd, peer, entrance);
+        return;
+    }
+    connections->has_insider = false;
     if (waiting)
         evict_oldest_waiting(connections);
     full = connections->count >= connections->limits.connections ||
            (!waiting && connections_has_its_share(connections, peer));
     if (set_full(connections, full)) {
-        turn_away(fd, entrance);
+        turn_away(fd, entrance, &no_room);
         return;
     }
     connection = connection_new(connections, fd, peer);

@@ -61,15 +61,16 @@ struct connections {
     struct list leaving; /* of struct connection: owned; to be settled before the loop sleeps */
     unsigned last_number;
     bool stopping;
-    bool full; /* the last client was refused for want of room: said once in the log */
+    bool full;        /* the last client was refused for want of room: said once in the log */
+    bool has_insider; /* the last client was refused as a script of ours: likewise */
     struct ev_prepare settle;
 };
 
 void connections_init(struct connections *connections);
 void connections_deinit(struct connections *connections);
 
-/* Takes a new client in, or tells it that there is no room. FD is taken, and non-blocking. ENTRANCE
- * is borrowed for as long as there are connections. */
+/* Takes a new client in, or tells it why not: it is a script of ours, or there is no room. FD is
+ * taken, and non-blocking. ENTRANCE is borrowed for as long as there are connections. */
 void connections_admit(struct connections *connections, int fd, const struct peer *peer,
                        const struct entrance *entrance);
 

@@ -37,6 +37,8 @@ static void listener_greet(struct listener *listener, int fd)
         close(fd);
         return;
     }
+    if (peer.family == AF_UNIX || !listener->connections->authority)
+        peer.insider = insider_find(fd);
     set_options(fd, &peer);
     connections_admit(listener->connections, fd, &peer, listener->entrance);
 }

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import time
 
 import pytest
 
@@ -9,6 +10,7 @@ import client
 import leftovers
 import wire
 from test_approval import ACCEPT, ELICITATION, KEY
+from test_fallback import needs_x86_64, without
 
 DECLINE = {"action": "decline"}
 
@@ -130,3 +132,135 @@ def test_who_has_no_run_is_not_told_that_the_server_is_busy(tokens):
         prints(bob)
         for connection in [bob, *hers]:
             connection.close()
+
+
+# A script and its own server
+
+CALL = """
+import json, socket, sys
+address = {address!r}
+family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
+def ask(message, head=""):
+    with socket.socket(family) as stream:
+        stream.settimeout(10)
+        stream.connect(address)
+        if {http}:
+            message = head + str(len(message)) + "\\r\\n\\r\\n" + message
+        try:
+            stream.sendall(message.encode() + b"\\n")
+        except OSError:
+            pass
+        text = b""
+        while True:
+            try:
+                more = stream.recv(65536)
+            except ConnectionResetError:
+                break
+            text += more
+            if not more or more.endswith(b"\\n"):
+                return text.decode()
+        return text.decode()
+HEAD = ("POST /mcp HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Type: application/json\\r\\n"
+        "Accept: application/json, text/event-stream\\r\\nMCP-Protocol-Version: 2026-07-28\\r\\n"
+        "Mcp-Method: server/discover\\r\\nContent-Length: ")
+def call():
+    return ask('{{"jsonrpc":"2.0","id":1,"method":"ping"}}', HEAD)
+"""
+
+# How a script connects: itself, from a daemon that forked twice, from a thread of a child.
+WAYS = {
+    "itself": "print(call())",
+    "a daemon": """
+import os, time
+reader, writer = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            time.sleep(.01)
+        os.write(writer, call().encode())
+    os._exit(0)
+os.wait()
+os.close(writer)
+print(os.read(reader, 65536).decode())
+""",
+    "a thread": """
+import os, threading
+if os.fork() == 0:
+    thread = threading.Thread(target=lambda: print(call(), flush=True))
+    thread.start()
+    thread.join()
+    os._exit(0)
+os.wait()
+""",
+    "hidden": """
+import ctypes
+ctypes.CDLL(None).prctl(4, 0)
+print(call())
+""",
+}
+REFUSED = ["A script cannot call the server that runs it",
+           "The process that has connected cannot be found"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("transport", ["unix", "tcp", "http"])
+def test_a_script_cannot_call_the_server_that_runs_it(transport, way):
+    with client.Server(transport=transport) as server:
+        server.initialize()
+        code = CALL.format(address=server.address, http=transport == "http")
+        answer = server.call_tool("run_python", {"code": code + WAYS[way]})["structuredContent"]
+        assert any(words in answer["stdout"] for words in REFUSED), answer
+        assert ("403 Forbidden" in answer["stdout"]) == (transport == "http")
+        assert "a script tried to call this server" in server.stderr()
+        prints(server)
+
+
+@needs_x86_64
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_a_script_without_a_namespace_cannot_either(transport):
+    with client.Server(transport=transport, command=without("namespaces")) as server:
+        server.initialize()
+        code = CALL.format(address=server.address, http=False)
+        answer = server.call_tool("run_python", {"code": code + WAYS["a daemon"]})
+        answer = answer["structuredContent"]
+        assert answer["containment"]["process_tree"] != "pid namespace"
+        assert any(words in answer["stdout"] for words in REFUSED), answer
+
+
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_a_script_that_hides_shuts_out_nobody(transport):
+    """Its descriptors cannot be looked at, so the client's must be."""
+    with client.Server("--log-level", "debug", transport=transport) as server:
+        server.initialize()
+        server.start_tool("run_python", {
+            "code": f"import ctypes, time; ctypes.CDLL(None).prctl(4, 0); {SLEEP}"})
+        going(server, 1)
+        time.sleep(0.5)
+        for _ in range(2):
+            other = server.connect()
+            other.initialize()
+            prints(other)
+            other.close()
+
+
+def test_a_process_that_ended_after_it_connected_is_not_served():
+    """Its number may be that of any other process by then."""
+    code = """
+import os, socket, time
+address = {address!r}
+ours, its = socket.socketpair()
+if os.fork() == 0:
+    os.kill(os.getppid(), 0)
+    stream = socket.socket(socket.AF_UNIX)
+    stream.connect(address)
+    socket.send_fds(its, [b"x"], [stream.fileno()])
+    os._exit(0)
+_, (fd,), _, _ = socket.recv_fds(ours, 1, 1)
+print(socket.socket(fileno=fd).recv(65536).decode())
+"""
+    with client.Server(transport="unix") as server:
+        server.initialize()
+        answer = server.call_tool("run_python", {"code": code.format(address=server.address)})
+        assert '"code":-32600' in answer["structuredContent"]["stdout"], answer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/transport/socket/insider.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@ struct peer {
     sa_family_t family;
     uint64_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: the upper half of it, which is the
                         network that somebody has got all addresses of */
+    enum insider insider;
 };
 
 /* The peer of the connected socket FD. Fails for a unix socket whose other end belongs to another

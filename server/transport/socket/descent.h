@@ -1,0 +1,18 @@
+/* Which processes descend from this one. We adopt the orphans among our descendants (the process
+ * host is a child subreaper), so however often one of them forks, we stay its ancestor. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum descent {
+    DESCENT_NONE,
+    DESCENT_OURS,
+    DESCENT_UNKNOWN, /* it ended meanwhile, or hides */
+};
+
+/* Whether PID descends from us. */
+enum descent descent_of(pid_t pid);
+
+/* Whether a descendant of ours holds the socket INODE. */
+enum descent descent_of_socket(uint64_t inode);

@@ -1,0 +1,20 @@
+/* The other end of a loopback connection, as the kernel knows it: it is a socket of this machine,
+ * too. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum far_end_state {
+    FAR_END_UNKNOWN, /* another machine's, or this kernel cannot be asked */
+    FAR_END_CLOSED,  /* there is no such socket, or only the kernel still holds it */
+    FAR_END_HELD,
+};
+
+struct far_end {
+    uid_t user;
+    uint64_t inode; /* as in "socket:[INODE]" */
+};
+
+/* The other end of FD, a connected TCP socket. RET is set if it is HELD. */
+enum far_end_state far_end_find(int fd, struct far_end *ret);
