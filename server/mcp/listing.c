@@ -9,6 +9,7 @@
 #include "server/mcp/request.h"
 #include "server/mcp/result.h"
 #include "server/mcp/server.h"
+#include "server/tools/caller.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,9 +92,11 @@ static int listing_read_cursor(const struct registry *registry, enum registry_ki
 
 /* Pages */
 
-/* The result whose first entry is that at POSITION. New reference. */
+/* The result whose first entry is that at POSITION, for PRINCIPAL alone if it is not NULL. New
+ * reference. */
 static json_t *listing_page(const struct mcp_server *server, const struct listing *listing,
-                            enum mcp_version version, size_t position)
+                            enum mcp_version version, size_t position,
+                            const struct principal *principal)
 {
     const struct registry *registry = server->registry;
     size_t size = server->page_size > 0 ? server->page_size : LISTING_PAGE_SIZE;
@@ -103,14 +106,15 @@ static json_t *listing_page(const struct mcp_server *server, const struct listin
     json_t *result = json_pack("{s:o}", listing->member, entries);
 
     for (size_t i = position; i < end; i++)
-        json_array_append_new(entries,
-                              listing->define(registry_at(registry, listing->kind, i), version));
+        json_array_append_new(
+            entries, listing->define(registry_at(registry, listing->kind, i), version, principal));
     if (end < count) {
         AUTO_FREE char *cursor = cursor_behind(registry_at(registry, listing->kind, end - 1));
 
         json_object_set_new(result, "nextCursor", json_string(cursor));
     }
-    return result_finish_cacheable(server, version, result, &result_caching_list);
+    return result_finish_cacheable(server, version, result,
+                                   principal ? &result_caching_own_list : &result_caching_list);
 }
 
 static const char *first_page(const struct mcp_server *server, const struct listing *listing,
@@ -119,11 +123,22 @@ static const char *first_page(const struct mcp_server *server, const struct list
     char **place = &server->listing_cache->pages[listing->kind][version];
 
     if (!*place) {
-        AUTO_JSON json_t *result = listing_page(server, listing, version, 0);
+        AUTO_JSON json_t *result = listing_page(server, listing, version, 0, NULL);
 
         *place = json_text(result);
     }
     return *place;
+}
+
+/* The principal of REQUEST if it is shown a list of its own, else NULL. */
+static const struct principal *listing_reader(const struct mcp_request *request,
+                                              const struct listing *listing)
+{
+    const struct principal *principal = request->peer->caller->principal;
+
+    if (!listing->is_personal || !listing->is_personal(request->peer->server->registry, principal))
+        return NULL;
+    return principal;
 }
 
 enum outcome listing_answer(struct mcp_request *request, const struct listing *listing,
@@ -131,14 +146,15 @@ enum outcome listing_answer(struct mcp_request *request, const struct listing *l
 {
     const struct mcp_server *server = request->peer->server;
     const json_t *cursor = json_object_get(request->params, "cursor");
+    const struct principal *reader = listing_reader(request, listing);
     size_t position = 0;
 
-    if (!cursor) {
+    if (!cursor && !reader) {
         request->text = first_page(server, listing, request->version);
         return OUTCOME_READY;
     }
-    if (listing_read_cursor(server->registry, listing->kind, cursor, &position, err) < 0)
+    if (cursor && listing_read_cursor(server->registry, listing->kind, cursor, &position, err) < 0)
         return OUTCOME_FAILED;
-    *ret = listing_page(server, listing, request->version, position);
+    *ret = listing_page(server, listing, request->version, position, reader);
     return OUTCOME_READY;
 }

@@ -10,8 +10,10 @@
 #include "server/tools/registry.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct mcp_request;
+struct principal;
 
 enum { LISTING_PAGE_SIZE = 100 };
 
@@ -20,8 +22,14 @@ struct listing {
     enum registry_kind kind;
     const char *member;
 
-    /* What VERSION shows of ENTRY. New reference. */
-    json_t *(*define)(const struct registry_entry *entry, enum mcp_version version);
+    /* What VERSION shows of ENTRY: to PRINCIPAL, or, if that is NULL, to everybody. New reference.
+     */
+    json_t *(*define)(const struct registry_entry *entry, enum mcp_version version,
+                      const struct principal *principal);
+
+    /* True when PRINCIPAL is shown something else than everybody; its list is then not kept. NULL:
+     * nobody is. */
+    bool (*is_personal)(const struct registry *registry, const struct principal *principal);
 };
 
 /* The pages that are kept for a server. */

@@ -29,7 +29,8 @@ static json_t *define_arguments(const struct prompt *prompt, enum mcp_version ve
     return arguments;
 }
 
-static json_t *prompts_define(const struct registry_entry *entry, enum mcp_version version)
+static json_t *prompts_define(const struct registry_entry *entry, enum mcp_version version,
+                              const struct principal *principal)
 {
     static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18},
                                                    {"icons", MCP_2025_11_25}};
@@ -38,6 +39,7 @@ static json_t *prompts_define(const struct registry_entry *entry, enum mcp_versi
                                prompt->title, "description", prompt->description, "arguments",
                                define_arguments(prompt, version), "icons", prompt->icons);
 
+    (void)principal;
     result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
     return object;
 }

@@ -30,18 +30,22 @@ static json_t *resources_define(const struct resource *resource, const char *uri
     return object;
 }
 
-static json_t *define_resource(const struct registry_entry *entry, enum mcp_version version)
+static json_t *define_resource(const struct registry_entry *entry, enum mcp_version version,
+                               const struct principal *principal)
 {
     const struct resource *resource = resource_of(entry);
     json_t *object = resources_define(resource, "uri", version);
 
+    (void)principal;
     if (resource->size >= 0)
         json_object_set_new(object, "size", json_integer(resource->size));
     return object;
 }
 
-static json_t *define_template(const struct registry_entry *entry, enum mcp_version version)
+static json_t *define_template(const struct registry_entry *entry, enum mcp_version version,
+                               const struct principal *principal)
 {
+    (void)principal;
     return resources_define(resource_of(entry), "uriTemplate", version);
 }
 

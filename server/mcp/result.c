@@ -8,6 +8,7 @@
 #include <string.h>
 
 const struct result_caching result_caching_list = {.milliseconds = 300000};
+const struct result_caching result_caching_own_list = {.milliseconds = 300000, .is_private = true};
 const struct result_caching result_caching_contents = {.milliseconds = 0, .is_private = true};
 
 void result_drop_newer(json_t *object, const struct result_member *members, size_t count,

@@ -44,7 +44,8 @@ struct result_caching {
     bool is_private;
 };
 
-extern const struct result_caching result_caching_list;     /* what the server offers */
+extern const struct result_caching result_caching_list;     /* what the server offers to all */
+extern const struct result_caching result_caching_own_list; /* what it offers to one of them */
 extern const struct result_caching result_caching_contents; /* what may change at any time */
 
 /* The same for a result that may be kept. */

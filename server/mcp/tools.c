@@ -15,6 +15,7 @@
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* tools/list */
@@ -32,7 +33,19 @@ static const char *const task_support_names[] = {
     [TOOL_TASK_REQUIRED] = "required",
 };
 
-static json_t *tools_define(const struct registry_entry *entry, enum mcp_version version)
+/* What PRINCIPAL sees of TOOL, or everybody if it is NULL. */
+static struct tool_view tools_view(const struct tool *tool, const struct principal *principal)
+{
+    struct tool_view view;
+
+    if (principal && tool->view && tool->view(tool, principal, &view))
+        return view;
+    return (struct tool_view){memory_copy_string(tool->description),
+                              json_incref(tool->input_schema)};
+}
+
+static json_t *tools_define(const struct registry_entry *entry, enum mcp_version version,
+                            const struct principal *principal)
 {
     static const struct result_member MEMBERS[] = {
         {"annotations", MCP_2025_03_26},
@@ -41,11 +54,13 @@ static json_t *tools_define(const struct registry_entry *entry, enum mcp_version
         {"icons", MCP_2025_11_25},
     };
     const struct tool *tool = tool_of(entry);
-    json_t *object = json_pack(
-        "{s:s, s:s*, s:s, s:O, s:O*, s:O*, s:O*}", "name", tool->name, "title", tool->title,
-        "description", tool->description, "inputSchema", tool->input_schema, "outputSchema",
-        tool->output_schema, "annotations", tool->annotations, "icons", tool->icons);
+    struct tool_view view = tools_view(tool, principal);
+    json_t *object = json_pack("{s:s, s:s*, s:s, s:o, s:O*, s:O*, s:O*}", "name", tool->name,
+                               "title", tool->title, "description", view.description, "inputSchema",
+                               view.input_schema, "outputSchema", tool->output_schema,
+                               "annotations", tool->annotations, "icons", tool->icons);
 
+    free(view.description);
     if (version == MCP_2025_11_25 && tool->task_support != TOOL_TASK_FORBIDDEN)
         json_object_set_new(
             object, "execution",
@@ -56,9 +71,21 @@ static json_t *tools_define(const struct registry_entry *entry, enum mcp_version
     return object;
 }
 
+static bool tools_are_personal(const struct registry *registry, const struct principal *principal)
+{
+    for (size_t i = 0; i < registry_count(registry, REGISTRY_TOOLS); i++) {
+        const struct tool *tool = tool_of(registry_at(registry, REGISTRY_TOOLS, i));
+
+        if (tool->view && tool->view(tool, principal, NULL))
+            return true;
+    }
+    return false;
+}
+
 enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error *err)
 {
-    static const struct listing listing = {REGISTRY_TOOLS, "tools", tools_define};
+    static const struct listing listing = {REGISTRY_TOOLS, "tools", tools_define,
+                                           tools_are_personal};
 
     return listing_answer(request, &listing, ret, err);
 }

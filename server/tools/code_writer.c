@@ -3,9 +3,11 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
+#include "server/tools/caller.h"
 #include "server/tools/environment_text.h"
 #include "server/tools/prompt.h"
 #include "server/tools/python_host.h"
+#include "server/tools/python_offer.h"
 #include "server/tools/run_python_definition.h"
 
 #include <stdlib.h>
@@ -81,15 +83,17 @@ static void append_one(char **text, const struct environment *environment)
     append_environment(text, environment);
 }
 
-static void append_all(char **text, const struct python_settings *settings)
+static void append_all(char **text, const struct python_offer *offer)
 {
+    const struct environment *environment;
+    size_t position = 0;
     AUTO_FREE char *heading = memory_format(
-        "\nWhere it can run (`environment`; without it: \"%s\"):\n", settings->default_environment);
+        "\nWhere it can run (`environment`; without it: \"%s\"):\n", offer->default_environment);
 
     code_writer_append(text, heading);
-    for (size_t i = 0; i < catalog_count(settings->catalog); i++)
-        append_environment(text, catalog_at(settings->catalog, i));
-    if (settings->rules)
+    while ((environment = python_offer_next(offer, &position)))
+        append_environment(text, environment);
+    if (offer->rules)
         code_writer_append(
             text, "- or one that the call defines (`environment_definition`), with packages that "
                   "are installed before the program runs\n");
@@ -100,16 +104,19 @@ static bool code_writer_asks(const struct environment *environment)
     return environment->settings.approval != APPROVAL_NEVER;
 }
 
-static bool any_asks(const struct catalog *catalog)
+static bool any_asks(const struct python_offer *offer)
 {
-    for (size_t i = 0; i < catalog_count(catalog); i++)
-        if (code_writer_asks(catalog_at(catalog, i)))
+    const struct environment *environment;
+    size_t position = 0;
+
+    while ((environment = python_offer_next(offer, &position)))
+        if (code_writer_asks(environment))
             return true;
     return false;
 }
 
 /* The text for TASK in the environment CHOSEN; both may be NULL. Owned by the caller. */
-static char *code_writer_write_text(const struct python_settings *settings,
+static char *code_writer_write_text(const struct python_offer *offer,
                                     const struct environment *chosen, const char *task)
 {
     char *text = memory_copy_string(INTRODUCTION);
@@ -117,9 +124,9 @@ static char *code_writer_write_text(const struct python_settings *settings,
     if (chosen)
         append_one(&text, chosen);
     else
-        append_all(&text, settings);
+        append_all(&text, offer);
     code_writer_append(&text, CONDUCT);
-    if (chosen ? code_writer_asks(chosen) : any_asks(settings->catalog))
+    if (chosen ? code_writer_asks(chosen) : any_asks(offer))
         code_writer_append(&text, APPROVAL);
     if (task && *task) {
         code_writer_append(&text, "\nThe task:\n\n");
@@ -132,18 +139,19 @@ static char *code_writer_write_text(const struct python_settings *settings,
 static enum outcome code_writer_start(struct invocation *invocation, struct error *err)
 {
     const struct python_host *host = invocation->data;
-    const struct python_settings *settings = &host->settings;
+    const struct python_offer offer =
+        python_offer_for(&host->settings, invocation->caller->principal);
     const char *name = json_object_get_string(invocation->arguments, "environment");
     const char *task = json_object_get_string(invocation->arguments, "task");
     const struct environment *environment = NULL;
     AUTO_FREE char *text = NULL;
 
     if (name && *name) {
-        environment = catalog_find(settings->catalog, name);
+        environment = catalog_find(offer.catalog, name);
         if (!environment)
             return error_set(err, ERROR_INVALID_PARAMS, "there is no environment \"%.64s\"", name);
     }
-    text = code_writer_write_text(settings, environment, task);
+    text = code_writer_write_text(&offer, environment, task);
     prompt_add_text(invocation, "user", text);
     return OUTCOME_READY;
 }

@@ -5,18 +5,20 @@
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/environment_text.h"
-#include "server/tools/python_host.h"
+#include "server/tools/python_offer.h"
 
 #include <stdlib.h>
 
 /* The description of `environment`: each environment with its limits. New reference. */
-static json_t *python_arguments_describe_environments(const struct catalog *catalog,
-                                                      const char *default_environment)
+static json_t *python_arguments_describe_environments(const struct python_offer *offer)
 {
-    AUTO_FREE char *text = memory_format("Where to run it. Default: %s.", default_environment);
+    AUTO_FREE char *text =
+        memory_format("Where to run it. Default: %s.", offer->default_environment);
+    const struct environment *environment;
+    size_t position = 0;
 
-    for (size_t i = 0; i < catalog_count(catalog); i++) {
-        AUTO_FREE char *line = environment_text(catalog_at(catalog, i));
+    while ((environment = python_offer_next(offer, &position))) {
+        AUTO_FREE char *line = environment_text(environment);
         AUTO_FREE char *longer = memory_format("%s\n- %s.", text, line);
 
         free(text);
@@ -25,14 +27,25 @@ static json_t *python_arguments_describe_environments(const struct catalog *cata
     return json_string_format("%s", text);
 }
 
-static double python_arguments_longest_timeout(const struct catalog *catalog,
-                                               const struct caller_rules *rules)
+/* New reference. */
+static json_t *python_arguments_names(const struct python_offer *offer)
 {
-    double longest = rules ? caller_rules_settings(rules)->max_timeout : 0;
+    const struct environment *environment;
+    json_t *names = json_array();
+    size_t position = 0;
 
-    for (size_t i = 0; i < catalog_count(catalog); i++) {
-        const struct environment *environment = catalog_at(catalog, i);
+    while ((environment = python_offer_next(offer, &position)))
+        json_array_append_new(names, json_string(environment->name));
+    return names;
+}
 
+static double python_arguments_longest_timeout(const struct python_offer *offer)
+{
+    double longest = offer->rules ? caller_rules_settings(offer->rules)->max_timeout : 0;
+    const struct environment *environment;
+    size_t position = 0;
+
+    while ((environment = python_offer_next(offer, &position))) {
         if (environment->settings.max_timeout > longest)
             longest = environment->settings.max_timeout;
     }
@@ -48,20 +61,16 @@ static json_t *python_arguments_number(double value)
 }
 
 static void python_arguments_describe_environment(json_t *property,
-                                                  const struct python_settings *settings)
+                                                  const struct python_offer *offer)
 {
-    json_object_set_new(
-        property, "description",
-        python_arguments_describe_environments(settings->catalog, settings->default_environment));
-    json_object_set_new(property, "enum", catalog_names(settings->catalog));
+    json_object_set_new(property, "description", python_arguments_describe_environments(offer));
+    json_object_set_new(property, "enum", python_arguments_names(offer));
 }
 
-static void python_arguments_describe_timeout(json_t *property,
-                                              const struct python_settings *settings)
+static void python_arguments_describe_timeout(json_t *property, const struct python_offer *offer)
 {
-    const struct environment *fallback =
-        catalog_find(settings->catalog, settings->default_environment);
-    double longest = python_arguments_longest_timeout(settings->catalog, settings->rules);
+    const struct environment *fallback = catalog_find(offer->catalog, offer->default_environment);
+    double longest = python_arguments_longest_timeout(offer);
 
     json_object_set_new(property, "maximum", python_arguments_number(longest));
     json_object_set_new(property, "description",
@@ -70,15 +79,15 @@ static void python_arguments_describe_timeout(json_t *property,
                                            fallback->settings.timeout));
 }
 
-void python_arguments_describe(json_t *schema, const struct python_settings *settings)
+void python_arguments_describe(json_t *schema, const struct python_offer *offer)
 {
     json_t *properties = json_object_get(schema, "properties");
 
-    python_arguments_describe_environment(json_object_get(properties, "environment"), settings);
-    python_arguments_describe_timeout(json_object_get(properties, "timeout"), settings);
-    if (settings->rules)
+    python_arguments_describe_environment(json_object_get(properties, "environment"), offer);
+    python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer);
+    if (offer->rules)
         json_object_set_new(properties, "environment_definition",
-                            caller_rules_schema(settings->rules));
+                            caller_rules_schema(offer->rules));
 }
 
 struct python_request python_arguments_read(const json_t *arguments)

@@ -6,12 +6,12 @@
 
 #include <jansson.h>
 
-struct python_settings;
+struct python_offer;
 
 /* Completes the input schema of such a tool, which has the properties `environment` and `timeout`:
- * fills in the environments and limits of SETTINGS, and adds `environment_definition` if calls may
+ * fills in the environments and limits of OFFER, and adds `environment_definition` if calls may
  * define one. */
-void python_arguments_describe(json_t *schema, const struct python_settings *settings);
+void python_arguments_describe(json_t *schema, const struct python_offer *offer);
 
 /* Reads ARGUMENTS, which fit that schema. The caller sets the code. */
 struct python_request python_arguments_read(const json_t *arguments);

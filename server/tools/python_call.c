@@ -10,6 +10,7 @@
 #include "server/tools/invocation.h"
 #include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
+#include "server/tools/python_offer.h"
 #include "server/tools/python_progress.h"
 #include "server/tools/run_account.h"
 #include "server/tools/run_result.h"
@@ -98,25 +99,32 @@ static int python_call_check_code(const struct python_request *request, struct e
     return 0;
 }
 
+/* That which the call names, or the default one of its caller. */
+static const char *python_call_environment_name(const struct python_call *call)
+{
+    if (call->request.environment)
+        return call->request.environment;
+    return python_offer_for(&call->host->settings, call->invocation->caller->principal)
+        .default_environment;
+}
+
 /* Comes before an environment is looked for or made. */
 static int python_call_check_allowed(const struct python_call *call, struct error *err)
 {
     const struct principal *principal = call->invocation->caller->principal;
     const char *name = call->request.environment;
 
-    if (!name && !call->request.definition)
-        name = call->host->default_environment;
+    if (!call->request.definition)
+        name = python_call_environment_name(call);
     return limits_check_environment(principal->limits, principal->name, name, err);
 }
 
-/* The environment NAME, or the default one. The schema has checked the name. */
+/* The schema has checked the name. */
 static struct environment *python_call_find_environment(const struct python_host *host,
                                                         const char *name, struct error *err)
 {
     struct environment *environment;
 
-    if (!name)
-        name = host->default_environment;
     environment = catalog_find(host->settings.catalog, name);
     if (!environment)
         error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\"", name);
@@ -130,7 +138,7 @@ static struct environment *python_call_choose_environment(const struct python_ca
     const struct python_request *request = &call->request;
 
     if (!request->definition)
-        return python_call_find_environment(call->host, request->environment, err);
+        return python_call_find_environment(call->host, python_call_environment_name(call), err);
     if (request->environment) {
         error_set(err, ERROR_INVALID_ARGUMENTS,
                   "environment and environment_definition are both given; leave one of them out");

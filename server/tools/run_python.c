@@ -6,6 +6,7 @@
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
 #include "server/tools/python_host.h"
+#include "server/tools/python_offer.h"
 #include "server/tools/run_account.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
@@ -48,19 +49,37 @@ static enum outcome run_python_start(struct invocation *invocation, struct error
     return python_call_start(invocation, invocation->data, &request, run_python_on_done, err);
 }
 
+static bool run_python_view(const struct tool *tool, const struct principal *principal,
+                            struct tool_view *ret)
+{
+    const struct python_host *host = tool->data;
+    struct python_offer offer;
+
+    if (!python_offer_is_personal(principal))
+        return false;
+    if (!ret)
+        return true;
+    offer = python_offer_for(&host->settings, principal);
+    ret->description = run_python_description(&offer);
+    ret->input_schema = run_python_input_schema(&offer);
+    return true;
+}
+
 int run_python_offer(struct registry *registry, struct python_host *host, struct error *err)
 {
-    AUTO_FREE char *description = run_python_description(&host->settings);
+    const struct python_offer offer = python_offer_for(&host->settings, NULL);
+    AUTO_FREE char *description = run_python_description(&offer);
     const struct tool tool = {
         .name = RUN_PYTHON_NAME,
         .title = RUN_PYTHON_TITLE,
         .description = description,
-        .input_schema = run_python_input_schema(&host->settings),
+        .input_schema = run_python_input_schema(&offer),
         .output_schema = run_python_output_schema(),
         .annotations = run_python_annotations(),
         .task_support = TOOL_TASK_OPTIONAL,
         .task_after = TASK_AFTER_SECONDS,
         .data = host,
+        .view = run_python_view,
         .start = run_python_start,
         .cancel = python_call_cancel,
     };

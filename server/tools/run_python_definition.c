@@ -6,7 +6,7 @@
 #include "schemas/schemas.h"
 #include "server/tools/environment_text.h"
 #include "server/tools/python_arguments.h"
-#include "server/tools/python_host.h"
+#include "server/tools/python_offer.h"
 
 #include <assert.h>
 
@@ -22,10 +22,10 @@ static const char introduction[] =
     "it printed until then is returned.\n"
     "- After a failure, read the traceback, repair the program and call again.\n";
 
-char *run_python_description(const struct python_settings *settings)
+char *run_python_description(const struct python_offer *offer)
 {
     AUTO_FREE char *limits =
-        environment_text_limits(catalog_find(settings->catalog, settings->default_environment));
+        environment_text_limits(catalog_find(offer->catalog, offer->default_environment));
 
     return memory_format("%s- Limits: %s.", introduction, limits);
 }
@@ -39,11 +39,11 @@ static json_t *built_in(const char *name)
     return schema;
 }
 
-json_t *run_python_input_schema(const struct python_settings *settings)
+json_t *run_python_input_schema(const struct python_offer *offer)
 {
     json_t *schema = built_in("run_python.input");
 
-    python_arguments_describe(schema, settings);
+    python_arguments_describe(schema, offer);
     return schema;
 }
 

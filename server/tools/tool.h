@@ -14,8 +14,16 @@
 #include "server/tools/registry.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
+struct principal;
 struct schema;
+
+/* What one principal sees of a tool. */
+struct tool_view {
+    char *description;    /* owned */
+    json_t *input_schema; /* owned */
+};
 
 /* Whether a call may become a task, which goes on without its request and whose state is polled. */
 enum tool_task_support {
@@ -38,6 +46,10 @@ struct tool {
     enum tool_task_support task_support;
     double task_after; /* seconds after which a call becomes a task where the server decides
                           (2026-07-28) */
+
+    /* What PRINCIPAL sees of the tool, where that is not the same for all; RET is filled in unless
+     * it is NULL. False: what everybody sees. May be NULL. */
+    bool (*view)(const struct tool *tool, const struct principal *principal, struct tool_view *ret);
 
     /* Begins INVOCATION, whose arguments fit the input schema. An integer of the schema may be a
      * real here (5.0), so read it with json_number_value. READY: invocation->result is filled in,

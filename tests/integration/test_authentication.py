@@ -234,7 +234,9 @@ def test_a_client_may_be_kept_to_some_environments(tokens):
     path = tokens({"alice": "environments=plain", "bob": ""})
     with serve(token_file=str(path), environments=environments,
                callers={"define_environments": True}) as server:
-        refused = call(server.address, token_of("alice"), code="1")["error"]["message"]
+        assert not call(server.address, token_of("alice"), code="1")["result"]["isError"]
+        refused = call(server.address, token_of("alice"), code="1",
+                       environment="system")["error"]["message"]
         assert 'you may not use environment "system"; you may use: plain' in refused
         refused = call(server.address, token_of("alice"), code="1",
                        environment_definition={"type": "system"})["error"]["message"]

@@ -264,3 +264,46 @@ print(socket.socket(fileno=fd).recv(65536).decode())
         server.initialize()
         answer = server.call_tool("run_python", {"code": code.format(address=server.address)})
         assert '"code":-32600' in answer["structuredContent"]["stdout"], answer
+
+
+# Environments
+
+ENVIRONMENTS = {"system": {"type": "system"},
+                "plain": {"type": "system", "timeout": 7, "max_timeout": 70},
+                "third": {"type": "system"}}
+
+
+@pytest.mark.parametrize("revision", [wire.NEWEST_LEGACY, wire.MODERN])
+def test_a_client_sees_and_gets_the_environments_that_it_may_use(revision, tokens):
+    path = tokens({"alice": "environments=third,plain", "bob": ""})
+    config = {"token_file": str(path), "environments": ENVIRONMENTS, "max_timeout": 600,
+              "callers": {"define_environments": True}}
+    with client.Server(transport="tcp", config=config) as server:
+        bob = enter(server, "bob", revision)
+        alice = enter(server, "alice", revision)
+        for connection, names, scope, default in (
+                (bob, ["system", "plain", "third"], "public", "system"),
+                (alice, ["plain", "third"], "private", "plain"),
+                (bob, ["system", "plain", "third"], "public", "system")):
+            page = connection.request("tools/list")
+            assert page.get("cacheScope", scope) == scope
+            (tool,) = page["tools"]
+            properties = tool["inputSchema"]["properties"]
+            assert properties["environment"]["enum"] == names
+            assert f"Default: {default}." in properties["environment"]["description"]
+            assert ("environment_definition" in properties) == (connection is bob)
+            result = connection.call_tool("run_python", {"code": "print(1)"})
+            assert result["structuredContent"]["environment"] == default
+        assert "7 seconds" in tool_of(alice)["description"]
+        prompt = alice.request("prompts/get", {"name": "code_writer"})
+        words = prompt["messages"][0]["content"]["text"]
+        assert 'without it: "plain"' in words and "system (" not in words
+        refused = alice.call_tool("run_python", {"code": "1", "environment": "system"})
+        assert refused["isError"] and "you may use: " in refused["content"][0]["text"]
+        for connection in (alice, bob):
+            connection.close()
+
+
+def tool_of(connection):
+    (tool,) = connection.list_tools()
+    return tool

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "environments/catalog/catalog.h"
+#include "server/tools/caller.h"
 #include "server/tools/prompt.h"
 #include "server/tools/python_host.h"
 #include "server/tools/registry.h"
@@ -19,6 +20,8 @@ struct prompting {
     struct catalog *catalog;
     struct registry *registry;
     struct python_host *python;
+    struct principals *principals;
+    struct tool_caller *caller; /* who asks */
 };
 
 static void add(struct catalog *catalog, const char *name, const char *text)
@@ -44,6 +47,8 @@ static int setup(void **state)
         "{\"type\": \"venv\", \"python_version\": \"3.11\", \"pip_packages\": [\"numpy\"],"
         " \"approval\": \"always\"}");
     prompting->registry = registry_new();
+    prompting->principals = principals_new();
+    prompting->caller = tool_caller_new(prompting->principals, "somebody", true);
     prompting->python = python_host_new(
         &(struct python_settings){.catalog = prompting->catalog, .default_environment = "system"});
     assert_int_equal(code_writer_register(prompting->registry, prompting->python, &err), 0);
@@ -55,6 +60,8 @@ static int teardown(void **state)
 {
     struct prompting *prompting = *state;
 
+    tool_caller_unref(prompting->caller);
+    principals_free(prompting->principals);
     registry_free(prompting->registry);
     python_host_free(prompting->python);
     catalog_free(prompting->catalog);
@@ -66,7 +73,7 @@ static int teardown(void **state)
 static char *get(const struct prompting *prompting, const char *text, struct error *err)
 {
     AUTO_JSON json_t *arguments = json_loads(text, 0, NULL);
-    struct invocation invocation = {.arguments = arguments};
+    struct invocation invocation = {.arguments = arguments, .caller = prompting->caller};
     char *got = NULL;
 
     assert_int_equal(prompt_prepare(&invocation, prompting->registry, "code_writer", err), 0);

@@ -1,0 +1,32 @@
+/* The environments that a principal is offered: all of the configuration, or those that the token
+ * file allows it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct caller_rules;
+struct catalog;
+struct environment;
+struct principal;
+struct python_settings;
+
+/* Borrowed from the settings and the limits that it was made from. */
+struct python_offer {
+    const struct catalog *catalog;
+    const struct caller_rules *rules; /* NULL: its calls may define none */
+    const char *const *names;         /* NULL-terminated; NULL: all of the catalog */
+    const char *default_environment;
+};
+
+/* What PRINCIPAL is offered, or, for NULL, whoever may use everything. The default environment is
+ * that of SETTINGS, or the first one that PRINCIPAL may use instead. */
+struct python_offer python_offer_for(const struct python_settings *settings,
+                                     const struct principal *principal);
+
+/* True when PRINCIPAL is not offered everything. */
+bool python_offer_is_personal(const struct principal *principal);
+
+/* The environment behind the first *POSITION of the catalog, which is counted on; NULL at the end.
+ * Borrowed. */
+struct environment *python_offer_next(const struct python_offer *offer, size_t *position);
