@@ -157,7 +157,7 @@ static void admin_on_head(struct http_service *service, struct http_exchange *ex
     else if (!is_read(exchange))
         http_refuse(exchange, NOT_ALLOWED, "Allow: GET, HEAD\r\n", REFUSAL_CODE,
                     "Method Not Allowed");
-    else if (http_exchange_admit(exchange))
+    else if (http_exchange_admit(exchange, NULL))
         admin_answer(admin_of(service), exchange);
 }
 

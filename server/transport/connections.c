@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
+#include "server/transport/dismissal.h"
 #include "server/transport/http/tls.h"
 
 #include <netinet/tcp.h>
@@ -14,46 +14,6 @@
 /* So that `printf ... | pyexecd` shows the answer of a quick call. */
 #define STDIO_GRACE_SECONDS 1.0
 
-/* Why a client is sent away, in either framing. */
-struct connections_refusal {
-    const char *reason; /* in the metrics */
-    const char *line;
-    const char *http;
-};
-
-#define NO_ROOM_LINE                                                                               \
-    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"                                 \
-    "\"message\":\"Too many connections; try again later\"}}\n"
-
-static const struct connections_refusal no_room = {"no_room", NO_ROOM_LINE,
-                                                   "HTTP/1.1 503 Service Unavailable\r\n"
-                                                   "Retry-After: 1\r\n"
-                                                   "Connection: close\r\n"
-                                                   "Content-Length: 0\r\n"
-                                                   "\r\n"};
-
-#define INSIDER_LINE                                                                               \
-    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"                                 \
-    "\"message\":\"A script cannot call the server that runs it. Do the work in this script, or "  \
-    "print what the next call needs.\"}}\n"
-
-#define STRANGER_LINE                                                                              \
-    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"                                 \
-    "\"message\":\"The process that has connected cannot be found, so it is not served: it may "   \
-    "be "                                                                                          \
-    "a script of this server.\"}}\n"
-
-#define FORBIDDEN_HEAD                                                                             \
-    "HTTP/1.1 403 Forbidden\r\n"                                                                   \
-    "Content-Type: application/json\r\n"                                                           \
-    "Connection: close\r\n"                                                                        \
-    "\r\n"
-
-static const struct connections_refusal insider_refusals[] = {
-    [INSIDER_YES] = {"insider", INSIDER_LINE, FORBIDDEN_HEAD INSIDER_LINE},
-    [INSIDER_UNKNOWN] = {"insider", STRANGER_LINE, FORBIDDEN_HEAD STRANGER_LINE},
-};
-
 /* One connection */
 
 static struct connection *connection_new(struct connections *owner, int fd, const struct peer *peer)
@@ -62,7 +22,7 @@ static struct connection *connection_new(struct connections *owner, int fd, cons
 
     connection->owner = owner;
     connection->fd = fd;
-    connection->peer = *peer;
+    connection->holder = holder_of(peer, NULL);
     connection->number = ++owner->last_number;
     owner->count++;
     list_append(&owner->active, &connection->link);
@@ -119,7 +79,7 @@ static void connections_serve(struct connection *connection, int out, double gra
     const char *principal = connection->login.check.principal;
     char peer[PEER_TEXT_BYTES];
 
-    peer_format_principal(&connection->peer, peer);
+    peer_format_principal(&connection->holder.peer, peer);
     if (!*principal)
         principal = peer;
     log_info("connection accepted number=%u principal=%s", connection->number, principal);
@@ -139,8 +99,11 @@ static void connections_serve(struct connection *connection, int out, double gra
 
 /* Room */
 
-/* The number of connections of PEER that are not waiting. */
-static unsigned count_peer(const struct connections *connections, const struct peer *peer)
+typedef bool (*connections_relation)(const struct holder *holder, const struct holder *other);
+
+/* How many connections, of those that are WAITING or of the others, are IS of HOLDER. */
+static unsigned connections_count(const struct connections *connections, bool waiting,
+                                  const struct holder *holder, connections_relation is)
 {
     const struct list *lists[] = {&connections->active, &connections->leaving};
     unsigned count = 0;
@@ -149,7 +112,7 @@ static unsigned count_peer(const struct connections *connections, const struct p
         LIST_FOR_EACH (lists[i], link) {
             const struct connection *connection = CONTAINER_OF(link, struct connection, link);
 
-            count += !connection->waiting && peer_equals(&connection->peer, peer);
+            count += connection->waiting == waiting && is(&connection->holder, holder);
         }
     }
     return count;
@@ -165,20 +128,14 @@ static bool set_full(struct connections *connections, bool full)
 }
 
 static bool connections_has_its_share(const struct connections *connections,
-                                      const struct peer *peer)
+                                      const struct holder *holder)
 {
-    return count_peer(connections, peer) >= connections->limits.per_peer;
-}
+    unsigned own = connections->limits.per_peer;
+    unsigned half = (connections->limits.connections + 1) / 2;
 
-static void turn_away(int fd, const struct entrance *entrance,
-                      const struct connections_refusal *refusal)
-{
-    const char *text = entrance->service ? refusal->http : refusal->line;
-
-    metrics_count(METRIC_REFUSALS, refusal->reason, NULL);
-    if (!entrance->tls)
-        (void)send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
-    close(fd);
+    return connections_count(connections, false, holder, holder_is) >= own ||
+           connections_count(connections, false, holder, holder_is_kin) >=
+               (own > half ? own : half);
 }
 
 /* Says so in the log when that begins. */
@@ -188,25 +145,40 @@ static void connections_refuse_insider(struct connections *connections, int fd,
     if (!connections->has_insider)
         log_warning("a script tried to call this server and was refused");
     connections->has_insider = true;
-    turn_away(fd, entrance, &insider_refusals[peer->insider]);
+    dismissal_carry_out(dismissal_of_insider(peer->insider), fd, entrance);
 }
 
-static void evict_oldest_waiting(struct connections *connections)
+static unsigned connections_waiting(const struct connections *connections)
 {
-    struct connection *oldest = NULL;
     unsigned waiting = 0;
 
     LIST_FOR_EACH (&connections->active, link) {
+        waiting += CONTAINER_OF(link, struct connection, link)->waiting;
+    }
+    return waiting;
+}
+
+/* Makes room for one that waits: the oldest goes, of those who have the most. */
+static void connections_evict_waiting(struct connections *connections)
+{
+    struct connection *victim = NULL;
+    unsigned most = 0;
+
+    if (connections_waiting(connections) < CONNECTIONS_WAITING)
+        return;
+    LIST_FOR_EACH (&connections->active, link) {
         struct connection *connection = CONTAINER_OF(link, struct connection, link);
+        unsigned count;
 
         if (!connection->waiting)
             continue;
-        waiting++;
-        if (!oldest)
-            oldest = connection;
+        count = connections_count(connections, true, &connection->holder, holder_is);
+        if (count <= most)
+            continue;
+        most = count;
+        victim = connection;
     }
-    if (waiting >= CONNECTIONS_WAITING)
-        connection_free(oldest);
+    connection_free(victim);
 }
 
 /* The way in */
@@ -217,9 +189,12 @@ static void connections_on_login_done(struct login *login, bool accepted)
     struct connections *owner = connection->owner;
     bool waited = connection->waiting;
 
+    if (waited)
+        connection->holder = holder_of(&login->peer, login->check.principal);
     if (accepted && waited &&
-        set_full(owner, connections_has_its_share(owner, &connection->peer))) {
-        (void)send(connection->fd, no_room.line, strlen(no_room.line), MSG_DONTWAIT | MSG_NOSIGNAL);
+        set_full(owner, connections_has_its_share(owner, &connection->holder))) {
+        (void)send(connection->fd, dismissal_no_room.line, strlen(dismissal_no_room.line),
+                   MSG_DONTWAIT | MSG_NOSIGNAL);
         accepted = false;
     }
     if (!accepted) {
@@ -240,7 +215,7 @@ static void begin_login(struct connection *connection)
     connection->login = (struct login){
         .loop = owner->loop,
         .authority = owner->authority,
-        .peer = connection->peer,
+        .peer = connection->holder.peer,
         .seconds = owner->limits.login_seconds,
         .fd = connection->fd,
         .done = connections_on_login_done,
@@ -249,13 +224,15 @@ static void begin_login(struct connection *connection)
 }
 
 /* The client has sent a valid request. False: it has too many connections. */
-static bool connections_on_http_admit(struct http_connection *http)
+static bool connections_on_http_admit(struct http_connection *http, const char *principal)
 {
     struct connection *connection = CONTAINER_OF(http, struct connection, http);
     struct connections *owner = connection->owner;
+    const struct holder holder = holder_of(&connection->holder.peer, principal);
 
-    if (set_full(owner, connections_has_its_share(owner, &connection->peer)))
+    if (set_full(owner, connections_has_its_share(owner, &holder)))
         return false;
+    connection->holder = holder;
     connection->waiting = false;
     return true;
 }
@@ -270,7 +247,7 @@ static void set_patience(int fd, const struct connection *connection)
 {
     unsigned milliseconds = (unsigned)(connection->owner->limits.http.stall_seconds * 1000);
 
-    if (connection->peer.family != AF_UNIX)
+    if (connection->holder.peer.family != AF_UNIX)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
 }
 
@@ -291,7 +268,7 @@ static void serve_http(struct connection *connection, const struct entrance *ent
                              .loop = owner->loop,
                              .service = entrance->service,
                              .limits = &owner->limits.http,
-                             .peer = &connection->peer,
+                             .peer = &connection->holder.peer,
                              .entrance = entrance,
                              .channel = open_channel(entrance, STEAL_FD(connection->fd)),
                              .number = connection->number,
@@ -305,6 +282,7 @@ void connections_admit(struct connections *connections, int fd, const struct pee
 {
     bool has_login = peer->family != AF_UNIX;
     bool waiting = entrance->service || (has_login && connections->authority);
+    const struct holder holder = holder_of(peer, NULL);
     struct connection *connection;
     bool full;
 
@@ -314,11 +292,11 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     }
     connections->has_insider = false;
     if (waiting)
-        evict_oldest_waiting(connections);
+        connections_evict_waiting(connections);
     full = connections->count >= connections->limits.connections ||
-           (!waiting && connections_has_its_share(connections, peer));
+           (!waiting && connections_has_its_share(connections, &holder));
     if (set_full(connections, full)) {
-        turn_away(fd, entrance, &no_room);
+        dismissal_carry_out(&dismissal_no_room, fd, entrance);
         return;
     }
     connection = connection_new(connections, fd, peer);

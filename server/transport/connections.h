@@ -2,15 +2,16 @@
  *
  * A client of a socket that asks for a token is WAITING until it has shown it, and one that speaks
  * HTTP until a request of it has been found to be for us. Waiting ones have a small number of
- * places of their own, and a new one takes the place of the oldest: whoever fills them all keeps
- * nobody else out. All others count for the limit per peer. */
+ * places of their own, and a new one takes the place of the oldest of those who have the most:
+ * whoever fills them all keeps nobody else out. All others count for a limit per client, and those
+ * of one user or address may have half of all together. */
 #pragma once
 
 #include "base/list.h"
 #include "server/transport/http/http_connection.h"
+#include "server/transport/identity/holder.h"
 #include "server/transport/login.h"
 #include "server/transport/socket/entrance.h"
-#include "server/transport/socket/peer.h"
 #include "server/transport/stream.h"
 #include "server/transport/transport.h"
 
@@ -30,8 +31,8 @@ enum connection_kind {
 struct connection {
     struct list link;          /* in `active` or `leaving` */
     struct connections *owner; /* borrowed */
-    struct peer peer;
-    unsigned number; /* for the log */
+    struct holder holder;      /* whom it counts for when it is not waiting */
+    unsigned number;           /* for the log */
     enum connection_kind kind;
     bool waiting; /* for who it is */
     int fd;       /* owned while LOGIN; then -1 */

@@ -93,8 +93,9 @@ static void on_gone(struct http_service *service, struct http_exchange *exchange
         client->waiting = NULL;
 }
 
-static bool on_admit(struct http_connection *connection)
+static bool on_admit(struct http_connection *connection, const char *principal)
 {
+    (void)principal;
     (void)connection;
     return true;
 }

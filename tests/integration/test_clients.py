@@ -1,7 +1,12 @@
 """Clients share one server: what one of them takes, uses up or fills is its own."""
 
+import contextlib
 import hashlib
+import json
 import re
+import socket
+import subprocess
+import sys
 import time
 
 import pytest
@@ -307,3 +312,121 @@ def test_a_client_sees_and_gets_the_environments_that_it_may_use(revision, token
 def tool_of(connection):
     (tool,) = connection.list_tools()
     return tool
+
+
+# Connections and sessions
+
+CROWD = 64
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+
+# Another program of the same user: keeps as many connections as it can get, each with LINES sent.
+GREEDY = """
+import socket, sys
+streams = []
+for _ in range({count}):
+    stream = socket.socket({family})
+    stream.settimeout(5)
+    stream.connect({address!r})
+    try:
+        stream.sendall({text!r})
+        if stream.recv(65536):
+            streams.append(stream)
+    except OSError:
+        pass
+print(len(streams), flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def greedy(address, text, count=CROWD):
+    """The number of times that another program was answered TEXT and stays connected."""
+    family = "socket.AF_INET" if isinstance(address, tuple) else "socket.AF_UNIX"
+    code = GREEDY.format(count=count, family=family, address=address, text=text)
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        yield int(process.stdout.readline())
+        process.stdin.close()
+
+
+def test_a_program_does_not_shut_out_others_of_its_user():
+    with client.Server(transport="unix") as server:
+        server.initialize()
+        with greedy(server.address, PING), greedy(server.address, PING):
+            others = [server.connect() for _ in range(4)]
+            for other in others:
+                other.initialize()
+                other.close()
+
+
+def test_a_client_does_not_shut_out_others_at_its_address(tokens):
+    path = tokens({"alice": "", "bob": ""})
+    with client.Server(transport="tcp", config={"token_file": str(path)}) as server:
+        login = f"Authorization: Bearer {token_of('alice')}\n".encode()
+        with greedy(server.address, login + PING):
+            bob = enter(server, "bob")
+            prints(bob)
+            bob.close()
+
+
+def test_the_same_holds_over_http(tokens):
+    path = tokens({"alice": "", "bob": ""})
+    with client.Server(transport="http", config={"token_file": str(path)}) as server:
+        def head(name):
+            return (f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.address[1]}\r\nAuthorization: Bearer "
+                    f"{token_of(name)}\r\nContent-Type: application/json\r\nAccept: application/json,"
+                    f" text/event-stream\r\nContent-Length: {len(INITIALIZE)}\r\n\r\n").encode()
+        with greedy(server.address, head("alice") + INITIALIZE):
+            with socket.create_connection(server.address, client.TIMEOUT) as stream:
+                stream.sendall(head("bob") + INITIALIZE)
+                assert stream.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+    "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}
+}}).encode()
+
+# Opens sessions at an HTTP address on a unix socket and listens on each, so that they stay busy.
+LISTENER = """
+import re, socket, sys
+def ask(head, body=b""):
+    stream = socket.socket(socket.AF_UNIX)
+    stream.settimeout(5)
+    stream.connect({address!r})
+    stream.sendall((head + "Host: localhost\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)).encode() + body)
+    return stream, stream.recv(65536).decode()
+kept = []
+for _ in range({count}):
+    _, answer = ask("POST /mcp HTTP/1.1\\r\\nContent-Type: application/json\\r\\n"
+                    "Accept: application/json, text/event-stream\\r\\n", {body!r})
+    found = re.search("Mcp-Session-Id: (\\\\S+)", answer)
+    if found:
+        stream, answer = ask("GET /mcp HTTP/1.1\\r\\nAccept: text/event-stream\\r\\n"
+                             "MCP-Protocol-Version: 2025-06-18\\r\\n"
+                             "Mcp-Session-Id: " + found[1] + "\\r\\n")
+        kept.append(stream)
+print(len(kept), flush=True)
+sys.stdin.read()
+"""
+
+
+def listener(address, count):
+    process = subprocess.Popen(
+        [sys.executable, "-c", LISTENER.format(address=address, count=count, body=INITIALIZE)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return process, int(process.stdout.readline())
+
+
+def test_sessions_of_a_program_do_not_shut_out_others_of_its_user(tmp_path):
+    address = str(tmp_path / "socket")
+    config = {"listen": [f"unix://{address}#/mcp"], "http": {"sessions": 8}}
+    with client.Server(transport="tcp", config=config) as server:
+        server.initialize()
+        programs = []
+        for expected in (4, 1):
+            programs.append(listener(address, 8 if expected == 4 else 1))
+            assert programs[-1][1] == expected
+        for process, _ in programs:
+            process.stdin.close()
+            process.stdout.close()
+            process.wait(client.TIMEOUT)

@@ -54,8 +54,9 @@ struct http_connection_settings {
     struct http_channel *channel;     /* taken */
     unsigned number;                  /* of the connection, for the log */
 
-    /* The client has sent a valid request. False: there is no room for it. */
-    bool (*admit)(struct http_connection *connection);
+    /* The client has sent a valid request, as PRINCIPAL or, for NULL, without a token. False: there
+     * is no room for it. */
+    bool (*admit)(struct http_connection *connection, const char *principal);
 
     /* It is CLOSED. Called once, possibly below a call to the exchange. */
     void (*closed)(struct http_connection *connection);

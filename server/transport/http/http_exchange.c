@@ -53,13 +53,13 @@ const char *http_exchange_field(const struct http_exchange *exchange, const char
     return http_head_find(&exchange->head, name, ret_count);
 }
 
-bool http_exchange_admit(struct http_exchange *exchange)
+bool http_exchange_admit(struct http_exchange *exchange, const char *principal)
 {
     struct http_connection *connection = connection_of(exchange);
 
     if (connection->is_admitted)
         return true;
-    if (!connection->settings.admit(connection)) {
+    if (!connection->settings.admit(connection, principal)) {
         connection->is_last = true;
         http_refuse(exchange, STATUS_UNAVAILABLE, "Retry-After: 1\r\n", NO_ROOM_CODE,
                     "Too many connections; try again later");

@@ -54,10 +54,10 @@ struct http_service {
 const char *http_exchange_field(const struct http_exchange *exchange, const char *name,
                                 unsigned *ret_count);
 
-/* The client has sent a valid request. Until then its connection has one of the few places for
- * strangers, and is closed when it is the oldest of them and another one comes. False: this peer
- * has too many connections, and has been told. */
-bool http_exchange_admit(struct http_exchange *exchange);
+/* The client has sent a valid request, as PRINCIPAL if it has shown a token, else NULL. Until then
+ * its connection has one of the few places for strangers, and is closed when it is the oldest of
+ * them and another one comes. False: this client has too many connections, and has been told. */
+bool http_exchange_admit(struct http_exchange *exchange, const char *principal);
 
 /* The whole response. FIELDS: further lines, "Name: value\r\n" each, or "". CONTENT_TYPE: NULL
  * where there is no body. Nothing is kept of what is passed. */

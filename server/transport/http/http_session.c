@@ -125,7 +125,8 @@ void http_session_listen(struct http_session *session, struct http_exchange *exc
 
 /* The session itself */
 
-struct http_session *http_session_new(struct http_sessions *owner, const char *principal)
+struct http_session *http_session_new(struct http_sessions *owner, const char *principal,
+                                      const struct holder *holder)
 {
     struct http_session *session = NEW(struct http_session);
     char label[LABEL_BYTES];
@@ -134,6 +135,7 @@ struct http_session *http_session_new(struct http_sessions *owner, const char *p
     session->id = random_digits(HTTP_SESSION_DIGITS);
     session->fields = memory_format("Mcp-Session-Id: %s\r\n", session->id);
     session->principal = memory_copy_string(principal);
+    session->holder = *holder;
     list_init(&session->link);
     list_init(&session->bucket_link);
     list_init(&session->streams);

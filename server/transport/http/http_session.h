@@ -5,6 +5,7 @@
 #pragma once
 
 #include "server/transport/http/event_stream.h"
+#include "server/transport/identity/holder.h"
 
 enum { HTTP_SESSION_DIGITS = 32 }; /* of the id: 128 bits */
 
@@ -17,6 +18,7 @@ struct http_session {
     char *id;                    /* owned */
     char *fields;                /* owned: the response field that tells it */
     char *principal;             /* owned */
+    struct holder holder;        /* whom it counts for */
     struct session session;
     struct event_stream general; /* for what belongs to no request: GET */
     struct list streams;         /* of struct event_stream: owned; one for each request */
@@ -24,8 +26,9 @@ struct http_session {
     double touched; /* when it was last heard of */
 };
 
-/* PRINCIPAL is copied. */
-struct http_session *http_session_new(struct http_sessions *owner, const char *principal);
+/* PRINCIPAL and HOLDER are copied. */
+struct http_session *http_session_new(struct http_sessions *owner, const char *principal,
+                                      const struct holder *holder);
 
 /* Cancels what runs and ends what is open. */
 void http_session_free(struct http_session *session);

@@ -99,38 +99,62 @@ void http_sessions_close(struct http_session *session)
     http_session_free(session);
 }
 
-/* The one that is idle for longest; of PRINCIPAL, unless that is NULL. */
-static struct http_session *find_idle(const struct http_sessions *sessions, const char *principal)
+typedef bool (*http_sessions_relation)(const struct holder *holder, const struct holder *other);
+
+/* How many sessions those have that are IS of HOLDER. */
+static unsigned http_sessions_count(const struct http_sessions *sessions,
+                                    const struct holder *holder, http_sessions_relation is)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&sessions->all, link) {
+        count += is(&session_of(link)->holder, holder);
+    }
+    return count;
+}
+
+/* The session that is idle for longest of those that are IS of HOLDER, or NULL. */
+static struct http_session *http_sessions_find_idle(const struct http_sessions *sessions,
+                                                    const struct holder *holder,
+                                                    http_sessions_relation is)
 {
     LIST_FOR_EACH (&sessions->all, link) {
         struct http_session *session = session_of(link);
 
-        if ((!principal || strcmp(session->principal, principal) == 0) &&
-            !http_session_is_busy(session))
+        if (is(&session->holder, holder) && !http_session_is_busy(session))
             return session;
     }
     return NULL;
 }
 
-static unsigned count_of(const struct http_sessions *sessions, const char *principal)
+/* The same of those whose holders have no fewer than COUNT. */
+static struct http_session *http_sessions_find_richer(const struct http_sessions *sessions,
+                                                      unsigned count)
 {
-    unsigned count = 0;
-
     LIST_FOR_EACH (&sessions->all, link) {
-        count += strcmp(session_of(link)->principal, principal) == 0;
+        struct http_session *session = session_of(link);
+
+        if (!http_session_is_busy(session) &&
+            http_sessions_count(sessions, &session->holder, holder_is) >= count)
+            return session;
     }
-    return count;
+    return NULL;
 }
 
-/* False when there is no place for one more of PRINCIPAL. */
-static bool http_sessions_make_room(struct http_sessions *sessions, const char *principal)
+/* False when there is no place for one more of HOLDER. */
+static bool http_sessions_make_room(struct http_sessions *sessions, const struct holder *holder)
 {
-    bool has_its_share = count_of(sessions, principal) >= (sessions->most + 1) / 2;
+    unsigned own = http_sessions_count(sessions, holder, holder_is);
     struct http_session *victim;
 
-    if (!has_its_share && sessions->count < sessions->most)
+    if (own >= (sessions->most + 1) / 2)
+        victim = http_sessions_find_idle(sessions, holder, holder_is);
+    else if (http_sessions_count(sessions, holder, holder_is_kin) >= (3 * sessions->most + 3) / 4)
+        victim = http_sessions_find_idle(sessions, holder, holder_is_kin);
+    else if (sessions->count < sessions->most)
         return true;
-    victim = find_idle(sessions, has_its_share ? principal : NULL);
+    else
+        victim = http_sessions_find_richer(sessions, own);
     if (victim)
         http_sessions_close(victim);
     return victim != NULL;
@@ -171,13 +195,14 @@ static struct list *bucket_of(struct http_sessions *sessions, const char *id)
     return &sessions->buckets[hash % HTTP_SESSIONS_BUCKETS];
 }
 
-struct http_session *http_sessions_open(struct http_sessions *sessions, const char *principal)
+struct http_session *http_sessions_open(struct http_sessions *sessions, const char *principal,
+                                        const struct holder *holder)
 {
     struct http_session *session;
 
-    if (!http_sessions_make_room(sessions, principal))
+    if (!http_sessions_make_room(sessions, holder))
         return NULL;
-    session = http_session_new(sessions, principal);
+    session = http_session_new(sessions, principal, holder);
     sessions->count++;
     list_append(bucket_of(sessions, session->id), &session->bucket_link);
     http_sessions_touch(sessions, session);

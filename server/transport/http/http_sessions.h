@@ -2,7 +2,8 @@
  * whose connection broke before they had them.
  *
  * There is a place for a new session as long as one is idle: the one that has been so for longest
- * goes. Whoever has half of all loses its own. */
+ * goes, of those whose holders have no fewer than the newcomer. A client that has half of all loses
+ * its own, and so do clients of one user or address that have three quarters together. */
 #pragma once
 
 #include "server/transport/http/http_session.h"
@@ -38,8 +39,9 @@ void http_sessions_deinit(struct http_sessions *sessions);
 /* Ends all of them; no new one is to be opened. */
 void http_sessions_end(struct http_sessions *sessions);
 
-/* A new session; NULL: every place is taken by one that is busy. */
-struct http_session *http_sessions_open(struct http_sessions *sessions, const char *principal);
+/* A new session of PRINCIPAL, which counts for HOLDER; NULL: there is no place for it. */
+struct http_session *http_sessions_open(struct http_sessions *sessions, const char *principal,
+                                        const struct holder *holder);
 
 /* The session that ID names, or NULL; touches it. It is found by its own principal only. */
 struct http_session *http_sessions_find(struct http_sessions *sessions, const char *id,

@@ -7,6 +7,7 @@
 #include "server/transport/http/http_gate.h"
 #include "server/transport/http/http_route.h"
 #include "server/transport/identity/authority.h"
+#include "server/transport/identity/holder.h"
 #include "server/transport/socket/peer.h"
 
 #include <assert.h>
@@ -124,10 +125,22 @@ static void take_in_session(struct http_visit *visit, struct http_session *sessi
                       http_gate_lets_stream(visit->exchange));
 }
 
+/* The kernel identifies clients of unix sockets. */
+static bool needs_token(const struct http_visit *visit)
+{
+    return visit->endpoint->authority && visit->exchange->peer->family != AF_UNIX;
+}
+
+static struct holder http_visit_holder(const struct http_visit *visit)
+{
+    return holder_of(visit->exchange->peer, needs_token(visit) ? visit->check.principal : NULL);
+}
+
 static void open_session(struct http_visit *visit, struct incoming *incoming)
 {
+    const struct holder holder = http_visit_holder(visit);
     struct http_session *session =
-        http_sessions_open(&visit->endpoint->sessions, visit->check.principal);
+        http_sessions_open(&visit->endpoint->sessions, visit->check.principal, &holder);
 
     if (!session) {
         http_gate_refuse(&visit->endpoint->names, visit->exchange, &no_room);
@@ -232,7 +245,7 @@ static void http_visit_free(struct http_visit *visit)
 static void http_visit_serve(struct http_visit *visit)
 {
     http_visit_set_state(visit, HTTP_VISIT_SERVED);
-    if (!http_exchange_admit(visit->exchange)) {
+    if (!http_exchange_admit(visit->exchange, needs_token(visit) ? visit->check.principal : NULL)) {
         http_visit_free(visit);
         return;
     }
@@ -300,12 +313,6 @@ static struct http_visit *http_visit_new(struct http_endpoint *endpoint,
         .done = http_visit_on_checked,
     };
     return visit;
-}
-
-/* The kernel identifies clients of unix sockets. */
-static bool needs_token(const struct http_visit *visit)
-{
-    return visit->endpoint->authority && visit->exchange->peer->family != AF_UNIX;
 }
 
 /* Wipes the token from the text of the head: nothing needs it any more. */

@@ -1,6 +1,7 @@
 #include "server/transport/socket/peer.h"
 
 #include "server/transport/socket/address.h"
+#include "server/transport/socket/far_end.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +20,8 @@ static int identify_user(int fd, struct peer *ret, struct error *err)
         return error_set_errno(err, errno, "cannot tell who connects");
     if (credentials.uid != geteuid() && credentials.uid != 0)
         return error_set(err, ERROR_UNAVAILABLE, "user %u may not connect", credentials.uid);
-    *ret = (struct peer){.family = AF_UNIX, .number = credentials.uid};
+    *ret = (struct peer){
+        .family = AF_UNIX, .number = credentials.uid, .party = (uint64_t)credentials.pid};
     return 0;
 }
 
@@ -33,6 +35,14 @@ static uint64_t peer_network_of(const struct endpoint *endpoint)
     return half;
 }
 
+/* The user at the other end of FD and one more; 0 where the kernel does not tell. */
+static uint64_t peer_user_of(int fd)
+{
+    struct far_end far_end;
+
+    return far_end_find(fd, &far_end) == FAR_END_HELD ? (uint64_t)far_end.user + 1 : 0;
+}
+
 int peer_identify(int fd, struct peer *ret, struct error *err)
 {
     struct endpoint endpoint = {.length = sizeof(endpoint.local)};
@@ -41,7 +51,9 @@ int peer_identify(int fd, struct peer *ret, struct error *err)
         return error_set_errno(err, errno, "cannot tell who connects");
     if (endpoint.any.sa_family == AF_UNIX)
         return identify_user(fd, ret, err);
-    *ret = (struct peer){.family = endpoint.any.sa_family, .number = peer_network_of(&endpoint)};
+    *ret = (struct peer){.family = endpoint.any.sa_family,
+                         .number = peer_network_of(&endpoint),
+                         .party = peer_user_of(fd)};
     return 0;
 }
 

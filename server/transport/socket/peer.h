@@ -14,6 +14,8 @@ struct peer {
     sa_family_t family;
     uint64_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: the upper half of it, which is the
                         network that somebody has got all addresses of */
+    uint64_t party;  /* who of those: AF_UNIX: the process; a loopback address: the user, and one
+                        more; 0: not known */
     enum insider insider;
 };
 
@@ -21,6 +23,7 @@ struct peer {
  * user than ours or root. */
 int peer_identify(int fd, struct peer *ret, struct error *err);
 
+/* Whoever PARTY they are. */
 bool peer_equals(const struct peer *peer, const struct peer *other);
 
 /* The name under which things are kept apart: "uid-1000", or "tcp". */

@@ -29,7 +29,7 @@ static void on_head(struct http_service *service, struct http_exchange *exchange
     struct http_double *peer = double_of(service);
 
     peer->heads++;
-    if (asks_for(exchange, "/admit") && !http_exchange_admit(exchange))
+    if (asks_for(exchange, "/admit") && !http_exchange_admit(exchange, NULL))
         return;
     if (asks_for(exchange, "/refuse"))
         http_respond(exchange, 404, "X-Reason: none\r\n", NULL, "", 0);
@@ -90,8 +90,9 @@ static void on_drained(struct http_service *service, struct http_exchange *excha
     double_of(service)->drained++;
 }
 
-static bool on_admit(struct http_connection *connection)
+static bool on_admit(struct http_connection *connection, const char *principal)
 {
+    (void)principal;
     return !CONTAINER_OF(connection, struct http_double, connection)->is_full;
 }
 

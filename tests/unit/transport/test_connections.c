@@ -44,7 +44,7 @@ static void on_head(struct http_service *service, struct http_exchange *exchange
     if (strcmp(exchange->head.path, entrance->path) != 0)
         http_refuse(exchange, 404, "", -32000, "There is nothing at this path");
     else
-        (void)http_exchange_admit(exchange);
+        (void)http_exchange_admit(exchange, NULL);
 }
 
 static void on_request(struct http_service *service, struct http_exchange *exchange)

@@ -71,9 +71,17 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* A session of PRINCIPAL, which has shown a token. */
+static struct http_session *open_session(struct http_sessions *sessions, const char *principal)
+{
+    const struct holder holder = holder_of(&(struct peer){0}, principal);
+
+    return http_sessions_open(sessions, principal, &holder);
+}
+
 static char *open_one(struct http_sessions *sessions, const char *principal)
 {
-    struct http_session *session = http_sessions_open(sessions, principal);
+    struct http_session *session = open_session(sessions, principal);
 
     return session ? memory_copy_string(session->id) : NULL;
 }
@@ -129,25 +137,51 @@ static void test_who_has_half_of_all_loses_its_own(void **state)
     assert_true(is_there(sessions, third, "alice"));
 }
 
+/* A session of the process PARTY of a user. */
+static char *open_of(struct http_sessions *sessions, uint64_t user, uint64_t party)
+{
+    const struct peer peer = {.family = AF_UNIX, .number = user, .party = party};
+    const struct holder holder = holder_of(&peer, NULL);
+    struct http_session *session = http_sessions_open(sessions, "user", &holder);
+
+    return session ? memory_copy_string(session->id) : NULL;
+}
+
+static void test_programs_of_one_user_leave_room_for_another(void **state)
+{
+    struct http_sessions *sessions = *state;
+    AUTO_FREE char *first = open_of(sessions, 1000, 1);
+    AUTO_FREE char *second = open_of(sessions, 1000, 2);
+    AUTO_FREE char *third = open_of(sessions, 1000, 3);
+    AUTO_FREE char *fourth = open_of(sessions, 1000, 4);
+    AUTO_FREE char *other = open_of(sessions, 0, 5);
+
+    assert_false(is_there(sessions, first, "user"));
+    assert_true(is_there(sessions, second, "user"));
+    assert_true(is_there(sessions, third, "user"));
+    assert_true(is_there(sessions, fourth, "user"));
+    assert_true(is_there(sessions, other, "user"));
+}
+
 static void test_busy_sessions_make_no_room(void **state)
 {
     struct http_sessions *sessions = *state;
-    struct http_session *working = http_sessions_open(sessions, "alice");
-    struct http_session *listening = http_sessions_open(sessions, "alice");
+    struct http_session *working = open_session(sessions, "alice");
+    struct http_session *listening = open_session(sessions, "alice");
     static struct exchange_double exchange;
 
     working->session.call_count = 1;
     http_session_listen(listening, &exchange.exchange, NULL);
     exchange_double_expect(&exchange, "begin\n");
-    assert_null(http_sessions_open(sessions, "alice"));
+    assert_null(open_session(sessions, "alice"));
     working->session.call_count = 0;
-    assert_non_null(http_sessions_open(sessions, "alice"));
+    assert_non_null(open_session(sessions, "alice"));
 }
 
 static void test_idle_sessions_end(void **state)
 {
     struct http_sessions *sessions = *state;
-    struct http_session *working = http_sessions_open(sessions, "alice");
+    struct http_session *working = open_session(sessions, "alice");
     AUTO_FREE char *busy = memory_copy_string(working->id);
     AUTO_FREE char *idle = open_one(sessions, "alice");
 
@@ -180,7 +214,7 @@ static void test_complete_answers_are_kept_in_bounded_memory(void **state)
 {
     enum { LARGE = 1024 * 1024 };
     struct http_sessions *sessions = *state;
-    struct http_session *session = http_sessions_open(sessions, "alice");
+    struct http_session *session = open_session(sessions, "alice");
 
     session->session.call_count = 1;
     for (int i = 0; i < 100; i++) {
@@ -205,6 +239,7 @@ int main(void)
         TEST(test_a_session_is_found_by_its_own_principal_only),
         TEST(test_the_longest_idle_makes_room),
         TEST(test_who_has_half_of_all_loses_its_own),
+        TEST(test_programs_of_one_user_leave_room_for_another),
         TEST(test_busy_sessions_make_no_room),
         TEST(test_idle_sessions_end),
         TEST(test_complete_answers_are_kept_in_bounded_memory),
