@@ -75,7 +75,7 @@ def outcome(result):
         end = "timeout"
     elif result["out_of_memory"]:
         end = "memory"
-    elif result["error"] and "disk" in result["error"]:
+    elif result["error"] and "its files grew" in result["error"]:
         end = "disk"
     elif result["signal"]:
         end = result["signal"]

@@ -6,6 +6,7 @@ are inherited, whatever else a process does to hide.
 """
 
 import contextlib
+import itertools
 import os
 import pathlib
 import secrets
@@ -130,8 +131,9 @@ class Watched(Server):
                 or self.mark.encode() in read(f"/proc/{pid}/cmdline")]
 
     def files(self):
-        """Everything below its folder."""
-        return sorted(str(path.relative_to(self.home)) for path in self.home.rglob("*"))
+        """Everything below its folder; some of it may just be being removed."""
+        return sorted(os.path.relpath(os.path.join(folder, name), self.home)
+                      for folder, *names in os.walk(self.home) for name in itertools.chain(*names))
 
     def survivors(self, seconds):
         """Processes of its runs that are still there after SECONDS."""

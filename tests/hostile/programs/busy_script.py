@@ -1,0 +1,14 @@
+'''
+tries = "to hold its place and all processors for ever"
+held_by = ["deadline"]
+limit = 1
+[outcome]
+any = "timeout: burning"
+'''
+import os
+
+print("burning", flush=True)
+for _ in range(3):
+    os.fork()
+while True:
+    pass

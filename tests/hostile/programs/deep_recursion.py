@@ -1,0 +1,14 @@
+'''
+tries = "to crash the interpreter by its stack"
+held_by = ["end with the script"]
+[outcome]
+any = "SIGSEGV: deep"
+'''
+import ctypes
+import sys
+
+print("deep", flush=True)
+callback = ctypes.CFUNCTYPE(None)
+sys.setrecursionlimit(1 << 30)
+again = callback(lambda: again())
+again()

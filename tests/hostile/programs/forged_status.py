@@ -1,0 +1,8 @@
+'''
+tries = "to look as if it had been killed for its memory or its time"
+held_by = ["status from the kernel"]
+[outcome]
+any = "exit 137: killed"
+'''
+print("killed")
+raise SystemExit(137)

@@ -1,0 +1,11 @@
+'''
+tries = "to be taken for a success although it was killed"
+held_by = ["status from the kernel"]
+[outcome]
+any = "SIGKILL: fine"
+'''
+import os
+import signal
+
+print("fine", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
