@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWTH_SECONDS 1.0 /* between two looks at the size of the working directory */
-
 enum { LAST_LINE_BYTES = 256 };
 
 static const char *const state_names[] = {
@@ -45,7 +43,6 @@ static struct ev_loop *loop_of(const struct run *run)
 static void stop_watching(struct run *run)
 {
     ev_timer_stop(loop_of(run), &run->deadline);
-    ev_timer_stop(loop_of(run), &run->growth);
     directory_look_cancel(&run->look);
 }
 
@@ -54,13 +51,6 @@ static void start_deadline(struct run *run)
     ev_now_update(loop_of(run));
     ev_timer_set(&run->deadline, run->request.timeout, 0.);
     ev_timer_start(loop_of(run), &run->deadline);
-}
-
-static void start_timers(struct run *run)
-{
-    if (!run->execution->is_starting)
-        start_deadline(run);
-    ev_timer_start(loop_of(run), &run->growth);
 }
 
 static void run_set_state(struct run *run, enum run_state state)
@@ -72,8 +62,8 @@ static void run_set_state(struct run *run, enum run_state state)
         run->placed_at = clock_seconds();
         run->prepared_at = 0;
     }
-    if (state == RUN_RUNNING)
-        start_timers(run);
+    if (state == RUN_RUNNING && !run->execution->is_starting)
+        start_deadline(run);
     if (state == RUN_STOPPING || state == RUN_LISTING)
         stop_watching(run);
 }
@@ -187,36 +177,23 @@ static void run_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     run_stop(CONTAINER_OF(timer, struct run, deadline), RUN_TIMED_OUT);
 }
 
-/* A look during the run is over. */
-static void run_watch_growth(struct run *run)
+static void run_on_grown(struct directory_watch *watch)
 {
-    if (directory_look_growth(&run->look) > run->request.environment->settings.disk)
+    struct run *run = CONTAINER_OF(watch, struct run, growth);
+
+    if (run->state == RUN_RUNNING)
         run_stop(run, RUN_DISK_LIMIT);
-    else
-        ev_timer_again(loop_of(run), &run->growth);
-}
-
-static void run_on_growth(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct run *run = CONTAINER_OF(timer, struct run, growth);
-
-    (void)loop;
-    (void)events;
-    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
-        run_watch_growth(run);
-    else
-        ev_timer_stop(loop, timer); /* until the look is over */
 }
 
 /* Decides how the run ended, from the end of its execution and the growth of its directory. */
-static void run_judge(struct run *run, uint64_t growth)
+static void run_judge(struct run *run)
 {
     const struct execution_end *end = &run->execution_end;
 
     if (end->failure[0]) {
         run->end = RUN_FAILED;
         error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
-    } else if (run->end == RUN_ENDED && growth > run->request.environment->settings.disk) {
+    } else if (run->end == RUN_ENDED && run->growth.is_exceeded) {
         run->end = RUN_DISK_LIMIT;
     }
     if (end->survivors)
@@ -228,8 +205,19 @@ static void run_conclude(struct run *run)
 {
     AUTO_JSON json_t *files = is_cancelled(run) ? NULL : directory_look_changes(&run->look);
 
-    run_judge(run, is_cancelled(run) ? 0 : directory_look_growth(&run->look));
+    run_judge(run);
     run_finish(run, &run->execution_end, files);
+}
+
+static void run_list(struct run *run)
+{
+    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
+        run_conclude(run);
+}
+
+static void run_on_measured(struct directory_watch *watch)
+{
+    run_list(CONTAINER_OF(watch, struct run, growth));
 }
 
 static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
@@ -240,8 +228,10 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
     run->execution_end = *end;
     json_incref((json_t *)end->receipt.missing);
     run_set_state(run, RUN_LISTING);
-    if (is_cancelled(run) || directory_look_start(&run->look, run->directory) == OUTCOME_READY)
+    if (is_cancelled(run))
         run_conclude(run);
+    else if (directory_watch_finish(&run->growth) == OUTCOME_READY)
+        run_list(run);
 }
 
 /* Start of the execution */
@@ -277,7 +267,6 @@ static int start_execution(struct run *run)
 
 static void run_launch(struct run *run)
 {
-    directory_look_note(&run->look);
     if (start_execution(run) < 0) {
         run_fail(run);
         return;
@@ -294,8 +283,22 @@ static void run_go_on(struct run *run)
         run_launch(run);
         return;
     }
+    directory_watch_end(&run->growth);
     directory_claim_close(&run->claim);
     run_begin(run);
+}
+
+static void run_on_founded(struct directory_watch *watch)
+{
+    run_go_on(CONTAINER_OF(watch, struct run, growth));
+}
+
+/* The files are known; what they take is measured on its own. */
+static void run_measure(struct run *run)
+{
+    directory_look_note(&run->look);
+    if (directory_watch_begin(&run->growth, run->directory) == OUTCOME_READY)
+        run_go_on(run);
 }
 
 static void run_on_looked(struct directory_look *look)
@@ -303,9 +306,7 @@ static void run_on_looked(struct directory_look *look)
     struct run *run = CONTAINER_OF(look, struct run, look);
 
     if (run->state == RUN_LOOKING)
-        run_go_on(run);
-    else if (run->state == RUN_RUNNING)
-        run_watch_growth(run);
+        run_measure(run);
     else
         run_conclude(run);
 }
@@ -327,7 +328,7 @@ static void run_execute(struct run *run)
     }
     run_set_state(run, RUN_LOOKING);
     if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
-        run_launch(run);
+        run_measure(run);
 }
 
 static void run_tell_step(const struct run *run, const struct preparation_step *step)
@@ -403,7 +404,13 @@ struct run *run_new(struct executor *executor, const struct run_request *request
         capture_init(&run->streams[i], limit);
     directory_look_init(&run->look, loop_of(run), run_on_looked);
     ev_timer_init(&run->deadline, run_on_deadline, 0., 0.);
-    ev_timer_init(&run->growth, run_on_growth, GROWTH_SECONDS, GROWTH_SECONDS);
+    run->growth = (struct directory_watch){
+        .loop = loop_of(run),
+        .limit = request->environment->settings.disk,
+        .founded = run_on_founded,
+        .exceeded = run_on_grown,
+        .finished = run_on_measured,
+    };
     return run;
 }
 
@@ -411,6 +418,7 @@ void run_free(struct run *run)
 {
     stop_watching(run);
     directory_look_deinit(&run->look);
+    directory_watch_end(&run->growth);
     json_decref((json_t *)run->execution_end.receipt.missing);
     directory_claim_close(&run->claim);
     working_directory_unref(run->directory);

@@ -6,13 +6,10 @@
  * for before the run is freed. */
 #pragma once
 
-#include "base/error.h"
-#include "base/list.h"
-#include "environments/capture.h"
-#include "environments/environment.h"
 #include "environments/execution.h"
 #include "environments/executor.h"
 #include "environments/workplace/directory_look.h"
+#include "environments/workplace/directory_watch.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -47,7 +44,7 @@ struct run {
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest; /* which one wrote last */
     ev_timer deadline;
-    ev_timer growth;
+    struct directory_watch growth; /* of the directory */
 
     enum run_end end;
     struct execution_end execution_end; /* its list of what was missing: a reference */

@@ -15,10 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    PATHS_BYTES = 4 << 20, /* what all paths of a listing may take */
-    BLOCK_BYTES = 512,     /* the unit of st_blocks, whatever the file system's is */
-};
+enum { PATHS_BYTES = 4 << 20 }; /* what all paths of a listing may take */
 
 struct listed_file {
     size_t path; /* where it starts in `paths` */
@@ -31,7 +28,7 @@ struct listed_file {
 struct listed_folder {
     size_t path; /* where it starts in `paths` */
     unsigned depth;
-    bool is_cache; /* counted, not listed */
+    bool is_cache; /* looked into, not listed */
 };
 
 struct directory_listing {
@@ -49,7 +46,6 @@ struct directory_listing {
     char *paths; /* owned; all paths, each with its NUL */
     size_t paths_length;
     size_t paths_capacity;
-    uint64_t bytes;
     bool is_complete;      /* false: there is more than was looked at */
     struct timespec taken; /* when it began, by the clock that files are stamped with */
 };
@@ -124,21 +120,12 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
     listing->folders[listing->folder_count++] = folder;
 }
 
-/* Every name of a file with several counts for its part, so that links do not look like growth. */
-static uint64_t bytes_of(const struct stat *status)
-{
-    uint64_t bytes = (uint64_t)status->st_blocks * BLOCK_BYTES;
-
-    return S_ISDIR(status->st_mode) || status->st_nlink == 0 ? bytes : bytes / status->st_nlink;
-}
-
 static void directory_listing_visit(struct directory_listing *listing, const char *name)
 {
     struct stat status;
 
     if (fstatat(dirfd(listing->stream), name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* gone in the meantime */
-    listing->bytes += bytes_of(&status);
     if (S_ISDIR(status.st_mode))
         directory_listing_add_folder(listing, name);
     else if (S_ISREG(status.st_mode) && !listing->here.is_cache)
@@ -247,11 +234,6 @@ void directory_listing_free(struct directory_listing *listing)
     free(listing->files);
     free(listing->paths);
     free(listing);
-}
-
-uint64_t directory_listing_bytes(const struct directory_listing *listing)
-{
-    return listing->bytes;
 }
 
 static const struct listed_file *find_file(const struct directory_listing *listing,

@@ -1,5 +1,5 @@
-/* What is in a directory tree: its regular files, and how much room everything takes. It is looked
- * at a little at a time, so that nobody waits for a large one; one descriptor is open meanwhile.
+/* What is in a directory tree: its regular files. It is looked at a little at a time, so that
+ * nobody waits for a large one; one descriptor is open meanwhile.
  *
  * The tree belongs to scripts, so nothing in it is trusted: no link is followed, only the first
  * DIRECTORY_LISTING_ENTRIES entries down to a depth of DIRECTORY_LISTING_DEPTH are looked at, and
@@ -19,17 +19,13 @@ enum {
 struct directory_listing;
 
 /* Begins to list the tree under the descriptor DIRECTORY (borrowed until this returns). Caches are
- * counted but not listed: what is in __pycache__ and in directories whose name begins with a dot.
- */
+ * not listed: what is in __pycache__ and in directories whose name begins with a dot. */
 struct directory_listing *directory_listing_new(int directory);
 void directory_listing_free(struct directory_listing *listing);
 
 /* Does at most OPERATIONS small steps. True: there is more to do. Only once there is not, the
  * listing may be asked what follows. */
 bool directory_listing_step(struct directory_listing *listing, unsigned operations);
-
-/* Bytes on the disk, directories included. */
-uint64_t directory_listing_bytes(const struct directory_listing *listing);
 
 /* What is new or different in AFTER, sorted by path: array of {path, size, mimeType}. New. */
 json_t *directory_listing_changes(const struct directory_listing *before,

@@ -59,14 +59,6 @@ void directory_look_note(struct directory_look *look)
     look->now = NULL;
 }
 
-uint64_t directory_look_growth(const struct directory_look *look)
-{
-    uint64_t before = directory_listing_bytes(look->before);
-    uint64_t now = directory_listing_bytes(look->now);
-
-    return now > before ? now - before : 0;
-}
-
 json_t *directory_look_changes(const struct directory_look *look)
 {
     return directory_listing_changes(look->before, look->now);

@@ -1,4 +1,4 @@
-/* What a run changes in its working directory: looks at it before, during and after the run.
+/* What a run changes in its working directory: looks at it before and after the run.
  *
  * A look takes a few entries in each turn of the loop: a script may leave ten thousand directories
  * behind, and other callers do not wait for them. */
@@ -8,7 +8,6 @@
 
 #include <ev.h>
 #include <jansson.h>
-#include <stdint.h>
 
 struct directory_listing;
 struct working_directory;
@@ -33,12 +32,8 @@ enum outcome directory_look_start(struct directory_look *look,
                                   const struct working_directory *directory);
 void directory_look_cancel(struct directory_look *look);
 
-/* Growth and changes are from the look that has just ended on. */
+/* Changes are from the look that has just ended on. */
 void directory_look_note(struct directory_look *look);
-
-/* Bytes by which the directory had grown at the newest look (0 when it shrank). Counting stops at a
- * fixed number of entries. */
-uint64_t directory_look_growth(const struct directory_look *look);
 
 /* What had been created or changed by then: array of {path, size, mimeType}, at most a fixed
  * number. New. */

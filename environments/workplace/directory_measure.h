@@ -1,0 +1,39 @@
+/* How much room a directory tree takes on its disk, of any size, measured in small steps.
+ *
+ * The tree belongs to scripts, which may work in it meanwhile, so nothing in it is trusted: no link
+ * is followed, and what is gone in the meantime is passed over. A file with several names counts
+ * once, and in full: its other names may be anywhere. Every entry counts as a block at least, so
+ * that a number of bytes is a number of entries, too. */
+#pragma once
+
+#include "base/list.h"
+#include "environments/workplace/link_set.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { DIRECTORY_MEASURE_DEPTH = 1000 }; /* levels; what lies deeper is not seen */
+
+struct measured_directory;
+
+struct directory_measure {
+    int root;              /* borrowed */
+    struct timespec until; /* what was changed at this time or later does not count; 0: all does */
+    uint64_t bytes;        /* so far */
+    bool is_complete;      /* false: there is more, which cannot be looked at */
+
+    /* Private. */
+    struct list pending;                /* owned: directories that are still to be looked at */
+    struct measured_directory *current; /* owned; NULL: none */
+    DIR *stream;                        /* of the current one */
+    struct link_set links;
+};
+
+/* Begins to measure the tree below ROOT. */
+void directory_measure_begin(struct directory_measure *measure, int root);
+
+/* Looks at OPERATIONS more entries. True when there may be more. */
+bool directory_measure_step(struct directory_measure *measure, unsigned operations);
+void directory_measure_end(struct directory_measure *measure);

@@ -1,0 +1,221 @@
+#include "environments/workplace/directory_watch.h"
+
+#include "base/clock.h"
+#include "environments/workplace/workplace_private.h"
+
+#include <assert.h>
+#include <sys/statvfs.h>
+
+#define DIRECTORY_WATCH_LOOK_SECONDS 0.05 /* between two looks at the file system */
+#define DIRECTORY_WATCH_MOST_SECONDS 1.   /* between two measures, of a small directory */
+
+enum {
+    STEP_OPERATIONS = 500, /* in one turn of the loop */
+    PATIENCE = 20000,      /* operations that a run waits for before it starts */
+    SHARE = 4,             /* measuring takes a fifth of the time at most ... */
+    PERIODIC_SHARE = 20,   /* ... and much less without a reason */
+};
+
+/* Where a watch may go from each state, as bits. */
+static const unsigned directory_watch_next_states[] = {
+    [DIRECTORY_WATCH_OFF] = 1 << DIRECTORY_WATCH_FOUNDING | 1 << DIRECTORY_WATCH_FINISHING,
+    [DIRECTORY_WATCH_FOUNDING] = 1 << DIRECTORY_WATCH_LOOKING | 1 << DIRECTORY_WATCH_OFF,
+    [DIRECTORY_WATCH_LOOKING] = 1 << DIRECTORY_WATCH_MEASURING | 1 << DIRECTORY_WATCH_OFF,
+    [DIRECTORY_WATCH_MEASURING] = 1 << DIRECTORY_WATCH_LOOKING | 1 << DIRECTORY_WATCH_OFF,
+    [DIRECTORY_WATCH_FINISHING] = 1 << DIRECTORY_WATCH_OFF,
+};
+
+static void directory_watch_set_timer(struct directory_watch *watch, double seconds)
+{
+    ev_timer_stop(watch->loop, &watch->timer);
+    ev_timer_set(&watch->timer, seconds, 0.);
+    ev_timer_start(watch->loop, &watch->timer);
+}
+
+static void directory_watch_set_state(struct directory_watch *watch,
+                                      enum directory_watch_state state)
+{
+    assert(directory_watch_next_states[watch->state] & 1U << state);
+    watch->state = state;
+    switch (state) {
+    case DIRECTORY_WATCH_OFF:
+        ev_timer_stop(watch->loop, &watch->timer);
+        break;
+    case DIRECTORY_WATCH_LOOKING:
+        directory_watch_set_timer(watch, DIRECTORY_WATCH_LOOK_SECONDS);
+        break;
+    case DIRECTORY_WATCH_FOUNDING:
+    case DIRECTORY_WATCH_MEASURING:
+    case DIRECTORY_WATCH_FINISHING:
+        directory_watch_set_timer(watch, 0.);
+        break;
+    }
+}
+
+static uint64_t used_bytes(const struct directory_watch *watch)
+{
+    struct statvfs status;
+
+    if (fstatvfs(watch->directory, &status) < 0)
+        return 0;
+    return (uint64_t)(status.f_blocks - status.f_bfree) * status.f_frsize;
+}
+
+static uint64_t growth_from(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static void measure_from_here(struct directory_watch *watch)
+{
+    watch->used_then = used_bytes(watch);
+    watch->measured_at = clock_seconds();
+    directory_measure_begin(&watch->measure, watch->directory);
+}
+
+static void take_foundation(struct directory_watch *watch)
+{
+    watch->before = watch->measure.bytes;
+    watch->is_founded = watch->measure.is_complete;
+    watch->measured_until = clock_seconds();
+    directory_measure_end(&watch->measure);
+}
+
+/* The measure has come to its end. */
+static void take_measure(struct directory_watch *watch)
+{
+    bool is_known = watch->is_founded && watch->measure.is_complete;
+
+    watch->growth = is_known ? growth_from(watch->before, watch->measure.bytes)
+                             : growth_from(watch->used_before, used_bytes(watch));
+    watch->measured_until = clock_seconds();
+    directory_measure_end(&watch->measure);
+    watch->is_exceeded = watch->growth > watch->limit;
+}
+
+/* True when half of what is left may have been used since the last measure. */
+static bool is_suspicious(const struct directory_watch *watch)
+{
+    uint64_t left = watch->limit > watch->growth ? watch->limit - watch->growth : 0;
+
+    return growth_from(watch->used_then, used_bytes(watch)) > left / 2;
+}
+
+static bool is_time_to_measure(const struct directory_watch *watch)
+{
+    double now = clock_seconds();
+    double took = watch->measured_until - watch->measured_at;
+
+    if (now > watch->measured_until + DIRECTORY_WATCH_MOST_SECONDS + PERIODIC_SHARE * took)
+        return true;
+    return is_suspicious(watch) && now > watch->measured_until + SHARE * took;
+}
+
+static void directory_watch_look(struct directory_watch *watch)
+{
+    if (!is_time_to_measure(watch)) {
+        directory_watch_set_timer(watch, DIRECTORY_WATCH_LOOK_SECONDS);
+        return;
+    }
+    measure_from_here(watch);
+    directory_watch_set_state(watch, DIRECTORY_WATCH_MEASURING);
+}
+
+/* What follows from a measure. */
+static void directory_watch_conclude(struct directory_watch *watch)
+{
+    bool was_last = watch->state == DIRECTORY_WATCH_FINISHING;
+
+    if (!was_last && !watch->is_exceeded) {
+        directory_watch_set_state(watch, DIRECTORY_WATCH_LOOKING);
+        return;
+    }
+    directory_watch_set_state(watch, DIRECTORY_WATCH_OFF);
+    (was_last ? watch->finished : watch->exceeded)(watch);
+}
+
+/* The time of whoever waits for the foundation is worth more than a whole one. */
+static void directory_watch_hurry(struct directory_watch *watch)
+{
+    if (watch->state != DIRECTORY_WATCH_FOUNDING || watch->patience == 0)
+        return;
+    watch->patience -= STEP_OPERATIONS;
+    if (watch->patience > 0)
+        return;
+    clock_gettime(CLOCK_REALTIME_COARSE, &watch->measure.until);
+    watch->founded(watch);
+}
+
+static void directory_watch_found(struct directory_watch *watch)
+{
+    bool is_awaited = watch->patience > 0;
+
+    take_foundation(watch);
+    directory_watch_set_state(watch, DIRECTORY_WATCH_LOOKING);
+    if (is_awaited)
+        watch->founded(watch);
+}
+
+static void directory_watch_go_on(struct directory_watch *watch)
+{
+    if (directory_measure_step(&watch->measure, STEP_OPERATIONS)) {
+        directory_watch_set_timer(watch, 0.);
+        directory_watch_hurry(watch);
+    } else if (watch->state == DIRECTORY_WATCH_FOUNDING) {
+        directory_watch_found(watch);
+    } else {
+        take_measure(watch);
+        directory_watch_conclude(watch);
+    }
+}
+
+static void directory_watch_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct directory_watch *watch = CONTAINER_OF(timer, struct directory_watch, timer);
+
+    (void)loop;
+    (void)events;
+    if (watch->state == DIRECTORY_WATCH_LOOKING)
+        directory_watch_look(watch);
+    else
+        directory_watch_go_on(watch);
+}
+
+enum outcome directory_watch_begin(struct directory_watch *watch,
+                                   const struct working_directory *directory)
+{
+    ev_timer_init(&watch->timer, directory_watch_on_timer, 0., 0.);
+    watch->directory = directory->fd;
+    watch->is_exceeded = false;
+    watch->growth = 0;
+    watch->patience = PATIENCE;
+    watch->used_before = used_bytes(watch);
+    measure_from_here(watch);
+    directory_watch_set_state(watch, DIRECTORY_WATCH_FOUNDING);
+    if (directory_measure_step(&watch->measure, STEP_OPERATIONS))
+        return OUTCOME_PENDING;
+    take_foundation(watch);
+    directory_watch_set_state(watch, DIRECTORY_WATCH_LOOKING);
+    return OUTCOME_READY;
+}
+
+enum outcome directory_watch_finish(struct directory_watch *watch)
+{
+    bool is_needed = watch->state != DIRECTORY_WATCH_OFF && is_suspicious(watch);
+
+    directory_watch_end(watch);
+    if (!is_needed)
+        return OUTCOME_READY;
+    measure_from_here(watch);
+    directory_watch_set_state(watch, DIRECTORY_WATCH_FINISHING);
+    return OUTCOME_PENDING;
+}
+
+void directory_watch_end(struct directory_watch *watch)
+{
+    if (watch->state == DIRECTORY_WATCH_OFF)
+        return;
+    if (watch->state != DIRECTORY_WATCH_LOOKING)
+        directory_measure_end(&watch->measure);
+    directory_watch_set_state(watch, DIRECTORY_WATCH_OFF);
+}

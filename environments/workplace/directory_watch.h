@@ -1,0 +1,62 @@
+/* Whether a directory grows beyond a limit, while scripts write in it at full speed.
+ *
+ * What the file system has in use is asked for often, because that costs nothing. Only when it has
+ * grown by half of what the directory may still grow by, and now and then in any case, is the
+ * directory itself measured, in small steps between other work of the loop.
+ *
+ * Where the measure cannot see everything (a directory that may not be read, or lies too deep), the
+ * growth of the whole file system decides: what a script hides must not count for nothing. */
+#pragma once
+
+#include "base/outcome.h"
+#include "environments/workplace/directory_measure.h"
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum directory_watch_state {
+    DIRECTORY_WATCH_OFF,
+    DIRECTORY_WATCH_FOUNDING,  /* measures what was there before */
+    DIRECTORY_WATCH_LOOKING,   /* at the file system */
+    DIRECTORY_WATCH_MEASURING, /* the directory */
+    DIRECTORY_WATCH_FINISHING, /* the same, for the last time */
+};
+
+struct working_directory;
+
+struct directory_watch {
+    /* Inputs. After `exceeded` and `finished` the watch is off. */
+    struct ev_loop *loop;                           /* borrowed */
+    uint64_t limit;                                 /* bytes */
+    void (*founded)(struct directory_watch *watch); /* the end of a PENDING beginning */
+    void (*exceeded)(struct directory_watch *watch);
+    void (*finished)(struct directory_watch *watch); /* the end of a PENDING finish */
+
+    bool is_exceeded; /* the directory has grown beyond the limit */
+
+    /* Private. */
+    enum directory_watch_state state;
+    struct directory_measure measure;
+    ev_timer timer;
+    int directory;         /* borrowed */
+    int patience;          /* operations until `founded` comes; 0: it has come */
+    bool is_founded;       /* `before` is known */
+    uint64_t before;       /* bytes in the directory */
+    uint64_t growth;       /* at the last measure */
+    uint64_t used_before;  /* bytes of the file system */
+    uint64_t used_then;    /* when the last measure began */
+    double measured_at;    /* clock_seconds(), when it began */
+    double measured_until; /* when it ended */
+};
+
+/* Begins: what is in DIRECTORY now does not count. PENDING: `founded` comes when most of that is
+ * known, and what is changed before counts as new. DIRECTORY (borrowed) outlives the watch. */
+enum outcome directory_watch_begin(struct directory_watch *watch,
+                                   const struct working_directory *directory);
+
+/* Nothing writes any more: finds out whether the limit is exceeded, now or PENDING. */
+enum outcome directory_watch_finish(struct directory_watch *watch);
+
+/* Ends at once. Harmless for a watch that is off. */
+void directory_watch_end(struct directory_watch *watch);
