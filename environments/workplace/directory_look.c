@@ -4,7 +4,7 @@
 #include "environments/workplace/directory_listing.h"
 #include "environments/workplace/workplace_private.h"
 
-enum { TURN_OPERATIONS = 200 }; /* a millisecond, with a directory in each of them */
+enum { TURN_OPERATIONS = 100 }; /* half a millisecond, with a directory in each of them */
 
 static void directory_look_on_turn(struct ev_loop *loop, ev_idle *turn, int events)
 {

@@ -1,7 +1,10 @@
 """Environments that calls define: what is found again, what is refused, and who may."""
 
+import fcntl
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -62,6 +65,50 @@ def succeed(server, definition, code="print(6 * 7)", **more):
     assert structured["success"], structured
     assert structured["environment"] == "inline"
     return structured
+
+
+# Files that scripts could have put there
+
+
+def put_fifo(path):
+    os.mkfifo(path)
+
+
+def put_link(path):
+    path.symlink_to(path.parent.parent / "private" / "secret.txt")
+
+
+def put_directory(path):
+    path.mkdir()
+
+
+def put_endless(path):
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+def put_leased(path):
+    path.write_text("")
+    return path.open("r+")
+
+
+@pytest.mark.parametrize("put", [put_fifo, put_link, put_directory, put_endless, put_leased],
+                         ids=lambda put: put.__name__)
+def test_what_is_no_file_is_an_error_of_that_call_and_holds_up_nobody(sharing, shared, put):
+    (shared.parent / "private" / "secret.txt").write_text("the secret of somebody else")
+    path = shared / "requirements.txt"
+    held = put(path)
+    if held:
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    began = time.monotonic()
+    result = run(sharing, {"type": "venv", "requirements_file": str(path)})
+    assert result["isError"]
+    assert "secret of" not in str(result)
+    assert succeed(sharing, {"type": "system"})["stdout"] == "42\n"
+    assert time.monotonic() - began < client.TIMEOUT  # a lease holds up whoever waits for it for 45 s
+    if held:
+        held.close()
 
 
 # What works without a word in the configuration
