@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "environments/workplace/workplace_private.h"
 
 #include <assert.h>
@@ -93,12 +94,22 @@ static bool is_in_place(const struct working_directory *directory)
            there.st_dev == ours.st_dev;
 }
 
+/* A script may be able to make a part of the configured path a link. */
+static int open_configured(const char *path)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(AT_FDCWD, path, &err);
+
+    errno = err.number;
+    return fd;
+}
+
 static int open_place(const struct working_directory *directory)
 {
     AUTO_CLOSE int folder = -1;
 
     if (!working_directory_is_temporary(directory))
-        return open(directory->path, WORKPLACE_OPEN_FLAGS);
+        return open_configured(directory->path);
     folder = open_folder(directory);
     return folder < 0 ? -1 : directory_open_forced(folder, directory->handle);
 }

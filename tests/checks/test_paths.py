@@ -57,7 +57,6 @@ EXCEPT = {
     "environments/workplace/scratch_directory.c": ("open", DIRECTORY),
     "environments/workplace/workplace.c": ("open openat", DIRECTORY),
     "environments/workplace/workplace_sweep.c": ("renameat", RENAME),
-    "environments/workplace/working_directory.c": ("open", DIRECTORY),
     "server/admin.c": ("fopen", KERNEL),
     "server/commands/command_run.c": ("fd_read_file", "a file of who types the command; it may be a pipe"),
     "server/commands/terminal.c": ("open", KERNEL),

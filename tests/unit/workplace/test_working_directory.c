@@ -590,6 +590,22 @@ static void test_a_link_above_the_root_is_an_error(void **state)
     working_directory_unref(directory);
 }
 
+static void test_a_link_on_the_way_to_the_configured_directory_is_an_error(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *path = memory_format("%s/way/configured", place->scratch);
+    struct workplace *workplace = open_workplace(place, path, 0);
+    struct working_directory *directory = open_directory_of(workplace, "a", NULL);
+    struct directory_claim claim;
+    struct error err = ERROR_INIT;
+
+    shell(place->scratch, "mv way moved; mkdir -p elsewhere/configured; ln -s elsewhere way");
+    assert_int_equal(directory_claim_open(&claim, directory, SCRIPT_LAID_OVER, &err), -1);
+    directory_claim_close(&claim);
+    working_directory_unref(directory);
+    workplace_free(workplace);
+}
+
 static void test_a_claim_that_failed_to_open_can_be_closed(void **state)
 {
     struct place *place = *state;
@@ -884,6 +900,7 @@ int main(void)
         TEST(test_a_claim_without_a_script_leaves_the_one_that_is_there),
         TEST(test_a_link_in_the_place_of_the_root_is_removed_and_not_followed),
         TEST(test_a_link_above_the_root_is_an_error),
+        TEST(test_a_link_on_the_way_to_the_configured_directory_is_an_error),
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_a_configured_directory_is_only_for_the_isolation_it_is_configured_for),
