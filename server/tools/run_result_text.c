@@ -104,12 +104,25 @@ static char *hint_truncated(const json_t *structured)
         json_integer_value(out), json_integer_value(err));
 }
 
+/* Python's words, by errno, when a script was about to change the file that it runs from. */
+static char *hint_own_file(const json_t *structured)
+{
+    const char *errors = json_object_get_string(structured, "stderr");
+
+    if (!errors || !strstr(errors, "script.py'") ||
+        (!strstr(errors, "[Errno 16] ") && !strstr(errors, "[Errno 30] ")))
+        return NULL;
+    return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
+                              "or removed. Use another name, and leave it out when you clean up.");
+}
+
 static const struct hint {
     char *(*say)(const json_t *structured); /* owned by the caller; NULL: it does not apply */
     bool has_own_line;
 } hints[] = {
     {hint_empty, false}, /* instead of the output */
     {hint_truncated, true},
+    {hint_own_file, true},
 };
 
 static void result_text_add_hint(struct buffer *text, const struct hint *hint,

@@ -47,6 +47,11 @@ static void test_text_is_in_the_form_that_models_know(void **state)
         {"{\"truncated\":true,\"stdout\":\"x\",\"stdout_bytes\":5000}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nOnly the beginning and the end of the "
          "output are shown; it has 5000 bytes, the error output 0.\n"},
+        {"{\"success\":false,\"returncode\":1,\"stdout\":\"x\",\"stderr\":\"OSError: [Errno 16] "
+         "Device or resource busy: 'script.py'\\n\"}",
+         "exitcode: 1 (execution failed)\nCode output: x\nError output:\nOSError: [Errno 16] "
+         "Device or resource busy: 'script.py'\nscript.py is the program that runs: it cannot be "
+         "changed, renamed or removed. Use another name, and leave it out when you clean up.\n"},
         {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a.csv\",\"size\":1024},"
          "{\"path\":\"d/b\",\"size\":1}]}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a.csv (1 "
