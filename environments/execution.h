@@ -32,6 +32,7 @@ struct execution_end {
                                        why */
     int returncode;                 /* as Python's subprocess has it: -N for signal N */
     bool out_of_memory;             /* the memory limit ended a process */
+    bool out_of_disk;               /* it was killed: it had written too much */
     bool survivors;                 /* containment failed: something of it is still alive */
     double cpu_seconds;
     uint64_t peak_memory;

@@ -29,6 +29,7 @@ static struct execution_end local_end(const struct process_end *end)
         /* What nobody could wait for was killed by SIGKILL: nothing else does that. */
         .returncode = end->reported ? execution_returncode(end->wait_status) : -SIGKILL,
         .out_of_memory = end->out_of_memory,
+        .out_of_disk = end->out_of_disk,
         .survivors = end->survivors,
         .cpu_seconds = end->cpu_seconds,
         .peak_memory = end->peak_memory,

@@ -193,7 +193,7 @@ static void run_judge(struct run *run)
     if (end->failure[0]) {
         run->end = RUN_FAILED;
         error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
-    } else if (run->end == RUN_ENDED && run->growth.is_exceeded) {
+    } else if (run->end == RUN_ENDED && (run->growth.is_exceeded || end->out_of_disk)) {
         run->end = RUN_DISK_LIMIT;
     }
     if (end->survivors)

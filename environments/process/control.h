@@ -36,8 +36,8 @@ struct control_run {
     uint32_t variable_count;
     uint32_t has_script;
     uint32_t processes;  /* RLIMIT_NPROC; 0: a cgroup limits them */
-    uint64_t data_bytes; /* RLIMIT_DATA; 0: a cgroup limits memory */
-    uint64_t file_bytes; /* RLIMIT_FSIZE */
+    uint64_t data_bytes; /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
+    uint64_t file_bytes; /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */
 };
 
 struct control_refused {
@@ -52,10 +52,15 @@ struct control_started {
     double time; /* CLOCK_MONOTONIC seconds */
 };
 
+enum control_exceeded {
+    CONTROL_EXCEEDED_DISK = 1, /* by deleted files that were open */
+    CONTROL_EXCEEDED_MEMORY,
+};
+
 struct control_ended {
     double time;
     double cpu_seconds;
     uint64_t peak_bytes;
-    int32_t status; /* as wait(2) has it */
-    int32_t padding;
+    int32_t status;    /* as wait(2) has it */
+    uint32_t exceeded; /* of enum control_exceeded: why the supervisor ended the tree; or 0 */
 };

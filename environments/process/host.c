@@ -83,8 +83,8 @@ static void add_missing_limits(json_t *missing, const struct cgroup_tree *cgroup
 {
     if (!cgroups || !cgroup_tree_limits_memory(cgroups))
         process_receipt_add_missing(
-            missing, "memory limit of the whole tree: no writable cgroup with the memory "
-                     "controller; the limit holds for each process");
+            missing, "memory limit: no writable cgroup with the memory controller; measured ten "
+                     "times a second in a PID namespace");
     if (!cgroups || !cgroup_tree_limits_processes(cgroups))
         process_receipt_add_missing(
             missing, geteuid() == 0

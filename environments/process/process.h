@@ -55,6 +55,7 @@ struct process_end {
     bool reported;                  /* false: it was killed before it could be waited for */
     bool killed;                    /* process_kill came first */
     bool out_of_memory;             /* a process was killed by the memory limit */
+    bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
     bool survivors;                 /* containment failed: the tree was not empty in time */
     char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, or its end or output could
                                        not be followed; why */

@@ -186,6 +186,8 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
     tree->end.wait_status = ended.status;
     tree->end.cpu_seconds = ended.cpu_seconds;
     tree->end.peak_memory = ended.peak_bytes;
+    tree->end.out_of_disk = ended.exceeded == CONTROL_EXCEEDED_DISK;
+    tree->end.out_of_memory = ended.exceeded == CONTROL_EXCEEDED_MEMORY;
     if (tree->started > 0)
         tree->end.run_seconds = ended.time - tree->started;
     tree_begin_end(tree);

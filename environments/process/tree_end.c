@@ -132,7 +132,7 @@ static void note_memory(struct tree *tree)
     if (!tree->leaf)
         return;
     peak = cgroup_leaf_peak(tree->leaf);
-    tree->end.out_of_memory = cgroup_leaf_was_out_of_memory(tree->leaf);
+    tree->end.out_of_memory |= cgroup_leaf_was_out_of_memory(tree->leaf);
     if (peak > 0)
         tree->end.peak_memory = peak;
 }

@@ -6,8 +6,8 @@
  * that a number of bytes is a number of entries, too. */
 #pragma once
 
+#include "base/link_set.h"
 #include "base/list.h"
-#include "environments/workplace/link_set.h"
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -29,6 +29,20 @@ with tempfile.TemporaryDirectory(dir='..') as other:
         fill(f'{i}', 16)
         for j in range(15): os.link(f'{i}', f'{other}/{i}-{j}')
 """,
+    "in files without a name": """
+files = [open(f'{i}', 'wb', buffering=0) for i in range(64)]
+for i, file in enumerate(files):
+    os.unlink(f'{i}')
+    for _ in range(16): file.write(block)
+""",
+    "in files of other processes": """
+for i in range(8):
+    if os.fork() == 0:
+        with open(f'{i}', 'wb', buffering=0) as file:
+            os.unlink(f'{i}')
+            for _ in range(16): file.write(block)
+            import time; time.sleep(20)
+""",
     "many small files": "for i in range(20000): open(f'{i}', 'w').close()",
     "a little at a time": "import time\nfor i in range(64): fill(f'{i}', 4); time.sleep(0.02)",
 }

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/holdings.h"
 #include "base/memory.h"
 #include "environments/process/runner/runner.h"
 
@@ -24,10 +25,14 @@ struct supervisor {
     const struct program_start *way; /* to start the program */
     pid_t program;                   /* 0: not started */
     int signals;                     /* signalfd of SIGCHLD */
-    int start;    /* end-of-file when the program was executed, else a text; -1: was read */
-    bool failed;  /* it was not */
-    int status;   /* of the program, as wait(2) has it */
-    double ended; /* when the program ended; 0: it has not */
+    int start;           /* end-of-file when the program was executed, else a text; -1: was read */
+    bool failed;         /* it was not */
+    int status;          /* of the program, as wait(2) has it */
+    double ended;        /* when the program ended; 0: it has not */
+    uint64_t disk_limit; /* of deleted files that are open; 0: none */
+    uint64_t memory_limit; /* of all together; 0: none, or a cgroup has it */
+    double next_look;      /* at them; 0: none is needed, or possible */
+    uint32_t exceeded;     /* of enum control_exceeded */
 };
 
 /* True when no child is left. */
@@ -81,7 +86,8 @@ static double supervisor_seconds(struct timeval time)
 
 static void tell_end(const struct supervisor *supervisor)
 {
-    struct control_ended ended = {.time = supervisor->ended, .status = supervisor->status};
+    struct control_ended ended = {
+        .time = supervisor->ended, .status = supervisor->status, .exceeded = supervisor->exceeded};
     struct rusage usage; /* of all processes that were waited for, not of the program alone */
 
     getrusage(RUSAGE_CHILDREN, &usage);
@@ -169,6 +175,44 @@ static bool supervisor_receive(void *data, size_t length)
     return true;
 }
 
+/* The program runs. */
+static void watch_holdings(struct supervisor *supervisor, const struct control_run *run)
+{
+    supervisor->disk_limit = run->file_bytes;
+    supervisor->memory_limit = run->data_bytes;
+    if (holdings_can_look())
+        supervisor->next_look = clock_seconds() + HOLDINGS_SECONDS;
+}
+
+static void supervisor_look(struct supervisor *supervisor)
+{
+    struct holdings holdings;
+    double began = clock_seconds();
+
+    if (supervisor->memory_limit > 0)
+        holdings_look_at_all(&holdings);
+    else
+        holdings_look_at_files(&holdings);
+    if (supervisor->disk_limit > 0 && holdings.deleted > supervisor->disk_limit)
+        supervisor->exceeded = CONTROL_EXCEEDED_DISK;
+    else if (supervisor->memory_limit > 0 && holdings.memory > supervisor->memory_limit)
+        supervisor->exceeded = CONTROL_EXCEEDED_MEMORY;
+    if (supervisor->exceeded)
+        end_tree(supervisor);
+    supervisor->next_look =
+        clock_seconds() + HOLDINGS_SECONDS + HOLDINGS_SHARE * (clock_seconds() - began);
+}
+
+/* Until the next look; -1: there is none. */
+static int milliseconds_to_look(const struct supervisor *supervisor)
+{
+    double left = supervisor->next_look - clock_seconds();
+
+    if (supervisor->next_look <= 0)
+        return -1;
+    return left > 0 ? (int)(left * 1e3) + 1 : 0;
+}
+
 /* Nobody but the program may hold its streams, or their end could not be seen. */
 static void leave_streams(void)
 {
@@ -198,6 +242,7 @@ static void start_program(struct supervisor *supervisor, size_t length, int code
         end_tree(supervisor);
     }
     leave_streams();
+    watch_holdings(supervisor, &program.run);
 }
 
 /* Only we reap the program, so the pid is its own until `ended` is set. */
@@ -256,8 +301,10 @@ void supervise(const struct runner_preparation *preparation, const struct progra
 
         /* Signals are blocked, so only the program can be the cause: it shares our uid and can
          * lower our RLIMIT_NOFILE by prlimit(2), and then poll(2) fails. */
-        if (poll(watched, ARRAY_SIZE(watched), -1) < 0)
+        if (poll(watched, ARRAY_SIZE(watched), milliseconds_to_look(&supervisor)) < 0)
             end_tree(&supervisor);
+        if (milliseconds_to_look(&supervisor) == 0)
+            supervisor_look(&supervisor);
         if (watched[0].revents)
             supervisor_on_control(&supervisor);
         if (watched[2].revents && supervisor.start >= 0)

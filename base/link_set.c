@@ -1,4 +1,4 @@
-#include "environments/workplace/link_set.h"
+#include "base/link_set.h"
 
 #include "base/memory.h"
 

@@ -1,0 +1,25 @@
+/* What the processes of a PID namespace hold that neither a directory nor a limit of the kernel
+ * shows: files that were deleted while they are open, and, without a memory cgroup, memory that is
+ * shared. For the first process of the namespace, which sees all of them in its own /proc. It is a
+ * look at one moment, which costs a system call for each open file. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HOLDINGS_SECONDS 0.1 /* between two looks ... */
+#define HOLDINGS_SHARE   20. /* ... and more, when one takes more than a 20th of the time */
+
+struct holdings {
+    uint64_t deleted; /* bytes of deleted files that are open */
+    uint64_t memory;  /* bytes of memory, files in memory included; only of a look at it */
+};
+
+/* True when /proc shows the PID namespace of the caller, who is its first process. */
+bool holdings_can_look(void);
+
+/* Looks at the files of all processes but the caller. Files that exist in memory only are apart. */
+void holdings_look_at_files(struct holdings *ret);
+
+/* The same, and at the memory. What several processes share counts once. */
+void holdings_look_at_all(struct holdings *ret);
