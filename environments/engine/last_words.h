@@ -24,6 +24,7 @@ enum last_words_flag {
     LAST_WORDS_OVERDUE = 1,       /* the program was killed at the init's own deadline */
     LAST_WORDS_SURVIVORS = 2,     /* something could not be killed */
     LAST_WORDS_OUT_OF_MEMORY = 4, /* something was killed for want of memory */
+    LAST_WORDS_OUT_OF_DISK = 8,   /* the program was killed: too much in deleted files */
 };
 
 struct last_words {

@@ -416,3 +416,13 @@ def test_many_containers_at_once(docker_server):
         outputs = [server.wait(one, 180)["result"]["structuredContent"]["stdout"]
                    for one in calls]
     assert outputs == [f"{number}\n" for number in range(100)]
+
+
+def test_deleted_files_that_are_open_are_limited(docker_server):
+    """They are in no directory."""
+    with docker_server({"limits": {"disk": "64MiB"}}) as server:
+        server.initialize()
+        result = server.run("import os, time\nfiles = [open(f'{i}', 'wb', buffering=0) for i in range(32)]\n"
+                            "for i, file in enumerate(files):\n    os.unlink(f'{i}')\n"
+                            "    for _ in range(16): file.write(bytes(1 << 20))\ntime.sleep(20)")
+    assert "grew beyond the limit" in (result["error"] or ""), result

@@ -28,12 +28,14 @@ struct watch {
     int lifeline;     /* -1: there is none */
     double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
     bool interrupted; /* SIGINT has come, and was not passed on yet */
+    double longest;   /* seconds that one wait may take */
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
 
-/* Waits for a signal. False once the deadline has come, or SIGTERM from outside. */
+/* Waits for a signal, or for `longest`. False once the deadline has come, or SIGTERM from outside.
+ */
 bool watch_wait(struct watch *watch);
 
 /* Forks and executes ARGUMENTS, found on PATH. Returns once it is executed, with *RET_FAILURE 0,

@@ -1,5 +1,6 @@
 /* See init.h. Not for people: it kills everything in its PID namespace. */
 #include "base/clock.h"
+#include "base/holdings.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -72,12 +73,44 @@ static void count_usage(struct last_words *words)
     words->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* True when PROGRAM has ended, false at the deadline. */
-static bool wait_for_program(struct watch *watch, pid_t program, int *status)
+/* What deleted files may hold together: as much as one file may grow to. 0: there is no limit. */
+static uint64_t most_deleted(void)
 {
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    return limit.rlim_cur;
+}
+
+static bool holds_too_much(struct watch *watch, uint64_t most)
+{
+    double began = clock_seconds();
+    struct holdings holdings;
+
+    if (most == 0)
+        return false;
+    holdings_look_at_files(&holdings);
+    watch->longest = HOLDINGS_SECONDS + HOLDINGS_SHARE * (clock_seconds() - began);
+    return holdings.deleted > most;
+}
+
+/* True when PROGRAM has ended. False: it is to be killed, for the reason that is added to *FLAGS.
+ */
+static bool wait_for_program(struct watch *watch, pid_t program, int *status, uint32_t *flags)
+{
+    uint64_t most = most_deleted();
+    double next_look = clock_seconds();
     pid_t pid;
 
     do {
+        if (clock_seconds() >= next_look) {
+            if (holds_too_much(watch, most)) {
+                *flags |= LAST_WORDS_OUT_OF_DISK;
+                return false;
+            }
+            next_look = clock_seconds() + watch->longest;
+        }
         while ((pid = waitpid(-1, status, WNOHANG)) > 0)
             if (pid == program)
                 return true;
@@ -85,6 +118,7 @@ static bool wait_for_program(struct watch *watch, pid_t program, int *status)
             kill(program, SIGINT);
         watch->interrupted = false;
     } while (watch_wait(watch));
+    *flags |= LAST_WORDS_OVERDUE;
     return false;
 }
 
@@ -99,8 +133,8 @@ static int init_run(struct watch *watch, char *const *arguments, const char *non
 
     if (program < 0)
         words.failure = errno;
-    else if (!wait_for_program(watch, program, &words.status))
-        words.flags |= LAST_WORDS_OVERDUE;
+    else
+        (void)wait_for_program(watch, program, &words.status, &words.flags);
     words.run_seconds = clock_seconds() - started;
     words.leftovers = leftovers_kill(program, &words.status, &is_empty);
     if (!is_empty)

@@ -33,6 +33,7 @@ bool watch_begin(struct watch *watch, double seconds)
     watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
     watch->deadline = clock_seconds() + seconds;
     watch->interrupted = false;
+    watch->longest = INIT_WATCH_LONGEST_SECONDS;
     return watch->signals >= 0;
 }
 
@@ -42,7 +43,7 @@ static int milliseconds_left(const struct watch *watch)
 
     if (left <= 0)
         return 0;
-    return (int)((left < INIT_WATCH_LONGEST_SECONDS ? left : INIT_WATCH_LONGEST_SECONDS) * 1e3) + 1;
+    return (int)((left < watch->longest ? left : watch->longest) * 1e3) + 1;
 }
 
 /* Bytes from the server have no meaning. */
