@@ -424,6 +424,7 @@ static void write_limits(struct tree *tree, struct buffer *job)
 
     memcpy(&run, place, sizeof run);
     run.file_bytes = tree->limits.file_size;
+    run.shared_bytes = tree->limits.memory;
     run.data_bytes = cgroups && cgroup_tree_limits_memory(cgroups) ? 0 : tree->limits.memory;
     run.processes = cgroups && cgroup_tree_limits_processes(cgroups) ? 0 : tree->limits.processes;
     memcpy(place, &run, sizeof run);

@@ -4,12 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { OPEN_FILES = 1024 };
@@ -76,14 +78,29 @@ static void set_limits(int fd, const struct control_run *run, unsigned layers)
         set_limit(fd, RLIMIT_DATA, run->data_bytes);
 }
 
-/* Even uid 0 gets no capability back by exec when the bounding set is empty. */
-static void drop_capabilities(int fd)
+/* Even uid 0 gets no capability back by exec when the bounding set is empty. Another user, who may
+ * not empty it, gets none back either, because of no_new_privs. */
+static void empty_bounding_set(int fd)
 {
     for (int capability = 0; capability <= 63; capability++)
-        if (prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL && errno != EPERM)
+        if (prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL &&
+            (errno != EPERM || geteuid() == 0))
             cold_start_fail(fd, "cannot drop a capability", "");
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        cold_start_fail(fd, "cannot set no_new_privs", "");
+}
+
+static void drop_capabilities(int fd)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    struct __user_cap_data_struct left[_LINUX_CAPABILITY_U32S_3];
+
+    empty_bounding_set(fd);
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+        syscall(SYS_capset, &header, none) < 0 || syscall(SYS_capget, &header, left) < 0)
+        cold_start_fail(fd, "cannot drop capabilities", "");
+    errno = EPERM;
+    if (memcmp(left, none, sizeof none) != 0)
+        cold_start_fail(fd, "capabilities are left", "");
 }
 
 static void enter_cgroups_late(int fd, char *const *directories)
@@ -100,13 +117,25 @@ static void enter_cgroups_late(int fd, char *const *directories)
     }
 }
 
+/* Cgroups can be entered no more. */
+static void seal_late(int fd, const struct runner_preparation *preparation)
+{
+    if (preparation->has_mounts && mounts_seal_kernel() < 0)
+        cold_start_fail(fd, "cannot make /proc and /sys read-only", "");
+}
+
 /* Without a PID namespace the program could reach its supervisor and the server. */
 static void protect_others(int fd, unsigned layers)
 {
     if (layers & LAYER_LANDLOCK && landlock_scope_signals() < 0)
         cold_start_fail(fd, "cannot scope signals", "");
-    if (fence_other_processes() < 0)
-        cold_start_fail(fd, "cannot filter system calls", "");
+}
+
+static void bound_shared_memory(int fd, const struct program *program,
+                                const struct runner_preparation *preparation)
+{
+    if (preparation->has_mounts && mounts_bound_shared_memory(program->run.shared_bytes) < 0)
+        cold_start_fail(fd, "cannot bound /dev/shm", "");
 }
 
 static _Noreturn void cold_start_execute(const struct program *program,
@@ -115,10 +144,13 @@ static _Noreturn void cold_start_execute(const struct program *program,
     sigset_t none;
 
     setsid();
-    if (!(preparation->layers & LAYER_PID_NAMESPACE))
+    if (!(preparation->layers & LAYER_PID_NAMESPACE)) {
         enter_cgroups_late(fd, preparation->cgroups);
+        seal_late(fd, preparation);
+    }
     if (program->script && script_lay_over(preparation, program) < 0)
         cold_start_fail(fd, "cannot lay the script over ", program->script);
+    bound_shared_memory(fd, program, preparation);
     if (chdir(program->directory) < 0)
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
     drop_capabilities(fd);

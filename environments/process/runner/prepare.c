@@ -54,11 +54,9 @@ static void enter_namespaces(void)
     uid_t uid = geteuid();
     gid_t gid = getegid();
 
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
-        runner_refuse(CONTROL_REFUSED, "user, mount and PID namespaces: unshare");
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) < 0)
+        runner_refuse(CONTROL_REFUSED, "user, mount, PID and IPC namespaces: unshare");
     map_ids(uid, gid);
-    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-        runner_refuse(CONTROL_REFUSED, "mount namespace: cannot stop propagation");
 }
 
 void prepare_tree(struct runner_preparation *preparation)
@@ -67,46 +65,81 @@ void prepare_tree(struct runner_preparation *preparation)
         /* Ahead of time, because joining costs a grace period of the kernel: 8 ms when idle. */
         enter_cgroups(preparation->cgroups);
         enter_namespaces();
+        preparation->has_mounts = true;
+    } else {
+        preparation->has_mounts = unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0; /* root may */
     }
+}
+
+static void preparation_add_missing(struct runner_preparation *preparation, const char *what)
+{
+    size_t length = strlen(preparation->missing);
+
+    snprintf(preparation->missing + length, sizeof preparation->missing - length, "%s%s: %s",
+             length ? "; " : "", what, strerror(errno));
 }
 
 /* A /proc with the processes of the program only. Where parts of /proc are covered, as in a
  * container, the kernel refuses a new one. Runs work without it, so none is refused for that. */
 static void preparation_mount_proc(struct runner_preparation *preparation)
 {
-    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-        snprintf(preparation->missing, sizeof preparation->missing,
-                 "own /proc: mount: %s; the script sees the /proc of the host", strerror(errno));
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
+        return;
+    if (errno != EPERM)
+        runner_refuse(CONTROL_REFUSED, "cannot mount /proc");
+    preparation_add_missing(preparation, "own /proc (the script sees the host's)");
 }
 
-/* A program under the uid that owns the cgroups could move out of its own, or lift the limits from
- * a view of them that it mounts in a user namespace below ours. */
-static void guard_cgroups(void)
+/* A program under the uid that owns the cgroups could move out of its own, or lift the limits. */
+static void cover_cgroups(void)
 {
     struct stat status;
 
-    if (preparation_write_file("/proc/sys/user/max_user_namespaces", "0") < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot forbid further user namespaces");
     if (stat("/sys/fs/cgroup", &status) == 0 &&
         mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
               "size=4k,mode=0555") < 0)
         runner_refuse(CONTROL_REFUSED, "cannot cover /sys/fs/cgroup");
 }
 
-static void prepare_namespace(struct runner_preparation *preparation)
+static void prepare_mounts(struct runner_preparation *preparation)
 {
-    if (*preparation->cgroups)
-        guard_cgroups();
+    if (mounts_make_private() < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot make mounts private");
+    if (!(preparation->layers & LAYER_PID_NAMESPACE))
+        return; /* the program has yet to enter its cgroups */
+    /* The filter forbids them as well; here the kernel itself does, where it can be told. */
+    (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
     script_prepare(preparation);
     preparation_mount_proc(preparation);
+    if (*preparation->cgroups)
+        cover_cgroups();
+    if (mounts_seal_kernel() < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot make /proc and /sys read-only");
+}
+
+/* What uid 0 could change without a capability. */
+static void note_open_kernel(struct runner_preparation *preparation)
+{
+    errno = EPERM;
+    if (geteuid() == 0)
+        preparation_add_missing(preparation, "read-only /proc and /sys");
 }
 
 void prepare_supervisor(struct runner_preparation *preparation)
 {
-    if (preparation->layers & LAYER_PID_NAMESPACE)
-        prepare_namespace(preparation);
-    else if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+    bool is_namespace = preparation->layers & LAYER_PID_NAMESPACE;
+
+    if (preparation->has_mounts)
+        prepare_mounts(preparation);
+    else
+        note_open_kernel(preparation);
+    if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot become child subreaper");
+    /* Here and not in the program, because building a filter takes time. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        runner_refuse(CONTROL_REFUSED, "cannot set no_new_privs");
+    if (fence_kernel() < 0 || (!is_namespace && fence_other_processes() < 0))
+        runner_refuse(CONTROL_REFUSED, "cannot filter system calls");
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot become undumpable");

@@ -15,11 +15,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct runner_preparation {
     unsigned layers;   /* of enum process_layer */
     char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
+    bool has_mounts;   /* a mount namespace of its own, and an IPC namespace */
     char missing[256]; /* what could not be had beside the layers; or "" */
     int script_file;   /* with a PID namespace: in memory, for the script of the program */
     int script_mount;  /* likewise: its mount, which has no place yet */
@@ -28,7 +30,7 @@ struct runner_preparation {
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */
 void prepare_tree(struct runner_preparation *preparation);
 
-/* In the supervisor: mounts its own /proc, and keeps the program from tracing it. */
+/* In the supervisor: mounts its own /proc, and puts the kernel's files and calls out of reach. */
 void prepare_supervisor(struct runner_preparation *preparation);
 
 /* One program to run; points into the message it was read from. */
@@ -77,6 +79,20 @@ _Noreturn void runner_refuse(enum control_type type, const char *text);
  * a PID namespace its supervisor and the server are in reach and of the same uid. The process must
  * have no_new_privs. -1 with errno set. */
 int fence_other_processes(void);
+
+/* Keeps the calling process, for good, from keyrings, whose quota belongs to the user, and from
+ * user namespaces of its own, in which it would have capabilities. Likewise. */
+int fence_kernel(void);
+
+/* In a mount namespace of our own: nothing spreads to others from now on, and /dev/shm is private.
+ * -1 with errno set, as the following. */
+int mounts_make_private(void);
+
+/* Makes every file system read-only that is an interface of the kernel, such as /proc and /sys. */
+int mounts_seal_kernel(void);
+
+/* Sets how much the private /dev/shm holds; nothing until then. */
+int mounts_bound_shared_memory(uint64_t bytes);
 
 /* Sends signal NUMBER to every descendant of this process that can be found. */
 void signal_descendants(int number);

@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -520,17 +522,117 @@ static void test_no_process_inherits_a_descriptor(void **state)
     fixture_free(fixture);
 }
 
-static void test_program_has_no_capabilities(void **state)
+static void check_capabilities(unsigned layers)
 {
-    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
+    struct fixture *fixture = fixture_new(layers);
     struct execution execution;
 
-    (void)state;
     execute(fixture, &execution,
             "for line in open('/proc/self/status'):\n"
-            " if line[:6] in ('CapEff', 'CapPrm', 'NoNewP'): print(line.split()[1])",
+            " if line[:3] == 'Cap' and int(line.split()[1], 16): print(line)\n"
+            " if line[:6] == 'NoNewP': print(line.split()[1])",
             0);
-    assert_string_equal(execution.output, "0000000000000000\n0000000000000000\n1\n");
+    assert_string_equal(execution.output, "1\n");
+    fixture_free(fixture);
+}
+
+/* For a program of the server to inherit, as a service may have them. */
+static int run_with_capabilities_to_inherit(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+    if (geteuid() != 0 || syscall(SYS_capget, &header, sets) < 0)
+        return 0;
+    sets[0].inheritable = sets[0].permitted;
+    if (syscall(SYS_capset, &header, sets) < 0 ||
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_BIND_SERVICE, 0, 0) < 0)
+        return 1;
+    check_capabilities(LAYERS_OF_TREES);
+    check_capabilities(LAYER_LANDLOCK);
+    return 0;
+}
+
+static void test_program_has_no_capabilities(void **state)
+{
+    (void)state;
+    check_capabilities(LAYERS_OF_TREES);
+    check_capabilities(LAYER_LANDLOCK);
+    run_in_child(run_with_capabilities_to_inherit);
+}
+
+/* Tries to open for writing what the kernel reads, wherever it is mounted. */
+static const char writes_to_the_kernel[] =
+    "import os\nsealed = {}\n"
+    "for line in open('/proc/self/mountinfo'):\n"
+    " head, _, tail = line.partition(' - ')\n"
+    " if tail.split()[0] in ('proc', 'sysfs', 'cgroup', 'cgroup2'):\n"
+    "  sealed[head.split()[4]] = head.split()[5].startswith('ro')\n"
+    "print([point for point in sealed if not sealed[point] and os.path.ismount(point)],\n"
+    "      '/proc' in sealed)\n"
+    "for path in ('/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/proc/self/comm',\n"
+    "             '/sys/kernel/uevent_helper', '/sys/power/state'):\n"
+    " try: os.close(os.open(path, os.O_WRONLY)); print('open', path)\n"
+    " except OSError: pass\n";
+
+static void test_program_cannot_write_to_the_kernel(void **state)
+{
+    static const unsigned layers[] = {LAYERS_OF_TREES, LAYER_LANDLOCK};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
+        struct fixture *fixture = fixture_new(layers[i]);
+        struct execution execution;
+
+        if (layers[i] == LAYER_LANDLOCK && geteuid() != 0) /* has no mounts of its own */
+            continue;
+        execute(fixture, &execution, writes_to_the_kernel, 0);
+        assert_string_equal(execution.output, "[] True\n");
+        fixture_free(fixture);
+    }
+}
+
+static void test_no_level_has_keys_or_user_namespaces(void **state)
+{
+    static const unsigned layers[] = {LAYERS_OF_TREES, LAYER_PID_NAMESPACE, LAYER_LANDLOCK, 0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
+        struct fixture *fixture = fixture_new(layers[i]);
+        struct execution execution;
+
+        execute(
+            fixture, &execution,
+            "import ctypes, threading\nlibc = ctypes.CDLL(None)\n"
+            "print(libc.syscall(248, b'user', b'a', b'b', 1, -3), libc.syscall(250, 0, -3, 1),\n"
+            "      libc.unshare(0x10000000), libc.syscall(56, 0x10000011, 0, 0, 0, 0))\n"
+            "threading.Thread(target=print, args=['thread']).start()\n",
+            0);
+        assert_string_equal(execution.output, "-1 -1 -1 -1\nthread\n");
+        fixture_free(fixture);
+    }
+}
+
+static void test_shared_memory_is_private_and_bounded(void **state)
+{
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
+    AUTO_FREE char *path = memory_format("/dev/shm/test-%s", token());
+    struct execution execution;
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+    (void)state;
+    close(fd);
+    execute(fixture, &execution,
+            "import ctypes, os\nlibc = ctypes.CDLL(None)\n"
+            "seen = os.listdir('/dev/shm')\nfd = os.open('/dev/shm/mine', os.O_CREAT | os.O_RDWR)\n"
+            "size = os.statvfs('/dev/shm'); print(seen, size.f_blocks * size.f_frsize >> 20)\n"
+            "print(libc.shmget(0x7079, 4096, 0o1600) >= 0)\n",
+            0);
+    unlink(path);
+    if (execution.end.receipt.layers & LAYER_PID_NAMESPACE) {
+        assert_string_equal(execution.output, "[] 256\nTrue\n");
+        assert_int_equal(shmget(0x7079, 4096, 0), -1);
+    }
     fixture_free(fixture);
 }
 
@@ -661,14 +763,19 @@ static void test_limits_of_others_cannot_be_set(void **state)
 
     (void)state;
     execute(fixture, &execution,
-            "import os, resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+            "import ctypes, os, resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+            "def ioprio_set(*arguments):\n"
+            " if ctypes.CDLL(None, use_errno=True).syscall(251, *arguments) < 0: raise "
+            "PermissionError\n"
             "for call in (lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0)),\n"
             "             lambda: os.sched_setaffinity(os.getppid(), {0}),\n"
-            "             lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)):\n"
+            "             lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),\n"
+            "             lambda: os.setpriority(os.PRIO_USER, 0, 19),\n"
+            "             lambda: ioprio_set(3, 0, 3 << 13)):\n"
             " try: call(); print('done')\n"
             " except PermissionError: print('refused')",
             0);
-    assert_string_equal(execution.output, "refused\nrefused\nrefused\n");
+    assert_string_equal(execution.output, "refused\nrefused\nrefused\nrefused\nrefused\n");
     fixture_free(fixture);
 }
 
@@ -891,6 +998,9 @@ int main(void)
         cmocka_unit_test(test_output_flood_is_counted_exactly),
         cmocka_unit_test(test_no_process_inherits_a_descriptor),
         cmocka_unit_test(test_program_has_no_capabilities),
+        cmocka_unit_test(test_program_cannot_write_to_the_kernel),
+        cmocka_unit_test(test_no_level_has_keys_or_user_namespaces),
+        cmocka_unit_test(test_shared_memory_is_private_and_bounded),
         cmocka_unit_test(test_program_cannot_leave_its_cgroup),
         cmocka_unit_test(test_nothing_survives_in_a_pid_namespace),
         cmocka_unit_test(test_nothing_survives_in_a_cgroup),
