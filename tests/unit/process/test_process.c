@@ -308,7 +308,8 @@ static void check_interrupt(unsigned layers)
     const char *const arguments[] = {
         "/usr/bin/python3", "-uISc",
         "import subprocess, time\nchild = subprocess.Popen(['sleep', '20'])\n"
-        "try: print('ready'); time.sleep(20)\nfinally: print('flushed', child.poll())\n",
+        "try: print('ready'); time.sleep(20)\n"
+        "finally: print(f'flushed {child.poll()}\\n', end='')\n", /* at once, among other output */
         NULL};
     const char *const variables[] = {"PATH=/usr/bin:/bin", NULL};
     struct execution execution;
