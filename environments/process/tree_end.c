@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

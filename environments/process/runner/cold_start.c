@@ -131,11 +131,12 @@ static void protect_others(int fd, unsigned layers)
         cold_start_fail(fd, "cannot scope signals", "");
 }
 
-static void bound_shared_memory(int fd, const struct program *program,
-                                const struct runner_preparation *preparation)
+static void set_shared_memory(int fd, const struct program *program,
+                              const struct runner_preparation *preparation)
 {
-    if (preparation->has_mounts && mounts_bound_shared_memory(program->run.shared_bytes) < 0)
-        cold_start_fail(fd, "cannot bound /dev/shm", "");
+    if (preparation->has_mounts &&
+        mounts_set_shared_memory(program->run.shared_bytes, program->directory) < 0)
+        cold_start_fail(fd, "cannot make a private /dev/shm", "");
 }
 
 static _Noreturn void cold_start_execute(const struct program *program,
@@ -148,9 +149,9 @@ static _Noreturn void cold_start_execute(const struct program *program,
         enter_cgroups_late(fd, preparation->cgroups);
         seal_late(fd, preparation);
     }
+    set_shared_memory(fd, program, preparation);
     if (program->script && script_lay_over(preparation, program) < 0)
         cold_start_fail(fd, "cannot lay the script over ", program->script);
-    bound_shared_memory(fd, program, preparation);
     if (chdir(program->directory) < 0)
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
     drop_capabilities(fd);

@@ -8,8 +8,14 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { POINT_BYTES = 4096 };
+#define SHARED_MEMORY "/dev/shm"
+
+enum {
+    POINT_BYTES = 4096,
+    FIRST_BYTES = 4096, /* until it is known how many a program may have */
+};
 
 /* File systems whose files are the kernel itself: uid 0 owns them, with or without capabilities. */
 static const char *const kernel_types[] = {
@@ -94,22 +100,66 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+static int mount_shared_memory(uint64_t bytes)
+{
+    char options[96];
+
+    snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=16384",
+             (unsigned long long)bytes);
+    return mount("shm", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
+}
+
 int mounts_make_private(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return -1;
-    if (!is_directory("/dev/shm"))
-        return 0;
-    return mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                 "mode=1777,size=4k,nr_inodes=16384");
+    return is_directory(SHARED_MEMORY) ? mount_shared_memory(FIRST_BYTES) : 0;
 }
 
-int mounts_bound_shared_memory(uint64_t bytes)
+/* Makes DIRECTORY, and what is between it and the mount. */
+static int make_directories(const char *directory)
+{
+    char path[POINT_BYTES];
+    const char *end = directory + strlen(SHARED_MEMORY "/");
+
+    do {
+        end += strcspn(end, "/");
+        if (snprintf(path, sizeof path, "%.*s", (int)(end - directory), directory) >=
+            (int)sizeof path)
+            return -1;
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+            return -1;
+    } while (*end++);
+    return 0;
+}
+
+/* The server keeps DIRECTORY in the machine's shared memory: of all that is there, it is shown. */
+static int show_directory(const char *directory, uint64_t bytes)
+{
+    int tree;
+    int ret;
+
+    if (umount2(SHARED_MEMORY, MNT_DETACH) < 0)
+        return -1;
+    tree = open_tree(AT_FDCWD, directory, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0)
+        return -1;
+    ret = mount_shared_memory(bytes) < 0 || make_directories(directory) < 0 ||
+                  move_mount(tree, "", AT_FDCWD, directory, MOVE_MOUNT_F_EMPTY_PATH) < 0
+              ? -1
+              : 0;
+    close(tree);
+    return ret;
+}
+
+int mounts_set_shared_memory(uint64_t bytes, const char *directory)
 {
     char options[64];
 
-    if (!is_directory("/dev/shm"))
+    if (!is_directory(SHARED_MEMORY))
         return 0;
+    if (strncmp(directory, SHARED_MEMORY "/", strlen(SHARED_MEMORY "/")) == 0)
+        return show_directory(directory, bytes);
     snprintf(options, sizeof options, "size=%llu", (unsigned long long)bytes);
-    return mount(NULL, "/dev/shm", NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
+    return mount(NULL, SHARED_MEMORY, NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
 }

@@ -107,9 +107,9 @@ static void prepare_mounts(struct runner_preparation *preparation)
         runner_refuse(CONTROL_REFUSED, "cannot make mounts private");
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         return; /* the program has yet to enter its cgroups */
+    script_prepare(preparation);
     /* The filter forbids them as well; here the kernel itself does, where it can be told. */
     (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
-    script_prepare(preparation);
     preparation_mount_proc(preparation);
     if (*preparation->cgroups)
         cover_cgroups();

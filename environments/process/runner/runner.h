@@ -91,8 +91,9 @@ int mounts_make_private(void);
 /* Makes every file system read-only that is an interface of the kernel, such as /proc and /sys. */
 int mounts_seal_kernel(void);
 
-/* Sets how much the private /dev/shm holds; nothing until then. */
-int mounts_bound_shared_memory(uint64_t bytes);
+/* Sets how much the private /dev/shm holds. DIRECTORY, where the program works, is seen there if
+ * the machine's has it. */
+int mounts_set_shared_memory(uint64_t bytes, const char *directory);
 
 /* Sends signal NUMBER to every descendant of this process that can be found. */
 void signal_descendants(int number);
