@@ -6,6 +6,16 @@
 
 #define SCHEME "http://"
 
+bool package_index_has_secret(const char *text)
+{
+    while ((text = strstr(text, "://"))) {
+        text += strlen("://");
+        if (text[strcspn(text, "@/ ,")] == '@')
+            return true;
+    }
+    return false;
+}
+
 char *package_index_plain_host(const char *url)
 {
     const char *host;

@@ -1,6 +1,11 @@
 /* Where packages come from. */
 #pragma once
 
+#include <stdbool.h>
+
+/* True for TEXT, a variable or an option, with a URL that a password or a token is part of. */
+bool package_index_has_secret(const char *text);
+
 /* The host of an index without TLS, "HOST:PORT". The operator trusts it by writing its URL, but
  * installers need an option for that. NULL if URL is NULL or has TLS. Owned by the caller. */
 char *package_index_plain_host(const char *url);

@@ -159,6 +159,8 @@ static void add_variables(struct strings *variables,
     package_installer_add(variables, memory_format("TMPDIR=%s", installation->scratch));
     add_index(variables, installation->index_url);
     package_installer_translate(variables, "PIP_CERT", "SSL_CERT_FILE");
+    if (is_left_to_the_server(installation)) /* it may hold a password: not on a command line */
+        package_installer_translate(variables, "PIP_FIND_LINKS", "UV_FIND_LINKS");
     for (char **variable = environ; *variable; variable++)
         if (package_installer_is_handed_on(*variable, installation))
             add_variable(variables, *variable);
@@ -185,11 +187,6 @@ static void add_uv(struct strings *arguments, const struct package_installation 
     package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
     if (!installation->index_url && is_true("PIP_NO_INDEX"))
         package_installer_add(arguments, memory_copy_string("--no-index"));
-    if (is_left_to_the_server(installation) && getenv("PIP_FIND_LINKS") &&
-        !getenv("UV_FIND_LINKS")) {
-        package_installer_add(arguments, memory_copy_string("--find-links"));
-        package_installer_add(arguments, memory_copy_string(getenv("PIP_FIND_LINKS")));
-    }
 }
 
 static void add_pip(struct strings *arguments, const struct package_installation *installation)
@@ -261,6 +258,33 @@ static void add_options(struct strings *arguments, const struct package_installa
     add_all(arguments, (const char *const[]){"-r", file, NULL});
 }
 
+/* A password of a package index, or a name that says so. */
+static bool holds_secret(const char *variable)
+{
+    static const char *const words[] = {"PASSWORD", "TOKEN", "SECRET"};
+    AUTO_FREE char *name = memory_format("%.*s", (int)strcspn(variable, "="), variable);
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strcasestr(name, words[i]))
+            return true;
+    return package_index_has_secret(variable);
+}
+
+/* Every installer runs the Python of the venv, which runs what scripts have planted there. */
+static int check_secrets(const struct package_installation *installation,
+                         const struct strings *variables, struct error *err)
+{
+    for (size_t i = 0; installation->is_foreign && i < variables->count; i++)
+        if (holds_secret(variables->items[i]))
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "the password in %.*s is not shown to the venv %s, which pyexecd did "
+                             "not make and scripts can have changed: let the operator install the "
+                             "packages there, or leave out venv_path",
+                             (int)strcspn(variables->items[i], "="), variables->items[i],
+                             installation->venv);
+    return 0;
+}
+
 static int write_requirements(const struct package_installation *installation, const char *file,
                               struct error *err)
 {
@@ -291,6 +315,8 @@ package_installation_start(const struct package_installation *installation, void
         return NULL;
     add_options(&arguments, installation, file);
     add_variables(&variables, installation);
+    if (check_secrets(installation, &variables, err) < 0)
+        return NULL;
     settings.arguments = (const char *const *)arguments.items;
     settings.variables = (const char *const *)variables.items;
     return subprocess_start(&settings, err);

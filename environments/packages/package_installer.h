@@ -19,6 +19,7 @@ struct package_installation {
     struct process_host *host;
     const char *venv;               /* the path of a working one */
     const struct base_python *base; /* that it was made from; NULL if it was not made here */
+    bool is_foreign; /* it is older than this preparation, and scripts may have written in it */
     const struct requirements *requirements; /* not empty */
     const char *index_url;                   /* NULL: the server's own */
     const char *find_links;                  /* a directory of wheels beside the index, or NULL */

@@ -241,6 +241,7 @@ static void venv_builder_install(struct venv_builder *builder)
         .host = plan->environment->host,
         .venv = tree,
         .base = base_of(builder),
+        .is_foreign = is_installing_only(builder),
         .requirements = plan->requirements,
         .index_url = plan->index_url,
         .find_links = plan->find_links,

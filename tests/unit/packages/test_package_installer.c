@@ -203,8 +203,9 @@ static void test_uv_is_told_what_pip_is_set_up_with(void **state)
     setenv("PIP_NO_INDEX", "Yes", 1);
     setenv("PIP_FIND_LINKS", "/wheels", 1);
     trial->installation.allow_source_builds = true;
-    assert_command_line(trial, "uv pip install --python @/venv/bin/python --no-index"
-                               " --find-links /wheels -r @/left/requirements.txt");
+    assert_command_line(
+        trial, "uv pip install --python @/venv/bin/python --no-index -r @/left/requirements.txt");
+    assert_true(has_variable(trial, "UV_FIND_LINKS=/wheels"));
 
     setenv("PIP_NO_INDEX", "0", 1);
     setenv("UV_FIND_LINKS", "/other", 1);
@@ -219,6 +220,38 @@ static void test_uv_is_told_what_pip_is_set_up_with(void **state)
     trial->installation.index_url = "https://mirror/simple";
     assert_command_line(trial,
                         "uv pip install --python @/venv/bin/python -r @/left/requirements.txt");
+}
+
+static const struct {
+    const char *name;
+    const char *value;
+    bool is_secret;
+} passwords[] = {
+    {"PIP_INDEX_URL", "https://name:secret@mirror/simple", true},
+    {"PIP_EXTRA_INDEX_URL", "https://one/ https://token@two/simple", true},
+    {"UV_INDEX_PRIVATE_PASSWORD", "secret", true},
+    {"HTTPS_PROXY", "http://name:secret@proxy:3128", true},
+    {"PIP_INDEX_URL", "https://mirror/simple/@latest", false},
+    {"UV_INDEX", "https://one/ https://two/a@b", false},
+};
+
+static void test_a_venv_of_others_gets_no_password(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < ARRAY_SIZE(passwords); i++) {
+        setenv(passwords[i].name, passwords[i].value, 1);
+        trial->installation.is_foreign = false;
+        assert_true(install(trial));
+        trial->installation.is_foreign = true;
+        assert_int_equal(install(trial), !passwords[i].is_secret);
+        if (passwords[i].is_secret)
+            assert_non_null(strstr(trial->err.message, "the password in "));
+        assert_null(strstr(trial->err.message, "name:secret"));
+        unsetenv(passwords[i].name);
+    }
+    trial->installation.index_url = "https://name:secret@mirror/simple";
+    assert_false(install(trial));
 }
 
 static void test_pip_in_the_venv_installs_otherwise(void **state)
@@ -408,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_the_host_of_an_index_without_tls_is_trusted),
         TRIAL(test_uv_installs_where_there_is_one),
         TRIAL(test_uv_is_told_what_pip_is_set_up_with),
+        TRIAL(test_a_venv_of_others_gets_no_password),
         TRIAL(test_pip_in_the_venv_installs_otherwise),
         TRIAL(test_a_new_enough_pip_of_the_base_installs_elsewhere),
         TRIAL(test_an_installer_gets_what_the_operator_set_it_up_with),
