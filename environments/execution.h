@@ -21,6 +21,7 @@ struct execution_request {
     size_t code_length;
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
+    const char *owner;            /* whose it is: the principal */
     double timeout; /* seconds after which the caller is going to kill it: whatever could
                      * outlive the server ends by itself a little later */
 };

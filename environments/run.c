@@ -255,6 +255,7 @@ static int start_execution(struct run *run)
         .code_length = run->request.code_length,
         .code_file = run->claim.file,
         .variables = (const char *const *)run->variables,
+        .owner = run->owner,
         .timeout = run->request.timeout,
     };
 

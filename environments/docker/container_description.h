@@ -19,7 +19,7 @@
 #define DOCKER_LABEL_ENVIRONMENT "pyexecd.environment" /* the name of the environment */
 
 #define DOCKER_LABEL_IMAGE "pyexecd.image" /* of an image: the state directory */
-#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it stays, to be looked at */
+#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it stays, to be looked at: a digest of for whom */
 
 enum docker_purpose {
     DOCKER_RUN,     /* one script */

@@ -100,6 +100,11 @@ static void docker_on_met(struct docker_site *site, const struct error *err)
         docker_finish(docker, &problem);
 }
 
+static void docker_on_stayed(struct docker_site *site)
+{
+    docker_sweep_again(&CONTAINER_OF(site, struct docker_environment, site)->sweep);
+}
+
 static bool docker_is_prepared(const struct environment *environment)
 {
     const struct docker_environment *docker = const_docker_of(environment);
@@ -263,6 +268,7 @@ static struct environment *docker_environment_new(struct environment_recipe *rec
         return NULL;
     }
     docker->site.met = docker_on_met;
+    docker->site.stayed = docker_on_stayed;
     kept_pool_init(&docker->kept, &docker->site);
     docker_sweep_init(&docker->sweep, &docker->site);
     docker->image.done = docker_on_image;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -78,8 +79,10 @@ static void docker_run_on_ended(struct container *container, const struct contai
         },
         has_words ? &words : NULL, run->python);
 
-    if (run->stays && seen->started)
+    if (run->stays && seen->started) {
         log_info("container %s stays for a day, to be looked at", run->name);
+        run->site->stayed(run->site);
+    }
     if (seen->status == DOCKER_NOT_FOUND)
         run->site->is_stale = true;
     docker_run_free(run);
@@ -103,6 +106,18 @@ static double longest_life(const struct docker_run *run, const struct execution_
            (run->stays ? INSPECTION_SECONDS : 0);
 }
 
+/* Everybody who may use the engine reads labels. New reference. */
+static json_t *digest_of_owner(const char *owner)
+{
+    struct digest digest;
+    char text[DIGEST_TEXT_BYTES];
+
+    digest_init(&digest);
+    digest_add_string(&digest, owner);
+    digest_finish(&digest, text);
+    return json_string(text);
+}
+
 static int docker_run_start_container(struct docker_run *run, const struct docker_facts *image,
                                       const struct execution_request *request, struct error *err)
 {
@@ -118,7 +133,7 @@ static int docker_run_start_container(struct docker_run *run, const struct docke
     if (!mounts)
         return -1;
     if (run->stays)
-        json_object_set_new(labels, DOCKER_LABEL_STAYS, json_string("1"));
+        json_object_set_new(labels, DOCKER_LABEL_STAYS, digest_of_owner(request->owner));
     container.image = image->id;
     container.volumes = image->volumes;
     container.user = user;

@@ -37,6 +37,8 @@ struct docker_site {
 
     void (*met)(struct docker_site *site, const struct error *err); /* set by the owner */
 
+    void (*stayed)(struct docker_site *site); /* likewise: there is one more to be looked at */
+
     /* Private. */
     struct engine_request request;
 };

@@ -18,6 +18,8 @@
 #define DOCKER_SWEEP_AGAIN_SECONDS 3600.
 #define LIST_SECONDS               30.
 
+enum { MOST_TO_LOOK_AT = 8 }; /* containers of one client; the oldest go */
+
 static bool has_passed(const json_t *labels, time_t now)
 {
     const char *deadline = json_object_get_string(labels, DOCKER_LABEL_DEADLINE);
@@ -53,6 +55,34 @@ bool docker_sweep_judge(const json_t *description, const struct instance *instan
         return has_passed(labels, now);
     /* The container of a living server is overdue when the engine was away at its end. */
     return has_passed(labels, now) || !instance_is_alive(instance, server);
+}
+
+static json_int_t created_at(const json_t *description)
+{
+    return json_integer_value(json_object_get(description, "Created"));
+}
+
+bool docker_sweep_is_too_many(const json_t *list, size_t index)
+{
+    const json_t *description = json_array_get(list, index);
+    const json_t *labels = json_object_get(description, "Labels");
+    const char *client = json_object_get_string(labels, DOCKER_LABEL_STAYS);
+    const json_t *other;
+    unsigned newer = 0;
+    size_t i;
+
+    if (!client || !is_of_our_user(labels) || !is_to_be_looked_at(description, labels))
+        return false;
+    json_array_foreach (list, i, other) {
+        const json_t *others = json_object_get(other, "Labels");
+        const char *its = json_object_get_string(others, DOCKER_LABEL_STAYS);
+
+        if (its && strcmp(its, client) == 0 && is_of_our_user(others) &&
+            (created_at(other) > created_at(description) ||
+             (created_at(other) == created_at(description) && i < index)))
+            newer++;
+    }
+    return newer >= MOST_TO_LOOK_AT;
 }
 
 static void use_images(const struct docker_sweep *sweep)
@@ -127,7 +157,8 @@ static void docker_sweep_on_list(struct engine_request *request, const struct en
     json_array_foreach (answer->json, i, description) {
         const char *id = json_object_get_string(description, "Id");
 
-        if (!id || !docker_sweep_judge(description, sweep->site->instance, time(NULL)))
+        if (!id || (!docker_sweep_judge(description, sweep->site->instance, time(NULL)) &&
+                    !docker_sweep_is_too_many(answer->json, i)))
             continue;
         log_info("removing container %.12s, whose time is over", id);
         engine_discard_container(sweep->site->engine, id);
@@ -165,6 +196,12 @@ void docker_sweep_begin(struct docker_sweep *sweep)
 {
     ev_timer_start(sweep->site->environment->loop, &sweep->again);
     sweep_now(sweep);
+}
+
+void docker_sweep_again(struct docker_sweep *sweep)
+{
+    if (ev_is_active(&sweep->again))
+        sweep_now(sweep);
 }
 
 void docker_sweep_catch_up(struct docker_sweep *sweep)

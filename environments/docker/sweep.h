@@ -26,6 +26,9 @@ void docker_sweep_init(struct docker_sweep *sweep, struct docker_site *site);
 /* Sweeps now and every hour. */
 void docker_sweep_begin(struct docker_sweep *sweep);
 
+/* Sweeps now, between begin and stop. */
+void docker_sweep_again(struct docker_sweep *sweep);
+
 /* From now on the environment has the images with these tags, which are borrowed while it has
  * them; or NULL. */
 void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed);
@@ -34,6 +37,10 @@ void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const cha
 void docker_sweep_catch_up(struct docker_sweep *sweep);
 void docker_sweep_stop(struct docker_sweep *sweep);
 
+/* Whether container INDEX of LIST, what an engine says of all, is one too many of those that stay
+ * to be looked at. For tests, as the next. */
+bool docker_sweep_is_too_many(const json_t *list, size_t index);
+
 /* Whether a container may be removed at NOW: DESCRIPTION is what the list of containers says of it.
- * For tests. */
+ */
 bool docker_sweep_judge(const json_t *description, const struct instance *instance, time_t now);

@@ -258,6 +258,17 @@ def test_a_container_can_be_left_to_be_looked_at(docker_server, engine):
     engine.api.delete(f"/containers/{left['Id']}")
 
 
+def test_few_containers_of_a_client_are_left_to_be_looked_at(docker_server, engine):
+    with docker_server({"cleanup_container": False}) as server:
+        server.initialize()
+        for number in range(10):
+            assert server.run(f"print({number})")["success"]
+        left = leftovers.until(lambda: len(our_containers(engine)) == 8 and our_containers(engine), 10)
+        assert left, our_containers(engine)
+    for container in our_containers(engine):
+        engine.api.delete(f"/containers/{container['Id']}")
+
+
 @pytest.mark.parametrize("user", ["1234", "1234:5678", "nobody"])
 def test_another_user_can_use_the_working_directory(docker_server, user):
     with docker_server({"user": user}) as server:

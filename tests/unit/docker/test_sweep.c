@@ -57,6 +57,29 @@ static json_t *container(const char *state, const char *server, int deadline)
                      DOCKER_LABEL_DEADLINE, json_string_format("%d", deadline));
 }
 
+/* COUNT containers of CLIENT that stay; the first is the newest. Added to LIST. */
+static void add_staying(json_t *list, const char *client, int count)
+{
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:i, s:{s:s, s:o}}", "State", "exited",
+                                              "Created", 1000 - i, "Labels", DOCKER_LABEL_STAYS,
+                                              client, DOCKER_LABEL_OWNER,
+                                              json_string_format("%u", (unsigned)geteuid())));
+}
+
+static void test_the_oldest_of_many_that_stay_go(void **state)
+{
+    AUTO_JSON json_t *list = json_array();
+
+    (void)state;
+    add_staying(list, "a", 10);
+    add_staying(list, "b", 3);
+    for (size_t i = 0; i < 13; i++)
+        assert_int_equal(docker_sweep_is_too_many(list, i), i == 8 || i == 9);
+    json_object_set_new(json_array_get(list, 9), "State", json_string("running"));
+    assert_false(docker_sweep_is_too_many(list, 9));
+}
+
 static bool judge(const struct fixture *fixture, json_t *description)
 {
     AUTO_JSON json_t *owned = description;
@@ -121,6 +144,7 @@ int main(void)
 {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_oldest_of_many_that_stay_go),
         TEST(test_one_of_a_dead_server_goes),
         TEST(test_one_of_a_server_that_lives_stays_until_its_deadline),
         TEST(test_one_of_another_state_directory_stays_until_its_deadline),
