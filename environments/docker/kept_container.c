@@ -31,6 +31,7 @@ struct kept_call {
     struct exec exec;
     struct container_end end; /* of the exec, once it is over */
     bool killed;
+    bool out_of_disk; /* killed for it */
     bool has_words;
     struct last_words words;
     struct last_words_reader errors;
@@ -68,8 +69,12 @@ static void kept_container_set_state(struct kept_container *container,
     log_debug("kept container %s: %s -> %s", container->name,
               kept_container_state_names[container->state], kept_container_state_names[state]);
     container->state = state;
-    if (state == KEPT_CONTAINER_IDLE)
+    if (state == KEPT_CONTAINER_IDLE) {
         container->used_at = clock_seconds();
+        kept_size_finish(&container->size);
+    }
+    if (state == KEPT_CONTAINER_BUSY)
+        kept_size_watch(&container->size, container_id(&container->container));
     if (state == KEPT_CONTAINER_KILLING || state == KEPT_CONTAINER_ENDING)
         container_kill(&container->container);
 }
@@ -77,6 +82,7 @@ static void kept_container_set_state(struct kept_container *container,
 void kept_container_free(struct kept_container *container)
 {
     container_cancel(&container->container);
+    kept_size_end(&container->size);
     list_remove(&container->link);
     free(container->name);
     free(container->directory);
@@ -108,7 +114,11 @@ static struct execution_end kept_call_describe_end(const struct kept_call *call)
         .failure = seen->failure,
     };
 
-    return docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
+    struct execution_end end =
+        docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
+
+    end.out_of_disk |= call->out_of_disk;
+    return end;
 }
 
 /* The one way out of a call: its container is idle, or over and goes with it. */
@@ -199,6 +209,21 @@ static void kept_call_kill(struct execution *execution)
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
     else if (container->state == KEPT_CONTAINER_BUSY)
         kept_container_set_state(container, KEPT_CONTAINER_KILLING);
+}
+
+/* The next call gets a new container; one that is at work loses it. */
+static void kept_container_on_exceeded(struct kept_size *size)
+{
+    struct kept_container *container = CONTAINER_OF(size, struct kept_container, size);
+
+    log_info("container %s is not used again: it has grown beyond the limit of disk",
+             container->name);
+    if (container->state == KEPT_CONTAINER_IDLE) {
+        kept_container_free(container);
+    } else if (container->state == KEPT_CONTAINER_BUSY) {
+        container->call->out_of_disk = true;
+        kept_call_kill(&container->call->execution);
+    }
 }
 
 /* A call */
@@ -357,6 +382,9 @@ struct kept_container *kept_container_new(struct docker_site *site,
     container->name = docker_site_name(site);
     container->directory = memory_copy_string(request->directory);
     container->started_at = clock_seconds();
+    container->size = (struct kept_size){.site = site,
+                                         .limit = site->environment->settings.disk,
+                                         .exceeded = kept_container_on_exceeded};
     return container;
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "environments/docker/kept_size.h"
 #include "environments/docker/python.h"
 #include "environments/engine/container.h"
 #include "environments/execution.h"
@@ -38,6 +39,7 @@ struct kept_container {
     enum kept_container_state state;
     struct container container;
     struct container_end end; /* once it has ended */
+    struct kept_size size;    /* of what its calls have written outside of the directory */
     struct kept_call *call;   /* owned; NULL: nobody uses it */
     char *name;               /* owned */
     char *directory;          /* owned: the working directory that it has */

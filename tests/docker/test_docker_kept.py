@@ -158,3 +158,28 @@ def test_a_server_that_is_killed_ends_what_it_kept(docker_server, engine):
     assert leftovers.until(lambda: engine.api.get("/containers/json") == [], 3)
     for container in containers(engine):
         engine.api.delete(f"/containers/{container}", force=1)
+
+
+BIG = """
+import os
+for i in range(16):
+    with open(f'/opt/big-{i}', 'wb') as file:
+        for _ in range(16): file.write(bytes(1 << 20))
+"""
+
+
+def test_what_is_written_outside_of_the_directory_is_limited(docker_server, engine):
+    with docker_server({**KEEP, "limits": {"disk": "64MiB"}}) as server:
+        server.initialize()
+        result = server.run(BIG + "import time; time.sleep(25)")
+        assert "grew beyond the limit" in (result["error"] or ""), result
+        assert leftovers.until(lambda: containers(engine) == [], 5)
+
+
+def test_a_call_that_was_too_quick_for_the_limit_costs_the_container(docker_server, engine):
+    with docker_server({**KEEP, "limits": {"disk": "64MiB"}}) as server:
+        server.initialize()
+        server.run("open('/opt/there', 'w')")
+        server.run(BIG)
+        assert leftovers.until(lambda: containers(engine) == [], 10)
+        assert not is_there(server)
