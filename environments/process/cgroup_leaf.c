@@ -73,6 +73,17 @@ char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf)
     return leaf->directories;
 }
 
+uint64_t cgroup_leaf_id(const struct cgroup_leaf *leaf)
+{
+    for (size_t i = 0; i < leaf->tree->count; i++) {
+        struct stat status;
+
+        if (leaf->tree->hierarchies[i].unified && stat(leaf->directories[i], &status) == 0)
+            return status.st_ino;
+    }
+    return 0;
+}
+
 struct limit_file {
     unsigned offers;
     bool unified;

@@ -23,6 +23,9 @@ const struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf);
 /* The leaf's directories, NULL-terminated; borrowed. */
 char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf);
 
+/* The id of the leaf in the v2 hierarchy, as the kernel tells it elsewhere; 0: there is none. */
+uint64_t cgroup_leaf_id(const struct cgroup_leaf *leaf);
+
 /* Limits in bytes and in tasks, as far as the tree has them. */
 int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks, struct error *err);
 

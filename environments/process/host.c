@@ -264,6 +264,23 @@ void process_host_free(struct process_host *host)
     free(host);
 }
 
+/* Only where cgroups are covered can nothing leave its leaf. */
+enum process_origin process_host_origin(const struct process_host *host, uint64_t cgroup)
+{
+    enum process_origin origin = PROCESS_ORIGIN_OUTSIDE;
+
+    LIST_FOR_EACH (&host->trees, link) {
+        const struct tree *tree = CONTAINER_OF(link, struct tree, link);
+        uint64_t id = tree->leaf ? cgroup_leaf_id(tree->leaf) : 0;
+
+        if (id == cgroup)
+            return PROCESS_ORIGIN_TREE;
+        if (id == 0 || !(tree->layers & LAYER_PID_NAMESPACE))
+            origin = PROCESS_ORIGIN_UNKNOWN;
+    }
+    return origin;
+}
+
 struct process_receipt process_host_receipt(const struct process_host *host)
 {
     const struct tree_plan plan = host_plan(host);

@@ -12,6 +12,7 @@
 
 #include <ev.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct process_host;
 
@@ -42,6 +43,16 @@ void process_host_free(struct process_host *host);
 /* What the next process will be held by, as far as is known. `missing` is the host's, until its
  * loop runs again. */
 struct process_receipt process_host_receipt(const struct process_host *host);
+
+/* Where something was made that the kernel says is in a control group, such as a socket. */
+enum process_origin {
+    PROCESS_ORIGIN_UNKNOWN, /* not every tree is held by a v2 control group of its own */
+    PROCESS_ORIGIN_OUTSIDE,
+    PROCESS_ORIGIN_TREE,
+};
+
+/* The origin of what is in the v2 control group CGROUP, an id as the kernel gives it. */
+enum process_origin process_host_origin(const struct process_host *host, uint64_t cgroup);
 
 /* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where
  * none of the usual ones does. Static storage. */

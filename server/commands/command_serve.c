@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "environments/executor.h"
+#include "environments/process/host.h"
 #include "server/admin.h"
 #include "server/authentication.h"
 #include "server/commands/command.h"
@@ -296,6 +297,18 @@ static int open_admin(struct server *server, struct error *err)
     return server->admin ? 0 : -1;
 }
 
+/* Tells the transport which clients are scripts. */
+static enum insider command_serve_judge(const void *data, uint64_t id)
+{
+    static const enum insider answers[] = {
+        [PROCESS_ORIGIN_UNKNOWN] = INSIDER_UNKNOWN,
+        [PROCESS_ORIGIN_OUTSIDE] = INSIDER_NO,
+        [PROCESS_ORIGIN_TREE] = INSIDER_YES,
+    };
+
+    return answers[process_host_origin(data, id)];
+}
+
 static int command_serve_open_transport(struct server *server, struct error *err)
 {
     server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
@@ -309,6 +322,7 @@ static int command_serve_open_transport(struct server *server, struct error *err
             .http = http_endpoint_service(server->http),
             .auth_none = json_object_get(config_tree(server->config), "auth"),
             .limits = transport_limits_of(server->config),
+            .judge = {.judge = command_serve_judge, .data = server->service.host},
             .finished = command_serve_on_finished,
             .data = server,
         },

@@ -143,7 +143,9 @@ static void connections_refuse_insider(struct connections *connections, int fd,
                                        const struct peer *peer, const struct entrance *entrance)
 {
     if (!connections->has_insider)
-        log_warning("a script tried to call this server and was refused");
+        log_warning("%s", peer->insider == INSIDER_YES
+                              ? "a script tried to call this server and was refused"
+                              : "a client was refused: it had left, or it hides");
     connections->has_insider = true;
     dismissal_carry_out(dismissal_of_insider(peer->insider), fd, entrance);
 }

@@ -49,6 +49,7 @@ struct connections {
     struct mcp_server *server; /* borrowed */
     struct transport_limits limits;
     struct authority *authority; /* borrowed; of TCP clients; NULL: they need no token */
+    struct insider_judge judge;
 
     /* Connections have been freed, or there were none at connections_stop. Called from the loop,
      * possibly more often than necessary. */

@@ -38,7 +38,7 @@ static void listener_greet(struct listener *listener, int fd)
         return;
     }
     if (peer.family == AF_UNIX || !listener->connections->authority)
-        peer.insider = insider_find(fd);
+        peer.insider = insider_find(fd, &listener->connections->judge);
     set_options(fd, &peer);
     connections_admit(listener->connections, fd, &peer, listener->entrance);
 }

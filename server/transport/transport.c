@@ -335,6 +335,7 @@ struct transport *transport_open(const struct transport_settings *settings, stru
         .server = settings->server,
         .authority = settings->authority,
         .limits = settings->limits,
+        .judge = settings->judge,
         .closed = transport_on_closed,
     };
     connections_init(&transport->connections);

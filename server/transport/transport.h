@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "server/transport/http/http_limits.h"
+#include "server/transport/socket/insider.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -39,7 +40,8 @@ struct transport_settings {
     bool auth_none;               /* `auth: none` is set: TCP clients need no token */
     struct http_service *http;    /* of HTTP addresses; NULL: there can be none; borrowed */
     struct transport_limits limits;
-    bool is_secondary; /* another transport notifies the service manager */
+    struct insider_judge judge; /* all zero: nobody can tell */
+    bool is_secondary;          /* another transport notifies the service manager */
 
     /* The stdio peer is gone (end of file, broken pipe) and its output is flushed; or the last
      * connection is closed after transport_stop. Called from the loop, once; the transport must not

@@ -37,6 +37,7 @@ EXCEPT = {
     "environments/interpreter/interpreter.c": ("stat", "an interpreter is often behind links"),
     "environments/interpreter/search_path.c": ("stat", "an interpreter is often behind links"),
     "environments/process/cgroup_entry.c": ("open fd_read_file", KERNEL),
+    "environments/process/cgroup_leaf.c": ("stat", KERNEL),
     "environments/process/cgroup_tree.c": ("fd_read_file opendir stat", KERNEL),
     "environments/process/host.c": ("open", KERNEL),
     "environments/process/runner/cold_start.c": ("open opendir stat", KERNEL),
@@ -64,6 +65,7 @@ EXCEPT = {
     "server/token_file.c": ("open", f"{OPERATOR}: a regular one, without waiting"),
     "server/transport/http/tls.c": ("stat", f"{OPERATOR}: a regular one"),
     "server/transport/listener.c": ("open", KERNEL),
+    "server/transport/socket/descent.c": ("fopen opendir", KERNEL),
     "server/transport/socket/socket.c": ("open", DIRECTORY),
     "server/transport/standard_io.c": ("open", KERNEL),
 }

@@ -407,11 +407,12 @@ def test_an_idle_session_ends(tmp_path):
         idle, listening, working = opened(server), opened(server), opened(server)
         stream = listening.get()
         stream.wait(lambda: stream.status)
-        working.post(call(1, "run_python", code="import time; time.sleep(3)"))
+        kept = working.post(call(1, "run_python", code="import time; time.sleep(3)"))
         time.sleep(2.5)
         assert_refused(idle.post(PING), 404, -32001)
         assert listening.post(PING).wait().json() == PONG
         assert working.post(PING).wait().json() == PONG
+        kept.close()
 
 
 def test_a_new_session_takes_the_place_of_the_longest_idle():

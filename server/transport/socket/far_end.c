@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,6 +32,26 @@ static void put_endpoint(const struct endpoint *endpoint, __be16 *port, __be32 *
     memcpy(address, &endpoint->ipv6.sin6_addr, sizeof endpoint->ipv6.sin6_addr);
 }
 
+/* The id among the LENGTH bytes of attributes at ATTRIBUTES, or 0. */
+static uint64_t far_end_read_cgroup(const char *attributes, size_t length)
+{
+    struct rtattr attribute;
+    uint64_t id = 0;
+
+    while (length >= sizeof attribute) {
+        memcpy(&attribute, attributes, sizeof attribute);
+        if (attribute.rta_len < sizeof attribute || attribute.rta_len > length)
+            break;
+        if (attribute.rta_type == INET_DIAG_CGROUP_ID && attribute.rta_len == RTA_LENGTH(sizeof id))
+            memcpy(&id, attributes + RTA_LENGTH(0), sizeof id);
+        if (RTA_ALIGN(attribute.rta_len) > length)
+            break;
+        attributes += RTA_ALIGN(attribute.rta_len);
+        length -= RTA_ALIGN(attribute.rta_len);
+    }
+    return id;
+}
+
 static enum far_end_state far_end_read(const union far_end_answer *answer, size_t length,
                                        struct far_end *ret)
 {
@@ -41,10 +62,15 @@ static enum far_end_state far_end_read(const union far_end_answer *answer, size_
         memcpy(&failure, NLMSG_DATA(&answer->header), sizeof failure);
         return failure.error == -ENOENT ? FAR_END_CLOSED : FAR_END_UNKNOWN;
     }
-    if (answer->header.nlmsg_type != SOCK_DIAG_BY_FAMILY || length < NLMSG_LENGTH(sizeof found))
+    if (answer->header.nlmsg_type != SOCK_DIAG_BY_FAMILY || length < NLMSG_SPACE(sizeof found))
         return FAR_END_UNKNOWN;
     memcpy(&found, NLMSG_DATA(&answer->header), sizeof found);
-    *ret = (struct far_end){.user = found.idiag_uid, .inode = found.idiag_inode};
+    *ret = (struct far_end){
+        .user = found.idiag_uid,
+        .inode = found.idiag_inode,
+        .cgroup = far_end_read_cgroup(answer->bytes + NLMSG_SPACE(sizeof found),
+                                      length - NLMSG_SPACE(sizeof found)),
+    };
     return found.idiag_inode == 0 ? FAR_END_CLOSED : FAR_END_HELD;
 }
 

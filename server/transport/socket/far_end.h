@@ -13,7 +13,8 @@ enum far_end_state {
 
 struct far_end {
     uid_t user;
-    uint64_t inode; /* as in "socket:[INODE]" */
+    uint64_t inode;  /* as in "socket:[INODE]" */
+    uint64_t cgroup; /* the id of the v2 control group in which it was made; 0: not known */
 };
 
 /* The other end of FD, a connected TCP socket. RET is set if it is HELD. */

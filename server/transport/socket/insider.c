@@ -55,8 +55,9 @@ static enum insider insider_find_process(int fd)
 
 /* A kernel that cannot be asked about sockets leaves the question open for all clients. They are
  * served. */
-static enum insider insider_find_holder(int fd)
+static enum insider insider_find_holder(int fd, const struct insider_judge *judge)
 {
+    enum insider found = INSIDER_UNKNOWN;
     struct far_end far_end;
 
     switch (far_end_find(fd, &far_end)) {
@@ -69,15 +70,17 @@ static enum insider insider_find_holder(int fd)
     }
     if (far_end.user != geteuid())
         return INSIDER_NO;
-    return insider_from(descent_of_socket(far_end.inode));
+    if (judge->judge && far_end.cgroup > 0)
+        found = judge->judge(judge->data, far_end.cgroup);
+    return found == INSIDER_UNKNOWN ? insider_from(descent_of_socket(far_end.inode)) : found;
 }
 
-enum insider insider_find(int fd)
+enum insider insider_find(int fd, const struct insider_judge *judge)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
 
     if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
         return INSIDER_UNKNOWN;
-    return address.ss_family == AF_UNIX ? insider_find_process(fd) : insider_find_holder(fd);
+    return address.ss_family == AF_UNIX ? insider_find_process(fd) : insider_find_holder(fd, judge);
 }
