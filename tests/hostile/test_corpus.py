@@ -1,6 +1,7 @@
 """The corpus itself: each program says what holds it and how it must end, wherever it is run."""
 
 import corpus
+import knock_outs
 import pytest
 
 pytestmark = pytest.mark.once
@@ -8,7 +9,7 @@ pytestmark = pytest.mark.once
 
 @pytest.mark.parametrize("program", corpus.programs(), ids=repr)
 def test_outcomes_are_promised_for_every_level_and_user(program):
-    assert program.tries and program.held_by
+    assert program.tries
     missing = [(level, who) for level in corpus.LEVELS for who in corpus.USERS
                if program.expected(level, who) is None]
     assert not missing
@@ -17,3 +18,17 @@ def test_outcomes_are_promised_for_every_level_and_user(program):
 def test_no_two_programs_are_alike():
     tries = [program.tries for program in corpus.programs()]
     assert len(tries) == len(set(tries))
+
+
+@pytest.mark.parametrize("program", corpus.programs(), ids=repr)
+def test_every_defence_is_one_that_can_be_taken_away(program):
+    unknown = [name for name in program.held_by
+               if name not in knock_outs.names() and not name.startswith(knock_outs.NO_LINE)]
+    assert not unknown
+
+
+@pytest.mark.skipif(not (knock_outs.ROOT / "environments").exists(), reason="the source is not here")
+@pytest.mark.parametrize("knock_out", knock_outs.KNOCK_OUTS, ids=lambda one: one.defence)
+def test_what_takes_a_defence_away_is_in_the_source(knock_out):
+    assert not knock_outs.misplaced(knock_out)
+    assert any(knock_out.defence in program.held_by for program in corpus.programs())

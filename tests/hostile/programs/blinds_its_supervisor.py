@@ -1,6 +1,6 @@
 '''
 tries = "to keep its supervisor from watching, by a limit of no descriptors"
-held_by = ["fence", "supervisor that does not poll"]
+held_by = ["fence", "by design: a supervisor that cannot watch ends all"]
 limit = 10
 [outcome]
 namespace = "SIGKILL"  # it reaches its supervisor, which ends all

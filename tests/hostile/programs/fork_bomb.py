@@ -1,6 +1,6 @@
 '''
 tries = "to fork faster than it is killed, without hearing any signal"
-held_by = ["deadline", "limit on processes"]
+held_by = ["deadline"]
 limit = 1
 [outcome]
 any = "timeout: forking"

@@ -1,6 +1,6 @@
 '''
 tries = "to use up the pages that pipes of its user may have, which the server's pipes share"
-held_by = ["pipes work with one page"]
+held_by = ["kernel: a pipe works with one page"]
 [outcome]
 any = "exit 0: filled"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to kill every process that it may signal, the server and its supervisor too"
-held_by = ["end of the namespace", "signal scope"]
+held_by = ["pid namespace", "signal scope"]
 [outcome]
 any = "exit 0: alone"
 '''

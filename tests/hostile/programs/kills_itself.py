@@ -1,6 +1,6 @@
 '''
 tries = "to be taken for a success although it was killed"
-held_by = ["status from the kernel"]
+held_by = ["by design: the status comes from the kernel"]
 [outcome]
 any = "SIGKILL: fine"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to lift its own resource limits"
-held_by = ["no capabilities"]
+held_by = ["no capabilities of the host"]
 [outcome]
 any = "exit 0: 0"
 '''

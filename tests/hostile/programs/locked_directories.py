@@ -1,6 +1,6 @@
 '''
 tries = "to make its directory impossible to remove: nobody may read or write in it"
-held_by = ["removal whatever the modes"]
+held_by = ["by design: modes are changed to remove a directory"]
 [outcome]
 any = "exit 0: locked"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to use up the signals that may be queued for its user"
-held_by = ["signals of others are not needed"]
+held_by = ["by design: the server needs no queued signals"]
 [outcome]
 any = "exit 0: queued"
 '''

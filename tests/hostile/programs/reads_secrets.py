@@ -1,6 +1,6 @@
 '''
 tries = "to read environment and memory of the server and the supervisor"
-held_by = ["undumpable supervisor", "undumpable server"]
+held_by = ["undumpable supervisor"]
 [outcome]
 any = "exit 0: 0"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to lock the directory and everything in it, so that nobody else may"
-held_by = ["locks end with their holder"]
+held_by = ["kernel: locks end with their holder"]
 [outcome]
 any = "exit 0: locked"
 '''

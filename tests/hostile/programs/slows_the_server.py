@@ -1,6 +1,6 @@
 '''
 tries = "to change limits, priority and affinity of all processes that it sees"
-held_by = ["own /proc", "fence"]
+held_by = ["pid namespace", "fence"]
 [outcome]
 any = "exit 0: 0"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to stall or mislead whoever opens what it leaves: FIFOs, sockets, links to everything"
-held_by = ["files are not opened"]
+held_by = ["by design: what a script leaves is not opened"]
 [outcome]
 any = "exit 0: left"
 '''

@@ -16,4 +16,4 @@ for path in ("/dev/tty", "/dev/console", "/proc/self/fd/0"):
         typed = True
     except OSError:
         pass
-print("none" if not typed and os.getsid(0) != os.getsid(os.getppid() or 1) else "typed")
+print("none" if not typed and os.getsid(0) == os.getpid() else "typed")

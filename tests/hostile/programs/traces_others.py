@@ -1,6 +1,6 @@
 '''
 tries = "to trace its supervisor and every process that it sees"
-held_by = ["undumpable supervisor", "undumpable server"]
+held_by = ["undumpable supervisor"]
 [outcome]
 any = "exit 0: 0"
 '''
