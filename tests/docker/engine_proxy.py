@@ -1,0 +1,84 @@
+"""Stands between a server and its engine, and does harm to one request.
+
+    with EngineProxy(engine.socket, folder) as proxy:
+        proxy.harm(3, "cut")        # the third request from now on
+"""
+
+import re
+import select
+import socket
+import socketserver
+import threading
+import time
+
+REQUEST = re.compile(rb"(GET|POST|PUT|DELETE|HEAD) (\S+) HTTP/1\.1\r\n")
+BODY = b'{"message": "harm was done"}'
+REFUSAL = (b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
+           b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY))
+DELAY_SECONDS = 1.5
+WAYS = ("refuse", "cut", "delay")
+
+
+class EngineProxy(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, engine_socket, folder):
+        self.engine_socket = str(engine_socket)
+        self.address = f"unix://{folder}/proxy.sock"
+        self.lock = threading.Lock()
+        self.harm(0, None)
+        super().__init__(f"{folder}/proxy.sock", Pipe)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def harm(self, number, way):
+        """Does harm to request NUMBER from now on in this WAY; 0 is none."""
+        with self.lock:
+            self.requests = []
+            self.number, self.way = number, way
+
+    def harm_to(self, data):
+        """What is to be done to the request that begins with DATA, or None."""
+        begun = REQUEST.match(data)
+        if not begun:
+            return None
+        with self.lock:
+            self.requests.append(f"{begun[1].decode()} {begun[2].decode().partition('?')[0]}")
+            return self.way if len(self.requests) == self.number else None
+
+    def handle_error(self, *_):
+        """A connection that is cut is what this is for."""
+
+    def __exit__(self, *exception):
+        self.shutdown()
+        super().__exit__(*exception)
+
+
+class Pipe(socketserver.BaseRequestHandler):
+    def handle(self):
+        with socket.socket(socket.AF_UNIX) as engine:
+            engine.connect(self.server.engine_socket)
+            other = {self.request: engine, engine: self.request}
+            while other:
+                for source in select.select(list(other), [], [])[0]:
+                    if not self.carry(source, other):
+                        return
+
+    def carry(self, source, other):
+        """Moves what has come; False at the end of the connection."""
+        data = source.recv(1 << 16)
+        if not data:
+            other[source].shutdown(socket.SHUT_WR)
+            del other[source]
+            return True
+        way = self.server.harm_to(data) if source is self.request else None
+        if way == "refuse":
+            self.request.sendall(REFUSAL)
+            return False
+        if way == "delay":
+            time.sleep(DELAY_SECONDS)
+        other[source].sendall(data)
+        if way == "cut":
+            other[source].recv(1)  # the engine has done it, and nobody hears of it
+            return False
+        return True
