@@ -15,6 +15,7 @@ RUNNER = "environments/process/runner"
 COLD_START = f"{RUNNER}/cold_start.c"
 PREPARE = f"{RUNNER}/prepare.c"
 SUPERVISOR = f"{RUNNER}/supervisor.c"
+MOUNTS = f"{RUNNER}/mounts.c"
 TREE = "environments/process/tree.c"
 LEAF = "environments/process/cgroup_leaf.c"
 RUN = "environments/run.c"
@@ -38,7 +39,7 @@ def limit(resource):
 KNOCK_OUTS = [
     # A tree, and who ends it
     KnockOut("pid namespace", "namespace", [
-        (PREPARE, "CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID", "CLONE_NEWUSER | CLONE_NEWNS"),
+        (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWIPC"),
         (SUPERVISOR, "        kill(-1, SIGKILL);\n", ""),
         (SUPERVISOR, "if (supervisor_reap(supervisor))\n            return true;", "return true;"),
     ]),
@@ -48,7 +49,7 @@ KNOCK_OUTS = [
     ]),
     KnockOut("walk of the supervisor", "landlock", [NO_WALK]),
     KnockOut("reaping", "landlock", [
-        (PREPARE, "else if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)", "else if (false)"),
+        (PREPARE, "if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)", "if (false)"),
         ("environments/process/host.c", "ev_timer_start(settings->loop, &host->orphans);", ""),
         NO_WALK,
     ]),
@@ -63,7 +64,7 @@ KNOCK_OUTS = [
     # What is out of reach
     KnockOut("signal scope", "landlock", [NO_SCOPE]),
     KnockOut("fence", "landlock", [
-        (COLD_START, "if (fence_other_processes() < 0)", "if (false)"),
+        (PREPARE, "fence_other_processes() < 0", "false"),
     ]),
     KnockOut("undumpable supervisor", "namespace", [
         (PREPARE, "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
@@ -75,13 +76,26 @@ KNOCK_OUTS = [
         (COLD_START, "    drop_capabilities(fd);\n", ""),
     ]),
     KnockOut("no new privileges", "namespace", [
-        (COLD_START, "if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)", "if (false)"),
+        (PREPARE, "if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)", "if (false)"),
+        (PREPARE, "if (fence_kernel() < 0 ||", "if (false ||"),  # it sets them, too
     ]),
     KnockOut("cover of the cgroups", "namespace", [
         (PREPARE, 'if (stat("/sys/fs/cgroup", &status) == 0 &&', "if (false &&"),
     ]),
     KnockOut("no further user namespaces", "namespace", [
-        (PREPARE, 'if (preparation_write_file("/proc/sys/user/max_user_namespaces", "0") < 0)', "if (false)"),
+        (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
+        (PREPARE, "fence_kernel() < 0", "false"),
+    ]),
+    KnockOut("no keys", "namespace", [(PREPARE, "fence_kernel() < 0", "false")]),
+    KnockOut("kernel that is read only", "namespace", [
+        (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
+    ]),
+    KnockOut("shared memory of its own", "namespace", [
+        (MOUNTS, 'return mount("shm", "/dev/shm"', 'return 0 && mount("shm", "/dev/shm"'),
+        (COLD_START, "mounts_bound_shared_memory(program->run.shared_bytes) < 0", "false"),
+    ]),
+    KnockOut("System V objects of its own", "namespace", [
+        (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWPID"),
     ]),
     KnockOut("closed control channel", "namespace", [
         (f"{RUNNER}/main.c", "fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC);", ""),
