@@ -95,7 +95,7 @@ static bool is_in_place(const struct working_directory *directory)
 }
 
 /* A script may be able to make a part of the configured path a link. */
-static int open_configured(const char *path)
+static int working_directory_open_configured(const char *path)
 {
     struct error err = ERROR_INIT;
     int fd = untrusted_open_directory(AT_FDCWD, path, &err);
@@ -109,7 +109,7 @@ static int open_place(const struct working_directory *directory)
     AUTO_CLOSE int folder = -1;
 
     if (!working_directory_is_temporary(directory))
-        return open_configured(directory->path);
+        return working_directory_open_configured(directory->path);
     folder = open_folder(directory);
     return folder < 0 ? -1 : directory_open_forced(folder, directory->handle);
 }
