@@ -44,16 +44,18 @@ static bool hand_over(struct channel *channel)
     return true;
 }
 
-static void hand_over_descriptor(struct channel *channel, struct msghdr *message)
+enum channel_state channel_read(struct channel *channel)
 {
-    struct cmsghdr *ancillary = CMSG_FIRSTHDR(message);
-    int fd;
+    char bytes[READ_BYTES];
+    struct error ignored = ERROR_INIT;
+    ssize_t count = recv(channel->fd, bytes, sizeof bytes, 0);
 
-    if (!ancillary || ancillary->cmsg_level != SOL_SOCKET || ancillary->cmsg_type != SCM_RIGHTS ||
-        ancillary->cmsg_len != CMSG_LEN(sizeof fd))
-        return;
-    memcpy(&fd, CMSG_DATA(ancillary), sizeof fd);
-    channel->descriptor(channel, fd);
+    if (count < 0)
+        return errno == EAGAIN || errno == EINTR ? CHANNEL_DRY : CHANNEL_ENDED;
+    if (count == 0 || buffer_append(&channel->incoming, bytes, (size_t)count, &ignored) < 0 ||
+        !hand_over(channel))
+        return CHANNEL_ENDED;
+    return CHANNEL_OPEN;
 }
 
 bool channel_send_with(struct channel *channel, const void *message, size_t length, int fd)
@@ -75,30 +77,6 @@ bool channel_send_with(struct channel *channel, const void *message, size_t leng
         header.msg_controllen = sizeof ancillary.bytes;
     }
     return sendmsg(channel->fd, &header, MSG_NOSIGNAL) == (ssize_t)length;
-}
-
-enum channel_state channel_read(struct channel *channel)
-{
-    char bytes[READ_BYTES];
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } ancillary;
-    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    struct error ignored = ERROR_INIT;
-    ssize_t count = recvmsg(channel->fd, &message, MSG_CMSG_CLOEXEC);
-
-    if (count < 0)
-        return errno == EAGAIN || errno == EINTR ? CHANNEL_DRY : CHANNEL_ENDED;
-    hand_over_descriptor(channel, &message);
-    if (count == 0 || buffer_append(&channel->incoming, bytes, (size_t)count, &ignored) < 0 ||
-        !hand_over(channel))
-        return CHANNEL_ENDED;
-    return CHANNEL_OPEN;
 }
 
 bool channel_send(struct channel *channel, const void *message, size_t length)

@@ -1,4 +1,4 @@
-/* The server's end of a control channel: messages in, with a descriptor beside them, a job out. */
+/* The server's end of a control channel: messages in, a job out. */
 #pragma once
 
 #include "base/buffer.h"
@@ -14,9 +14,6 @@ struct channel {
     /* One message; PAYLOAD is borrowed until the call returns. */
     void (*message)(struct channel *channel, enum control_type type, const char *payload,
                     size_t length);
-
-    /* A descriptor that came with one; taken. */
-    void (*descriptor)(struct channel *channel, int fd);
 };
 
 /* Takes FD, which does not block. The callbacks are set already. */

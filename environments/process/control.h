@@ -15,7 +15,8 @@ enum {
 enum control_type {
     CONTROL_RUN = 1,    /* to the runner: struct control_run, then NUL-terminated strings */
     CONTROL_INTERRUPT,  /* to it: SIGINT for the program, if it is still there */
-    CONTROL_SUPERVISOR, /* from it: struct control_supervisor; carries the supervisor's pidfd */
+    CONTROL_SUPERVISOR, /* from it: struct control_supervisor. No descriptor travels to the server:
+                         * how many may be on their way is a quota that scripts share */
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
     CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
     CONTROL_NO_CGROUP,  /* the same, because a cgroup cannot be entered */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,17 +115,30 @@ static void tree_on_runner(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
-/* The only descriptor that is ever sent is the supervisor's pidfd. */
-static void tree_on_descriptor(struct channel *channel, int fd)
+/* The pid is not another process's: it is a child of ours, and nobody else waits for it. */
+static int tree_open_child(pid_t pid)
 {
-    struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
+    AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    siginfo_t ignored = {0};
 
-    if (tree->supervisor >= 0) {
-        close(fd);
+    if (fd < 0 || waitid(P_PIDFD, (id_t)fd, &ignored, WEXITED | WNOHANG | WNOWAIT) < 0)
+        return -1;
+    return STEAL_FD(fd);
+}
+
+static void tree_on_supervisor_known(struct tree *tree, const char *payload, size_t length)
+{
+    struct control_supervisor supervisor;
+
+    if (length != sizeof supervisor || tree->supervisor >= 0)
+        return;
+    memcpy(&supervisor, payload, sizeof supervisor);
+    tree->supervisor = tree_open_child(supervisor.pid);
+    if (tree->supervisor < 0) {
+        tree_lose_sight(tree);
         return;
     }
-    tree->supervisor = fd;
-    ev_io_init(&tree->supervisor_watcher, tree_on_supervisor, fd, EV_READ);
+    ev_io_set(&tree->supervisor_watcher, tree->supervisor, EV_READ);
     ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
     if (tree->state >= TREE_EMPTYING)
         tree_kill_hard(tree); /* the end began without it; it has no program yet */
@@ -205,7 +219,8 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
     case CONTROL_INTERRUPT:
         break; /* ours */
     case CONTROL_SUPERVISOR:
-        break; /* its descriptor has come */
+        tree_on_supervisor_known(tree, payload, length);
+        break;
     case CONTROL_READY:
         tree_on_ready(tree, text);
         break;
@@ -323,7 +338,6 @@ static void tree_watch(struct tree *tree, const struct spawned *spawned)
     struct ev_loop *loop = host_loop(tree->host);
 
     tree->channel.message = tree_on_message;
-    tree->channel.descriptor = tree_on_descriptor;
     channel_init(&tree->channel, spawned->control);
     tree->runner = spawned->pidfd;
     tree->supervisor = -1;

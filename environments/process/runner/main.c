@@ -40,11 +40,10 @@ static void forget_the_server(void)
         runner_refuse(CONTROL_REFUSED, "cannot enter /");
 }
 
-/* Forks a child of the server, which waits for the supervisor by its pidfd. */
-static pid_t fork_sibling(int *ret_pidfd)
+/* Forks a child of the server, which waits for the supervisor. */
+static pid_t fork_sibling(void)
 {
-    return (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL,
-                          NULL);
+    return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
 int main(int argc, char **argv)
@@ -52,7 +51,6 @@ int main(int argc, char **argv)
     struct runner_preparation preparation = {0};
     struct control_supervisor supervisor;
     struct stat status;
-    int pidfd = -1;
 
     if (argc < 2 || fstat(CONTROL_FD, &status) < 0 || !S_ISSOCK(status.st_mode)) {
         fputs("pyexecd-runner is started by pyexecd\n", stderr);
@@ -63,13 +61,13 @@ int main(int argc, char **argv)
     prctl(PR_SET_NAME, "pyexecd-runner");
     forget_the_server();
     prepare_tree(&preparation);
-    supervisor.pid = fork_sibling(&pidfd);
+    supervisor.pid = fork_sibling();
     if (supervisor.pid < 0)
         runner_refuse(CONTROL_REFUSED, "cannot fork the supervisor");
     if (supervisor.pid == 0) {
         prepare_supervisor(&preparation);
         supervise(&preparation, &cold_start);
     }
-    runner_report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor, pidfd);
+    runner_report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor);
     _exit(0);
 }

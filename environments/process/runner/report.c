@@ -9,26 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-void runner_report(enum control_type type, const void *payload, size_t length, int fd)
+void runner_report(enum control_type type, const void *payload, size_t length)
 {
     struct control_header header = {.type = type, .length = (uint32_t)length};
     struct iovec parts[] = {
         {.iov_base = &header, .iov_len = sizeof header},
         {.iov_base = (void *)payload, .iov_len = length},
     };
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } ancillary = {0};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = length > 0 ? 2 : 1};
 
-    if (fd >= 0) {
-        message.msg_control = &ancillary;
-        message.msg_controllen = sizeof ancillary.bytes;
-        *CMSG_FIRSTHDR(&message) = (struct cmsghdr){
-            .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
-        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof fd);
-    }
     /* A server that is gone shows as end-of-file on the next read. */
     while (sendmsg(CONTROL_FD, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
@@ -36,7 +25,7 @@ void runner_report(enum control_type type, const void *payload, size_t length, i
 
 void report_text(enum control_type type, const char *text)
 {
-    runner_report(type, text, strlen(text), -1);
+    runner_report(type, text, strlen(text));
 }
 
 void runner_refuse(enum control_type type, const char *text)
@@ -47,6 +36,6 @@ void runner_refuse(enum control_type type, const char *text)
     } message = {.head.number = errno};
 
     snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
-    runner_report(type, &message, sizeof message.head + strlen(message.text), -1);
+    runner_report(type, &message, sizeof message.head + strlen(message.text));
     _exit(1);
 }

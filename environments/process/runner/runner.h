@@ -68,8 +68,8 @@ extern const struct program_start cold_start;
 _Noreturn void supervise(const struct runner_preparation *preparation,
                          const struct program_start *start);
 
-/* Sends a message to the server. FD, if not -1, travels beside it. */
-void runner_report(enum control_type type, const void *payload, size_t length, int fd);
+/* Sends a message to the server. */
+void runner_report(enum control_type type, const void *payload, size_t length);
 void report_text(enum control_type type, const char *text);
 
 /* Reports "TEXT: strerror(errno)" as TYPE, CONTROL_REFUSED or CONTROL_NO_CGROUP, and ends. */

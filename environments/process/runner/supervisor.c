@@ -93,7 +93,7 @@ static void tell_end(const struct supervisor *supervisor)
     getrusage(RUSAGE_CHILDREN, &usage);
     ended.cpu_seconds = supervisor_seconds(usage.ru_utime) + supervisor_seconds(usage.ru_stime);
     ended.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    runner_report(CONTROL_ENDED, &ended, sizeof ended, -1);
+    runner_report(CONTROL_ENDED, &ended, sizeof ended);
 }
 
 /* The one way out: kills what is left, reports, and ends, which ends the PID namespace as well. */
@@ -115,7 +115,7 @@ static void tell_start(struct supervisor *supervisor)
     close(supervisor->start);
     supervisor->start = -1;
     if (length <= 0) {
-        runner_report(CONTROL_STARTED, &started, sizeof started, -1);
+        runner_report(CONTROL_STARTED, &started, sizeof started);
         return;
     }
     text[length] = '\0';

@@ -24,14 +24,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { KEPT_BYTES = 4096 };
+enum {
+    KEPT_BYTES = 4096,
+    NOBODY = 65533, /* a user that has nothing */
+};
 
 struct fixture {
     struct ev_loop *loop;
@@ -916,6 +921,51 @@ static void test_a_setting_weakens(void **state)
     run_in_child(run_without_namespaces);
 }
 
+/* As many descriptors are on their way as this user may have: another process of the user has sent
+ * them. */
+static bool fill_flight(void)
+{
+    struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(60 * sizeof(int))];
+    } ancillary = {.head = {CMSG_LEN(60 * sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    struct iovec part = {.iov_base = (char *)"x", .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    int ends[2];
+
+    if (setresuid(NOBODY, NOBODY, NOBODY) < 0 || setrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+        socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) < 0)
+        return false;
+    while (sendmsg(ends[0], &message, MSG_DONTWAIT) > 0)
+        ;
+    return errno == ETOOMANYREFS;
+}
+
+/* Where a user may have 64 on the way, and has. */
+static int run_while_descriptors_are_in_flight(void)
+{
+    struct fixture *fixture;
+    struct execution execution;
+
+    if (geteuid() != 0)
+        return 0; /* it would spoil the user's own */
+    if (!fill_flight())
+        return 1;
+    fixture = fixture_new(LAYERS_OF_TREES);
+    execute(fixture, &execution, "print(1)", 0);
+    return strcmp(execution.output, "1\n") != 0 || execution.end.failure[0];
+}
+
+static void test_descriptors_in_flight_do_not_matter(void **state)
+{
+    (void)state;
+    run_in_child(run_while_descriptors_are_in_flight);
+}
+
 static void test_weaker_containment_is_refused_unless_allowed(void **state)
 {
     struct fixture *fixture = NEW(struct fixture);
@@ -1011,6 +1061,7 @@ int main(void)
         cmocka_unit_test(test_a_run_that_cannot_be_followed_is_a_failure),
         cmocka_unit_test(test_a_shortage_weakens_nothing),
         cmocka_unit_test(test_a_setting_weakens),
+        cmocka_unit_test(test_descriptors_in_flight_do_not_matter),
         cmocka_unit_test(test_weaker_containment_is_refused_unless_allowed),
         cmocka_unit_test(test_host_that_stops_ends_what_runs),
         cmocka_unit_test(test_many_runs_leave_no_descriptor_and_no_child),
