@@ -95,7 +95,6 @@ struct limit_file {
 static const struct limit_file limit_files[] = {
     {OFFERS_MEMORY, true, false, "memory.max", NULL},
     {OFFERS_MEMORY, true, true, "memory.swap.max", "0"},
-    {OFFERS_MEMORY, true, true, "memory.oom.group", "1"},
     {OFFERS_MEMORY, false, false, "memory.limit_in_bytes", NULL},
     {OFFERS_MEMORY, false, true, "memory.memsw.limit_in_bytes", NULL},
     {OFFERS_PROCESSES, true, false, "pids.max", NULL},
