@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,6 +208,18 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
     host->lingering = 0;
 }
 
+/* A script's limit is lower, so that it cannot have so many descriptors on their way to others that
+ * we could send none. */
+static void raise_open_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 struct process_host *process_host_new(const struct process_host_settings *settings,
                                       struct error *err)
 {
@@ -224,6 +237,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host_expect_plan(host);
     signal(SIGCHLD, SIG_DFL); /* if it was inherited as ignored, the kernel would reap */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    raise_open_files();
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
     host->runners = (struct spare_maker){.key = RUNNER_KEY, .count = 1, .make = host_make_runner};
     spares_init(&host->spares, settings->loop);

@@ -117,7 +117,7 @@ int mounts_make_private(void)
 }
 
 /* Makes DIRECTORY, and what is between it and the mount. */
-static int make_directories(const char *directory)
+static int mounts_make_directories(const char *directory)
 {
     char path[POINT_BYTES];
     const char *end = directory + strlen(SHARED_MEMORY "/");
@@ -144,7 +144,7 @@ static int show_directory(const char *directory, uint64_t bytes)
     tree = open_tree(AT_FDCWD, directory, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (tree < 0)
         return -1;
-    ret = mount_shared_memory(bytes) < 0 || make_directories(directory) < 0 ||
+    ret = mount_shared_memory(bytes) < 0 || mounts_make_directories(directory) < 0 ||
                   move_mount(tree, "", AT_FDCWD, directory, MOVE_MOUNT_F_EMPTY_PATH) < 0
               ? -1
               : 0;

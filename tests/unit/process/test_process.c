@@ -960,10 +960,21 @@ static int run_while_descriptors_are_in_flight(void)
     return strcmp(execution.output, "1\n") != 0 || execution.end.failure[0];
 }
 
+static int count_what_may_be_sent(void)
+{
+    struct rlimit limit = {.rlim_cur = 512, .rlim_max = 4096};
+
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 1;
+    (void)fixture_new(LAYERS_OF_TREES);
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur != limit.rlim_max;
+}
+
 static void test_descriptors_in_flight_do_not_matter(void **state)
 {
     (void)state;
     run_in_child(run_while_descriptors_are_in_flight);
+    run_in_child(count_what_may_be_sent);
 }
 
 static void test_weaker_containment_is_refused_unless_allowed(void **state)
