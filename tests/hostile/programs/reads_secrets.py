@@ -6,16 +6,16 @@ any = "exit 0: 0"
 '''
 import os
 
+# Other servers may be about: these two are its own.
+supervisor = os.getppid()
+stat = open(f"/proc/{supervisor}/stat").read()
+server = int(stat.rpartition(") ")[2].split()[1])
 opened = 0
-for name in os.listdir("/proc"):
-    try:
-        if name.isdigit() and open(f"/proc/{name}/comm").read().startswith("pyexecd"):
-            for what in ("environ", "mem", "maps", "auxv"):
-                try:
-                    open(f"/proc/{name}/{what}", "rb").read(1)
-                    opened += 1
-                except OSError:
-                    pass
-    except OSError:
-        pass
+for pid in (supervisor, server):
+    for what in ("environ", "mem", "maps", "auxv"):
+        try:
+            open(f"/proc/{pid}/{what}", "rb").read(1)
+            opened += 1
+        except OSError:
+            pass
 print(opened)

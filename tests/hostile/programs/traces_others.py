@@ -1,5 +1,5 @@
 '''
-tries = "to trace its supervisor and every process that it sees"
+tries = "to trace its supervisor and the server"
 held_by = ["undumpable supervisor"]
 [outcome]
 any = "exit 0: 0"
@@ -10,10 +10,7 @@ import os
 PTRACE_SEIZE = 0x4206
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-others = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {os.getpid()}
-ours = []
-for pid in sorted(others):
-    command = open(f"/proc/{pid}/comm").read().strip() if os.path.exists(f"/proc/{pid}/comm") else ""
-    if command.startswith("pyexecd") and libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0:
-        ours.append(command)
-print(len(ours))
+supervisor = os.getppid()
+stat = open(f"/proc/{supervisor}/stat").read()
+server = int(stat.rpartition(") ")[2].split()[1])
+print(sum(libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0 for pid in (supervisor, server) if pid))
