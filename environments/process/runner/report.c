@@ -18,9 +18,12 @@ void runner_report(enum control_type type, const void *payload, size_t length)
     };
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = length > 0 ? 2 : 1};
 
-    /* A server that is gone shows as end-of-file on the next read. */
-    while (sendmsg(CONTROL_FD, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-        ;
+    while (sendmsg(CONTROL_FD, &message, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR) {
+            /* A server that cannot be told would wait: both sides see the end of the channel. */
+            shutdown(CONTROL_FD, SHUT_RDWR);
+            return;
+        }
 }
 
 void report_text(enum control_type type, const char *text)
