@@ -35,17 +35,18 @@ class Client(threading.Thread):
         self.is_over = False
 
     def run(self):
-        connection = self.server.connect()
-        connection.initialize()
         for program in self.programs:
-            self.attack(connection, program)
-        connection.close()
+            self.attack(program)
         self.is_over = True
 
-    def attack(self, connection, program):
+    def attack(self, program):
+        """Over a connection of its own, and so in a directory where nobody else has been."""
+        connection = self.server.connect()
+        connection.initialize()
         limit = TIMEOUT if "timeout" in program.expected(LEVEL) else program.limit
         arguments = {"code": program.code, "timeout": limit}
         result = connection.call_tool("run_python", arguments, timeout=120)["structuredContent"]
+        connection.close()
         ended = corpus.outcome(result)
         if not program.is_expected(ended, LEVEL) and not ended.startswith("timeout"):
             self.wrong.append((program.name, ended))
