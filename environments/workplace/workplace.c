@@ -236,8 +236,8 @@ static struct working_directory *find_temporary(struct workplace *workplace, con
     return NULL;
 }
 
-static struct working_directory *open_configured(struct workplace *workplace,
-                                                 enum isolation isolation, struct error *err)
+static struct working_directory *
+workplace_open_configured(struct workplace *workplace, enum isolation isolation, struct error *err)
 {
     struct working_directory *directory = find_configured(workplace);
 
@@ -320,7 +320,7 @@ struct working_directory *workplace_open(struct workplace *workplace, const char
     struct working_directory *directory = NULL;
 
     if (workplace->path)
-        return open_configured(workplace, isolation, err);
+        return workplace_open_configured(workplace, isolation, err);
     if (!handle)
         return open_new(workplace, principal, isolation, err);
     if (is_handle(handle))

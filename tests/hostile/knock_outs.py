@@ -94,6 +94,9 @@ KNOCK_OUTS = [
         (MOUNTS, 'return mount("shm", "/dev/shm"', 'return 0 && mount("shm", "/dev/shm"'),
         (COLD_START, "mounts_bound_shared_memory(program->run.shared_bytes) < 0", "false"),
     ]),
+    KnockOut("script under a mount", "namespace", [
+        ("environments/local.c", "? SCRIPT_LAID_OVER", "? SCRIPT_IN_PLACE"),
+    ]),
     KnockOut("System V objects of its own", "namespace", [
         (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWPID"),
     ]),

@@ -1,6 +1,6 @@
 '''
 tries = "to uncover, rename or change the file that it runs from, so that others run another one"
-held_by = ["script covered in every namespace"]
+held_by = ["script under a mount"]
 [outcome]
 namespace = "exit 0: held"
 docker = "exit 0: held"
