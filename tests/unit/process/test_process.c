@@ -534,7 +534,9 @@ static void check_capabilities(unsigned layers)
     struct execution execution;
 
     execute(fixture, &execution,
+            "import os\nmay_empty = os.getuid() == 0 or os.getpid() == 2\n"
             "for line in open('/proc/self/status'):\n"
+            " if line[:6] == 'CapBnd' and not may_empty: continue\n"
             " if line[:3] == 'Cap' and int(line.split()[1], 16): print(line)\n"
             " if line[:6] == 'NoNewP': print(line.split()[1])",
             0);
@@ -587,11 +589,12 @@ static void test_program_cannot_write_to_the_kernel(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
-        struct fixture *fixture = fixture_new(layers[i]);
+        struct fixture *fixture;
         struct execution execution;
 
         if (layers[i] == LAYER_LANDLOCK && geteuid() != 0) /* has no mounts of its own */
             continue;
+        fixture = fixture_new(layers[i]);
         execute(fixture, &execution, writes_to_the_kernel, 0);
         assert_string_equal(execution.output, "[] True\n");
         fixture_free(fixture);
