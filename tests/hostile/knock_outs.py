@@ -91,8 +91,8 @@ KNOCK_OUTS = [
         (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
     ]),
     KnockOut("shared memory of its own", "namespace", [
-        (MOUNTS, 'return mount("shm", "/dev/shm"', 'return 0 && mount("shm", "/dev/shm"'),
-        (COLD_START, "mounts_bound_shared_memory(program->run.shared_bytes) < 0", "false"),
+        (MOUNTS, 'return mount("shm", SHARED_MEMORY,', 'return 0 && mount("shm", SHARED_MEMORY,'),
+        (MOUNTS, "return mount(NULL, SHARED_MEMORY,", "return 0 && mount(NULL, SHARED_MEMORY,"),
     ]),
     KnockOut("script under a mount", "namespace", [
         ("environments/local.c", "? SCRIPT_LAID_OVER", "? SCRIPT_IN_PLACE"),
