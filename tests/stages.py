@@ -243,7 +243,8 @@ class Copy:
     def for_nobody(self, stage):
         """STAGE as that user runs it, in the copy."""
         command = [word.replace(str(RESULTS), str(self.home)) for word in stage.command]
-        short = f"--basetemp={self.home}/t"  # the path of a socket is at most 107 bytes
+        # Its own, as another stage may run beside it; the path of a socket is at most 107 bytes.
+        short = f"--basetemp={self.home}/{stage.name[0]}"
         return Stage(
             stage.name, stage.title, [*AS_NOBODY, *command, short],
             result=self.home / f"{stage.name}.xml", accepted=stage.accepted, cwd=self.source,
