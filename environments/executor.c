@@ -156,11 +156,11 @@ static struct run *executor_choose(const struct executor *executor)
     LIST_FOR_EACH (&executor->clients, link) {
         struct run *run =
             first_startable(executor, CONTAINER_OF(link, struct executor_client, link));
-        struct executor_share share;
+        struct executor_share share = {0};
 
         if (!run)
             continue;
-        share = executor_share_of(executor, run);
+        executor_add_share(&share, &executor->going, run->client, run->owner);
         if (chosen && !executor_is_before(share, fewest))
             continue;
         chosen = run;

@@ -180,7 +180,8 @@ static void connections_evict_waiting(struct connections *connections)
         most = count;
         victim = connection;
     }
-    connection_free(victim);
+    if (victim)
+        connection_free(victim);
 }
 
 /* The way in */

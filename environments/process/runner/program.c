@@ -20,10 +20,14 @@ static char **next_strings(char **text, size_t *left, size_t count)
 {
     char **strings = calloc(count + 1, sizeof *strings);
 
-    for (size_t i = 0; strings && i < count; i++) {
+    if (!strings)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
         strings[i] = next_string(text, left);
-        if (!strings[i])
-            return NULL; /* the process is about to end: nothing to release */
+        if (!strings[i]) {
+            free(strings);
+            return NULL;
+        }
     }
     return strings;
 }
