@@ -288,14 +288,16 @@ static struct working_directory *open_earlier(struct workplace *workplace, const
     return NULL;
 }
 
-/* PRINCIPAL has no directory HANDLE with ISOLATION; he may have it with another one. */
+/* PRINCIPAL has no directory HANDLE with ISOLATION, or another server removes it just now; he may
+ * have it with another isolation. */
 static int fail_handle(struct workplace *workplace, const char *principal, enum isolation isolation,
                        const char *handle, struct error *err)
 {
     for (int other = 0; other < ISOLATIONS; other++) {
         struct working_directory *directory =
-            is_handle(handle) ? open_earlier(workplace, principal, (enum isolation)other, handle)
-                              : NULL;
+            is_handle(handle) && other != (int)isolation
+                ? open_earlier(workplace, principal, (enum isolation)other, handle)
+                : NULL;
 
         if (!directory)
             continue;
