@@ -151,6 +151,8 @@ family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
 def ask(message, head=""):
     with socket.socket(family) as stream:
         stream.settimeout(10)
+        if {source!r}:
+            stream.bind({source!r})
         stream.connect(address)
         if {http}:
             message = head + str(len(message)) + "\\r\\n\\r\\n" + message
@@ -217,7 +219,7 @@ REFUSED = ["A script cannot call the server that runs it",
 def test_a_script_cannot_call_the_server_that_runs_it(transport, way):
     with client.Server(transport=transport) as server:
         server.initialize()
-        code = CALL.format(address=server.address, http=transport == "http")
+        code = CALL.format(address=server.address, http=transport == "http", source=None)
         answer = server.call_tool("run_python", {"code": code + WAYS[way]})["structuredContent"]
         assert any(words in answer["stdout"] for words in REFUSED), answer
         assert ("403 Forbidden" in answer["stdout"]) == (transport == "http")
@@ -225,12 +227,32 @@ def test_a_script_cannot_call_the_server_that_runs_it(transport, way):
         prints(server)
 
 
+def address_of_machine():
+    """An address of this machine that is not a loopback address. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has only loopback addresses")
+        return probe.getsockname()[0]
+
+
+@pytest.mark.parametrize("transport", ["tcp", "http"])
+def test_a_script_that_comes_from_another_address_of_the_machine_cannot_either(transport):
+    with client.Server(transport=transport) as server:
+        server.initialize()
+        code = CALL.format(address=server.address, http=transport == "http",
+                           source=(address_of_machine(), 0))
+        answer = server.call_tool("run_python", {"code": code + WAYS["itself"]})["structuredContent"]
+        assert any(words in answer["stdout"] for words in REFUSED), answer
+
+
 @needs_x86_64
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_a_script_without_a_namespace_cannot_either(transport):
     with client.Server(transport=transport, command=without("namespaces")) as server:
         server.initialize()
-        code = CALL.format(address=server.address, http=False)
+        code = CALL.format(address=server.address, http=False, source=None)
         answer = server.call_tool("run_python", {"code": code + WAYS["a daemon"]})
         answer = answer["structuredContent"]
         assert answer["containment"]["process_tree"] != "pid namespace"

@@ -101,6 +101,13 @@ static enum far_end_state far_end_ask(int netlink, const struct endpoint *local,
     return far_end_read(&answer, (size_t)length, ret);
 }
 
+/* One end is enough: who connects to a loopback address can choose another of the machine's own
+ * addresses to come from. */
+static bool is_local_connection(const struct endpoint *ours, const struct endpoint *theirs)
+{
+    return endpoint_is_loopback(ours) || endpoint_is_loopback(theirs);
+}
+
 enum far_end_state far_end_find(int fd, struct far_end *ret)
 {
     struct endpoint ours = {.length = sizeof ours.local};
@@ -108,7 +115,7 @@ enum far_end_state far_end_find(int fd, struct far_end *ret)
     AUTO_CLOSE int netlink = -1;
 
     if (getsockname(fd, &ours.any, &ours.length) < 0 ||
-        getpeername(fd, &theirs.any, &theirs.length) < 0 || !endpoint_is_loopback(&theirs))
+        getpeername(fd, &theirs.any, &theirs.length) < 0 || !is_local_connection(&ours, &theirs))
         return FAR_END_UNKNOWN;
     netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     /* A kernel without this interface does not find our own end either. */
