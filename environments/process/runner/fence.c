@@ -31,9 +31,10 @@ struct fence_rule {
     {                                                                                              \
         SCMP_SYS(CALL), EPERM, 1, SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, FLAG, FLAG)                    \
     }
+/* An int: the kernel does not see the upper half of the register. */
 #define FENCE_KIND(CALL, KIND)                                                                     \
     {                                                                                              \
-        SCMP_SYS(CALL), EPERM, 1, SCMP_CMP64(0, SCMP_CMP_EQ, KIND)                                 \
+        SCMP_SYS(CALL), EPERM, 1, SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, 0xffffffff, KIND)              \
     }
 
 /* The flags of clone3 are out of a filter's sight: the C library goes on with clone. */
