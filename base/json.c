@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void *json_allocate(size_t size)
+{
+    return memory_resize(NULL, size);
+}
+
+void json_require_memory(void)
+{
+    json_set_alloc_funcs(json_allocate, free);
+}
+
 json_t *json_string_repaired(const char *bytes, size_t length)
 {
     AUTO_FREE char *repaired = NULL;

@@ -9,6 +9,10 @@
 
 #define AUTO_JSON AUTO(json_decrefp)
 
+/* Makes jansson end the program when there is no memory, as memory.h does: where it goes on without,
+ * it has read through NULL. Before anything else of jansson. */
+void json_require_memory(void);
+
 /* A string of LENGTH bytes that may be ill-formed UTF-8, repaired. New reference. */
 json_t *json_string_repaired(const char *bytes, size_t length);
 

@@ -1,4 +1,5 @@
 /* The program: reads the command line, hardens the process, runs the command. */
+#include "base/json.h"
 #include "base/log.h"
 #include "server/commands/command.h"
 #include "server/commands/options.h"
@@ -70,6 +71,7 @@ int main(int argc, char **argv)
 
     main_harden();
     return_large_memory();
+    json_require_memory();
     if (options_parse(&options, argc, argv, &err) < 0) {
         fprintf(stderr, "pyexecd: %s\nTry pyexecd --help.\n", err.message);
         return EX_USAGE;

@@ -5,9 +5,12 @@ The calls are those of the server, of the runner and of the supervisor; a script
 """
 
 import collections
+import contextlib
 import errno
 import os
 import platform
+import resource
+import signal
 import sys
 import time
 
@@ -146,3 +149,24 @@ def test_each_call_fails_once(level):
         search.fail(chosen)
     search.end()
     assert not search.harm, "\n".join(search.harm)
+
+
+@pytest.mark.parametrize("more", [0, 1 << 16, 1 << 18, 1 << 20, 3 << 19])
+def test_memory_that_the_server_cannot_have_ends_it_and_all_its_runs(more):
+    """So no answer is made of half an allocation."""
+    server = Watched(transport="unix", config=CONFIG)
+    try:
+        server.initialize()
+        server.start_tool("run_python", {"code": "import time; time.sleep(600)"})
+        assert leftovers.until(server.processes, 20)
+        pages = int(leftovers.read(f"/proc/{server.process.pid}/statm").split()[0])
+        limit = pages * os.sysconf("SC_PAGE_SIZE") + more
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (limit, limit))
+        with contextlib.suppress(EOFError, ConnectionError):
+            for _ in range(64):
+                server.start_tool("run_python", {"code": "#" * (1 << 20)})
+        assert server.process.wait(20) == -signal.SIGABRT
+        assert "out of memory" in server.stderr()
+        assert not server.survivors(2)
+    finally:
+        server.kill()
