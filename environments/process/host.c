@@ -101,7 +101,7 @@ json_t *host_missing(const struct process_host *host, const struct tree_plan *pl
 
     if (host->namespaces.what && !(plan->layers & LAYER_PID_NAMESPACE)) {
         process_receipt_add_missing(missing, host->namespaces.what);
-        if (!plan->layers)
+        if (!(plan->layers & LAYER_LANDLOCK))
             process_receipt_add_missing(missing, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
     }
     if (host->cgroup_entry.what && !plan->cgroups)
