@@ -9,9 +9,14 @@ enum {
     MOST_PLACES = 1 << 20,
 };
 
+/* With one factor, two files would have the same key where inode and device have the same sum. */
+#define INODE_FACTOR  0x9e3779b97f4a7c15U
+#define DEVICE_FACTOR 0xc2b2ae3d27d4eb4fU
+
 static uint64_t link_key(const struct stat *status)
 {
-    uint64_t key = ((uint64_t)status->st_ino + (uint64_t)status->st_dev) * 0x9e3779b97f4a7c15U;
+    uint64_t key =
+        (uint64_t)status->st_ino * INODE_FACTOR + (uint64_t)status->st_dev * DEVICE_FACTOR;
 
     return key ? key : 1;
 }
