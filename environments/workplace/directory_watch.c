@@ -187,6 +187,7 @@ enum outcome directory_watch_begin(struct directory_watch *watch,
     ev_timer_init(&watch->timer, directory_watch_on_timer, 0., 0.);
     watch->directory = directory->fd;
     watch->is_exceeded = false;
+    watch->is_founded = false;
     watch->growth = 0;
     watch->patience = PATIENCE;
     watch->used_before = used_bytes(watch);
