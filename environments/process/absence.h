@@ -6,8 +6,7 @@
 #include <stdbool.h>
 
 struct absence {
-    char
-        *what; /* owned: what was refused and why; NULL: the feature is there, as far as is known */
+    char *what;   /* owned: what was refused and why; NULL: nothing, as far as is known */
     double until; /* it need not be tried before; CLOCK_MONOTONIC seconds */
 };
 

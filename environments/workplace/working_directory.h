@@ -3,9 +3,9 @@
  * It is either one configured path, or one directory per caller and isolation under a root: named
  * by an unguessable handle, kept for a while after its last use, then removed. Runs of different
  * isolation never share one, nor follow each other in it, except in a configured path whose
- * operator said so. Several runs may use one
- * directory at a time, each with its own code laid over script.py, where scripts cannot rename it.
- * Where that is not possible script.py itself is executed, and runs wait for each other. */
+ * operator said so. Several runs may use one directory at a time, each with its own code laid over
+ * script.py, where scripts cannot rename it. Where that is not possible script.py itself is
+ * executed, and runs wait for each other. */
 #pragma once
 
 #include "base/error.h"
