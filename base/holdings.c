@@ -4,13 +4,17 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { HELD_BLOCK_BYTES = 512 }; /* of st_blocks */
+enum {
+    HELD_BLOCK_BYTES = 512, /* of st_blocks */
+    HOLDINGS_PATH_BYTES = 600,
+};
 
 /* One look. */
 struct holdings_look {
@@ -20,6 +24,7 @@ struct holdings_look {
     uint64_t memory_files;
     uint64_t anonymous; /* memory of processes */
     uint64_t shared;    /* maps of memory files */
+    bool is_hindered;
 };
 
 static dev_t find_memory_device(void)
@@ -46,14 +51,27 @@ static void count_held_file(struct holdings_look *look, const struct stat *statu
         look->deleted += bytes;
 }
 
-static void look_at_files_of(struct holdings_look *look, const char *pid)
+/* A thread that is ending has given up its memory, and on some kernels its descriptors are closed
+ * to us from then on. */
+static bool is_ending(const char *pid, const char *thread)
 {
-    char path[300];
+    char path[HOLDINGS_PATH_BYTES];
+    char program;
+
+    snprintf(path, sizeof path, "/proc/%s/task/%s/exe", pid, thread);
+    return readlink(path, &program, sizeof program) < 0 && (errno == ENOENT || errno == ESRCH);
+}
+
+static void look_at_files_of_thread(struct holdings_look *look, const char *pid, const char *thread)
+{
+    char path[HOLDINGS_PATH_BYTES];
     const struct dirent *entry;
     DIR *files;
 
-    snprintf(path, sizeof path, "/proc/%s/fd", pid);
+    snprintf(path, sizeof path, "/proc/%s/task/%s/fd", pid, thread);
     files = opendir(path);
+    if (!files && !is_ending(pid, thread))
+        look->is_hindered = true;
     while (files && (entry = readdir(files))) {
         struct stat status;
 
@@ -63,6 +81,24 @@ static void look_at_files_of(struct holdings_look *look, const char *pid)
     }
     if (files)
         closedir(files);
+}
+
+/* A thread can have descriptors of its own: unshare(2) with CLONE_FILES. */
+static void look_at_files_of(struct holdings_look *look, const char *pid)
+{
+    char path[HOLDINGS_PATH_BYTES];
+    const struct dirent *entry;
+    DIR *threads;
+
+    snprintf(path, sizeof path, "/proc/%s/task", pid);
+    threads = opendir(path);
+    if (!threads && errno != ENOENT && errno != ESRCH)
+        look->is_hindered = true;
+    while (threads && (entry = readdir(threads)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            look_at_files_of_thread(look, pid, entry->d_name);
+    if (threads)
+        closedir(threads);
 }
 
 /* The kernel divides what several processes share among them. */
@@ -91,6 +127,8 @@ static void look_at_all(struct holdings_look *look,
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
 
+    if (!processes)
+        look->is_hindered = true;
     while (processes && (entry = readdir(processes)))
         if (isdigit((unsigned char)entry->d_name[0]) && strcmp(entry->d_name, "1") != 0)
             at(look, entry->d_name);
@@ -111,7 +149,9 @@ static void holdings_finish(struct holdings_look *look, struct holdings *ret)
     uint64_t shared = look->shared > look->memory_files ? look->shared : look->memory_files;
 
     link_set_deinit(&look->seen);
-    *ret = (struct holdings){.deleted = look->deleted, .memory = look->anonymous + shared};
+    *ret = (struct holdings){.deleted = look->deleted,
+                             .memory = look->anonymous + shared,
+                             .is_hindered = look->is_hindered};
 }
 
 void holdings_look_at_files(struct holdings *ret)

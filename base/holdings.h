@@ -1,7 +1,7 @@
 /* What the processes of a PID namespace hold that neither a directory nor a limit of the kernel
  * shows: files that were deleted while they are open, and, without a memory cgroup, memory that is
  * shared. For the first process of the namespace, which sees all of them in its own /proc. It is a
- * look at one moment, which costs a system call for each open file. */
+ * look at one moment, which costs a system call for each open file of each thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 struct holdings {
     uint64_t deleted; /* bytes of deleted files that are open */
     uint64_t memory;  /* bytes of memory, files in memory included; only of a look at it */
+    bool is_hindered; /* there is more: a process hides it, or our limits are too low to look */
 };
 
 /* True when /proc shows the PID namespace of the caller, who is its first process. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 enum { IO_PRIORITY_OF_USER = 3 }; /* from linux/ioprio.h */
@@ -11,7 +12,7 @@ enum { IO_PRIORITY_OF_USER = 3 }; /* from linux/ioprio.h */
 /* System calls that are answered with ERROR when an argument compares so. */
 struct fence_rule {
     int number;
-    int error;
+    int error;      /* 0: success, and nothing is done */
     unsigned count; /* of conditions: 0 or 1 */
     struct scmp_arg_cmp condition;
 };
@@ -32,16 +33,23 @@ struct fence_rule {
         SCMP_SYS(CALL), EPERM, 1, SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, FLAG, FLAG)                    \
     }
 /* An int: the kernel does not see the upper half of the register. */
+#define FENCE_PRETEND(CALL, KIND)                                                                  \
+    {                                                                                              \
+        SCMP_SYS(CALL), 0, 1, SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, 0xffffffff, KIND)                  \
+    }
 #define FENCE_KIND(CALL, KIND)                                                                     \
     {                                                                                              \
         SCMP_SYS(CALL), EPERM, 1, SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, 0xffffffff, KIND)              \
     }
 
-/* The flags of clone3 are out of a filter's sight: the C library goes on with clone. */
+/* The flags of clone3 are out of a filter's sight: the C library goes on with clone. Programs that
+ * keep secrets ask to be undumpable, and some end when they cannot be; to the supervisor they would
+ * hide what files they hold. */
 static const struct fence_rule kernel_rules[] = {
-    FENCE_ALWAYS(add_key, ENOSYS),      FENCE_ALWAYS(request_key, ENOSYS),
-    FENCE_ALWAYS(keyctl, ENOSYS),       FENCE_ALWAYS(clone3, ENOSYS),
-    FENCE_FLAG(unshare, CLONE_NEWUSER), FENCE_FLAG(clone, CLONE_NEWUSER),
+    FENCE_ALWAYS(add_key, ENOSYS),         FENCE_ALWAYS(request_key, ENOSYS),
+    FENCE_ALWAYS(keyctl, ENOSYS),          FENCE_ALWAYS(clone3, ENOSYS),
+    FENCE_FLAG(unshare, CLONE_NEWUSER),    FENCE_FLAG(clone, CLONE_NEWUSER),
+    FENCE_PRETEND(prctl, PR_SET_DUMPABLE),
 };
 
 /* The process that a call acts on must be 0, the caller; and no call acts on all of a user. */

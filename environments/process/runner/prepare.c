@@ -135,14 +135,14 @@ void prepare_supervisor(struct runner_preparation *preparation)
         note_open_kernel(preparation);
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot become child subreaper");
-    /* Here and not in the program, because building a filter takes time. */
+    /* Filters need it. They are built here and not in the program, because that takes time. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot set no_new_privs");
-    if (fence_kernel() < 0 || (!is_namespace && fence_other_processes() < 0))
-        runner_refuse(CONTROL_REFUSED, "cannot filter system calls");
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         runner_refuse(CONTROL_REFUSED, "cannot become undumpable");
+    if (fence_kernel() < 0 || (!is_namespace && fence_other_processes() < 0))
+        runner_refuse(CONTROL_REFUSED, "cannot filter system calls");
     /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -175,7 +175,6 @@ static bool supervisor_receive(void *data, size_t length)
     return true;
 }
 
-/* The program runs. */
 static void watch_holdings(struct supervisor *supervisor, const struct control_run *run)
 {
     supervisor->disk_limit = run->file_bytes;
@@ -197,18 +196,19 @@ static void supervisor_look(struct supervisor *supervisor)
         supervisor->exceeded = CONTROL_EXCEEDED_DISK;
     else if (supervisor->memory_limit > 0 && holdings.memory > supervisor->memory_limit)
         supervisor->exceeded = CONTROL_EXCEEDED_MEMORY;
-    if (supervisor->exceeded)
+    if (supervisor->exceeded || holdings.is_hindered)
         end_tree(supervisor);
     supervisor->next_look =
         clock_seconds() + HOLDINGS_SECONDS + HOLDINGS_SHARE * (clock_seconds() - began);
 }
 
-/* Until the next look; -1: there is none. */
+/* Until the next look; -1: there is none. Until it is executed, the program hides from us as we
+ * hide from it. */
 static int milliseconds_to_look(const struct supervisor *supervisor)
 {
     double left = supervisor->next_look - clock_seconds();
 
-    if (supervisor->next_look <= 0)
+    if (supervisor->next_look <= 0 || supervisor->start >= 0)
         return -1;
     return left > 0 ? (int)(left * 1e3) + 1 : 0;
 }
