@@ -241,6 +241,8 @@ static void start_program(struct supervisor *supervisor, size_t length, int code
         report_text(CONTROL_FAILED, text);
         end_tree(supervisor);
     }
+    if (code >= 0)
+        close(code);
     leave_streams();
     watch_holdings(supervisor, &program.run);
 }
