@@ -2,13 +2,13 @@
 tries = "to leave dead orphans to whoever adopts them"
 held_by = ["reaping"]
 [outcome]
-any = "exit 0: 60"
+any = "exit 0: 48"
 '''
 import os
 
-for _ in range(30):
+for _ in range(24):
     if os.fork() == 0:
         if os.fork():
             os._exit(0)
         os._exit(0)
-print(60)
+print(48)
