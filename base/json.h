@@ -9,8 +9,8 @@
 
 #define AUTO_JSON AUTO(json_decrefp)
 
-/* Makes jansson end the program when there is no memory, as memory.h does: where it goes on without,
- * it has read through NULL. Before anything else of jansson. */
+/* Makes jansson end the program when there is no memory, as memory.h does: it goes on without, and
+ * reads through NULL. Before anything else of jansson. */
 void json_require_memory(void);
 
 /* A string of LENGTH bytes that may be ill-formed UTF-8, repaired. New reference. */
