@@ -68,6 +68,7 @@ KNOCK_OUTS = [
     ]),
     KnockOut("undumpable supervisor", "namespace", [
         (PREPARE, "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
+        (COLD_START, "    drop_capabilities(fd);\n", ""),  # it has more of them than who would trace it
     ]),
     KnockOut("no capabilities", "namespace", [
         (COLD_START, "    drop_capabilities(fd);\n", ""),
@@ -81,6 +82,7 @@ KNOCK_OUTS = [
     ]),
     KnockOut("cover of the cgroups", "namespace", [
         (PREPARE, 'if (stat("/sys/fs/cgroup", &status) == 0 &&', "if (false &&"),
+        (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
     ]),
     KnockOut("no further user namespaces", "namespace", [
         (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
