@@ -43,12 +43,13 @@ static struct kept_container *kept_pool_add(struct kept_pool *pool,
                                             const struct execution_request *request,
                                             struct error *err)
 {
-    AUTO_JSON json_t *mounts = docker_site_mounts(pool->site, request, err);
+    AUTO_JSON json_t *mounts = NULL;
     struct kept_container *container;
 
+    kept_pool_make_room(pool);
+    mounts = docker_site_mounts(pool->site, request, err);
     if (!mounts)
         return NULL;
-    kept_pool_make_room(pool);
     container = kept_container_new(pool->site, request, err);
     if (!container)
         return NULL;

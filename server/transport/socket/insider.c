@@ -77,7 +77,7 @@ static enum insider insider_find_holder(int fd, const struct insider_judge *judg
 
 enum insider insider_find(int fd, const struct insider_judge *judge)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
 
     if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
