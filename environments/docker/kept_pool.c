@@ -5,6 +5,8 @@
 #include "environments/docker/kept_container.h"
 #include "environments/docker/site.h"
 
+#include <assert.h>
+
 #define KEPT_POOL_IDLE_SECONDS 3600. /* after which nobody is expected to come back */
 #define KEPT_POOL_LOOK_SECONDS 60.   /* between two looks for such */
 
@@ -15,6 +17,7 @@ static struct kept_container *kept_pool_find(const struct kept_pool *pool, const
     LIST_FOR_EACH (&pool->containers, link) {
         struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
 
+        assert(link); /* says to clang-tidy that what is found is not NULL */
         if (kept_container_is_for(container, directory))
             return container;
     }
