@@ -3,7 +3,7 @@ tries = "to fill the disk by files without a name in a process that shows nobody
 held_by = ["limit on deleted files"]
 [outcome]
 any = "disk.*"
-"user docker" = "-"  # the init of a container has no capability to see them
+docker = "-"  # the init of a container has no capability to see them, as docs/security.md says
 landlock = "-"  # the supervisor sees no other processes' files there
 cgroup = "-"
 '''
