@@ -958,6 +958,8 @@ static int run_while_descriptors_are_in_flight(void)
         return 0; /* it would spoil the user's own */
     if (!fill_flight())
         return 1;
+    if (access(getenv("RUNNER"), X_OK) < 0)
+        return 0; /* it is built where another user may not look */
     fixture = fixture_new(LAYERS_OF_TREES);
     execute(fixture, &execution, "print(1)", 0);
     return strcmp(execution.output, "1\n") != 0 || execution.end.failure[0];
