@@ -93,11 +93,14 @@ int mounts_seal_kernel(void)
     return ret;
 }
 
-static bool is_directory(const char *path)
+/* 1, or 0 on a machine that has none; -1 with errno set when nobody can tell. */
+static int find_shared_memory(void)
 {
     struct stat status;
 
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (stat(SHARED_MEMORY, &status) < 0)
+        return errno == ENOENT ? 0 : -1;
+    return S_ISDIR(status.st_mode) ? 1 : 0;
 }
 
 static int mount_shared_memory(uint64_t bytes)
@@ -111,9 +114,11 @@ static int mount_shared_memory(uint64_t bytes)
 
 int mounts_make_private(void)
 {
-    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+    int found = find_shared_memory();
+
+    if (found < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return -1;
-    return is_directory(SHARED_MEMORY) ? mount_shared_memory(FIRST_BYTES) : 0;
+    return found ? mount_shared_memory(FIRST_BYTES) : 0;
 }
 
 /* Makes DIRECTORY, and what is between it and the mount. */
@@ -155,9 +160,10 @@ static int show_directory(const char *directory, uint64_t bytes)
 int mounts_set_shared_memory(uint64_t bytes, const char *directory)
 {
     char options[64];
+    int found = find_shared_memory();
 
-    if (!is_directory(SHARED_MEMORY))
-        return 0;
+    if (found <= 0)
+        return found;
     if (strncmp(directory, SHARED_MEMORY "/", strlen(SHARED_MEMORY "/")) == 0)
         return show_directory(directory, bytes);
     snprintf(options, sizeof options, "size=%llu", (unsigned long long)bytes);
