@@ -202,14 +202,24 @@ enum outcome directory_watch_begin(struct directory_watch *watch,
 
 enum outcome directory_watch_finish(struct directory_watch *watch)
 {
-    bool is_needed = watch->state != DIRECTORY_WATCH_OFF && is_suspicious(watch);
+    bool is_on = watch->state != DIRECTORY_WATCH_OFF;
+    bool is_awaited = is_on && is_suspicious(watch);
 
     directory_watch_end(watch);
-    if (!is_needed)
+    if (!is_on)
         return OUTCOME_READY;
+    /* A small directory in any case: others may have freed what has been written here. */
     measure_from_here(watch);
-    directory_watch_set_state(watch, DIRECTORY_WATCH_FINISHING);
-    return OUTCOME_PENDING;
+    if (!directory_measure_step(&watch->measure, STEP_OPERATIONS)) {
+        take_measure(watch);
+        return OUTCOME_READY;
+    }
+    if (is_awaited) {
+        directory_watch_set_state(watch, DIRECTORY_WATCH_FINISHING);
+        return OUTCOME_PENDING;
+    }
+    directory_measure_end(&watch->measure);
+    return OUTCOME_READY;
 }
 
 void directory_watch_end(struct directory_watch *watch)
