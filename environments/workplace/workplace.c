@@ -101,14 +101,18 @@ static int make_private_directory(struct workplace *workplace, struct error *err
     return error_set_errno(err, errno, "cannot make a directory in %s", workplace->root);
 }
 
-/* True when the directory FD is the one called NAME in PARENT. */
-static bool workplace_is_at(int parent, const char *name, int fd)
+/* True when the directory FD is not the one called NAME in PARENT any more. Where that cannot be
+ * told, what is done in it next will say so: a look that failed moves nothing. */
+static bool workplace_is_lost(int parent, const char *name, int fd)
 {
     struct stat there;
     struct stat ours;
 
-    return fd >= 0 && fstatat(parent, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstat(fd, &ours) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
+    if (fd < 0)
+        return true;
+    if (fstatat(parent, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return fstat(fd, &ours) == 0 && (there.st_ino != ours.st_ino || there.st_dev != ours.st_dev);
 }
 
 /* A link or a file that a script has put into the place of the root is removed. */
@@ -138,11 +142,11 @@ static int remake_private_directory(struct workplace *workplace, struct error *e
 
 int workplace_restore(struct workplace *workplace, struct error *err)
 {
-    if (!workplace_is_at(AT_FDCWD, workplace->root, workplace->root_fd) &&
+    if (workplace_is_lost(AT_FDCWD, workplace->root, workplace->root_fd) &&
         reopen_root(workplace, err) < 0)
         return -1;
     (void)fchmod(workplace->root_fd, S_IRWXU); /* where that fails, what needs it will */
-    if (!workplace_is_at(workplace->root_fd, workplace->private_name, workplace->private_fd))
+    if (workplace_is_lost(workplace->root_fd, workplace->private_name, workplace->private_fd))
         return remake_private_directory(workplace, err);
     directory_allow_owner(workplace->private_fd);
     return 0;
