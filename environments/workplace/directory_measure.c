@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
+#include "environments/workplace/directory_removal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,14 +94,38 @@ static int open_chain(int root, const struct measured_directory *directory)
     return STEAL_FD(at);
 }
 
+/* A script may have taken its own rights from a directory: it gets them back, or nobody could tell
+ * what it has written there. */
+static int open_child(int parent, const char *name)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(parent, name, &err);
+
+    return fd < 0 && err.number == EACCES ? directory_open_forced(parent, name) : fd;
+}
+
+static int open_root(int root)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(root, ".", &err);
+
+    if (fd >= 0 || err.number != EACCES)
+        return fd;
+    directory_allow_owner(root);
+    return untrusted_open_directory(root, ".", &err);
+}
+
 static int open_measured(const struct directory_measure *measure,
                          const struct measured_directory *directory)
 {
-    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int parent = -1;
 
+    if (!directory->parent)
+        return open_root(measure->root);
     if (measure->stream && directory->parent == measure->current)
-        return untrusted_open_directory(dirfd(measure->stream), directory->name, &ignored);
-    return open_chain(measure->root, directory);
+        return open_child(dirfd(measure->stream), directory->name);
+    parent = open_chain(measure->root, directory->parent);
+    return parent < 0 ? -1 : open_child(parent, directory->name);
 }
 
 static void close_current(struct directory_measure *measure)

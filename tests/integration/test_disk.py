@@ -43,6 +43,13 @@ for i in range(8):
             for _ in range(16): file.write(block)
             import time; time.sleep(20)
 """,
+    "where nobody may look": """
+for folder in ('a', 'b', 'a/inner'):
+    os.mkdir(folder)
+for i in range(32): fill(f'a/inner/{i}', 1); fill(f'b/{i}', 1)
+for folder in ('a/inner', 'a', 'b', '.'):
+    os.chmod(folder, 0)
+""",
     "many small files": "for i in range(20000): open(f'{i}', 'w').close()",
     "a little at a time": "import time\nfor i in range(64): fill(f'{i}', 4); time.sleep(0.02)",
 }
@@ -72,6 +79,22 @@ def test_a_script_is_stopped_soon_after_the_limit(server, writer):
 def test_a_script_that_ends_before_it_is_stopped_has_failed(server):
     result = server.run(FULL_SPEED + "for i in range(5): fill(f'{i}', 16)\nos._exit(0)")
     assert not result["success"] and "grew beyond the limit" in (result["error"] or ""), result
+
+
+def test_what_others_write_is_not_held_against_a_directory_that_nobody_may_read(server):
+    code = """
+import os, time
+os.mkdir('locked')
+for folder in ('locked', '.'):
+    os.chmod(folder, 0)
+print('locked', flush=True)
+time.sleep(1)
+"""
+    run = server.start(code)
+    written = pathlib.Path(server.home) / "of somebody else"
+    written.write_bytes(bytes(4 * LIMIT * MIB))
+    result = server.wait(run)["result"]["structuredContent"]
+    assert result["success"], result
 
 
 def test_what_was_there_before_does_not_count(server):
