@@ -1,4 +1,5 @@
-"""Which tests run, in every folder: those that --matching names, and the long ones with --long."""
+"""For the tests of every folder: which run (those that --matching names, the long ones with --long),
+and that they touch nothing of whoever runs them."""
 
 import collections
 
@@ -28,3 +29,15 @@ def largest_file_first(items):
     """Where files are dealt out to several workers, none gets a large one when the others are done."""
     sizes = collections.Counter(item.path for item in items)
     items.sort(key=lambda item: (not item.get_closest_marker("first"), -sizes[item.path]))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_places(tmp_path_factory):
+    """No test reads the configuration or the engine, or fills the state, of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "DOCKER_CONFIG"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        for name in ("PYEXECD_CONFIG", "STATE_DIRECTORY", "DOCKER_HOST", "DOCKER_CONTEXT",
+                     "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"):
+            patch.delenv(name, raising=False)
+        yield

@@ -15,7 +15,6 @@ import os
 import pathlib
 import random
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -140,12 +139,7 @@ def copy_tree():
     for path in set(copied()) - wanted:
         (SOURCE / path).unlink()
     for path in wanted:
-        target = SOURCE / path
-        content = (tree.ROOT / path).read_bytes()
-        if not target.is_file() or target.read_bytes() != content:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-            shutil.copymode(tree.ROOT / path, target)
+        tree.copy(path, SOURCE)
 
 
 def text(path):

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,3 +33,14 @@ def files(*suffixes):
 
 def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
+
+
+def copy(path, folder):
+    """The file at PATH, into FOLDER, a copy of the tree, unless it is the same there already."""
+    source, target = ROOT / path, folder / path
+    content = source.read_bytes()
+    if target.is_file() and target.read_bytes() == content:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    shutil.copymode(source, target)

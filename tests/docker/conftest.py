@@ -27,18 +27,6 @@ import snapshot  # noqa: E402
 ENGINES = ("engine", "podman")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_places(tmp_path_factory):
-    """No test reads the configuration or the engine, or fills the state, of whoever runs it."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "DOCKER_CONFIG"):
-            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
-        for name in ("PYEXECD_CONFIG", "STATE_DIRECTORY", "DOCKER_HOST", "DOCKER_CONTEXT",
-                     "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"):
-            patch.delenv(name, raising=False)
-        yield
-
-
 def cannot(reason):
     """Root, and CI, have what an engine takes; for others these tests are skipped."""
     if os.geteuid() == 0 or os.environ.get("CI"):

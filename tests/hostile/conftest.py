@@ -11,13 +11,12 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 
+from arena import Arena, Arenas  # noqa: E402
 
-@pytest.fixture(scope="session", autouse=True)
-def own_places(tmp_path_factory):
-    """No test reads the configuration or fills the state directory of whoever runs it."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
-        for name in ("PYEXECD_CONFIG", "STATE_DIRECTORY"):
-            patch.delenv(name, raising=False)
-        yield
+
+@pytest.fixture(scope="module")
+def arenas(request):
+    """For all programs of a file, whose runs are held by its LEVEL."""
+    arenas = Arenas(lambda: Arena(request.module.LEVEL))
+    yield arenas
+    arenas.close()

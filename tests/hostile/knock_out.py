@@ -10,7 +10,6 @@ import argparse
 import contextlib
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -33,15 +32,6 @@ SECONDS = 150
 HARMLESS = "harmless"
 
 
-def copy(path):
-    target = SOURCE / path
-    content = (tree.ROOT / path).read_bytes()
-    if not target.is_file() or target.read_bytes() != content:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-        shutil.copymode(tree.ROOT / path, target)
-
-
 def build():
     if not (BUILD / "build.ninja").exists():
         subprocess.run(["meson", "setup", BUILD, SOURCE], check=True, stdout=subprocess.DEVNULL)
@@ -60,7 +50,7 @@ def without(knock_out):
         yield
     finally:
         for path, _, _ in knock_out.changes:
-            copy(path)
+            tree.copy(path, SOURCE)
 
 
 def is_removed(folder):
@@ -125,7 +115,7 @@ def main():
     parser.add_argument("pattern", nargs="?", default="")
     chosen = [one for one in knock_outs.KNOCK_OUTS if parser.parse_args().pattern in one.defence]
     for path in tree.files():
-        copy(path)
+        tree.copy(path, SOURCE)
     build()
     failed = 0
     for knock_out in chosen:

@@ -2,19 +2,11 @@
 
 import corpus
 import pytest
-from arena import Arena, Arenas
 
 LEVEL = "cgroup"
 PROGRAMS = corpus.at(LEVEL)
 if corpus.user() != "root":
     PROGRAMS = [pytest.param(None, marks=pytest.mark.skip(reason="no writable cgroup"))]
-
-
-@pytest.fixture(scope="module")
-def arenas():
-    arenas = Arenas(lambda: Arena(LEVEL))
-    yield arenas
-    arenas.close()
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=repr)

@@ -2,16 +2,8 @@
 
 import corpus
 import pytest
-from arena import Arena, Arenas
 
 LEVEL = "namespace"
-
-
-@pytest.fixture(scope="module")
-def arenas():
-    arenas = Arenas(lambda: Arena(LEVEL))
-    yield arenas
-    arenas.close()
 
 
 @pytest.mark.parametrize("program", corpus.at(LEVEL), ids=repr)
