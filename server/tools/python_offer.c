@@ -1,5 +1,6 @@
 #include "server/tools/python_offer.h"
 
+#include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/caller.h"
 #include "server/tools/limits.h"
@@ -35,6 +36,17 @@ struct environment *python_offer_next(const struct python_offer *offer, size_t *
             return environment;
     }
     return NULL;
+}
+
+const struct environment **python_offer_list(const struct python_offer *offer)
+{
+    const struct environment **list = memory_new(catalog_count(offer->catalog) + 1, sizeof *list);
+    size_t position = 0;
+    size_t count = 0;
+
+    while ((list[count] = python_offer_next(offer, &position)))
+        count++;
+    return list;
 }
 
 /* A principal whose environments have all gone from the configuration keeps the default, which it

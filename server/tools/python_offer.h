@@ -30,3 +30,6 @@ bool python_offer_is_personal(const struct principal *principal);
 /* The environment behind the first *POSITION of the catalog, which is counted on; NULL at the end.
  * Borrowed. */
 struct environment *python_offer_next(const struct python_offer *offer, size_t *position);
+
+/* All of them, NULL-terminated. The list is owned by the caller. */
+const struct environment **python_offer_list(const struct python_offer *offer);

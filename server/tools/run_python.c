@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/executor.h"
+#include "server/tools/caller.h"
+#include "server/tools/hints/hints.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
 #include "server/tools/python_host.h"
@@ -25,11 +27,32 @@ static void run_python_log_end(struct invocation *invocation, const json_t *stru
                              "duration", json_object_get(structured, "duration")));
 }
 
+/* The lines of text that help a model on. New reference. */
+static json_t *run_python_hints(const struct invocation *invocation, const json_t *structured,
+                                const struct run_setting *setting)
+{
+    const struct python_host *host = invocation->data;
+    const struct python_offer offer =
+        python_offer_for(&host->settings, invocation->caller->principal);
+    const json_t *code = json_object_get(invocation->arguments, "code");
+    AUTO_FREE const struct environment **offered = python_offer_list(&offer);
+
+    return hints_find(&(struct hint_facts){
+        .structured = structured,
+        .code = json_string_value(code),
+        .code_length = json_string_length(code),
+        .environment = setting->environment,
+        .offered = offered,
+        .rules = offer.rules,
+    });
+}
+
 static void run_python_on_done(struct invocation *invocation, const struct run_report *report,
                                const struct run_setting *setting)
 {
     json_t *structured = run_result_structured(report, setting);
-    AUTO_JSON json_t *text = run_result_text(structured);
+    AUTO_JSON json_t *hints = run_python_hints(invocation, structured, setting);
+    AUTO_JSON json_t *text = run_result_text(structured, hints);
 
     invocation->result.structured = structured;
     invocation->result.is_error = !json_is_true(json_object_get(structured, "success"));

@@ -71,6 +71,8 @@ static void result_text_add_output(struct buffer *text, const json_t *structured
 
     result_text_add_string(text, "Code output: ");
     result_text_add(text, json_string_value(out), json_string_length(out));
+    if (json_string_length(out) == 0 && json_string_length(err) == 0)
+        result_text_add_string(text, "(none: the script printed nothing)");
     if (json_string_length(err) == 0)
         return;
     result_text_end_line(text);
@@ -78,65 +80,33 @@ static void result_text_add_output(struct buffer *text, const json_t *structured
     result_text_add(text, json_string_value(err), json_string_length(err));
 }
 
-/* Hints. A new one is a function, a line in the table, and a case in test_run_result_text.c. */
-
-static char *hint_empty(const json_t *structured)
-{
-    if (string_length(structured, "stdout") || string_length(structured, "stderr"))
-        return NULL;
-    if (!json_is_true(json_object_get(structured, "success")))
-        return memory_copy_string("(none: the script printed nothing)");
-    return memory_copy_string("(none: the script printed nothing. The value of a bare expression "
-                              "on the last line is not shown; if that was what you wanted to see, "
-                              "print() it)");
-}
-
-static char *hint_truncated(const json_t *structured)
+/* Whatever the output has left out. */
+static void result_text_add_truncation(struct buffer *text, const json_t *structured)
 {
     json_t *out = json_object_get(structured, "stdout_bytes");
     json_t *err = json_object_get(structured, "stderr_bytes");
+    AUTO_FREE char *line = NULL;
 
     if (!json_is_true(json_object_get(structured, "truncated")))
-        return NULL;
-    return memory_format(
-        "Only the beginning and the end of the output are shown; it has %" JSON_INTEGER_FORMAT
-        " bytes, the error output %" JSON_INTEGER_FORMAT ".",
-        json_integer_value(out), json_integer_value(err));
-}
-
-/* Python's words, by errno, when a script was about to change the file that it runs from. */
-static char *hint_own_file(const json_t *structured)
-{
-    const char *errors = json_object_get_string(structured, "stderr");
-
-    if (!errors || !strstr(errors, "script.py'") ||
-        (!strstr(errors, "[Errno 16] ") && !strstr(errors, "[Errno 30] ")))
-        return NULL;
-    return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
-                              "or removed. Use another name, and leave it out when you clean up.");
-}
-
-static const struct hint {
-    char *(*say)(const json_t *structured); /* owned by the caller; NULL: it does not apply */
-    bool has_own_line;
-} hints[] = {
-    {hint_empty, false}, /* instead of the output */
-    {hint_truncated, true},
-    {hint_own_file, true},
-};
-
-static void result_text_add_hint(struct buffer *text, const struct hint *hint,
-                                 const json_t *structured)
-{
-    AUTO_FREE char *said = hint->say(structured);
-
-    if (!said)
         return;
-    if (hint->has_own_line)
+    line = memory_format(
+        "Only the beginning and the end of the output are shown; it has %" JSON_INTEGER_FORMAT
+        " bytes, the error output %" JSON_INTEGER_FORMAT ".\n",
+        json_integer_value(out), json_integer_value(err));
+    result_text_end_line(text);
+    result_text_add_string(text, line);
+}
+
+static void result_text_add_hints(struct buffer *text, const json_t *hints)
+{
+    const json_t *hint;
+    size_t i;
+
+    json_array_foreach (hints, i, hint) {
         result_text_end_line(text);
-    result_text_add_string(text, said);
-    if (hint->has_own_line)
+        result_text_add_string(text, json_string_value(hint));
         result_text_end_line(text);
+    }
 }
 
 static void result_text_add_files(struct buffer *text, const json_t *structured)
@@ -172,7 +142,7 @@ static size_t result_text_limit(const json_t *structured)
            TEXT_EXTRA_BYTES;
 }
 
-json_t *run_result_text(const json_t *structured)
+json_t *run_result_text(const json_t *structured, const json_t *hints)
 {
     struct buffer text;
     json_t *string;
@@ -182,8 +152,8 @@ json_t *run_result_text(const json_t *structured)
     if (!json_is_null(json_object_get(structured, "returncode"))) {
         result_text_add_exit_code(&text, structured);
         result_text_add_output(&text, structured);
-        for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
-            result_text_add_hint(&text, &hints[i], structured);
+        result_text_add_truncation(&text, structured);
+        result_text_add_hints(&text, hints);
         result_text_add_files(&text, structured);
     }
     string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));

@@ -30,6 +30,8 @@ FOLDERS = [
     "environments/kinds",
     "environments/callers",
     "environments/catalog",
+    "server/tools/hints",
+    "server/tools",
     "server/transport/socket",
     "server/transport/oauth",
     "server/transport/identity",

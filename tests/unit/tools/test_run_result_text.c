@@ -13,6 +13,7 @@
 /* The text of a result that succeeded, with the members of CHANGES put over it. */
 static json_t *text_of(const char *changes)
 {
+    AUTO_JSON json_t *hints = json_array();
     AUTO_JSON json_t *result = json_pack(
         "{s:b, s:i, s:s, s:s, s:b, s:i, s:i, s:n, s:[]}", "success", 1, "returncode", 0, "stdout",
         "", "stderr", "", "truncated", 0, "stdout_bytes", 0, "stderr_bytes", 0, "error", "files");
@@ -20,7 +21,9 @@ static json_t *text_of(const char *changes)
 
     assert_non_null(over);
     json_object_update(result, over);
-    return run_result_text(result);
+    if (json_object_get(result, "hints"))
+        json_array_extend(hints, json_object_get(result, "hints"));
+    return run_result_text(result, hints);
 }
 
 static void test_text_is_in_the_form_that_models_know(void **state)
@@ -37,9 +40,7 @@ static void test_text_is_in_the_form_that_models_know(void **state)
         {"{\"success\":false,\"returncode\":null,\"error\":\"cannot execute python3\"}",
          "The run failed: cannot execute python3.\n"},
         {"{}",
-         "exitcode: 0 (execution succeeded)\nCode output: (none: the script printed nothing. The "
-         "value of a bare expression on the last line is not shown; if that was what you wanted to "
-         "see, print() it)"},
+         "exitcode: 0 (execution succeeded)\nCode output: (none: the script printed nothing)"},
         {"{\"success\":false,\"returncode\":7}",
          "exitcode: 7 (execution failed)\nCode output: (none: the script printed nothing)"},
         {"{\"success\":false,\"returncode\":-9,\"stdout\":\"1\\n2\\n\",\"error\":\"timed out\"}",
@@ -47,11 +48,8 @@ static void test_text_is_in_the_form_that_models_know(void **state)
         {"{\"truncated\":true,\"stdout\":\"x\",\"stdout_bytes\":5000}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nOnly the beginning and the end of the "
          "output are shown; it has 5000 bytes, the error output 0.\n"},
-        {"{\"success\":false,\"returncode\":1,\"stdout\":\"x\",\"stderr\":\"OSError: [Errno 16] "
-         "Device or resource busy: 'script.py'\\n\"}",
-         "exitcode: 1 (execution failed)\nCode output: x\nError output:\nOSError: [Errno 16] "
-         "Device or resource busy: 'script.py'\nscript.py is the program that runs: it cannot be "
-         "changed, renamed or removed. Use another name, and leave it out when you clean up.\n"},
+        {"{\"stdout\":\"x\",\"hints\":[\"Print it.\",\"Name it.\"]}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nPrint it.\nName it.\n"},
         {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a.csv\",\"size\":1024},"
          "{\"path\":\"d/b\",\"size\":1}]}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a.csv (1 "

@@ -1,0 +1,7 @@
+/* All hints that apply to a result, in the order in which a model should read them. */
+#pragma once
+
+#include "server/tools/hints/hint.h"
+
+/* An array of strings, each one line. New reference. */
+json_t *hints_find(const struct hint_facts *facts);
