@@ -2,8 +2,10 @@
 
 #include "base/json.h"
 #include "server/jsonrpc/message.h"
+#include "server/jsonrpc/salvage.h"
 #include "server/mcp/request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static enum incoming_kind kind_of_request(const struct message *message)
@@ -17,6 +19,19 @@ static enum incoming_kind kind_of_request(const struct message *message)
     return KINDS[mcp_era_of(message->method, message->params)];
 }
 
+static enum incoming_kind kind_of_message(const struct message *message)
+{
+    switch (message->kind) {
+    case MESSAGE_REQUEST:
+        return kind_of_request(message);
+    case MESSAGE_NOTIFICATION:
+        return INCOMING_NOTIFICATION;
+    case MESSAGE_RESPONSE:
+        return INCOMING_RESPONSE;
+    }
+    return INCOMING_INVALID;
+}
+
 static enum incoming_kind kind_of(const struct incoming *incoming)
 {
     struct message message;
@@ -28,7 +43,7 @@ static enum incoming_kind kind_of(const struct incoming *incoming)
     if (json_is_array(incoming->value))
         return INCOMING_BATCH;
     if (message_read(&message, incoming->value, &incoming->scan, 0, &err) == 0)
-        kind = message.kind == MESSAGE_REQUEST ? kind_of_request(&message) : INCOMING_OTHER;
+        kind = kind_of_message(&message);
     message_deinit(&message);
     return kind;
 }
@@ -37,14 +52,18 @@ void incoming_init(struct incoming *incoming, char *text, size_t length)
 {
     *incoming = (struct incoming){.bytes = length};
     incoming->value = message_parse(text, length, &incoming->scan, &incoming->fault);
+    if (!incoming->value && incoming->fault.code == ERROR_PARSE)
+        incoming->id = salvage_id(text, length, &incoming->scan);
     incoming->kind = kind_of(incoming);
 }
 
 void incoming_deinit(struct incoming *incoming)
 {
     scan_deinit(&incoming->scan);
+    free(incoming->id);
     json_decref(incoming->value);
     incoming->value = NULL;
+    incoming->id = NULL;
 }
 
 bool incoming_is_endless(const struct incoming *incoming)

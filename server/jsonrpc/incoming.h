@@ -14,7 +14,8 @@ enum incoming_kind {
     INCOMING_INITIALIZE, /* the handshake of the revisions up to 2025-11-25 */
     INCOMING_MODERN,     /* a request that claims to be stateless, rightly or not */
     INCOMING_REQUEST,    /* any other request */
-    INCOMING_OTHER,      /* a notification or a response */
+    INCOMING_NOTIFICATION,
+    INCOMING_RESPONSE,
 };
 
 struct incoming {
@@ -22,6 +23,7 @@ struct incoming {
     json_t *value;      /* owned; NULL when it is not JSON */
     struct scan scan;   /* what the parser could not see */
     struct error fault; /* why there is no value */
+    char *id;           /* of a request that is not JSON, if it could be found; owned */
     size_t bytes;
 };
 

@@ -146,7 +146,7 @@ bool session_take(struct session *session, const struct incoming *incoming, stru
     };
 
     if (!incoming->value) {
-        sink_refuse(sink, NULL, NULL, &incoming->fault);
+        sink_refuse(sink, NULL, incoming->id, &incoming->fault);
         return true;
     }
     return json_is_array(incoming->value) ? session_on_batch(session, &arrival)

@@ -1,7 +1,7 @@
 /* Input: a digit for the revision that was negotiated (0: none), then lines, as a session receives
  * them; 32 zeros stand for the id of the last task. Whatever they are, each message that comes back
- * is JSON on one line, and an id in it is null or one that was sent; at the end nothing is left
- * over. */
+ * is JSON on one line, and an id in it is null or one that was sent (as far as a plain parser can
+ * tell); at the end nothing is left over. */
 #undef NDEBUG
 #include "base/json.h"
 #include "base/list.h"
@@ -30,6 +30,7 @@ struct peer {
     const char *input; /* everything that is sent */
     size_t input_length;
     json_t *ids;                /* of the messages in it that a plain parser can read */
+    bool is_unreadable;         /* the line at hand, for a plain parser */
     char task[TASK_DIGITS + 1]; /* the id of the last */
 };
 
@@ -39,6 +40,8 @@ static bool was_sent(const struct peer *peer, const json_t *id, const char *digi
     json_t *sent;
     size_t i;
 
+    if (peer->is_unreadable)
+        return true;
     if (digits)
         return memmem(peer->input, peer->input_length, digits, strlen(digits));
     json_array_foreach (peer->ids, i, sent) {
@@ -133,6 +136,7 @@ static void send_line(struct peer *peer, const char *line, size_t length)
     if (scan_text(&scan, readable, length, &err) == 0)
         message = json_loadb(readable, length, JSON_ALLOW_NUL, NULL);
     note_ids(peer, message);
+    peer->is_unreadable = !message;
     session_receive(&peer->session, copy, length);
     ev_run(EV_DEFAULT, EVRUN_NOWAIT); /* what has changed is told */
 }

@@ -107,7 +107,8 @@ def test_a_session_is_initialized_once(server):
     again = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
              "params": {"protocolVersion": "2025-11-25", "capabilities": {},
                         "clientInfo": client.CLIENT_INFO}}
-    assert_refused(http.post(again), 400, -32600)
+    answer = http.post(again).wait()
+    assert (answer.status, answer.json()["id"], answer.json()["error"]["code"]) == (400, 1, -32600)
     http.session = "0" * 32
     assert_refused(http.post(again), 404, -32001)
 

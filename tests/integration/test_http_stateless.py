@@ -116,6 +116,22 @@ def test_notifications_are_accepted(server):
     assert (answer.status, answer.body) == (202, b"")
 
 
+def test_there_is_nothing_to_respond_to(server):
+    http = server.http_peer()
+    answer = http.post({"jsonrpc": "2.0", "id": 1, "result": {}},
+                       {"MCP-Protocol-Version": "2026-07-28"}).wait()
+    assert (answer.status, answer.json()["error"]["code"]) == (400, -32600)
+
+
+def test_refusals_have_no_codes_of_the_older_transport(server):
+    http = server.http_peer()
+    wrong = ({"Host": "evil.example"}, {"Origin": "null"}, {"Content-Type": "text/plain"},
+             {"Accept": "text/html"})
+    for field in wrong:
+        answer = http.post(LIST, {"MCP-Protocol-Version": "2026-07-28", **field}).wait()
+        assert (answer.status // 100, answer.json()["error"]["code"]) == (4, -32600), field
+
+
 def test_errors_of_tools_are_answers(server):
     http = server.http_peer()
     answer = http.post(modern(call(1, "nobody"))).wait()

@@ -7,9 +7,10 @@ struct http_answer {
     void (*drained)(struct http_answer *answer);
 };
 
-/* JSON-RPC codes of responses that say more by their status; as clients know them from the
- * reference implementation. */
+/* JSON-RPC codes of responses that say more by their status. The first two are as clients know them
+ * from the reference implementation, up to 2025-11-25; later revisions leave them to others. */
 enum {
     HTTP_CODE_BAD_REQUEST = -32000,
     HTTP_CODE_NO_SESSION = -32001,
+    HTTP_CODE_INVALID_REQUEST = -32600,
 };

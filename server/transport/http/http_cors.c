@@ -2,6 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "server/mcp/version.h"
+#include "server/transport/http/http_answer.h"
 
 /* What requests of the protocol carry, for who asks without saying what it wants to send. */
 #define REQUEST_FIELDS                                                                             \
@@ -39,12 +41,20 @@ void http_cors_respond(const struct http_names *names, struct http_exchange *exc
     http_respond(exchange, status, all, length ? "application/json" : NULL, body, length);
 }
 
+static int code_for_revision(const struct http_exchange *exchange, int code)
+{
+    const char *version = http_exchange_field(exchange, "MCP-Protocol-Version", NULL);
+
+    return version && mcp_version_is_modern(mcp_version_find(version)) ? HTTP_CODE_INVALID_REQUEST
+                                                                       : code;
+}
+
 void http_cors_refuse(const struct http_names *names, struct http_exchange *exchange,
                       unsigned status, const char *fields, int code, const char *message)
 {
     AUTO_FREE char *all = http_cors_add(names, exchange, fields);
 
-    http_refuse(exchange, status, all, code, message);
+    http_refuse(exchange, status, all, code_for_revision(exchange, code), message);
 }
 
 /* The fields that a page wants to send, where that is a list of names. */

@@ -48,18 +48,19 @@ static enum http_route route_legacy(enum incoming_kind kind,
 }
 
 /* A request without an answer has no way to learn that its version is not known, except here. */
-static enum http_route route_other(enum claim claim, const struct http_route_headers *headers)
+static enum http_route route_unanswered(enum incoming_kind kind, enum claim claim,
+                                        const struct http_route_headers *headers)
 {
     switch (claim) {
     case CLAIM_MODERN:
-        return HTTP_ROUTE_ALONE;
+        return kind == INCOMING_RESPONSE ? HTTP_ROUTE_ANSWERS_NOTHING : HTTP_ROUTE_ALONE;
     case CLAIM_UNKNOWN:
         return HTTP_ROUTE_UNKNOWN_VERSION;
     case CLAIM_NONE:
     case CLAIM_LEGACY:
         break;
     }
-    return route_legacy(INCOMING_OTHER, headers);
+    return route_legacy(kind, headers);
 }
 
 enum http_route http_route(enum incoming_kind kind, const struct http_route_headers *headers)
@@ -71,8 +72,9 @@ enum http_route http_route(enum incoming_kind kind, const struct http_route_head
     case INCOMING_INVALID:
     case INCOMING_MODERN:
         return HTTP_ROUTE_ALONE;
-    case INCOMING_OTHER:
-        return route_other(claim, headers);
+    case INCOMING_NOTIFICATION:
+    case INCOMING_RESPONSE:
+        return route_unanswered(kind, claim, headers);
     case INCOMING_BATCH:
     case INCOMING_INITIALIZE:
     case INCOMING_REQUEST:

@@ -13,6 +13,7 @@ enum http_route {
 
     /* Refused. */
     HTTP_ROUTE_NEEDS_SESSION,
+    HTTP_ROUTE_ANSWERS_NOTHING,  /* a response where the server asks nothing */
     HTTP_ROUTE_IS_OPEN,          /* `initialize` in the session it names */
     HTTP_ROUTE_UNKNOWN_VERSION,  /* of a message that is never answered */
     HTTP_ROUTE_REPEATED_SESSION, /* the header that names it comes more than once */

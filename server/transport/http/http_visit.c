@@ -2,6 +2,8 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/jsonrpc/message.h"
+#include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
 #include "server/transport/http/http_gate.h"
@@ -61,8 +63,9 @@ static const struct http_refusal needs_session = {400, "", HTTP_CODE_BAD_REQUEST
 static const struct http_refusal repeated_session = {
     400, "", HTTP_CODE_BAD_REQUEST, "Bad Request: Mcp-Session-Id header must be there only once"};
 static const struct http_refusal no_session = {404, "", HTTP_CODE_NO_SESSION, "Session not found"};
-static const struct http_refusal is_open = {400, "", -32600,
-                                            "Invalid Request: Server already initialized"};
+static const struct http_refusal answers_nothing = {
+    400, "", HTTP_CODE_INVALID_REQUEST,
+    "Invalid Request: a response, but servers of this revision send no requests"};
 static const struct http_refusal unknown_version = {
     400, "", HTTP_CODE_BAD_REQUEST, "Bad Request: MCP-Protocol-Version names no known version"};
 static const struct http_refusal no_room = {503, "Retry-After: 60\r\n", HTTP_CODE_BAD_REQUEST,
@@ -151,6 +154,18 @@ static void open_session(struct http_visit *visit, struct incoming *incoming)
         http_sessions_close(session);
 }
 
+static void refuse_to_open_again(struct http_visit *visit, const struct incoming *incoming)
+{
+    AUTO_FREE char *id = message_id_text(json_object_get(incoming->value, "id"),
+                                         scan_find(&incoming->scan, 0, SCAN_ID));
+    AUTO_FREE char *body = NULL;
+    struct error err = ERROR_INIT;
+
+    error_set(&err, ERROR_INVALID_REQUEST, "Server already initialized");
+    body = message_error(id, &err, NULL);
+    http_cors_respond(&visit->endpoint->names, visit->exchange, 400, "", body, strlen(body));
+}
+
 static void http_visit_route(struct http_visit *visit, struct incoming *incoming)
 {
     struct http_endpoint *endpoint = visit->endpoint;
@@ -173,8 +188,14 @@ static void http_visit_route(struct http_visit *visit, struct incoming *incoming
     case HTTP_ROUTE_NEEDS_SESSION:
         http_gate_refuse(&endpoint->names, visit->exchange, &needs_session);
         break;
+    case HTTP_ROUTE_ANSWERS_NOTHING:
+        http_gate_refuse(&endpoint->names, visit->exchange, &answers_nothing);
+        break;
     case HTTP_ROUTE_IS_OPEN:
-        http_gate_refuse(&endpoint->names, visit->exchange, session ? &is_open : &no_session);
+        if (session)
+            refuse_to_open_again(visit, incoming);
+        else
+            http_gate_refuse(&endpoint->names, visit->exchange, &no_session);
         break;
     case HTTP_ROUTE_UNKNOWN_VERSION:
         http_gate_refuse(&endpoint->names, visit->exchange, &unknown_version);
@@ -204,7 +225,7 @@ static struct http_session *find_session_or_refuse(struct http_visit *visit)
         http_gate_refuse(&visit->endpoint->names, visit->exchange, &only_posts);
     else if (headers.sessions > 1)
         http_gate_refuse(&visit->endpoint->names, visit->exchange, &repeated_session);
-    else if (http_route(INCOMING_OTHER, &headers) == HTTP_ROUTE_UNKNOWN_VERSION)
+    else if (http_route(INCOMING_NOTIFICATION, &headers) == HTTP_ROUTE_UNKNOWN_VERSION)
         http_gate_refuse(&visit->endpoint->names, visit->exchange, &unknown_version);
     else if (!session)
         http_gate_refuse(&visit->endpoint->names, visit->exchange, &no_session);
