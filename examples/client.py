@@ -71,7 +71,8 @@ class Client:
         Arguments of the wrong kind have no such result; their error is raised.
         """
         result = self.request("tools/call", {"name": "run_python",
-                                             "arguments": {"code": code, **arguments}})
+                                             "arguments": {"code": code, **arguments},
+                                             "_meta": {"pyexecd/results": "structured"}})
         if "structuredContent" not in result:
             raise ToolError(result["content"][0]["text"])
         return result["structuredContent"]

@@ -11,8 +11,9 @@
 
 /* Taken over by service_reload() and by the tools. */
 static const char *const changeable[] = {
-    "approval", "callers", "default_environment", "environments",
-    "keep_for", "limits",  "max_timeout",         "share_directory_across_isolation",
+    "approval",     "callers",  "default_environment",
+    "environments", "keep_for", "limits",
+    "max_timeout",  "results",  "share_directory_across_isolation",
     "timeout",
 };
 

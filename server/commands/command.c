@@ -1,6 +1,7 @@
 #include "server/commands/command.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
@@ -86,6 +87,13 @@ struct config *command_load_config(const struct options *options, int *ret_statu
         *ret_status = EX_NOINPUT;
     config_free(config);
     return NULL;
+}
+
+enum result_form command_result_form(const struct options *options, const struct config *config)
+{
+    const char *configured = json_object_get_string(config_tree(config), "results");
+
+    return options->results ? options->results : result_form_find(configured);
 }
 
 void command_list_addresses(const struct options *options, const struct config *config,

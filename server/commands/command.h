@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/tools/result_form.h"
 
 #include <jansson.h>
 
@@ -25,6 +26,9 @@ struct config *command_load_config(const struct options *options, int *ret_statu
  * borrowed from them. ADDRESSES has OPTIONS_ADDRESSES + 1 elements, all NULL. */
 void command_list_addresses(const struct options *options, const struct config *config,
                             const char **addresses);
+
+/* For commands: the form of results, that of OPTIONS or else of CONFIG. */
+enum result_form command_result_form(const struct options *options, const struct config *config);
 
 /* For commands: reports ERR and returns its exit status. */
 int command_fail(const struct error *err);

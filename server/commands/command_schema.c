@@ -17,13 +17,15 @@
 
 static int command_schema_print_tool(const struct provider *provider, const struct tool *tool)
 {
+    const json_t *output_schema =
+        tool_is_structured(tool, RESULT_FORM_UNSAID) ? tool->output_schema : NULL;
     AUTO_JSON json_t *declaration =
         provider_declare(provider, &(struct provider_function){
                                        .name = tool->name,
                                        .title = tool->title,
                                        .description = tool->description,
                                        .input_schema = tool->input_schema,
-                                       .output_schema = tool->output_schema,
+                                       .output_schema = output_schema,
                                        .annotations = tool->annotations,
                                    });
 
@@ -59,6 +61,7 @@ static int command_schema_print(const struct provider *provider, const struct op
     struct python_settings settings = {
         .catalog = catalog,
         .default_environment = json_object_get_string(config_tree(config), "default_environment"),
+        .results = command_result_form(options, config),
     };
     int status;
 

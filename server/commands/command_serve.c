@@ -48,6 +48,7 @@ static const int ending_signals[] = {SIGINT, SIGTERM};
 enum { ENDING_SIGNALS = ARRAY_SIZE(ending_signals) };
 
 struct server {
+    const struct options *options;                /* borrowed */
     struct config *config;                        /* owned: the newest one that counts */
     json_t *started;                              /* owned: the tree of the first one */
     const char *addresses[OPTIONS_ADDRESSES + 1]; /* borrowed from that, or from the options */
@@ -116,6 +117,7 @@ static struct python_settings tool_settings(struct server *server)
         .executor = server->service.executor,
         .workplace = server->service.workplace,
         .default_environment = server->service.default_environment,
+        .results = command_result_form(server->options, server->config),
     };
 }
 
@@ -378,7 +380,7 @@ static int command_serve_loop(struct server *server)
 
 int command_serve(const struct options *options)
 {
-    struct server server = {0};
+    struct server server = {.options = options};
     int status;
 
     server.config = command_load_config(options, &status);

@@ -111,6 +111,14 @@ static int set_log_level(struct options *options, const char *value, struct erro
                      value);
 }
 
+static int set_results(struct options *options, const char *value, struct error *err)
+{
+    options->results = result_form_find(value);
+    if (options->results == RESULT_FORM_UNSAID)
+        return error_set(err, ERROR_USAGE, "--results %s: must be text or structured", value);
+    return 0;
+}
+
 static int set_timeout(struct options *options, const char *value, struct error *err)
 {
     char *end;
@@ -138,6 +146,7 @@ static const struct choice {
      set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
+    {"results", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_SCHEMA), set_results},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
     {"version", 'V', no_argument, FOR_ALL, set_version},
 };
@@ -162,6 +171,7 @@ const char *options_help(void)
            "                           http[s]://HOST:PORT/mcp, instead of the configured\n"
            "                           addresses; may be repeated\n"
            "      --log-level LEVEL    error, warning (default), info or debug\n"
+           "      --results FORM       text (default) or structured: what clients get\n"
            "  -e, --env NAME           run: the environment\n"
            "  -t, --timeout SECONDS    run: the time limit\n"
            "  -j, --json               run, prepare, token: print the result as JSON\n"

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "server/tools/result_form.h"
 
 #include <stdbool.h>
 
@@ -26,6 +27,7 @@ struct options {
     enum log_level log_level;
     const char *config_path;                      /* --config, or NULL */
     const char *addresses[OPTIONS_ADDRESSES + 1]; /* --listen; NULL-terminated */
+    enum result_form results;                     /* --results, or unsaid */
     const char *file;                             /* run: the script, "-" for stdin */
     const char *environment;                      /* run: --env, or NULL */
     char **names;                                 /* prepare: environments; NULL-terminated */

@@ -41,7 +41,7 @@ struct provider {
 
 static json_t *wrap_mcp(const struct provider_function *function, json_t *schema)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:O, s:O}",        //
+    return json_pack("{s:s, s:s, s:s, s:o, s:O*, s:O}",       //
                      "name", function->name,                  //
                      "title", function->title,                //
                      "description", function->description,    //

@@ -13,9 +13,9 @@ struct provider_function {
     const char *name;
     const char *title;
     const char *description;
-    const json_t *input_schema; /* in the common subset: an object of strings and numbers, and of
-                                   optional objects, which strict forms leave out */
-    const json_t *output_schema;
+    const json_t *input_schema;  /* in the common subset: an object of strings and numbers, and of
+                                    optional objects, which strict forms leave out */
+    const json_t *output_schema; /* or NULL */
     const json_t *annotations;
 };
 

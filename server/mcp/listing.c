@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "server/mcp/params.h"
 #include "server/mcp/peer.h"
 #include "server/mcp/request.h"
 #include "server/mcp/result.h"
@@ -16,7 +17,7 @@
 
 struct listing_cache {
     struct registry_watcher watcher;
-    char *pages[REGISTRY_KINDS][MCP_VERSIONS]; /* the first ones, as JSON text; owned */
+    char *pages[REGISTRY_KINDS][MCP_VERSIONS][RESULT_FORMS]; /* the first, as JSON text; owned */
 };
 
 /* The cache */
@@ -24,8 +25,10 @@ struct listing_cache {
 static void listing_forget(struct listing_cache *cache, enum registry_kind kind)
 {
     for (size_t version = 0; version < MCP_VERSIONS; version++) {
-        free(cache->pages[kind][version]);
-        cache->pages[kind][version] = NULL;
+        for (size_t form = 0; form < RESULT_FORMS; form++) {
+            free(cache->pages[kind][version][form]);
+            cache->pages[kind][version][form] = NULL;
+        }
     }
 }
 
@@ -92,11 +95,17 @@ static int listing_read_cursor(const struct registry *registry, enum registry_ki
 
 /* Pages */
 
-/* The result whose first entry is that at POSITION, for PRINCIPAL alone if it is not NULL. New
- * reference. */
+/* Nobody else may be given a list that depends on who reads it, or on what the request wants. */
+static const struct result_caching *listing_caching(const struct listing_reader *reader)
+{
+    bool is_own = reader->principal || reader->form != RESULT_FORM_UNSAID;
+
+    return is_own ? &result_caching_own_list : &result_caching_list;
+}
+
+/* The result for READER whose first entry is that at POSITION. New reference. */
 static json_t *listing_page(const struct mcp_server *server, const struct listing *listing,
-                            enum mcp_version version, size_t position,
-                            const struct principal *principal)
+                            const struct listing_reader *reader, size_t position)
 {
     const struct registry *registry = server->registry;
     size_t size = server->page_size > 0 ? server->page_size : LISTING_PAGE_SIZE;
@@ -106,39 +115,38 @@ static json_t *listing_page(const struct mcp_server *server, const struct listin
     json_t *result = json_pack("{s:o}", listing->member, entries);
 
     for (size_t i = position; i < end; i++)
-        json_array_append_new(
-            entries, listing->define(registry_at(registry, listing->kind, i), version, principal));
+        json_array_append_new(entries,
+                              listing->define(registry_at(registry, listing->kind, i), reader));
     if (end < count) {
         AUTO_FREE char *cursor = cursor_behind(registry_at(registry, listing->kind, end - 1));
 
         json_object_set_new(result, "nextCursor", json_string(cursor));
     }
-    return result_finish_cacheable(server, version, result,
-                                   principal ? &result_caching_own_list : &result_caching_list);
+    return result_finish_cacheable(server, reader->version, result, listing_caching(reader));
 }
 
 static const char *first_page(const struct mcp_server *server, const struct listing *listing,
-                              enum mcp_version version)
+                              const struct listing_reader *reader)
 {
-    char **place = &server->listing_cache->pages[listing->kind][version];
+    char **place = &server->listing_cache->pages[listing->kind][reader->version][reader->form];
 
     if (!*place) {
-        AUTO_JSON json_t *result = listing_page(server, listing, version, 0, NULL);
+        AUTO_JSON json_t *result = listing_page(server, listing, reader, 0);
 
         *place = json_text(result);
     }
     return *place;
 }
 
-/* The principal of REQUEST if it is shown a list of its own, else NULL. */
-static const struct principal *listing_reader(const struct mcp_request *request,
-                                              const struct listing *listing)
+static int listing_find_reader(const struct mcp_request *request, const struct listing *listing,
+                               struct listing_reader *ret, struct error *err)
 {
     const struct principal *principal = request->peer->caller->principal;
 
-    if (!listing->is_personal || !listing->is_personal(request->peer->server->registry, principal))
-        return NULL;
-    return principal;
+    *ret = (struct listing_reader){.version = request->version};
+    if (listing->is_personal && listing->is_personal(request->peer->server->registry, principal))
+        ret->principal = principal;
+    return envelope_result_form(request->params, &ret->form, err);
 }
 
 enum outcome listing_answer(struct mcp_request *request, const struct listing *listing,
@@ -146,15 +154,17 @@ enum outcome listing_answer(struct mcp_request *request, const struct listing *l
 {
     const struct mcp_server *server = request->peer->server;
     const json_t *cursor = json_object_get(request->params, "cursor");
-    const struct principal *reader = listing_reader(request, listing);
+    struct listing_reader reader;
     size_t position = 0;
 
-    if (!cursor && !reader) {
-        request->text = first_page(server, listing, request->version);
+    if (listing_find_reader(request, listing, &reader, err) < 0)
+        return OUTCOME_FAILED;
+    if (!cursor && !reader.principal) {
+        request->text = first_page(server, listing, &reader);
         return OUTCOME_READY;
     }
     if (cursor && listing_read_cursor(server->registry, listing->kind, cursor, &position, err) < 0)
         return OUTCOME_FAILED;
-    *ret = listing_page(server, listing, request->version, position, reader);
+    *ret = listing_page(server, listing, &reader, position);
     return OUTCOME_READY;
 }

@@ -1,13 +1,15 @@
 /* Lists of what is registered, in pages, for the four methods that list.
  *
  * A cursor names the last entry of the page before, so it stays good while others come and go. What
- * most clients want, the first page, is kept as text for each revision until the list changes. */
+ * most clients want, the first page, is kept as text for each revision and form of results until
+ * the list changes. */
 #pragma once
 
 #include "base/error.h"
 #include "base/outcome.h"
 #include "server/mcp/version.h"
 #include "server/tools/registry.h"
+#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -17,15 +19,20 @@ struct principal;
 
 enum { LISTING_PAGE_SIZE = 100 };
 
+/* Who reads a list. */
+struct listing_reader {
+    enum mcp_version version;
+    enum result_form form;             /* of the results that it wants */
+    const struct principal *principal; /* that is shown something of its own; NULL: everybody */
+};
+
 /* A list: of the entries of KIND, in the member MEMBER of the result. */
 struct listing {
     enum registry_kind kind;
     const char *member;
 
-    /* What VERSION shows of ENTRY: to PRINCIPAL, or, if that is NULL, to everybody. New reference.
-     */
-    json_t *(*define)(const struct registry_entry *entry, enum mcp_version version,
-                      const struct principal *principal);
+    /* What READER is shown of ENTRY. New reference. */
+    json_t *(*define)(const struct registry_entry *entry, const struct listing_reader *reader);
 
     /* True when PRINCIPAL is shown something else than everybody; its list is then not kept. NULL:
      * nobody is. */

@@ -77,6 +77,18 @@ json_t *envelope_progress_token(const json_t *params)
     return json_is_string(token) || json_is_integer(token) ? token : NULL;
 }
 
+int envelope_result_form(const json_t *params, enum result_form *ret, struct error *err)
+{
+    const json_t *wanted = json_object_get(envelope_meta(params), MCP_META_RESULTS);
+
+    *ret =
+        json_is_string(wanted) ? result_form_find(json_string_value(wanted)) : RESULT_FORM_UNSAID;
+    if (wanted && *ret == RESULT_FORM_UNSAID)
+        return error_set(err, ERROR_INVALID_PARAMS,
+                         "_meta: " MCP_META_RESULTS " must be \"text\" or \"structured\"");
+    return 0;
+}
+
 /* Members */
 
 int params_name(const json_t *params, const char *member, const char **ret, struct error *err)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -13,6 +14,10 @@ struct mcp_request;
 
 #define MCP_META_PREFIX      "io.modelcontextprotocol/"
 #define MCP_META_SERVER_INFO MCP_META_PREFIX "serverInfo"
+
+/* Of ours: the form that a request wants its results in, and the structured form of a result. */
+#define MCP_META_RESULTS "pyexecd/results"
+#define MCP_META_RESULT  "pyexecd/result"
 
 /* True when PARAMS claim to be a request that stands alone, rightly or not. */
 bool envelope_is_claimed(const json_t *params);
@@ -27,6 +32,9 @@ int envelope_read(struct mcp_request *request, struct error *err);
 
 /* The progress token in PARAMS; NULL when there is none or it is no string or integer. Borrowed. */
 json_t *envelope_progress_token(const json_t *params);
+
+/* The form of results that PARAMS ask for in `_meta`. What is no form is ERROR_INVALID_PARAMS. */
+int envelope_result_form(const json_t *params, enum result_form *ret, struct error *err);
 
 /* Members that several methods have. They are borrowed from PARAMS; what is wrong is
  * ERROR_INVALID_PARAMS. */

@@ -29,18 +29,17 @@ static json_t *define_arguments(const struct prompt *prompt, enum mcp_version ve
     return arguments;
 }
 
-static json_t *prompts_define(const struct registry_entry *entry, enum mcp_version version,
-                              const struct principal *principal)
+static json_t *prompts_define(const struct registry_entry *entry,
+                              const struct listing_reader *reader)
 {
     static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18},
                                                    {"icons", MCP_2025_11_25}};
     const struct prompt *prompt = prompt_of(entry);
     json_t *object = json_pack("{s:s, s:s*, s:s*, s:o*, s:O*}", "name", prompt->name, "title",
                                prompt->title, "description", prompt->description, "arguments",
-                               define_arguments(prompt, version), "icons", prompt->icons);
+                               define_arguments(prompt, reader->version), "icons", prompt->icons);
 
-    (void)principal;
-    result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
+    result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), reader->version);
     return object;
 }
 

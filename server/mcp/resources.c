@@ -30,23 +30,21 @@ static json_t *resources_define(const struct resource *resource, const char *uri
     return object;
 }
 
-static json_t *define_resource(const struct registry_entry *entry, enum mcp_version version,
-                               const struct principal *principal)
+static json_t *define_resource(const struct registry_entry *entry,
+                               const struct listing_reader *reader)
 {
     const struct resource *resource = resource_of(entry);
-    json_t *object = resources_define(resource, "uri", version);
+    json_t *object = resources_define(resource, "uri", reader->version);
 
-    (void)principal;
     if (resource->size >= 0)
         json_object_set_new(object, "size", json_integer(resource->size));
     return object;
 }
 
-static json_t *define_template(const struct registry_entry *entry, enum mcp_version version,
-                               const struct principal *principal)
+static json_t *define_template(const struct registry_entry *entry,
+                               const struct listing_reader *reader)
 {
-    (void)principal;
-    return resources_define(resource_of(entry), "uriTemplate", version);
+    return resources_define(resource_of(entry), "uriTemplate", reader->version);
 }
 
 enum outcome resources_list(struct mcp_request *request, json_t **ret, struct error *err)

@@ -147,15 +147,24 @@ json_t *result_contents(const json_t *contents, enum mcp_version version)
     return translate_all(contents, version, contents_item);
 }
 
+void result_add_meta(json_t *result, json_t *meta)
+{
+    json_t *all = json_object_get(result, "_meta");
+    json_t *both = all ? json_copy(all) : json_object();
+
+    json_object_update(both, meta);
+    json_object_set_new(result, "_meta", both);
+    json_decref(meta);
+}
+
 json_t *result_finish_as(const struct mcp_server *server, enum mcp_version version, json_t *result,
                          const char *type)
 {
     if (!mcp_version_is_modern(version))
         return result;
     json_object_set_new(result, "resultType", json_string(type));
-    json_object_set_new(
-        result, "_meta",
-        json_pack("{s:o}", MCP_META_SERVER_INFO, result_server_info(server, version)));
+    result_add_meta(result,
+                    json_pack("{s:o}", MCP_META_SERVER_INFO, result_server_info(server, version)));
     return result;
 }
 

@@ -31,6 +31,9 @@ json_t *result_content(const json_t *content, enum mcp_version version);
 json_t *result_messages(const json_t *messages, enum mcp_version version);
 json_t *result_contents(const json_t *contents, enum mcp_version version);
 
+/* Adds the members of META (taken) to the `_meta` of RESULT. */
+void result_add_meta(json_t *result, json_t *meta);
+
 /* Adds what every result at VERSION carries. Returns RESULT. */
 json_t *result_finish(const struct mcp_server *server, enum mcp_version version, json_t *result);
 

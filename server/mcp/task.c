@@ -8,6 +8,7 @@
 #include "server/mcp/logging.h"
 #include "server/mcp/peer.h"
 #include "server/mcp/request.h"
+#include "server/mcp/result.h"
 #include "server/mcp/server.h"
 #include "server/mcp/task_store.h"
 #include "server/mcp/task_view.h"
@@ -227,7 +228,7 @@ static enum outcome answer_waiter(const struct task *task, struct mcp_request *r
 {
     if (task->result) {
         *ret = json_copy(task->result);
-        json_object_set_new(*ret, "_meta", task_view_related(task));
+        result_add_meta(*ret, task_view_related(task));
         return OUTCOME_READY;
     }
     if (!task->failure)

@@ -44,8 +44,7 @@ static struct tool_view tools_view(const struct tool *tool, const struct princip
                               json_incref(tool->input_schema)};
 }
 
-static json_t *tools_define(const struct registry_entry *entry, enum mcp_version version,
-                            const struct principal *principal)
+static json_t *tools_define(const struct registry_entry *entry, const struct listing_reader *reader)
 {
     static const struct result_member MEMBERS[] = {
         {"annotations", MCP_2025_03_26},
@@ -54,7 +53,8 @@ static json_t *tools_define(const struct registry_entry *entry, enum mcp_version
         {"icons", MCP_2025_11_25},
     };
     const struct tool *tool = tool_of(entry);
-    struct tool_view view = tools_view(tool, principal);
+    enum mcp_version version = reader->version;
+    struct tool_view view = tools_view(tool, reader->principal);
     json_t *object = json_pack("{s:s, s:s*, s:s, s:o, s:O*, s:O*, s:O*}", "name", tool->name,
                                "title", tool->title, "description", view.description, "inputSchema",
                                view.input_schema, "outputSchema", tool->output_schema,
@@ -66,7 +66,8 @@ static json_t *tools_define(const struct registry_entry *entry, enum mcp_version
             object, "execution",
             json_pack("{s:s}", "taskSupport", task_support_names[tool->task_support]));
     result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
-    if (!mcp_version_is_modern(version) && !is_object_schema(tool->output_schema))
+    if (!tool_is_structured(tool, reader->form) ||
+        (!mcp_version_is_modern(version) && !is_object_schema(tool->output_schema)))
         json_object_del(object, "outputSchema");
     return object;
 }
@@ -92,17 +93,23 @@ enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error 
 
 /* tools/call */
 
+/* Revisions without structured content have it in `_meta`, in place of its brief form. */
 static json_t *tools_success(const struct job *job)
 {
-    static const struct result_member MEMBERS[] = {{"structuredContent", MCP_2025_06_18}};
     const struct invocation_result *answer = &job->invocation.result;
+    json_t *structured = answer->structured;
+    json_t *brief = answer->brief;
     json_t *result =
-        json_pack("{s:o, s:O*, s:b}", "content", result_content(answer->content, job->version),
-                  "structuredContent", answer->structured, "isError", answer->is_error);
+        json_pack("{s:o, s:b}", "content", result_content(answer->content, job->version), //
+                  "isError", answer->is_error);
 
-    result_drop_newer(result, MEMBERS, ARRAY_SIZE(MEMBERS), job->version);
-    if (!mcp_version_is_modern(job->version) && !json_is_object(answer->structured))
-        json_object_del(result, "structuredContent");
+    if (job->version >= MCP_2025_06_18 &&
+        (json_is_object(structured) || mcp_version_is_modern(job->version)))
+        json_object_set(result, "structuredContent", structured);
+    else if (brief && structured)
+        brief = structured;
+    if (brief)
+        json_object_set_new(result, "_meta", json_pack("{s:O}", MCP_META_RESULT, brief));
     return result_finish(job->server, job->version, result);
 }
 
@@ -159,17 +166,20 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
 {
     const char *name = NULL;
     json_t *arguments = NULL;
+    enum result_form form;
     struct error_rest rest;
     struct error failed = ERROR_INIT_LONG(&rest);
     struct job *job;
 
     if (params_name(request->params, "name", &name, err) < 0 ||
         params_arguments(request->params, &arguments, err) < 0 ||
+        envelope_result_form(request->params, &form, err) < 0 ||
         check_headers(request, name, arguments, err) < 0)
         return OUTCOME_FAILED;
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
+    job->invocation.form = form;
     if (tools_prepare(job, name, &failed) < 0 && failed.code == ERROR_UNKNOWN_TOOL)
         return job_fail(job, &failed, ret, err);
     return tasks_start_call(job, failed.code == ERROR_NONE ? NULL : &failed, ret, err);

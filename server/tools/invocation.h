@@ -11,6 +11,7 @@
 #include "base/outcome.h"
 #include "server/tools/caller.h"
 #include "server/tools/registry.h"
+#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -43,6 +44,8 @@ struct invocation_result {
     json_t *content; /* array in the form of the newest revision: content blocks of a tool, messages
                         of a prompt, contents of a resource; owned */
     json_t *structured; /* tools: fits the output schema; NULL for none; owned */
+    json_t *brief;      /* tools: the structured form with less output, for programs that read it
+                           beside the text; NULL for none; owned */
     bool is_error;      /* tools: a failure that the model can act on */
     json_t *requests;   /* object: the questions to the client by key, or NULL; owned */
     json_t *state;      /* kept for the next round, or NULL; owned */
@@ -64,6 +67,7 @@ struct invocation {
     const json_t *state;     /* kept by the round before, or NULL */
     const char *trace;       /* W3C traceparent that the work belongs to, or NULL */
     const char *trace_state; /* W3C tracestate beside it, or NULL */
+    enum result_form form;   /* tools: of the result, as the client asks for it */
     bool wants_progress;     /* else `progress` need not be called */
 
     /* PROGRESS rises strictly; TOTAL < 0: unknown; MESSAGE may be NULL. */

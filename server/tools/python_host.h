@@ -3,6 +3,7 @@
 #pragma once
 
 #include "server/tools/approval.h"
+#include "server/tools/result_form.h"
 
 #include <ev.h>
 
@@ -19,6 +20,7 @@ struct python_settings {
     struct executor *executor;
     struct workplace *workplace;
     const char *default_environment;
+    enum result_form results; /* for clients that ask for none */
 };
 
 struct python_host {

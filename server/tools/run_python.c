@@ -54,7 +54,9 @@ static void run_python_on_done(struct invocation *invocation, const struct run_r
     AUTO_JSON json_t *hints = run_python_hints(invocation, structured, setting);
     AUTO_JSON json_t *text = run_result_text(structured, hints);
 
-    invocation->result.structured = structured;
+    invocation->result.brief = structured;
+    if (tool_is_structured(tool_of(invocation->entry), invocation->form))
+        invocation->result.structured = json_incref(structured);
     invocation->result.is_error = !json_is_true(json_object_get(structured, "success"));
     invocation_add_text(invocation, json_string_value(text), json_string_length(text));
     run_python_log_end(invocation, structured);
@@ -99,6 +101,7 @@ int run_python_offer(struct registry *registry, struct python_host *host, struct
         .input_schema = run_python_input_schema(&offer),
         .output_schema = run_python_output_schema(),
         .annotations = run_python_annotations(),
+        .form = host->settings.results,
         .task_support = TOOL_TASK_OPTIONAL,
         .task_after = TASK_AFTER_SECONDS,
         .data = host,

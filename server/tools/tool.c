@@ -34,6 +34,13 @@ const json_t *tool_headers(const struct registry_entry *entry)
     return CONTAINER_OF(entry, struct tool_entry, entry)->headers;
 }
 
+bool tool_is_structured(const struct tool *tool, enum result_form form)
+{
+    if (tool->form == RESULT_FORM_UNSAID)
+        return true;
+    return (form == RESULT_FORM_UNSAID ? tool->form : form) == RESULT_FORM_STRUCTURED;
+}
+
 /* Registering */
 
 static void tool_entry_free(struct registry_entry *entry)
@@ -156,7 +163,7 @@ int tool_replace(struct registry *registry, const struct tool *tool, struct erro
 
 static bool tool_looks_like(const struct tool *a, const struct tool *b)
 {
-    return strcmp(a->description, b->description) == 0 &&
+    return strcmp(a->description, b->description) == 0 && a->form == b->form &&
            json_equal(a->input_schema, b->input_schema);
 }
 

@@ -12,6 +12,7 @@
 #include "base/outcome.h"
 #include "server/tools/invocation.h"
 #include "server/tools/registry.h"
+#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -43,6 +44,8 @@ struct tool {
     json_t *icons;           /* array of {src, mimeType, sizes}; may be NULL; taken */
     void *data;              /* the tool's own: invocation->data; borrowed */
 
+    enum result_form form; /* of its results, unless the client asks for another. Unsaid: it has one
+                              form, structured if it has an output schema */
     enum tool_task_support task_support;
     double task_after; /* seconds after which a call becomes a task where the server decides
                           (2026-07-28) */
@@ -69,9 +72,12 @@ int tool_register_function(struct registry *registry, const struct tool *tool, s
 /* Replaces the tool that has the name of TOOL. Its invocations go on. */
 int tool_replace(struct registry *registry, const struct tool *tool, struct error *err);
 
-/* Adds TOOL, or replaces the tool that has its name if a model would see a difference; only then
+/* Adds TOOL, or replaces the tool that has its name if a client would see a difference; only then
  * are watchers of the registry told. The JSON is taken in every case. */
 int tool_offer(struct registry *registry, const struct tool *tool, struct error *err);
+
+/* True when results of TOOL are structured for a client that asks for FORM. */
+bool tool_is_structured(const struct tool *tool, enum result_form form);
 
 /* The tool of ENTRY, which is of REGISTRY_TOOLS. Borrowed. */
 const struct tool *tool_of(const struct registry_entry *entry);

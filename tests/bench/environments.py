@@ -104,9 +104,10 @@ class Server:
         begun = time.perf_counter()
         result = self.request("tools/call", {"name": "run_python", "arguments": arguments})
         taken = (time.perf_counter() - begun) * 1000
-        if result.get("structuredContent", {}).get("stdout") != "hello\n":
+        structured = result.get("_meta", {}).get("pyexecd/result", {})
+        if structured.get("stdout") != "hello\n":
             raise RuntimeError(f"{OURS}: {json.dumps(result)}")
-        return taken, result["structuredContent"]
+        return taken, structured
 
     def __enter__(self):
         return self

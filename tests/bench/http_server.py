@@ -20,7 +20,7 @@ def main():
     tool = json.loads(pathlib.Path(tool_file).read_text())
     server = FastMCP("bench", tools=[FunctionTool(
         fn=run_python, name=tool["name"], description=tool["description"],
-        parameters=tool["inputSchema"], output_schema=tool["outputSchema"])])
+        parameters=tool["inputSchema"], output_schema=tool.get("outputSchema"))])
     server.run(transport="http", host="127.0.0.1", port=int(port), path="/mcp", json_response=True,
                show_banner=False, log_level="error", uvicorn_config={"timeout_keep_alive": 60})
 

@@ -212,8 +212,8 @@ static void look(struct server *server, struct report *report)
 
     exchange(server, line);
     result = server_result(server);
-    if (json_unpack(result, "{s:{s:s, s:{s:s}}}", "structuredContent", "stdout", &interpreter,
-                    "containment", "process_tree", &held_by) < 0)
+    if (json_unpack(result, "{s:{s:{s:s, s:{s:s}}}}", "_meta", "pyexecd/result", "stdout",
+                    &interpreter, "containment", "process_tree", &held_by) < 0)
         fail("unexpected result: %s", server->line);
     snprintf(report->interpreter, sizeof report->interpreter, "%s", interpreter);
     snprintf(report->held_by, sizeof report->held_by, "%s", held_by);
@@ -226,7 +226,7 @@ static void check_hello(struct server *server)
     json_t *result = server_result(server);
     const char *output = NULL;
 
-    if (json_unpack(result, "{s:{s:s}}", "structuredContent", "stdout", &output) < 0 ||
+    if (json_unpack(result, "{s:{s:{s:s}}}", "_meta", "pyexecd/result", "stdout", &output) < 0 ||
         strcmp(output, "hello\n") != 0)
         fail("unexpected result: %s", server->line);
     json_decref(result);

@@ -87,13 +87,17 @@ const TRANSPORTS = {
          async () => new HttpTransport1(await url())],
 };
 
+// A program wants the structured form, which the SDKs check against the schema that was listed.
+const _meta = { 'pyexecd/results': 'structured' };
+
 // Lists the tools, then calls one with a script that works, one that fails and one that is cancelled.
 async function useTheTool(client) {
-  const { tools } = await client.listTools();
-  assert.ok(tools.some((tool) => tool.name === 'run_python'));
+  const { tools } = await client.listTools({ _meta });
+  const tool = tools.find(({ name }) => name === 'run_python');
+  assert.ok(tool.outputSchema);
 
   const call = (code, options) =>
-    client.callTool({ name: 'run_python', arguments: { code } }, ...options);
+    client.callTool({ name: 'run_python', arguments: { code }, _meta }, ...options);
   const works = await call('print(6 * 7)', []);
   assert.equal(works.structuredContent.stdout, '42\n');
   assert.ok(!works.isError);

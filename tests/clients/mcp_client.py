@@ -24,14 +24,19 @@ def is_url(server):
     return server.startswith("http")
 
 
-def open_streams(server):
+def parameters(program):
     from mcp import StdioServerParameters
+
+    return StdioServerParameters(command=program, args=["--results", "structured"])
+
+
+def open_streams(server):
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
     if is_url(server):
         return streamable_http_client(server)
-    return stdio_client(StdioServerParameters(command=server))
+    return stdio_client(parameters(server))
 
 
 async def with_session(server):
@@ -48,9 +53,9 @@ async def with_session(server):
 
 async def with_client(server, mode):
     """The client of 2.x, which negotiates the revision."""
-    from mcp import Client, StdioServerParameters
+    from mcp import Client
 
-    target = server if is_url(server) else StdioServerParameters(command=server)
+    target = server if is_url(server) else parameters(server)
     async with Client(target, mode=mode) as client:
         seen = await use_the_tool(client)
         seen["revision"] = client.protocol_version

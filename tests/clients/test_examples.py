@@ -107,7 +107,7 @@ def test_shell_client_prints_the_answer(tmp_path):
     done = run_example("client.sh", installed.PYEXECD, code, home=tmp_path, interpreter="/bin/sh")
     assert done.returncode == 0, done
     answer = json.loads(done.stdout)
-    assert answer["result"]["structuredContent"]["stdout"] == 'quoted "twice" 42\n'
+    assert answer["result"]["_meta"]["pyexecd/result"]["stdout"] == 'quoted "twice" 42\n'
 
 
 def test_shell_client_fails_when_the_script_does(tmp_path):
@@ -129,7 +129,7 @@ def test_transcript_is_answered(tmp_path):
             answers[message.get("id")] = message
     assert answers[1]["result"]["protocolVersion"] == "2025-11-25"
     assert "run_python" in [tool["name"] for tool in answers[2]["result"]["tools"]]
-    assert answers[3]["result"]["structuredContent"]["stdout"] == "2432902008176640000\n"
+    assert answers[3]["result"]["content"][0]["text"].endswith("2432902008176640000\n")
     assert answers[4]["result"]["isError"]
     assert answers[5]["result"] == {}
 

@@ -1,4 +1,5 @@
-"""The MCP Python SDK, 1.x and 2.x, over stdio and HTTP."""
+"""The MCP Python SDK, 1.x and 2.x, over stdio and HTTP, with a server whose results are structured:
+the SDK checks them against the schema."""
 
 import json
 import pathlib
@@ -40,5 +41,5 @@ def test_python_client_over_stdio(environment, mode, sdk, revision, tmp_path):
 
 @CLIENTS
 def test_python_client_over_http(environment, mode, sdk, revision, tmp_path):
-    with http_server.served(tmp_path) as url:
+    with http_server.served(tmp_path, results="structured") as url:
         lists_and_calls_the_tool(url, environment, mode, sdk, revision, tmp_path)

@@ -7,6 +7,9 @@
 `Server` is the program and its first connection; `connect()` opens further ones on a socket. Every
 message received is checked against the schema of its revision (wire.py). Leaving the `with` block
 ends the program as a well-behaved client would and fails the test unless it exits with 0 in time.
+
+Requests ask for structured results, unless `connection.results` is set to another form, or to None:
+then they do not say.
 """
 
 import json
@@ -26,6 +29,9 @@ import wire
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", wire.MODERN]
 PREFIX = "io.modelcontextprotocol/"
+RESULTS = "pyexecd/results"  # in `_meta`: the form of results that a request asks for
+STRUCTURED = {RESULTS: "structured"}
+RESULT = "pyexecd/result"  # in `_meta` of a result: its structured form, in short
 CLIENT_INFO = {"name": "test", "version": "1"}
 
 TIMEOUT = 20  # seconds an answer may take; generous, for sanitizers on a busy machine
@@ -62,6 +68,7 @@ class Connection:
         self.buffer = bytearray()
         self.ended = False  # end of file was read
         self.wire = wire.Wire()
+        self.results = "structured"
         self.revision = None
         self.capabilities = {}  # of this client
         self.next_id = 0
@@ -145,7 +152,10 @@ class Connection:
             return
         raise AssertionError(f"unexpected message: {json.dumps(message)[:2000]}")
 
-    def _params(self, params):
+    def _params(self, method, params):
+        if self.results and method in ("tools/call", "tools/list"):
+            params = dict(params or {})
+            params["_meta"] = {RESULTS: self.results, **params.get("_meta", {})}
         if self.revision != wire.MODERN:
             return params
         params = dict(params or {})
@@ -159,7 +169,7 @@ class Connection:
             request_id = self.next_id
             self.next_id += 1
         message = {"jsonrpc": "2.0", "id": request_id, "method": method}
-        params = self._params(params)
+        params = self._params(method, params)
         if params is not None:
             message["params"] = params
         self.send(message)

@@ -76,7 +76,8 @@ def test_while_the_server_stops_it_says_so(port):
     with serve(f"http://127.0.0.1:{port}") as server:
         server.initialize()
         server.send_line(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-            "name": "run_python", "arguments": {"code": "print('x' * 1000000)"}}}))
+            "name": "run_python", "arguments": {"code": "print('x' * 1000000)"},
+            "_meta": client.STRUCTURED}}))
         time.sleep(0.5)
         server.process.send_signal(signal.SIGTERM)
         answer = ask(port, "/healthz")

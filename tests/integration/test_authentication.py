@@ -59,7 +59,8 @@ def call(address, token, count=1, **arguments):
         "clientInfo": {"name": "test", "version": "1"}}}
     messages = [initialize, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     messages += [{"jsonrpc": "2.0", "id": number + 1, "method": "tools/call",
-                  "params": {"name": "run_python", "arguments": arguments}} for number in range(count)]
+                  "params": {"name": "run_python", "arguments": arguments,
+                             "_meta": client.STRUCTURED}} for number in range(count)]
     text = "".join(json.dumps(message) + "\n" for message in messages)
     with socket.create_connection(address, client.TIMEOUT) as connection:
         connection.sendall(f"Authorization: Bearer {token}\n{text}".encode())

@@ -104,7 +104,8 @@ def test_large_messages_pass_both_ways_to_a_slow_client(https):
     text = "".join(f"{number:8}" for number in range(110_000))
     connection.request("POST", "/mcp", json.dumps({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "run_python", "arguments": {"code": f"print('{text}')"}}}), {
+        "params": {"name": "run_python", "arguments": {"code": f"print('{text}')"},
+                   "_meta": client.STRUCTURED}}), {
             "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session})
     time.sleep(0.5)

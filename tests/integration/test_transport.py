@@ -36,7 +36,8 @@ def call(code, request_id=2):
                   "params": {"protocolVersion": "2025-06-18", "capabilities": {},
                              "clientInfo": client.CLIENT_INFO}}
     tool = {"jsonrpc": "2.0", "id": request_id, "method": "tools/call",
-            "params": {"name": "run_python", "arguments": {"code": code}}}
+            "params": {"name": "run_python", "arguments": {"code": code},
+                       "_meta": client.STRUCTURED}}
     return b"".join(json.dumps(message).encode() + b"\n" for message in (initialize, tool))
 
 
