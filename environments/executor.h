@@ -52,6 +52,7 @@ struct run_report {
     struct execution_end execution; /* its receipt is borrowed until `done` returns */
     const struct capture *streams;  /* [PROCESS_STREAMS]; borrowed until `done` returns */
     json_t *files;                  /* borrowed likewise */
+    bool files_are_complete;        /* false: the run may have changed more of them */
     const char *script;             /* path; borrowed likewise */
     const char *working_directory;  /* handle; borrowed likewise */
     const char *python_version;     /* borrowed likewise; NULL when it is not known */

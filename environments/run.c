@@ -103,7 +103,8 @@ static void run_count(const struct run *run, const struct execution_end *end)
 }
 
 /* The one way out: tells the owner, if there still is one, and frees the run. */
-static void run_finish(struct run *run, const struct execution_end *end, json_t *files)
+static void run_finish(struct run *run, const struct execution_end *end,
+                       const struct directory_changes *changes)
 {
     double now = clock_seconds();
     struct run_report report = {
@@ -111,7 +112,8 @@ static void run_finish(struct run *run, const struct execution_end *end, json_t 
         .error = run->error,
         .execution = *end,
         .streams = run->streams,
-        .files = files,
+        .files = changes->files,
+        .files_are_complete = changes->are_complete,
         .script = run->claim.script,
         .working_directory = working_directory_handle(run->directory),
         .python_version = run->request.environment->ops->python_version(run->request.environment),
@@ -139,7 +141,7 @@ static void run_fail(struct run *run)
     const struct execution_end end = {.receipt = environment->ops->expected_receipt(environment)};
 
     run->end = RUN_FAILED;
-    run_finish(run, &end, NULL);
+    run_finish(run, &end, &(struct directory_changes){.are_complete = true});
 }
 
 /* Output and end of the execution */
@@ -203,10 +205,13 @@ static void run_judge(struct run *run)
 /* What the process has left is known, unless nobody wants to know it any more. */
 static void run_conclude(struct run *run)
 {
-    AUTO_JSON json_t *files = is_cancelled(run) ? NULL : directory_look_changes(&run->look);
+    struct directory_changes changes = {0};
 
+    if (!is_cancelled(run))
+        changes = directory_look_changes(&run->look);
     run_judge(run);
-    run_finish(run, &run->execution_end, files);
+    run_finish(run, &run->execution_end, &changes);
+    json_decref(changes.files);
 }
 
 static void run_list(struct run *run)

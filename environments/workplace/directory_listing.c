@@ -28,7 +28,6 @@ struct listed_file {
 struct listed_folder {
     size_t path; /* where it starts in `paths` */
     unsigned depth;
-    bool is_cache; /* looked into, not listed */
 };
 
 struct directory_listing {
@@ -104,9 +103,10 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
 {
     struct listed_folder folder = {
         .depth = listing->here.depth + 1,
-        .is_cache = listing->here.is_cache || is_cache_name(name),
     };
 
+    if (is_cache_name(name))
+        return;
     if (folder.depth == DIRECTORY_LISTING_DEPTH ||
         !directory_listing_store(listing, name, &folder.path)) {
         listing->is_complete = false;
@@ -128,7 +128,7 @@ static void directory_listing_visit(struct directory_listing *listing, const cha
         return; /* gone in the meantime */
     if (S_ISDIR(status.st_mode))
         directory_listing_add_folder(listing, name);
-    else if (S_ISREG(status.st_mode) && !listing->here.is_cache)
+    else if (S_ISREG(status.st_mode))
         directory_listing_add_file(listing, name, &status);
 }
 
@@ -272,17 +272,25 @@ static bool is_changed(const struct directory_listing *before, const char *path,
 {
     const struct listed_file *earlier = find_file(before, path);
 
-    if (!earlier) /* new, unless it may only have been overlooked */
+    if (!earlier) /* new, unless it may only have been overlooked then */
         return before->is_complete || !is_earlier(after->changed, before->taken);
     return earlier->inode != after->inode || earlier->size != after->size ||
            !is_same_time(earlier->modified, after->modified) ||
            !is_same_time(earlier->changed, after->changed);
 }
 
-json_t *directory_listing_changes(const struct directory_listing *before,
-                                  const struct directory_listing *after)
+static json_t *directory_listing_describe(const char *path, const struct listed_file *file)
 {
-    json_t *changes = json_array();
+    return json_pack("{s:o, s:I, s:s}",                                //
+                     "path", json_string_repaired(path, strlen(path)), //
+                     "size", (json_int_t)file->size,                   //
+                     "mimeType", mime_type_of_path(path));
+}
+
+struct directory_changes directory_listing_changes(const struct directory_listing *before,
+                                                   const struct directory_listing *after)
+{
+    struct directory_changes changes = {json_array(), after->is_complete};
 
     for (size_t i = 0; i < after->count; i++) {
         const struct listed_file *file = &after->files[i];
@@ -290,13 +298,11 @@ json_t *directory_listing_changes(const struct directory_listing *before,
 
         if (!is_changed(before, path, file))
             continue;
-        if (json_array_size(changes) == DIRECTORY_LISTING_CHANGES)
+        if (json_array_size(changes.files) == DIRECTORY_LISTING_CHANGES) {
+            changes.are_complete = false;
             break;
-        json_array_append_new(changes,
-                              json_pack("{s:o, s:I, s:s}",                                //
-                                        "path", json_string_repaired(path, strlen(path)), //
-                                        "size", (json_int_t)file->size,                   //
-                                        "mimeType", mime_type_of_path(path)));
+        }
+        json_array_append_new(changes.files, directory_listing_describe(path, file));
     }
     return changes;
 }

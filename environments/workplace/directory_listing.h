@@ -18,8 +18,14 @@ enum {
 
 struct directory_listing;
 
+/* What is new or different since an earlier look. */
+struct directory_changes {
+    json_t *files;     /* sorted by path: array of {path, size, mimeType} */
+    bool are_complete; /* false: there may be more */
+};
+
 /* Begins to list the tree under the descriptor DIRECTORY (borrowed until this returns). Caches are
- * not listed: what is in __pycache__ and in directories whose name begins with a dot. */
+ * not looked into: __pycache__ and directories whose name begins with a dot. */
 struct directory_listing *directory_listing_new(int directory);
 void directory_listing_free(struct directory_listing *listing);
 
@@ -27,6 +33,6 @@ void directory_listing_free(struct directory_listing *listing);
  * listing may be asked what follows. */
 bool directory_listing_step(struct directory_listing *listing, unsigned operations);
 
-/* What is new or different in AFTER, sorted by path: array of {path, size, mimeType}. New. */
-json_t *directory_listing_changes(const struct directory_listing *before,
-                                  const struct directory_listing *after);
+/* What is new or different in AFTER. Its files are a new reference. */
+struct directory_changes directory_listing_changes(const struct directory_listing *before,
+                                                   const struct directory_listing *after);

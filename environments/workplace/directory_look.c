@@ -1,7 +1,6 @@
 #include "environments/workplace/directory_look.h"
 
 #include "base/list.h"
-#include "environments/workplace/directory_listing.h"
 #include "environments/workplace/workplace_private.h"
 
 enum { TURN_OPERATIONS = 100 }; /* half a millisecond, with a directory in each of them */
@@ -59,7 +58,7 @@ void directory_look_note(struct directory_look *look)
     look->now = NULL;
 }
 
-json_t *directory_look_changes(const struct directory_look *look)
+struct directory_changes directory_look_changes(const struct directory_look *look)
 {
     return directory_listing_changes(look->before, look->now);
 }

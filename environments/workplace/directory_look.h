@@ -5,11 +5,10 @@
 #pragma once
 
 #include "base/outcome.h"
+#include "environments/workplace/directory_listing.h"
 
 #include <ev.h>
-#include <jansson.h>
 
-struct directory_listing;
 struct working_directory;
 
 /* Embedded in the run. */
@@ -35,6 +34,5 @@ void directory_look_cancel(struct directory_look *look);
 /* Changes are from the look that has just ended on. */
 void directory_look_note(struct directory_look *look);
 
-/* What had been created or changed by then: array of {path, size, mimeType}, at most a fixed
- * number. New. */
-json_t *directory_look_changes(const struct directory_look *look);
+/* What had been created or changed by then. Its files are a new reference. */
+struct directory_changes directory_look_changes(const struct directory_look *look);

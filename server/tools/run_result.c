@@ -125,6 +125,7 @@ static void set_place(json_t *structured, const struct run_report *report,
     json_object_set_new(structured, "script", string_or_null(report->script));
     json_object_set_new(structured, "files",
                         report->files ? json_incref(report->files) : json_array());
+    json_object_set_new(structured, "files_complete", json_boolean(report->files_are_complete));
 }
 
 static void set_cost(json_t *structured, const struct run_report *report)

@@ -136,6 +136,15 @@ static void result_text_add_files(struct buffer *text, const json_t *structured)
         result_text_add_string(text, ", ...");
 }
 
+static void result_text_add_incompleteness(struct buffer *text, const json_t *structured)
+{
+    if (!json_is_false(json_object_get(structured, "files_complete")))
+        return;
+    result_text_end_line(text);
+    result_text_add_string(text, "More files may have changed: not all could be listed. Look for "
+                                 "those you need with a script.");
+}
+
 static size_t result_text_limit(const json_t *structured)
 {
     return string_length(structured, "stdout") + string_length(structured, "stderr") +
@@ -155,6 +164,7 @@ json_t *run_result_text(const json_t *structured, const json_t *hints)
         result_text_add_truncation(&text, structured);
         result_text_add_hints(&text, hints);
         result_text_add_files(&text, structured);
+        result_text_add_incompleteness(&text, structured);
     }
     string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));
     buffer_deinit(&text);

@@ -54,6 +54,13 @@ static void test_text_is_in_the_form_that_models_know(void **state)
          "{\"path\":\"d/b\",\"size\":1}]}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a.csv (1 "
          "KiB), d/b (1 byte)"},
+        {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a\",\"size\":2}],\"files_complete\":false}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a (2 "
+         "bytes)\n"
+         "More files may have changed: not all could be listed. Look for those you need with a "
+         "script."},
+        {"{\"stdout\":\"x\",\"files_complete\":true}",
+         "exitcode: 0 (execution succeeded)\nCode output: x"},
     };
 
     (void)state;
