@@ -4,7 +4,7 @@
     python3 examples/approving_client.py build/pyexecd --config examples/approval.yaml < script.py
 
 pyexecd asks with an elicitation in the middle of the call (`approval: always`). The answer is read
-from the terminal; what is asked there can be answered with no, and a reason.
+from the terminal: yes, or the reason why not.
 """
 
 import sys
@@ -25,8 +25,8 @@ class ApprovingClient(Client):
         if request["method"] != "elicitation/create":
             return super().answer(request)
         agrees, reason = self.ask(request["params"]["message"])
-        content = {"approve": agrees, **({"reason": reason} if reason else {})}
-        return {"result": {"action": "accept", "content": content}}
+        answer = "yes" if agrees else f"no: {reason}" if reason else "no"
+        return {"result": {"action": "accept", "content": {"approve": answer}}}
 
 
 def ask_on_terminal(question):

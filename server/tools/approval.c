@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "server/tools/account.h"
+#include "server/tools/approval_form.h"
 #include "server/tools/invocation.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum {
     TRIES = 3, /* questions until there is a clear answer */
-    REASON_CHARACTERS = 1000,
+    REASON_BYTES = 4000,
     APPROVALS = 1024, /* kept for APPROVAL_FIRST */
 };
 
@@ -57,22 +58,6 @@ static void digest_text(const char *text, char ret[DIGEST_TEXT_BYTES])
     digest_finish(&digest, ret);
 }
 
-static json_t *approval_form(enum approval_policy policy)
-{
-    const char *meaning = policy == APPROVAL_FIRST
-                              ? "Yes runs the code above, and later calls without a question"
-                              : "Yes runs the code above, once";
-
-    return json_pack("{s:s, s:{s:{s:s, s:s, s:s, s:b}, s:{s:s, s:s, s:s, s:i}}, s:[s]}", //
-                     "type", "object", "properties",                                     //
-                     "approve", "type", "boolean", "title", "Run it",                    //
-                     "description", meaning, "default", 0,                               //
-                     "reason", "type", "string", "title", "Reason",                      //
-                     "description", "If not: what the model should know",                //
-                     "maxLength", REASON_CHARACTERS,                                     //
-                     "required", "approve");
-}
-
 /* Asks the question TEXT, whose digest is SHOWN, for the TRYth time. */
 static void approval_ask(struct invocation *invocation, enum approval_policy policy,
                          const char *text, const char *shown, json_int_t try)
@@ -87,15 +72,12 @@ static void approval_refuse(struct invocation *invocation, const char *text)
     invocation_add_text(invocation, text, strlen(text));
 }
 
-static void approval_refuse_declined(struct invocation *invocation)
+static void approval_refuse_declined(struct invocation *invocation, const char *reason)
 {
-    const json_t *answer = invocation_answer(invocation, KEY);
-    const char *reason = json_object_get_string(json_object_get(answer, "content"), "reason");
     AUTO_FREE char *text =
-        reason && *reason
-            ? memory_format("The user declined to run this code. The reason given: %.*s",
-                            4 * REASON_CHARACTERS, reason)
-            : memory_copy_string("The user declined to run this code.");
+        reason ? memory_format("The user declined to run this code. The reason given: %.*s",
+                               REASON_BYTES, reason)
+               : memory_copy_string("The user declined to run this code.");
 
     approval_refuse(invocation, text);
 }
@@ -107,20 +89,39 @@ enum decision {
     DECISION_CANCELLED, /* dismissed without a decision */
     DECISION_DECLINED,
     DECISION_ACCEPTED,
+    DECISION_ACCEPTED_ONCE, /* and later calls are asked about */
 };
 
 /* For the log. */
 static const char *const decision_names[] = {
-    [DECISION_NONE] = "asked",        [DECISION_UNCLEAR] = "unclear",
-    [DECISION_STALE] = "accepted",    [DECISION_CANCELLED] = "cancelled",
-    [DECISION_DECLINED] = "declined", [DECISION_ACCEPTED] = "accepted",
+    [DECISION_NONE] = "asked",
+    [DECISION_UNCLEAR] = "unclear",
+    [DECISION_STALE] = "accepted",
+    [DECISION_CANCELLED] = "cancelled",
+    [DECISION_DECLINED] = "declined",
+    [DECISION_ACCEPTED] = "accepted",
+    [DECISION_ACCEPTED_ONCE] = "accepted",
 };
 
-static enum decision approval_read_answer(const json_t *answer)
+static enum decision approval_read_form(const json_t *content, enum approval_policy policy,
+                                        const char **ret_reason)
+{
+    static const enum decision decisions[] = {
+        [APPROVAL_CHOICE_NONE] = DECISION_UNCLEAR,
+        [APPROVAL_CHOICE_NO] = DECISION_DECLINED,
+        [APPROVAL_CHOICE_ONCE] = DECISION_ACCEPTED_ONCE,
+        [APPROVAL_CHOICE_YES] = DECISION_ACCEPTED,
+    };
+
+    return decisions[approval_form_read(content, policy, ret_reason)];
+}
+
+static enum decision approval_read_answer(const json_t *answer, enum approval_policy policy,
+                                          const char **ret_reason)
 {
     const char *action = json_object_get_string(answer, "action");
-    const json_t *approve = json_object_get(json_object_get(answer, "content"), "approve");
 
+    *ret_reason = NULL;
     if (!answer)
         return DECISION_NONE;
     if (!action)
@@ -129,18 +130,26 @@ static enum decision approval_read_answer(const json_t *answer)
         return DECISION_DECLINED;
     if (strcmp(action, "cancel") == 0)
         return DECISION_CANCELLED;
-    if (strcmp(action, "accept") != 0 || !json_is_boolean(approve))
+    if (strcmp(action, "accept") != 0)
         return DECISION_UNCLEAR;
-    return json_is_true(approve) ? DECISION_ACCEPTED : DECISION_DECLINED;
+    return approval_read_form(json_object_get(answer, "content"), policy, ret_reason);
+}
+
+static bool decision_is_yes(enum decision decision)
+{
+    return decision == DECISION_ACCEPTED || decision == DECISION_ACCEPTED_ONCE;
 }
 
 /* The decision so far about the text whose digest is SHOWN. */
-static enum decision approval_read_decision(const struct invocation *invocation, const char *shown)
+static enum decision approval_read_decision(const struct invocation *invocation,
+                                            enum approval_policy policy, const char *shown,
+                                            const char **ret_reason)
 {
-    enum decision decision = approval_read_answer(invocation_answer(invocation, KEY));
+    enum decision decision =
+        approval_read_answer(invocation_answer(invocation, KEY), policy, ret_reason);
     const char *was_shown = json_object_get_string(invocation->state, "shown");
 
-    if (decision == DECISION_ACCEPTED && (!was_shown || strcmp(was_shown, shown) != 0))
+    if (decision_is_yes(decision) && (!was_shown || strcmp(was_shown, shown) != 0))
         return DECISION_STALE;
     return decision;
 }
@@ -159,11 +168,12 @@ static void approval_ask_again(struct invocation *invocation, enum approval_poli
         approval_ask(invocation, policy, text, shown, tries + 1);
 }
 
-/* Acts on the decision about TEXT, whose digest is SHOWN. True: it was accepted. */
-static bool approval_decide(struct invocation *invocation, enum approval_policy policy,
-                            const char *text, const char *shown)
+/* Acts on the decision about TEXT, whose digest is SHOWN, and returns it. */
+static enum decision approval_decide(struct invocation *invocation, enum approval_policy policy,
+                                     const char *text, const char *shown)
 {
-    enum decision decision = approval_read_decision(invocation, shown);
+    const char *reason;
+    enum decision decision = approval_read_decision(invocation, policy, shown, &reason);
 
     account_note(invocation, "approval", json_string(decision_names[decision]));
     switch (decision) {
@@ -177,12 +187,13 @@ static bool approval_decide(struct invocation *invocation, enum approval_policy 
                         "No decision was made about running this code; ask again later.");
         break;
     case DECISION_DECLINED:
-        approval_refuse_declined(invocation);
+        approval_refuse_declined(invocation, reason);
         break;
     case DECISION_ACCEPTED:
+    case DECISION_ACCEPTED_ONCE:
         break;
     }
-    return decision == DECISION_ACCEPTED;
+    return decision;
 }
 
 bool approval_settle(struct invocation *invocation, const struct approval_subject *subject,
@@ -192,6 +203,7 @@ bool approval_settle(struct invocation *invocation, const struct approval_subjec
     char place[DIGEST_TEXT_BYTES];
     char shown[DIGEST_TEXT_BYTES];
     AUTO_FREE char *text = NULL;
+    enum decision decision;
 
     if (policy == APPROVAL_NEVER)
         return true;
@@ -200,9 +212,8 @@ bool approval_settle(struct invocation *invocation, const struct approval_subjec
         return true;
     text = approval_text(subject);
     digest_text(text, shown);
-    if (!approval_decide(invocation, policy, text, shown))
-        return false;
-    if (policy == APPROVAL_FIRST)
+    decision = approval_decide(invocation, policy, text, shown);
+    if (decision == DECISION_ACCEPTED && policy == APPROVAL_FIRST)
         approvals_add(approvals, place);
-    return true;
+    return decision_is_yes(decision);
 }

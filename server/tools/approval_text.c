@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "base/visible.h"
 #include "environments/environment.h"
+#include "server/tools/approval_form.h"
 #include "server/tools/code_listing.h"
 
 #include <stdlib.h>
@@ -108,13 +109,13 @@ char *approval_text(const struct approval_subject *subject)
     char *ret;
 
     buffer_init(&text, TEXT_BYTES);
-    buffer_print(&text, "Run this Python code?\n\n");
+    buffer_print(&text, "Run this Python code? %s\n\n",
+                 approval_form_advice(subject->environment->settings.approval));
     append_facts(&text, subject);
     append_size(&text, subject, listing.lines);
     if (subject->environment->settings.approval == APPROVAL_FIRST)
-        buffer_print(&text,
-                     "\nIf you agree, later calls of this client in this environment run without "
-                     "a question.\n");
+        buffer_print(&text, "\nYes: later calls of this client in this environment run without a "
+                            "question. Once: they are asked about again.\n");
     if (subject->definition)
         append_definition(&text, subject->definition);
     append_code(&text, subject, listing.left_out);

@@ -16,7 +16,7 @@ ASKING = ["2025-06-18", "2025-11-25", wire.MODERN]
 OLDER = ["2024-11-05", "2025-03-26"]
 ELICITATION = {"elicitation": {}}
 KEY = "approve_run"
-ACCEPT = {"action": "accept", "content": {"approve": True}}
+ACCEPT = {"action": "accept", "content": {"approve": "yes"}}
 DECLINED = "The user declined to run this code."
 
 
@@ -87,16 +87,18 @@ def test_the_code_runs_when_it_is_accepted(revision, transport):
     assert "Environment: system" in asked["message"]
     assert "the files and the network" in asked["message"]
     assert "30 seconds" in asked["message"]
-    approve = asked["requestedSchema"]["properties"]["approve"]
-    assert approve["type"] == "boolean" and approve["default"] is False
-    assert asked["requestedSchema"]["required"] == ["approve"]
+    assert "Answer yes or no." in asked["message"].splitlines()[0]
+    fields = asked["requestedSchema"]["properties"]
+    assert list(fields) == ["approve"] == asked["requestedSchema"]["required"]
+    values = fields["approve"].get("enum") or [each["const"] for each in fields["approve"]["oneOf"]]
+    assert fields["approve"]["type"] == "string" and values == ["no", "yes"]
 
 
 @pytest.mark.parametrize("revision", ASKING)
 @pytest.mark.parametrize("answer, words", [
     ({"action": "decline"}, DECLINED),
-    ({"action": "accept", "content": {"approve": False}}, DECLINED),
-    ({"action": "accept", "content": {"approve": False, "reason": "use the test data"}},
+    ({"action": "accept", "content": {"approve": "no"}}, DECLINED),
+    ({"action": "accept", "content": {"approve": "No, use the test data"}},
      f"{DECLINED} The reason given: use the test data"),
     ({"action": "cancel"}, "No decision was made about running this code; ask again later."),
 ])
@@ -110,8 +112,8 @@ def test_the_code_does_not_run_otherwise(revision, answer, words, tmp_path):
 
 @pytest.mark.parametrize("revision", ASKING)
 def test_an_answer_of_another_type_is_asked_for_again_but_not_for_ever(revision):
-    odd = [{"action": "accept", "content": {"approve": "yes"}}, {"action": "accept"},
-           {"action": "accept", "content": {"approve": 1}}]
+    odd = [{"action": "accept", "content": {"approve": "yes, if it is safe"}}, {"action": "accept"},
+           {"action": "accept", "content": {"approve": True}}]
     with person(revision) as someone:
         result, asked = someone.call({"code": "print(1)"}, odd[0], ACCEPT)
         assert result["structuredContent"]["success"]
@@ -310,6 +312,16 @@ def test_the_log_says_what_was_decided():
     assert [(call["approval"], call["outcome"]) for call in calls] == [
         ("asked", "input_required"), ("declined", "error"),
         ("asked", "input_required"), ("accepted", "success")]
+
+
+@pytest.mark.parametrize("revision", ASKING)
+def test_once_is_asked_again(revision):
+    once = {"action": "accept", "content": {"approve": "once"}}
+    with person(revision, "first") as someone:
+        result, _ = someone.call({"code": "print(1)"}, once)
+        assert result["structuredContent"]["stdout"] == "1\n"
+        someone.call({"code": "print(2)"}, ACCEPT)
+        someone.call({"code": "print(3)"})
 
 
 def test_first_asks_again_after_a_no():

@@ -99,7 +99,7 @@ static void assert_asks(struct asking *asking, const char *code)
     assert_false(asking->invocation.result.is_error);
 }
 
-static const char ACCEPT[] = "{\"action\": \"accept\", \"content\": {\"approve\": true}}";
+static const char ACCEPT[] = "{\"action\": \"accept\", \"content\": {\"approve\": \"yes\"}}";
 
 /* CODE is asked about, and the answer is yes. */
 static void agree(struct asking *asking, const char *code)
@@ -138,7 +138,7 @@ static void without_a_yes_nothing_runs(void **state)
     } answers[] = {
         {"{\"action\": \"decline\"}", "declined"},
         {"{\"action\": \"cancel\"}", "cancelled"},
-        {"{\"action\": \"accept\", \"content\": {\"approve\": false}}", "declined"},
+        {"{\"action\": \"accept\", \"content\": {\"approve\": \"no\"}}", "declined"},
     };
 
     (void)state;
@@ -215,6 +215,21 @@ static void the_first_counts_until_the_environment_changes(void **state)
     asking_deinit(&asking);
 }
 
+static void once_is_for_one_call(void **state)
+{
+    static const char once[] = "{\"action\": \"accept\", \"content\": {\"approve\": \"once\"}}";
+    struct asking asking;
+
+    (void)state;
+    asking_init(&asking, APPROVAL_FIRST);
+    assert_asks(&asking, "1");
+    answer(&asking, once);
+    assert_true(settle(&asking, "1"));
+    forget(&asking);
+    assert_asks(&asking, "2");
+    asking_deinit(&asking);
+}
+
 static void the_first_is_somebodys_own(void **state)
 {
     struct asking asking;
@@ -240,6 +255,7 @@ int main(void)
         cmocka_unit_test(an_environment_that_has_changed_is_shown_anew),
         cmocka_unit_test(without_what_was_kept_an_answer_counts_for_nothing),
         cmocka_unit_test(the_first_counts_until_the_environment_changes),
+        cmocka_unit_test(once_is_for_one_call),
         cmocka_unit_test(the_first_is_somebodys_own),
     };
 

@@ -51,7 +51,7 @@ static void test_everything_that_matters_is_said_and_the_code_is_last(void **sta
     (void)state;
     assert_string_equal(
         text,
-        "Run this Python code?\n"
+        "Run this Python code? Answer yes or no. A reason for the model may follow the no.\n"
         "\n"
         "- Environment: x (system)\n"
         "- Python: /usr/bin/python3\n"
