@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "server/mcp/version.h"
+#include "server/jsonrpc/session.h"
 #include "server/transport/http/http_answer.h"
 
 /* What requests of the protocol carry, for who asks without saying what it wants to send. */
