@@ -367,7 +367,9 @@ def test_a_client_sees_and_gets_the_environments_that_it_may_use(revision, token
                 (bob, ["system", "plain", "third"], "public", "system"),
                 (alice, ["plain", "third"], "private", "plain"),
                 (bob, ["system", "plain", "third"], "public", "system")):
+            connection.results = None  # what asks for anything is private
             page = connection.request("tools/list")
+            connection.results = "structured"
             assert page.get("cacheScope", scope) == scope
             (tool,) = page["tools"]
             properties = tool["inputSchema"]["properties"]

@@ -147,15 +147,19 @@ def test_every_form_takes_the_same_calls(provider):
     assert not validator.is_valid(nulls)
 
 
-def test_mcp_is_what_the_server_lists():
-    with client.Server() as server:
+@pytest.mark.parametrize("results", ["text", "structured"])
+def test_mcp_is_what_the_server_lists(results, tmp_path):
+    config = {"results": results}
+    with client.Server(config=config) as server:
+        server.results = None
         server.initialize()
         listed = server.list_tools()
-    printed = declarations("mcp")
+    printed = declarations("mcp", config, tmp_path)
     assert [tool["name"] for tool in printed] == [tool["name"] for tool in listed]
     for one, other in zip(printed, listed):
+        assert ("outputSchema" in one) == (results == "structured")
         for key in ("description", "inputSchema", "outputSchema", "annotations"):
-            assert one[key] == other[key], key
+            assert one.get(key) == other.get(key), key
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-responses"])
