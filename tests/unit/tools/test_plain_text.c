@@ -1,0 +1,163 @@
+#include "server/tools/plain_text.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct plain_case {
+    const char *text;
+    const char *plain;
+};
+
+static void test_a_line_is_what_a_terminal_would_show_in_the_end(void **state)
+{
+    static const struct plain_case cases[] = {
+        {"", ""},
+        {"plain, na\xC3\xAFve\ttab\n", "plain, na\xC3\xAFve\ttab\n"},
+        {" 10%\r 50%\r100%\nnext", "100%\nnext"},
+        {" 10%\r 50%\r", " 50%"},
+        {"\r 10%\r 50%|####   |\r100%|#######|\ndone\n", "100%|#######|\ndone\n"},
+        {"one\r\ntwo\r\n", "one\ntwo\n"},
+        {"one\r\r\ntwo", "one\ntwo"},
+        {"working\r       \rdone\n", "done\n"},
+        {"working\r       \r\nnext", "\nnext"},
+        {"  kept  \n", "  kept  \n"},
+        {"|\b/\b-\bok", "ok"},
+        {"B\bBold \xE6\x97\xA5\b\xE6\x9C\xAC", "Bold \xE6\x9C\xAC"},
+        {"\b\bx\n\b\by", "x\ny"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        size_t length;
+        AUTO_FREE char *plain = plain_text_clean(cases[i].text, strlen(cases[i].text), &length);
+
+        assert_string_equal(plain, cases[i].plain);
+        assert_int_equal(length, strlen(cases[i].plain));
+    }
+}
+
+static void test_control_sequences_are_gone(void **state)
+{
+    static const struct plain_case cases[] = {
+        {"\x1B[31;1mred\x1B[0m \x1B[2Kx\x1B[?25l", "red x"},
+        {"\x1B]0;title\a1\x1B]8;;http://a\x1B\\link\x1B]8;;\x1B\\", "1link"},
+        {"\x1B(Ba\x1B=b\x1B"
+         "7c",
+         "abc"},
+        {"\xC2\x9B"
+         "31mred\xC2\x85.\xC2\x9D"
+         "0;t\xC2\x9C!",
+         "red.!"},
+        {"a\x01\x07\x0B\x0C\x7Fz", "az"},
+        {"\x1B", ""},
+        {"\x1B[", ""},
+        {"x\x1B[31", "x"},
+        {"\x1B]never ends\nthe next line", "never ends\nthe next line"},
+        {"\x1B[3\nx", "\nx"},
+        {"\xC2", "\xC2"},
+        {"\xC2\xA0", "\xC2\xA0"}, /* a blank */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        size_t length;
+        AUTO_FREE char *plain = plain_text_clean(cases[i].text, strlen(cases[i].text), &length);
+
+        assert_string_equal(plain, cases[i].plain);
+    }
+}
+
+/* LINE, COUNT times. Owned by the caller. */
+static char *times(const char *line, size_t count)
+{
+    char *text = memory_new(count * strlen(line) + 1, 1);
+    char *end = text;
+
+    while (count-- > 0)
+        end = stpcpy(end, line);
+    return text;
+}
+
+static void test_many_equal_lines_become_a_count(void **state)
+{
+    static const struct {
+        const char *line;
+        size_t count;
+        const char *collapsed;
+    } cases[] = {
+        {"spam\n", 1000, "before\nspam\n... [999 more lines like this] ...\nafter"},
+        {"\n", 400, "before\n\n... [399 more lines like this] ...\nafter"},
+        {"spam\n", 3, "before\nspam\nspam\nspam\nafter"},
+        {"0\n", 100, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        AUTO_FREE char *lines = times(cases[i].line, cases[i].count);
+        AUTO_FREE char *text = memory_format("before\n%safter", lines);
+        size_t length;
+        AUTO_FREE char *collapsed = plain_text_collapse(text, strlen(text), &length);
+
+        assert_string_equal(collapsed, cases[i].collapsed ? cases[i].collapsed : text);
+        assert_int_equal(length, strlen(collapsed));
+    }
+}
+
+static void test_the_last_line_needs_no_newline_to_be_equal(void **state)
+{
+    AUTO_FREE char *lines = times("spam\n", 1000);
+    AUTO_FREE char *text = memory_format("%sspam", lines);
+    size_t length;
+    AUTO_FREE char *collapsed = plain_text_collapse(text, strlen(text), &length);
+
+    (void)state;
+    assert_string_equal(collapsed, "spam\n... [1000 more lines like this] ...\n");
+}
+
+static void test_files_of_the_directory_have_short_names_in_tracebacks(void **state)
+{
+    static const struct plain_case cases[] = {
+        {"  File \"/d/h/script.py\", line 1, in <module>\n  File \"/d/h/a/b.py\", line 2\n",
+         "  File \"script.py\", line 1, in <module>\n  File \"a/b.py\", line 2\n"},
+        {"x\n/d/h/script.py:3: UserWarning: y\n", "x\nscript.py:3: UserWarning: y\n"},
+        {"/d/h/script.py:3: y", "script.py:3: y"},
+        /* What a script prints on purpose stays. */
+        {"/d/h/script.py\n", "/d/h/script.py\n"},
+        {"/d/h/rows.csv: 3\n", "/d/h/rows.csv: 3\n"},
+        {"see /d/h/script.py:3\n", "see /d/h/script.py:3\n"},
+        {"File \"/d/hh/script.py\"", "File \"/d/hh/script.py\""},
+        {"/d/h/", "/d/h/"},
+        {"/d/h", "/d/h"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        size_t length;
+        AUTO_FREE char *shorter =
+            plain_text_shorten(cases[i].text, strlen(cases[i].text), "/d/h", &length);
+
+        assert_string_equal(shorter, cases[i].plain);
+        assert_int_equal(length, strlen(cases[i].plain));
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_line_is_what_a_terminal_would_show_in_the_end),
+        cmocka_unit_test(test_control_sequences_are_gone),
+        cmocka_unit_test(test_many_equal_lines_become_a_count),
+        cmocka_unit_test(test_the_last_line_needs_no_newline_to_be_equal),
+        cmocka_unit_test(test_files_of_the_directory_have_short_names_in_tracebacks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
