@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/search_path.h"
+#include "environments/interpreter/python_version.h"
 
 #include <stdlib.h>
 

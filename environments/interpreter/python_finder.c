@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "environments/interpreter/python_version.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -34,14 +35,6 @@ static void python_finder_set_state(struct python_finder *finder, enum python_fi
         ev_timer_start(finder->loop, &finder->next);
     else if (ev_is_active(&finder->next))
         ev_timer_stop(finder->loop, &finder->next);
-}
-
-bool python_version_fits(const char *wanted, const char *actual)
-{
-    size_t length = strlen(wanted);
-
-    return strncmp(wanted, actual, length) == 0 &&
-           (actual[length] == '\0' || actual[length] == '.');
 }
 
 static int python_finder_fail_not_found(const struct python_finder *finder, struct error *err)

@@ -19,7 +19,7 @@ struct python_finder {
     /* Inputs. */
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
-    char *version;             /* owned; "3.11", "3.11.7" or "3" */
+    char *version;             /* owned; see python_version.h */
     void (*done)(struct python_finder *finder, const struct error *err);
 
     /* What was found; see interpreter.h. */
@@ -43,6 +43,3 @@ void python_finder_start(struct python_finder *finder);
 
 /* `done` is not called any more. */
 void python_finder_cancel(struct python_finder *finder);
-
-/* True when the version ACTUAL is WANTED or a release of it: 3.11.2 fits "3.11", not "3.1". */
-bool python_version_fits(const char *wanted, const char *actual);

@@ -229,24 +229,6 @@ static void test_one_that_is_cancelled_is_not_told(void **state)
     assert_false(search.is_done);
 }
 
-static const struct {
-    const char *wanted;
-    const char *actual;
-    bool fits;
-} versions[] = {
-    {"3", "3.11.2", true},        {"3.11", "3.11.2", true},  {"3.11.2", "3.11.2", true},
-    {"3.1", "3.11.2", false},     {"3.11", "3.1.2", false},  {"3.11.2", "3.11.20", false},
-    {"3.11.20", "3.11.2", false}, {"3.12", "3.11.2", false}, {"3.15", "3.15.0a1", true},
-};
-
-static void test_versions_fit_by_their_parts(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
-        assert_int_equal(python_version_fits(versions[i].wanted, versions[i].actual),
-                         versions[i].fits);
-}
-
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
 int main(void)
@@ -259,7 +241,6 @@ int main(void)
         TEST(test_a_name_is_believed_only_when_it_was_run),
         TEST(test_when_there_is_none_the_others_are_listed),
         TEST(test_one_that_is_cancelled_is_not_told),
-        cmocka_unit_test(test_versions_fit_by_their_parts),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,0 +1,9 @@
+/* Which versions of Python are wanted: "3.11" and its releases, or clauses as in PEP 440, such as
+ * ">=3.9, <3.13", of which each has to hold. */
+#pragma once
+
+#include <stdbool.h>
+
+/* True when the version ACTUAL is one that WANTED means: 3.11.2 fits "3.11" and ">=3.9", not "3.1".
+ * Nothing fits what is neither of the two forms. */
+bool python_version_fits(const char *wanted, const char *actual);
