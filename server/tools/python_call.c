@@ -7,6 +7,8 @@
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"
+#include "server/tools/code/code_fence.h"
+#include "server/tools/code/script_block.h"
 #include "server/tools/invocation.h"
 #include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
@@ -48,6 +50,8 @@ struct python_call {
     struct invocation *invocation; /* borrowed: it cancels or outlives this */
     struct python_host *host;      /* borrowed */
     struct python_request request;
+    char *bare_code;    /* owned; the code without its fence, or NULL */
+    json_t *from_block; /* the environment that a block in the code asks for, or NULL */
     struct run_setting setting;
     struct run *run; /* borrowed from the executor */
     struct python_progress progress;
@@ -71,11 +75,17 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
                                            python_done_fn done)
 {
     struct python_call *call = NEW(struct python_call);
+    size_t length;
 
     call->number = ++host->calls;
     call->invocation = invocation;
     call->host = host;
     call->request = *request;
+    call->bare_code = code_fence_remove(request->code, request->code_length, &length);
+    if (call->bare_code) {
+        call->request.code = call->bare_code;
+        call->request.code_length = length;
+    }
     call->done = done;
     python_progress_init(&call->progress, invocation, host->settings.loop);
     return call;
@@ -85,6 +95,8 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
 static void python_call_finish(struct python_call *call)
 {
     python_call_set_state(call, PYTHON_CALL_OVER);
+    free(call->bare_code);
+    json_decref(call->from_block);
     free(call);
 }
 
@@ -96,6 +108,22 @@ static int python_call_check_code(const struct python_request *request, struct e
     if (request->code_length > PYTHON_CODE_BYTES)
         return error_set(err, ERROR_INVALID_ARGUMENTS, "code is %zu bytes, the limit is %d",
                          request->code_length, PYTHON_CODE_BYTES);
+    return 0;
+}
+
+/* A block in the code is a definition, where the call has no environment of its own and could
+ * define one. */
+static int python_call_read_block(struct python_call *call, struct error *err)
+{
+    const struct principal *principal = call->invocation->caller->principal;
+    struct python_request *request = &call->request;
+
+    if (request->environment || request->definition ||
+        !python_offer_for(&call->host->settings, principal).rules)
+        return 0;
+    if (script_block_read(request->code, request->code_length, &call->from_block, err) < 0)
+        return -1;
+    request->definition = call->from_block;
     return 0;
 }
 
@@ -131,10 +159,21 @@ static struct environment *python_call_find_environment(const struct python_host
     return environment;
 }
 
-static struct environment *python_call_choose_environment(const struct python_call *call,
+static struct environment *python_call_define_environment(const struct python_call *call,
                                                           struct error *err)
 {
     const struct python_settings *settings = &call->host->settings;
+    struct environment *environment =
+        catalog_define(settings->catalog, call->request.definition, settings->rules, err);
+
+    if (!environment && call->from_block)
+        error_prefix(err, "the script's block (# /// script) cannot be used");
+    return environment;
+}
+
+static struct environment *python_call_choose_environment(const struct python_call *call,
+                                                          struct error *err)
+{
     const struct python_request *request = &call->request;
 
     if (!request->definition)
@@ -144,7 +183,7 @@ static struct environment *python_call_choose_environment(const struct python_ca
                   "environment and environment_definition are both given; leave one of them out");
         return NULL;
     }
-    return catalog_define(settings->catalog, request->definition, settings->rules, err);
+    return python_call_define_environment(call, err);
 }
 
 /* The schema has the largest limit of all environments; the limit of this one may be lower. */
@@ -163,7 +202,8 @@ static int python_call_choose_timeout(struct python_call *call, struct error *er
 
 static int python_call_choose(struct python_call *call, struct error *err)
 {
-    if (python_call_check_code(&call->request, err) < 0 || python_call_check_allowed(call, err) < 0)
+    if (python_call_check_code(&call->request, err) < 0 || python_call_read_block(call, err) < 0 ||
+        python_call_check_allowed(call, err) < 0)
         return -1;
     call->setting.environment = python_call_choose_environment(call, err);
     if (!call->setting.environment)

@@ -30,6 +30,7 @@ FOLDERS = [
     "environments/kinds",
     "environments/callers",
     "environments/catalog",
+    "server/tools/code",
     "server/tools/hints",
     "server/tools",
     "server/transport/socket",

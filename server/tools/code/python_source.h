@@ -1,0 +1,34 @@
+/* Python source as its logical lines: one statement, or several with semicolons between them, over
+ * as many physical lines as brackets, strings and backslashes make of it. The text is not parsed
+ * any further. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct python_line {
+    const char *text; /* behind the indentation; not NUL-terminated */
+    size_t length;    /* without a comment and blanks at the end */
+    unsigned number;  /* of its first physical line, from 1 */
+    size_t indent;    /* characters of blank before it */
+    const char *stop; /* its last `;` outside of brackets and strings, or NULL */
+    const char *mark; /* its first `:` or `=` there that is no part of a comparison, or NULL */
+};
+
+struct python_source {
+    const char *at;
+    const char *end;
+    unsigned number;
+    bool is_lost; /* a string or a bracket is not closed, so lines may be wrong */
+};
+
+void python_source_init(struct python_source *source, const char *code, size_t length);
+
+/* The next line that is not blank. False at the end. */
+bool python_source_next(struct python_source *source, struct python_line *ret);
+
+/* True when LINE begins with WORD, and that is a word of its own. */
+bool python_line_begins(const struct python_line *line, const char *word);
+
+/* The length of the name at TEXT, which ends before END; 0: there is none. */
+size_t python_name_length(const char *text, const char *end);

@@ -1,0 +1,18 @@
+/* The block in which a script says what it needs (PEP 723):
+ *
+ *     # /// script
+ *     # requires-python = ">=3.11"
+ *     # dependencies = ["requests<3", "rich"]
+ *     # ///
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* What the block in CODE asks for, as the definition of an environment of type venv: *RET is a new
+ * reference, or NULL where there is no block or it asks for nothing. -1 with
+ * ERROR_INVALID_ARGUMENTS when the block cannot be read. */
+int script_block_read(const char *code, size_t length, json_t **ret, struct error *err);

@@ -1,0 +1,429 @@
+#include "server/tools/code/toml_reader.h"
+
+#include "base/ascii.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TOML_DEPTH = 16 }; /* of arrays and inline tables */
+
+struct toml_reader {
+    const char *at;
+    const char *end;
+    unsigned line;
+    struct buffer text; /* of the string that was read last */
+    struct error *err;
+};
+
+static int toml_refuse(struct toml_reader *reader, const char *reason)
+{
+    return error_set(reader->err, ERROR_INVALID_ARGUMENTS, "line %u: %s", reader->line, reason);
+}
+
+static char toml_peek(const struct toml_reader *reader)
+{
+    return reader->at < reader->end ? *reader->at : '\0';
+}
+
+static bool toml_is_at(const struct toml_reader *reader, const char *token)
+{
+    const size_t length = strlen(token);
+
+    return (size_t)(reader->end - reader->at) >= length && memcmp(reader->at, token, length) == 0;
+}
+
+static bool toml_take(struct toml_reader *reader, const char *token)
+{
+    if (!toml_is_at(reader, token))
+        return false;
+    reader->at += strlen(token);
+    return true;
+}
+
+static void toml_skip_blanks(struct toml_reader *reader)
+{
+    while (reader->at < reader->end && ascii_is_blank(*reader->at))
+        reader->at++;
+}
+
+static void toml_skip_comment(struct toml_reader *reader)
+{
+    if (toml_peek(reader) != '#')
+        return;
+    while (reader->at < reader->end && *reader->at != '\n')
+        reader->at++;
+}
+
+static bool toml_take_newline(struct toml_reader *reader)
+{
+    if (!toml_take(reader, "\n") && !toml_take(reader, "\r\n"))
+        return false;
+    reader->line++;
+    return true;
+}
+
+/* Blanks, comments and newlines. */
+static void toml_skip_space(struct toml_reader *reader)
+{
+    do {
+        toml_skip_blanks(reader);
+        toml_skip_comment(reader);
+    } while (toml_take_newline(reader));
+}
+
+/* Strings */
+
+/* There is room: a string is no longer than the text. */
+static void toml_keep(struct toml_reader *reader, const char *bytes, size_t length)
+{
+    struct error ignored = ERROR_INIT;
+
+    (void)buffer_append(&reader->text, bytes, length, &ignored);
+}
+
+/* In UTF-8. */
+static void toml_keep_code_point(struct toml_reader *reader, uint32_t value)
+{
+    static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
+    const unsigned further = value < 0x80 ? 0 : value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;
+    char byte = (char)(leads[further] | value >> 6 * further);
+
+    toml_keep(reader, &byte, 1);
+    for (unsigned i = further; i > 0; i--) {
+        byte = (char)(0x80 | (value >> 6 * (i - 1) & 0x3f));
+        toml_keep(reader, &byte, 1);
+    }
+}
+
+/* Reads the DIGITS of a character behind \u or \U. */
+static int toml_read_code_point(struct toml_reader *reader, unsigned digits)
+{
+    uint32_t value = 0;
+
+    for (unsigned i = 0; i < digits; i++) {
+        const int digit = ascii_hex_value(toml_peek(reader));
+
+        if (digit < 0)
+            return toml_refuse(reader, "an escape is not complete");
+        value = value << 4 | (uint32_t)digit;
+        reader->at++;
+    }
+    if (value == 0 || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+        return toml_refuse(reader, "an escape is no character");
+    toml_keep_code_point(reader, value);
+    return 0;
+}
+
+/* A backslash at the end of a line of a long string removes what is blank behind it. */
+static bool toml_skip_line_end(struct toml_reader *reader, bool is_long)
+{
+    const char *start = reader->at;
+
+    toml_skip_blanks(reader);
+    if (!is_long || !toml_take_newline(reader)) {
+        reader->at = start;
+        return false;
+    }
+    do
+        toml_skip_blanks(reader);
+    while (toml_take_newline(reader));
+    return true;
+}
+
+static int toml_read_escape(struct toml_reader *reader, bool is_long)
+{
+    static const char letters[] = "btnfr\"\\";
+    static const char meanings[] = "\b\t\n\f\r\"\\";
+    const char *letter;
+
+    if (toml_skip_line_end(reader, is_long))
+        return 0;
+    if (toml_take(reader, "u"))
+        return toml_read_code_point(reader, 4);
+    if (toml_take(reader, "U"))
+        return toml_read_code_point(reader, 8);
+    letter = toml_peek(reader) ? strchr(letters, toml_peek(reader)) : NULL;
+    if (!letter)
+        return toml_refuse(reader, "a backslash is followed by something that it cannot escape");
+    toml_keep(reader, &meanings[letter - letters], 1);
+    reader->at++;
+    return 0;
+}
+
+/* Up to two more quotes belong to a long string that ends with them. */
+static void toml_end_long(struct toml_reader *reader, char quote)
+{
+    while (reader->end - reader->at > 3 && reader->at[3] == quote) {
+        toml_keep(reader, &quote, 1);
+        reader->at++;
+    }
+    reader->at += 3;
+}
+
+/* Reads up to QUOTES, the three or one that have begun the string. */
+static int toml_read_rest(struct toml_reader *reader, const char *quotes)
+{
+    const bool is_long = strlen(quotes) == 3;
+    const bool has_escapes = *quotes == '"';
+
+    while (reader->at < reader->end) {
+        if (toml_is_at(reader, quotes)) {
+            if (is_long)
+                toml_end_long(reader, *quotes);
+            else
+                reader->at++;
+            return 0;
+        }
+        if (has_escapes && toml_take(reader, "\\")) {
+            if (toml_read_escape(reader, is_long) < 0)
+                return -1;
+            continue;
+        }
+        if (*reader->at == '\n' && !is_long)
+            break;
+        if (*reader->at == '\n')
+            reader->line++;
+        toml_keep(reader, reader->at++, 1);
+    }
+    return toml_refuse(reader, "a string is not closed");
+}
+
+/* Reads the string that begins here into `text`. */
+static int toml_read_string(struct toml_reader *reader)
+{
+    static const char *const kinds[] = {"\"\"\"", "'''", "\"", "'"};
+
+    buffer_consume(&reader->text, buffer_length(&reader->text));
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        if (!toml_take(reader, kinds[i]))
+            continue;
+        if (strlen(kinds[i]) == 3)
+            toml_take_newline(reader);
+        return toml_read_rest(reader, kinds[i]);
+    }
+    return toml_refuse(reader, "a string in quotes is missing");
+}
+
+/* The string that was read last; NULL: it is no UTF-8. New reference. */
+static json_t *toml_string(const struct toml_reader *reader)
+{
+    return json_stringn(buffer_length(&reader->text) ? buffer_bytes(&reader->text) : "",
+                        buffer_length(&reader->text));
+}
+
+/* Values */
+
+static int toml_read_value(struct toml_reader *reader, unsigned depth, json_t **ret);
+
+/* A number, a date, true or false. */
+static int toml_skip_word(struct toml_reader *reader)
+{
+    const char *start = reader->at;
+
+    while (reader->at < reader->end && *reader->at && !strchr(",]}#\r\n", *reader->at))
+        reader->at++;
+    return reader->at == start ? toml_refuse(reader, "a value is missing") : 0;
+}
+
+/* Adds VALUE (taken; NULL: of another type) to LIST, which becomes NULL unless it has strings
+ * only. */
+static void toml_add(json_t **list, json_t *value)
+{
+    if (*list && json_is_string(value)) {
+        json_array_append_new(*list, value);
+        return;
+    }
+    json_decref(value);
+    json_decref(*list);
+    *list = NULL;
+}
+
+static int toml_read_items(struct toml_reader *reader, unsigned depth, json_t **list)
+{
+    for (;;) {
+        json_t *value = NULL;
+
+        toml_skip_space(reader);
+        if (toml_take(reader, "]"))
+            return 0;
+        if (toml_read_value(reader, depth + 1, &value) < 0)
+            return -1;
+        toml_add(list, value);
+        toml_skip_space(reader);
+        if (!toml_take(reader, ",") && toml_peek(reader) != ']')
+            return toml_refuse(reader, "an array is not closed, or a comma is missing in it");
+    }
+}
+
+static int toml_read_array(struct toml_reader *reader, unsigned depth, json_t **ret)
+{
+    json_t *list = json_array();
+
+    if (toml_read_items(reader, depth, &list) < 0) {
+        json_decref(list);
+        return -1;
+    }
+    *ret = list;
+    return 0;
+}
+
+static int toml_read_key(struct toml_reader *reader, json_t **ret);
+
+/* KEY = VALUE. *RET_VALUE is NULL for a value of another type, *RET_KEY for a dotted key. */
+static int toml_read_pair(struct toml_reader *reader, unsigned depth, json_t **ret_key,
+                          json_t **ret_value)
+{
+    if (toml_read_key(reader, ret_key) < 0)
+        return -1;
+    if (!toml_take(reader, "="))
+        return toml_refuse(reader, "a \"=\" is missing behind the key");
+    toml_skip_blanks(reader);
+    return toml_read_value(reader, depth, ret_value);
+}
+
+static int toml_skip_inline_table(struct toml_reader *reader, unsigned depth)
+{
+    toml_skip_blanks(reader);
+    if (toml_take(reader, "}"))
+        return 0;
+    do {
+        AUTO_JSON json_t *key = NULL;
+        AUTO_JSON json_t *value = NULL;
+
+        toml_skip_blanks(reader);
+        if (toml_read_pair(reader, depth + 1, &key, &value) < 0)
+            return -1;
+        toml_skip_blanks(reader);
+    } while (toml_take(reader, ","));
+    return toml_take(reader, "}") ? 0 : toml_refuse(reader, "an inline table is not closed");
+}
+
+static int toml_read_value(struct toml_reader *reader, unsigned depth, json_t **ret)
+{
+    *ret = NULL;
+    if (depth == TOML_DEPTH)
+        return toml_refuse(reader, "arrays and tables are too deep");
+    if (toml_take(reader, "["))
+        return toml_read_array(reader, depth, ret);
+    if (toml_take(reader, "{"))
+        return toml_skip_inline_table(reader, depth);
+    if (toml_peek(reader) != '"' && toml_peek(reader) != '\'')
+        return toml_skip_word(reader);
+    if (toml_read_string(reader) < 0)
+        return -1;
+    *ret = toml_string(reader);
+    return *ret ? 0 : toml_refuse(reader, "a string is no valid UTF-8");
+}
+
+/* Lines */
+
+static bool toml_is_bare(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ascii_is_digit(c) || c == '_' ||
+           c == '-';
+}
+
+/* Reads one part of a key into `text`. */
+static int toml_read_key_part(struct toml_reader *reader)
+{
+    if (toml_is_at(reader, "\"\"\"") || toml_is_at(reader, "'''"))
+        return toml_refuse(reader, "a key is no long string");
+    if (toml_peek(reader) == '"' || toml_peek(reader) == '\'')
+        return toml_read_string(reader);
+    if (!toml_is_bare(toml_peek(reader)))
+        return toml_refuse(reader, "a key is missing");
+    buffer_consume(&reader->text, buffer_length(&reader->text));
+    while (toml_is_bare(toml_peek(reader)))
+        toml_keep(reader, reader->at++, 1);
+    return 0;
+}
+
+/* Moves over a key and the blanks behind it. *RET is NULL for one of several parts. */
+static int toml_read_key(struct toml_reader *reader, json_t **ret)
+{
+    unsigned parts = 0;
+
+    do {
+        toml_skip_blanks(reader);
+        if (toml_read_key_part(reader) < 0)
+            return -1;
+        toml_skip_blanks(reader);
+        parts++;
+    } while (toml_take(reader, "."));
+    *ret = parts == 1 ? toml_string(reader) : NULL;
+    return 0;
+}
+
+/* [name] or [[name]] */
+static int toml_skip_header(struct toml_reader *reader)
+{
+    const char *close = toml_is_at(reader, "[[") ? "]]" : "]";
+    AUTO_JSON json_t *name = NULL;
+
+    reader->at += strlen(close);
+    if (toml_read_key(reader, &name) < 0)
+        return -1;
+    return toml_take(reader, close) ? 0 : toml_refuse(reader, "the name of a table is not closed");
+}
+
+static int toml_end_line(struct toml_reader *reader)
+{
+    toml_skip_blanks(reader);
+    toml_skip_comment(reader);
+    if (reader->at == reader->end || toml_take_newline(reader))
+        return 0;
+    return toml_refuse(reader, "there is something behind the value");
+}
+
+/* Reads one pair; ROOT gets it if it is not NULL. */
+static int toml_read_line(struct toml_reader *reader, json_t *root)
+{
+    AUTO_JSON json_t *key = NULL;
+    AUTO_JSON json_t *value = NULL;
+
+    if (toml_read_pair(reader, 0, &key, &value) < 0)
+        return -1;
+    if (root && key && json_object_get(root, json_string_value(key)))
+        return toml_refuse(reader, "a key is there twice");
+    if (root && key)
+        json_object_set_new(root, json_string_value(key), value ? STEAL_PTR(value) : json_null());
+    return 0;
+}
+
+static int toml_read_lines(struct toml_reader *reader, json_t *root)
+{
+    bool is_root = true;
+
+    for (toml_skip_space(reader); reader->at < reader->end; toml_skip_space(reader)) {
+        const bool is_header = toml_peek(reader) == '[';
+
+        if (is_header && toml_skip_header(reader) < 0)
+            return -1;
+        if (!is_header && toml_read_line(reader, is_root ? root : NULL) < 0)
+            return -1;
+        is_root = is_root && !is_header;
+        if (toml_end_line(reader) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+json_t *toml_read(const char *text, size_t length, struct error *err)
+{
+    struct toml_reader reader = {.at = text, .end = text + length, .line = 1, .err = err};
+    json_t *root = json_object();
+    int result;
+
+    buffer_init(&reader.text, length + 1);
+    result = toml_read_lines(&reader, root);
+    buffer_deinit(&reader.text);
+    if (result == 0)
+        return root;
+    json_decref(root);
+    return NULL;
+}

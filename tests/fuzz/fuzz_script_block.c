@@ -1,0 +1,68 @@
+/* Input: a script. What its block asks for are strings, and asked in a block of our own they are
+ * the same; unwrapping and splitting into lines end inside of the text. */
+#undef NDEBUG
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/tools/code/code_fence.h"
+#include "server/tools/code/python_source.h"
+#include "server/tools/code/script_block.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_lines(const char *code, size_t length)
+{
+    struct python_source source;
+    struct python_line line;
+    const char *behind = code;
+
+    python_source_init(&source, code, length);
+    while (python_source_next(&source, &line)) {
+        assert(line.text >= behind && line.length > 0);
+        behind = line.text + line.length;
+        assert(behind <= code + length);
+        assert(!line.stop || (line.stop >= line.text && line.stop < behind));
+        assert(!line.mark || (line.mark >= line.text && line.mark < behind));
+    }
+}
+
+static void check_fence(const char *code, size_t length)
+{
+    size_t bare_length;
+    AUTO_FREE char *bare = code_fence_remove(code, length, &bare_length);
+
+    assert(!bare || bare_length < length);
+}
+
+/* JSON's arrays of strings are TOML's, but for a slash, which jansson leaves alone. */
+static void check_block(const json_t *definition)
+{
+    json_t *packages = json_object_get(definition, "pip_packages");
+    AUTO_FREE char *text = json_text(packages);
+    AUTO_FREE char *code = memory_format("# /// script\n# dependencies = %s\n# ///\n", text);
+    AUTO_JSON json_t *again = NULL;
+    struct error err = ERROR_INIT;
+
+    if (!packages || strstr(text, "\\u0000"))
+        return;
+    assert(script_block_read(code, strlen(code), &again, &err) == 0);
+    assert(json_equal(json_object_get(again, "pip_packages"), packages));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    AUTO_FREE char *code = memory_format("%.*s", (int)size, (const char *)data);
+    const size_t length = strlen(code);
+    AUTO_JSON json_t *definition = NULL;
+    struct error err = ERROR_INIT;
+
+    check_lines(code, length);
+    check_fence(code, length);
+    if (script_block_read(code, length, &definition, &err) == 0 && definition)
+        check_block(definition);
+    return 0;
+}
