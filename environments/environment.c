@@ -316,6 +316,12 @@ void environment_begin(struct environment *environment)
         environment_on_eagerly_prepared(&environment->eager, &err);
 }
 
+int environment_admit(const struct environment *environment, const char *directory,
+                      struct error *err)
+{
+    return environment->ops->admit ? environment->ops->admit(environment, directory, err) : 0;
+}
+
 struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err)

@@ -104,6 +104,9 @@ struct environment_ops {
     /* Cancels the preparation and everything that it has started. */
     void (*cancel)(struct environment *environment);
 
+    /* See environment_admit. NULL: scripts run as the server's user. */
+    int (*admit)(const struct environment *environment, const char *directory, struct error *err);
+
     /* See environment_start. */
     struct execution *(*start)(struct environment *environment,
                                const struct execution_request *request,
@@ -203,6 +206,11 @@ void environment_step(struct environment *environment, double fraction, const ch
 /* For implementations: ends the preparation that is under way; ERR NULL when it succeeded. The name
  * of the environment and the step are put before its message. */
 void environment_end_preparation(struct environment *environment, const struct error *err);
+
+/* Gives the user that scripts of the prepared ENVIRONMENT run as access to DIRECTORY, a path, and
+ * to whatever is made in it from now on. */
+int environment_admit(const struct environment *environment, const char *directory,
+                      struct error *err);
 
 /* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER is called later,
  * never from inside. NULL with ERR when the script cannot be started. */

@@ -71,6 +71,8 @@ struct run_request {
     const char *const
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
     double timeout; /* seconds, from the start of the process */
+    json_t *files;  /* see provided_files.h: checked; put into the directory first; a reference is
+                       kept; or NULL */
 
     /* Whose it is, copied, and how many runs of one owner may go at once, whichever client they
      * come by; 0: as many as there are places. */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "environments/run_variables.h"
+#include "environments/workplace/provided_files.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -241,6 +242,17 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
 
 /* Start of the execution */
 
+/* Files of the call count as there before the run. Who runs scripts gets access to them. */
+static int put_files(struct run *run)
+{
+    if (!run->files)
+        return 0;
+    if (environment_admit(run->request.environment, working_directory_path(run->directory),
+                          &run->error) < 0)
+        return -1;
+    return provided_files_put(run->files, run->directory, &run->error);
+}
+
 static int open_claim(struct run *run)
 {
     enum script_delivery delivery = environment_delivery(run->request.environment);
@@ -248,7 +260,7 @@ static int open_claim(struct run *run)
     if (directory_claim_open(&run->claim, run->directory, delivery, &run->error) < 0 ||
         directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
         return -1;
-    return 0;
+    return put_files(run);
 }
 
 static int start_execution(struct run *run)
@@ -376,6 +388,23 @@ void run_begin(struct run *run)
     }
 }
 
+static void run_copy_request(struct run *run, const struct run_request *request)
+{
+    run->request = *request;
+    run->request.code = NULL;
+    run->request.variables = NULL;
+    run->request.owner = NULL;
+    run->request.directory = NULL;
+    run->request.client = NULL;
+    run->request.files = NULL;
+    run->files = json_incref(request->files);
+    run->directory = working_directory_ref(request->directory);
+    run->code = memory_new(request->code_length + 1, 1);
+    memcpy(run->code, request->code, request->code_length);
+    run->variables = run_variables_copy(request->variables);
+    run->owner = memory_copy_string(request->owner);
+}
+
 struct run *run_new(struct executor *executor, const struct run_request *request,
                     unsigned long number)
 {
@@ -383,17 +412,7 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     size_t limit = request->environment->settings.output;
 
     run->number = number;
-    run->request = *request;
-    run->request.code = NULL;
-    run->request.variables = NULL;
-    run->request.owner = NULL;
-    run->request.directory = NULL;
-    run->request.client = NULL;
-    run->directory = working_directory_ref(request->directory);
-    run->code = memory_new(request->code_length + 1, 1);
-    memcpy(run->code, request->code, request->code_length);
-    run->variables = run_variables_copy(request->variables);
-    run->owner = memory_copy_string(request->owner);
+    run_copy_request(run, request);
     environment_hold(request->environment);
     run->executor = executor;
     run->client = request->client;
@@ -433,6 +452,7 @@ void run_free(struct run *run)
     environment_release(run->request.environment);
     run_variables_free(run->variables);
     free(run->owner);
+    json_decref(run->files);
     free(run->code);
     free(run);
 }

@@ -29,6 +29,7 @@ struct run {
     struct working_directory *directory; /* a reference */
     char *code;                          /* owned; until it has been delivered */
     char **variables;                    /* owned; or NULL */
+    json_t *files;                       /* a reference: what is put into the directory; or NULL */
     char *owner;                         /* owned */
 
     struct executor *executor;      /* borrowed */

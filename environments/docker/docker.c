@@ -145,17 +145,30 @@ static bool docker_keeps(const struct docker_environment *docker)
 
 /* A script runs as another user when the operator has named one. That user gets access to the
  * working directory and to the script, which are ours. */
-static int let_in(const struct docker_environment *docker, const struct execution_request *request,
-                  struct error *err)
+static bool docker_has_own_user(const struct docker_environment *docker)
 {
-    uid_t uid = docker->python.facts.uid;
+    return json_object_get(docker->site.definition, "user") && !docker->site.is_rootless &&
+           docker->python.facts.uid != geteuid();
+}
 
-    if (!json_object_get(docker->site.definition, "user") || docker->site.is_rootless ||
-        uid == geteuid())
+static int docker_admit(const struct environment *environment, const char *directory,
+                        struct error *err)
+{
+    const struct docker_environment *docker = const_docker_of(environment);
+
+    if (!docker_has_own_user(docker))
         return 0;
-    if (access_list_open_directory(request->directory, uid, err) < 0)
+    return access_list_open_directory(directory, docker->python.facts.uid, err);
+}
+
+static int docker_let_in(const struct docker_environment *docker,
+                         const struct execution_request *request, struct error *err)
+{
+    if (docker_admit(&docker->environment, request->directory, err) < 0)
         return -1;
-    return access_list_open_file(request->code_file, uid, err);
+    if (!docker_has_own_user(docker))
+        return 0;
+    return access_list_open_file(request->code_file, docker->python.facts.uid, err);
 }
 
 static struct execution *docker_start(struct environment *environment,
@@ -166,7 +179,7 @@ static struct execution *docker_start(struct environment *environment,
     const struct docker_facts *image =
         docker_packages_are_wanted(&docker->site) ? &docker->packages.facts : &docker->image.facts;
 
-    if (let_in(docker, request, err) < 0)
+    if (docker_let_in(docker, request, err) < 0)
         return NULL;
     if (docker_keeps(docker))
         return kept_pool_start(&docker->kept, image, &docker->python.facts, request, listener, err);
@@ -244,6 +257,7 @@ static const struct environment_ops docker_ops = {
     .is_prepared = docker_is_prepared,
     .prepare = docker_prepare,
     .cancel = docker_cancel,
+    .admit = docker_admit,
     .start = docker_start,
     .delivery = docker_delivery,
     .can_overlap = can_overlap,

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
+#include "environments/workplace/directory_file.h"
 #include "environments/workplace/working_directory.h"
 #include "environments/workplace/workplace_private.h"
 
@@ -30,8 +31,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SCRIPT_NAME "script.py"
 
 enum { NAME_DIGITS = 16 };
 

@@ -15,7 +15,7 @@
 
 enum {
     FACT_BYTES = 2000, /* of one line; only a definition in a call can be that long */
-    TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* enough for two listings and the other lines */
+    TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* enough for three listings and the other lines */
 };
 
 /* FACT may contain any characters from a configuration or a call. */
@@ -47,14 +47,20 @@ static void append_limits(struct buffer *text, const struct approval_subject *su
                  seconds, memory, settings->limits.processes, disk);
 }
 
-static void append_size(struct buffer *text, const struct approval_subject *subject, size_t lines)
+static void approval_text_digest(const char *bytes, size_t length, char ret[DIGEST_TEXT_BYTES])
 {
-    char hash[DIGEST_TEXT_BYTES];
     struct digest digest;
 
     digest_init(&digest);
-    digest_add(&digest, subject->code, subject->length);
-    digest_finish(&digest, hash);
+    digest_add(&digest, bytes, length);
+    digest_finish(&digest, ret);
+}
+
+static void append_size(struct buffer *text, const struct approval_subject *subject, size_t lines)
+{
+    char hash[DIGEST_TEXT_BYTES];
+
+    approval_text_digest(subject->code, subject->length, hash);
     buffer_print(text, "- Code: %zu line%s, %zu bytes, SHA-256 %s\n", lines, lines == 1 ? "" : "s",
                  subject->length, hash);
 }
@@ -79,6 +85,22 @@ static void append_definition(struct buffer *text, const json_t *definition)
 
     buffer_print(text, "\nThe call defines its environment so:\n\n");
     code_listing_append(text, json, strlen(json));
+}
+
+/* A script can import them, so they are shown like code. */
+static void append_files(struct buffer *text, const json_t *files)
+{
+    AUTO_FREE char *json = json_dumps(files, JSON_INDENT(2));
+    size_t length = strlen(json);
+    size_t left_out = code_listing_measure(json, length).left_out;
+    char hash[DIGEST_TEXT_BYTES];
+
+    approval_text_digest(json, length, hash);
+    buffer_print(text, "\nFiles that the call puts there first, SHA-256 %s", hash);
+    if (left_out > 0)
+        buffer_print(text, ", %zu bytes of them left out here", left_out);
+    buffer_print(text, ":\n\n");
+    code_listing_append(text, json, length);
 }
 
 static void append_code(struct buffer *text, const struct approval_subject *subject,
@@ -118,6 +140,8 @@ char *approval_text(const struct approval_subject *subject)
                             "question. Once: they are asked about again.\n");
     if (subject->definition)
         append_definition(&text, subject->definition);
+    if (subject->files)
+        append_files(&text, subject->files);
     append_code(&text, subject, listing.left_out);
     ret = memory_format("%.*s", (int)buffer_length(&text), buffer_bytes(&text));
     buffer_deinit(&text);

@@ -95,6 +95,7 @@ struct python_request python_arguments_read(const json_t *arguments)
     return (struct python_request){
         .environment = json_object_get_string(arguments, "environment"),
         .definition = json_object_get(arguments, "environment_definition"),
+        .files = json_object_get(arguments, "files"),
         .timeout = json_number_value(json_object_get(arguments, "timeout")),
         .working_directory = json_object_get_string(arguments, "working_directory"),
     };

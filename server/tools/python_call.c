@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
+#include "environments/workplace/provided_files.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"
 #include "server/tools/code/code_fence.h"
@@ -206,7 +207,9 @@ static int python_call_choose(struct python_call *call, struct error *err)
         python_call_check_allowed(call, err) < 0)
         return -1;
     call->setting.environment = python_call_choose_environment(call, err);
-    if (!call->setting.environment)
+    if (!call->setting.environment ||
+        provided_files_check(call->request.files, call->setting.environment->settings.disk, err) <
+            0)
         return -1;
     return python_call_choose_timeout(call, err);
 }
@@ -236,6 +239,7 @@ static bool python_call_is_approved(struct python_call *call)
                                .definition = call->request.definition,
                                .timeout = call->setting.timeout,
                                .directory = directory,
+                               .files = call->request.files,
                                .code = call->request.code,
                                .length = call->request.code_length,
                            },
@@ -281,6 +285,7 @@ static struct run *python_call_submit_in(struct python_call *call,
             .code = call->request.code,
             .code_length = call->request.code_length,
             .variables = variables.list,
+            .files = call->request.files,
             .timeout = call->setting.timeout,
             .owner = principal->name,
             .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,

@@ -13,5 +13,6 @@ struct python_request {
     const char *environment;       /* name; NULL: DEFINITION or the default */
     const json_t *definition;      /* of an environment; NULL: none */
     double timeout;                /* seconds; 0: the default of the environment */
+    json_t *files;                 /* to put into the directory first; NULL: none */
     const char *working_directory; /* handle; NULL: see python_caller.h */
 };

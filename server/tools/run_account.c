@@ -29,6 +29,9 @@ void run_account_begin(struct invocation *invocation, const struct python_reques
         return;
     account_note(invocation, "environment", json_string(setting->environment->name));
     run_account_note_code(invocation, request);
+    if (request->files)
+        account_note(invocation, "files",
+                     json_integer((json_int_t)json_array_size(request->files)));
     account_note(invocation, "timeout", json_real(setting->timeout));
     account_note(invocation, "memory", json_integer((json_int_t)settings->limits.memory));
     account_note(invocation, "processes", json_integer(settings->limits.processes));

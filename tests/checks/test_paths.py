@@ -55,6 +55,7 @@ EXCEPT = {
     "environments/venv/venv.c": ("open", DIRECTORY),
     "environments/workplace/directory_claim.c": ("openat renameat", f"{NEW}; {RENAME}"),
     "environments/workplace/directory_copy.c": ("open openat", f"{NEW}; {DIRECTORY}"),
+    "environments/workplace/directory_file.c": ("openat renameat", f"{NEW}; {RENAME}"),
     "environments/workplace/directory_removal.c": (
         "chmod openat renameat", f"{DIRECTORY}; {RENAME}; chmod(2) through an open descriptor"),
     "environments/workplace/scratch_directory.c": ("open", DIRECTORY),

@@ -15,7 +15,8 @@ PYTHON = "/usr/bin/python3"
 FIELDS = {
     "success", "returncode", "stdout", "stderr", "truncated", "stdout_bytes", "stderr_bytes",
     "timed_out", "out_of_memory", "signal", "error", "environment", "isolation", "containment",
-    "python_version", "working_directory", "script", "files", "duration", "timings", "usage",
+    "python_version", "working_directory", "script", "files", "files_complete", "duration",
+    "timings", "usage",
 }
 
 
@@ -399,7 +400,7 @@ def test_the_tool_is_described_with_this_servers_values(tmp_path):
         tool = server.find_tool()
     properties = tool["inputSchema"]["properties"]
     assert set(properties) == {"code", "environment", "environment_definition", "timeout",
-                               "working_directory"}
+                               "files", "working_directory"}
     assert properties["environment"]["enum"] == ["system", "slow"]
     assert properties["timeout"]["maximum"] == 200
     assert "300 MiB" in tool["description"] and "7 seconds" in tool["description"]

@@ -22,7 +22,7 @@ static const struct environment_settings defaults = {
 };
 
 /* What is said of CODE in the environment "x" of DEFINITION (JSON text). Owned by the caller. */
-static char *text_for(const char *definition, const char *code)
+static char *text_for_call(const char *definition, const char *code, const json_t *files)
 {
     struct catalog *catalog = catalog_new(&(struct catalog_settings){.state = "/nowhere"});
     AUTO_JSON json_t *parsed = json_loads(definition, 0, NULL);
@@ -36,11 +36,17 @@ static char *text_for(const char *definition, const char *code)
         .environment = catalog_find(catalog, "x"),
         .timeout = 2.5,
         .directory = "a\nb",
+        .files = files,
         .code = code,
         .length = strlen(code),
     });
     catalog_free(catalog);
     return text;
+}
+
+static char *text_for(const char *definition, const char *code)
+{
+    return text_for_call(definition, code, NULL);
 }
 
 static void test_everything_that_matters_is_said_and_the_code_is_last(void **state)
@@ -122,6 +128,18 @@ static void test_where_packages_come_from_is_no_secret_told(void **state)
     assert_null(strstr(text, "secret"));
 }
 
+static void test_files_are_shown_like_code(void **state)
+{
+    AUTO_JSON json_t *files = json_pack("[{s:s, s:s}]", "path", "m.py", "text", "x = 1\ny = 2");
+    AUTO_FREE char *text = text_for_call("{\"type\": \"system\"}", "import m", files);
+
+    (void)state;
+    assert_non_null(strstr(text, "\nFiles that the call puts there first, SHA-256 "));
+    assert_non_null(strstr(text, "m.py"));
+    assert_non_null(strstr(text, "x = 1"));
+    assert_true(strstr(text, "x = 1") < strstr(text, "import m"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +147,7 @@ int main(void)
         cmocka_unit_test(test_a_container_says_what_it_lets_in),
         cmocka_unit_test(test_what_is_installed_is_said),
         cmocka_unit_test(test_where_packages_come_from_is_no_secret_told),
+        cmocka_unit_test(test_files_are_shown_like_code),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,0 +1,133 @@
+#include "environments/workplace/directory_file.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/untrusted.h"
+#include "environments/workplace/workplace_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    NAME_DIGITS = 16,
+    PARTS_MOST = 64,
+    SHOWN_BYTES = 200, /* of a path, in messages */
+    FILE_MODE = 0666,  /* less the umask; or what the default access list of the directory says */
+    FOLDER_MODE = 0777,
+};
+
+/* Paths */
+
+static bool directory_file_leads_out(const char *part, size_t length)
+{
+    return length == 2 && part[0] == '.' && part[1] == '.';
+}
+
+static bool directory_file_means_nothing(const char *part, size_t length)
+{
+    return length == 0 || (length == 1 && part[0] == '.');
+}
+
+char *directory_file_path(const char *path, struct error *err)
+{
+    AUTO_FREE char *clean = memory_new(strlen(path) + 1, 1);
+    char *end = clean;
+    unsigned parts = 0;
+
+    for (const char *part = path; *part && parts <= PARTS_MOST;) {
+        size_t length = strcspn(part, "/");
+
+        if (*path == '/' || directory_file_leads_out(part, length)) {
+            error_set(err, ERROR_INVALID_ARGUMENTS,
+                      "%.*s leads out of the working directory; give a path inside it, such as "
+                      "data/a.csv",
+                      SHOWN_BYTES, path);
+            return NULL;
+        }
+        if (!directory_file_means_nothing(part, length)) {
+            if (parts++ > 0)
+                *end++ = '/';
+            end = mempcpy(end, part, length);
+        }
+        part += length + strspn(part + length, "/");
+    }
+    if (parts > 0 && parts <= PARTS_MOST && path[strlen(path) - 1] != '/')
+        return STEAL_PTR(clean);
+    error_set(err, ERROR_INVALID_ARGUMENTS, "\"%.*s\" is not the path of a file", SHOWN_BYTES,
+              path);
+    return NULL;
+}
+
+/* Reading */
+
+int directory_file_open(const struct working_directory *directory, const char *path,
+                        struct error *err)
+{
+    return untrusted_open(directory->fd, path, O_RDONLY, err);
+}
+
+/* Writing */
+
+/* Opens the folder NAME in PARENT, which is made if there is nothing of that name. */
+static int directory_file_enter(int parent, const char *name, struct error *err)
+{
+    (void)mkdirat(parent, name, FOLDER_MODE); /* opening it tells */
+    return untrusted_open_directory(parent, name, err);
+}
+
+/* Opens the folder that holds PATH in DIRECTORY. *RET_NAME is the last part of PATH. */
+static int directory_file_parent(int directory, const char *path, const char **ret_name,
+                                 struct error *err)
+{
+    AUTO_CLOSE int parent = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    const char *slash;
+
+    for (; (slash = strchr(path, '/')); path = slash + 1) {
+        AUTO_FREE char *name = memory_format("%.*s", (int)(slash - path), path);
+        int next = directory_file_enter(parent, name, err);
+
+        if (next < 0)
+            return -1;
+        close(parent);
+        parent = next;
+    }
+    *ret_name = path;
+    return STEAL_FD(parent);
+}
+
+/* A rename replaces a link and a file of several names, and does not write to what they are. */
+static int directory_file_replace(int parent, const char *name, const char *data, size_t length,
+                                  struct error *err)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
+    AUTO_FREE char *aside = memory_format(".put-%s", digits);
+    AUTO_CLOSE int fd = openat(parent, aside, flags, FILE_MODE);
+
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot make a file");
+    if (fd_write_all(fd, data, length, err) == 0) {
+        if (renameat(parent, aside, parent, name) == 0)
+            return 0;
+        error_set_errno(err, errno, "cannot give it its name");
+    }
+    (void)unlinkat(parent, aside, 0);
+    return -1;
+}
+
+int directory_file_put(const struct working_directory *directory, const char *path,
+                       const char *data, size_t length, struct error *err)
+{
+    const char *name;
+    AUTO_CLOSE int parent = directory_file_parent(directory->fd, path, &name, err);
+
+    if (parent < 0 || directory_file_replace(parent, name, data, length, err) < 0)
+        return error_prefix(err, "cannot put the file %.*s into the working directory", SHOWN_BYTES,
+                            path);
+    return 0;
+}

@@ -1,0 +1,111 @@
+#include "environments/workplace/provided_files.h"
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "environments/workplace/directory_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes of FILE. Owned by the caller. */
+static char *provided_file_read(const json_t *file, size_t *ret_length, struct error *err)
+{
+    const json_t *text = json_object_get(file, "text");
+    const json_t *blob = json_object_get(file, "blob");
+    char *bytes = NULL;
+
+    if (!text == !blob) {
+        error_set(err, ERROR_INVALID_ARGUMENTS, "give either text or blob");
+        return NULL;
+    }
+    if (blob) {
+        bytes = base64_decode(BASE64_STANDARD, json_string_value(blob), json_string_length(blob),
+                              ret_length);
+        if (!bytes)
+            error_set(err, ERROR_INVALID_ARGUMENTS,
+                      "blob is not base64; text can be given as `text`, as it is");
+        return bytes;
+    }
+    *ret_length = json_string_length(text);
+    bytes = memory_new(*ret_length + 1, 1);
+    memcpy(bytes, json_string_value(text), *ret_length);
+    return bytes;
+}
+
+/* The path of FILE in its shortest form. Owned by the caller. */
+static char *provided_file_path(const json_t *file, struct error *err)
+{
+    const json_t *text = json_object_get(file, "path");
+    const char *path = json_string_value(text);
+    AUTO_FREE char *clean = NULL;
+
+    if (strlen(path) != json_string_length(text)) {
+        error_set(err, ERROR_INVALID_ARGUMENTS, "a path has no NUL character");
+        return NULL;
+    }
+    clean = directory_file_path(path, err);
+    if (clean && strcmp(clean, SCRIPT_NAME) == 0) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  SCRIPT_NAME " is the program itself, the argument `code`; use another name");
+        return NULL;
+    }
+    return STEAL_PTR(clean);
+}
+
+/* Checks FILE, adds its path to PATHS and its bytes to *TOTAL. */
+static int provided_file_check(const json_t *file, json_t *paths, uint64_t *total,
+                               struct error *err)
+{
+    AUTO_FREE char *path = provided_file_path(file, err);
+    AUTO_FREE char *bytes = NULL;
+    size_t length = 0;
+
+    if (!path)
+        return -1;
+    if (json_object_get(paths, path))
+        return error_set(err, ERROR_INVALID_ARGUMENTS, "%s is there twice", path);
+    bytes = provided_file_read(file, &length, err);
+    if (!bytes)
+        return error_prefix(err, "%s", path);
+    json_object_set_new(paths, path, json_true());
+    *total += length;
+    return 0;
+}
+
+int provided_files_check(const json_t *files, uint64_t limit, struct error *err)
+{
+    AUTO_JSON json_t *paths = json_object();
+    AUTO_FREE char *most = quantity_bytes(limit);
+    uint64_t total = 0;
+    const json_t *file;
+    size_t i;
+
+    json_array_foreach (files, i, file) {
+        if (provided_file_check(file, paths, &total, err) < 0)
+            return error_prefix(err, "files");
+    }
+    if (total > limit)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "files: they are larger than the %s of new files that a run may make",
+                         most);
+    return 0;
+}
+
+int provided_files_put(const json_t *files, const struct working_directory *directory,
+                       struct error *err)
+{
+    const json_t *file;
+    size_t i;
+
+    json_array_foreach (files, i, file) {
+        AUTO_FREE char *path = provided_file_path(file, err);
+        size_t length = 0;
+        AUTO_FREE char *bytes = provided_file_read(file, &length, err);
+
+        if (!path || !bytes || directory_file_put(directory, path, bytes, length, err) < 0)
+            return -1;
+    }
+    return 0;
+}
