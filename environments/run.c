@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INTERRUPTED_SECONDS 0.5 /* for a script to write what it has, and where it stands */
+
 enum { LAST_LINE_BYTES = 256 };
 
 static const char *const state_names[] = {
-    [RUN_WAITING] = "waiting", [RUN_PREPARING] = "preparing", [RUN_LOOKING] = "looking",
-    [RUN_RUNNING] = "running", [RUN_STOPPING] = "stopping",   [RUN_LISTING] = "listing files",
+    [RUN_WAITING] = "waiting",       [RUN_PREPARING] = "preparing",     [RUN_LOOKING] = "looking",
+    [RUN_RUNNING] = "running",       [RUN_INTERRUPTED] = "interrupted", [RUN_STOPPING] = "stopping",
+    [RUN_LISTING] = "listing files",
 };
 
 static const char *const end_names[] = {
@@ -31,7 +34,8 @@ static const unsigned next_states[] = {
     [RUN_WAITING] = 1 << RUN_PREPARING,
     [RUN_PREPARING] = 1 << RUN_LOOKING | 1 << RUN_WAITING,
     [RUN_LOOKING] = 1 << RUN_RUNNING | 1 << RUN_PREPARING,
-    [RUN_RUNNING] = 1 << RUN_STOPPING | 1 << RUN_LISTING,
+    [RUN_RUNNING] = 1 << RUN_INTERRUPTED | 1 << RUN_STOPPING | 1 << RUN_LISTING,
+    [RUN_INTERRUPTED] = 1 << RUN_STOPPING | 1 << RUN_LISTING,
     [RUN_STOPPING] = 1 << RUN_LISTING,
     [RUN_LISTING] = 0,
 };
@@ -47,10 +51,10 @@ static void stop_watching(struct run *run)
     directory_look_cancel(&run->look);
 }
 
-static void start_deadline(struct run *run)
+static void start_deadline(struct run *run, double seconds)
 {
     ev_now_update(loop_of(run));
-    ev_timer_set(&run->deadline, run->request.timeout, 0.);
+    ev_timer_set(&run->deadline, seconds, 0.);
     ev_timer_start(loop_of(run), &run->deadline);
 }
 
@@ -64,7 +68,9 @@ static void run_set_state(struct run *run, enum run_state state)
         run->prepared_at = 0;
     }
     if (state == RUN_RUNNING && !run->execution->is_starting)
-        start_deadline(run);
+        start_deadline(run, run->request.timeout);
+    if (state == RUN_INTERRUPTED)
+        start_deadline(run, INTERRUPTED_SECONDS);
     if (state == RUN_STOPPING || state == RUN_LISTING)
         stop_watching(run);
 }
@@ -152,7 +158,7 @@ static void run_on_began(struct execution_listener *listener)
     struct run *run = CONTAINER_OF(listener, struct run, listener);
 
     if (run->state == RUN_RUNNING)
-        start_deadline(run);
+        start_deadline(run, run->request.timeout);
 }
 
 static void run_on_output(struct execution_listener *listener, enum process_stream stream,
@@ -173,11 +179,24 @@ static void run_stop(struct run *run, enum run_end end)
     run->execution->kill(run->execution);
 }
 
+/* The script may ignore it, or make the most of the time that it gets. */
+static void run_interrupt(struct run *run)
+{
+    run->end = RUN_TIMED_OUT;
+    run_set_state(run, RUN_INTERRUPTED);
+    run->execution->interrupt(run->execution);
+}
+
 static void run_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
+    struct run *run = CONTAINER_OF(timer, struct run, deadline);
+
     (void)loop;
     (void)events;
-    run_stop(CONTAINER_OF(timer, struct run, deadline), RUN_TIMED_OUT);
+    if (run->state == RUN_RUNNING)
+        run_interrupt(run);
+    else
+        run_stop(run, RUN_TIMED_OUT);
 }
 
 static void run_on_grown(struct directory_watch *watch)
@@ -186,6 +205,8 @@ static void run_on_grown(struct directory_watch *watch)
 
     if (run->state == RUN_RUNNING)
         run_stop(run, RUN_DISK_LIMIT);
+    else if (run->state == RUN_INTERRUPTED)
+        run_stop(run, RUN_TIMED_OUT);
 }
 
 /* Decides how the run ended, from the end of its execution and the growth of its directory. */
@@ -470,7 +491,7 @@ void run_cancel(struct run *run)
         return;
     }
     run->client = NULL;
-    if (run->state == RUN_RUNNING)
+    if (run->state == RUN_RUNNING || run->state == RUN_INTERRUPTED)
         run_stop(run, RUN_ENDED);
     else if (run->state == RUN_LISTING)
         run_conclude(run);

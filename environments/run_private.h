@@ -1,9 +1,10 @@
 /* One run, from the moment it has been accepted to its end; the inside of executor.h.
  *
- *     WAITING -> PREPARING -> LOOKING -> RUNNING -> STOPPING -> LISTING
+ *     WAITING -> PREPARING -> LOOKING -> RUNNING -> INTERRUPTED -> STOPPING -> LISTING
  *
- * It outlives its owner: run_cancel forgets the owner at once, and what runs is killed and waited
- * for before the run is freed. */
+ * At its deadline the script is interrupted, and half a second later everything is killed. After a
+ * cancel everything is killed at once. A run outlives its owner: run_cancel forgets the owner, and
+ * what runs is waited for before the run is freed. */
 #pragma once
 
 #include "environments/execution.h"
@@ -15,12 +16,13 @@
 #include <ev.h>
 
 enum run_state {
-    RUN_WAITING,   /* for a place */
-    RUN_PREPARING, /* waits for its environment */
-    RUN_LOOKING,   /* looks at what is in its directory */
-    RUN_RUNNING,   /* waits for its process */
-    RUN_STOPPING,  /* waits for its process, which has been killed */
-    RUN_LISTING,   /* looks at what its process has left in the directory */
+    RUN_WAITING,     /* for a place */
+    RUN_PREPARING,   /* waits for its environment */
+    RUN_LOOKING,     /* looks at what is in its directory */
+    RUN_RUNNING,     /* waits for its process */
+    RUN_INTERRUPTED, /* likewise; its time is up, and its script was told */
+    RUN_STOPPING,    /* waits for its process, which has been killed */
+    RUN_LISTING,     /* looks at what its process has left in the directory */
 };
 
 struct run {

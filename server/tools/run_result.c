@@ -18,7 +18,7 @@ static json_t *explain_timeout(const struct run_setting *setting)
 {
     AUTO_FREE char *timeout = quantity_seconds(setting->timeout);
 
-    return json_string_format("timed out after %s and was killed, with all that it had started",
+    return json_string_format("timed out after %s and was ended, with all that it had started",
                               timeout);
 }
 

@@ -67,7 +67,7 @@ def test_how_a_call_can_end():
         assert last(server)["outcome"] == "success"
         run(server, "while True: pass", timeout=1)
         line = last(server, 2)
-        assert (line["outcome"], line["timed_out"], line["signal"]) == ("error", True, "SIGKILL")
+        assert (line["outcome"], line["timed_out"], line["signal"]) == ("error", True, "SIGINT")
         run(server, 5)
         line = last(server, 3)
         assert (line["outcome"], line["reason"]) == ("refused", "invalid_arguments")
