@@ -35,6 +35,28 @@ char *memory_format_list(const char *format, va_list arguments)
     return (char *)memory_check(vasprintf(&string, format, arguments) < 0 ? NULL : string);
 }
 
+char **memory_copy_strings(const char *const *strings)
+{
+    size_t count = 0;
+    char **copy;
+
+    if (!strings)
+        return NULL;
+    while (strings[count])
+        count++;
+    copy = memory_new(count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = memory_copy_string(strings[i]);
+    return copy;
+}
+
+void memory_free_strings(char **strings)
+{
+    for (size_t i = 0; strings && strings[i]; i++)
+        free(strings[i]);
+    free(strings);
+}
+
 char *memory_format(const char *format, ...)
 {
     va_list arguments;

@@ -16,6 +16,11 @@
 void *memory_new(size_t count, size_t size);
 void *memory_resize(void *memory, size_t size);
 char *memory_copy_string(const char *string);
+
+/* A copy of NULL-terminated STRINGS and of each of them, for memory_free_strings; NULL for NULL. */
+char **memory_copy_strings(const char *const *strings);
+void memory_free_strings(char **strings);
+
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *memory_format_list(const char *format, va_list arguments)
     __attribute__((format(printf, 1, 0)));

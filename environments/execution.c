@@ -1,6 +1,23 @@
 #include "environments/execution.h"
 
+#include "base/memory.h"
+
 #include <sys/wait.h>
+
+char **execution_command(const char *interpreter, const char *script, const char *const *arguments)
+{
+    size_t count = 0;
+    char **command;
+
+    while (arguments && arguments[count])
+        count++;
+    command = memory_new(count + 3, sizeof *command);
+    command[0] = memory_copy_string(interpreter);
+    command[1] = memory_copy_string(script);
+    for (size_t i = 0; i < count; i++)
+        command[2 + i] = memory_copy_string(arguments[i]);
+    return command;
+}
 
 int execution_returncode(int wait_status)
 {

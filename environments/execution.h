@@ -21,6 +21,7 @@ struct execution_request {
     size_t code_length;
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
+    const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     const char *owner;            /* whose it is: the principal */
     double timeout; /* seconds after which the caller is going to kill it: whatever could
                      * outlive the server ends by itself a little later */
@@ -61,6 +62,10 @@ struct execution {
     void (*kill)(struct execution *execution); /* everything, now; harmless when called twice */
     bool is_starting; /* something must start first, such as a container, and has its own limit */
 };
+
+/* The command that executes SCRIPT with ARGUMENTS (NULL-terminated, or NULL) in INTERPRETER, for
+ * memory_free_strings. */
+char **execution_command(const char *interpreter, const char *script, const char *const *arguments);
 
 /* The returncode for a status of wait(2). */
 int execution_returncode(int wait_status);

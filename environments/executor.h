@@ -70,9 +70,10 @@ struct run_request {
     size_t code_length;
     const char *const
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
-    double timeout; /* seconds, from the start of the process */
-    json_t *files;  /* see provided_files.h: checked; put into the directory first; a reference is
-                       kept; or NULL */
+    const char *const *arguments; /* NULL-terminated, of the script; copied; or NULL */
+    double timeout;               /* seconds, from the start of the process */
+    json_t *files; /* see provided_files.h: checked; put into the directory first; a reference is
+                      kept; or NULL */
 
     /* Whose it is, copied, and how many runs of one owner may go at once, whichever client they
      * come by; 0: as many as there are places. */

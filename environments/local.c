@@ -67,9 +67,9 @@ static int local_start_process(struct local_execution *local, const struct envir
 {
     char **variables = run_variables_new(interpreter, request->directory,
                                          environment->settings.variables, request->variables);
-    const char *const arguments[] = {interpreter, request->script, NULL};
+    char **arguments = execution_command(interpreter, request->script, request->arguments);
     const struct process_command command = {
-        .arguments = arguments,
+        .arguments = (const char *const *)arguments,
         .environment = (const char *const *)variables,
         .directory = request->directory,
         .code = request->code,
@@ -79,7 +79,8 @@ static int local_start_process(struct local_execution *local, const struct envir
     };
     int ret = process_start(environment->host, &local->process, &command, err);
 
-    run_variables_free(variables);
+    memory_free_strings(variables);
+    memory_free_strings(arguments);
     return ret;
 }
 

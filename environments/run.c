@@ -293,6 +293,7 @@ static int start_execution(struct run *run)
         .code_length = run->request.code_length,
         .code_file = run->claim.file,
         .variables = (const char *const *)run->variables,
+        .arguments = (const char *const *)run->arguments,
         .owner = run->owner,
         .timeout = run->request.timeout,
     };
@@ -409,11 +410,13 @@ void run_begin(struct run *run)
     }
 }
 
+/* What the request only lends. */
 static void run_copy_request(struct run *run, const struct run_request *request)
 {
     run->request = *request;
     run->request.code = NULL;
     run->request.variables = NULL;
+    run->request.arguments = NULL;
     run->request.owner = NULL;
     run->request.directory = NULL;
     run->request.client = NULL;
@@ -422,7 +425,8 @@ static void run_copy_request(struct run *run, const struct run_request *request)
     run->directory = working_directory_ref(request->directory);
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
-    run->variables = run_variables_copy(request->variables);
+    run->variables = memory_copy_strings(request->variables);
+    run->arguments = memory_copy_strings(request->arguments);
     run->owner = memory_copy_string(request->owner);
 }
 
@@ -471,7 +475,8 @@ void run_free(struct run *run)
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_deinit(&run->streams[i]);
     environment_release(run->request.environment);
-    run_variables_free(run->variables);
+    memory_free_strings(run->variables);
+    memory_free_strings(run->arguments);
     free(run->owner);
     json_decref(run->files);
     free(run->code);

@@ -32,6 +32,7 @@ struct run {
     char *code;                          /* owned; until it has been delivered */
     char **variables;                    /* owned; or NULL */
     json_t *files;                       /* a reference: what is put into the directory; or NULL */
+    char **arguments;                    /* owned; or NULL */
     char *owner;                         /* owned */
 
     struct executor *executor;      /* borrowed */

@@ -67,23 +67,3 @@ char **run_variables_new(const char *interpreter, const char *directory, char *c
         run_variables_set(variables, memory_copy_string(further[i]));
     return variables;
 }
-
-char **run_variables_copy(const char *const *variables)
-{
-    size_t count = count_strings(variables);
-    char **copy;
-
-    if (!variables)
-        return NULL;
-    copy = memory_new(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++)
-        copy[i] = memory_copy_string(variables[i]);
-    return copy;
-}
-
-void run_variables_free(char **variables)
-{
-    for (size_t i = 0; variables && variables[i]; i++)
-        free(variables[i]);
-    free(variables);
-}

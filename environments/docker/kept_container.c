@@ -36,7 +36,7 @@ struct kept_call {
     struct last_words words;
     struct last_words_reader errors;
     char *python;      /* owned: the program */
-    char *script;      /* owned: its path in the container */
+    char **program;    /* owned: what is executed */
     char **variables;  /* owned: its own; or NULL */
     double timeout;    /* seconds */
     double started_at; /* monotonic seconds */
@@ -93,8 +93,8 @@ void kept_container_free(struct kept_container *container)
 static void kept_call_free(struct kept_call *call)
 {
     free(call->python);
-    free(call->script);
-    run_variables_free(call->variables);
+    memory_free_strings(call->program);
+    memory_free_strings(call->variables);
     free(call);
 }
 
@@ -250,13 +250,12 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
 static json_t *kept_call_describe(const struct kept_call *call, const char *nonce)
 {
     AUTO_FREE char *user = docker_site_user(call->container->site);
-    const char *const program[] = {call->python, call->script, NULL};
     struct docker_container container = docker_site_container(call->container->site, DOCKER_KEEP);
 
     container.user = user;
     container.nonce = nonce;
     container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
-    container.program = program;
+    container.program = (const char *const *)call->program;
     container.variables = (const char *const *)call->variables;
     return docker_exec_describe(&container);
 }
@@ -284,6 +283,7 @@ static struct kept_call *kept_call_new(struct kept_container *container,
                                        const struct execution_request *request,
                                        struct execution_listener *listener)
 {
+    AUTO_FREE char *script = docker_site_script(request);
     struct kept_call *call = NEW(struct kept_call);
 
     call->execution = (struct execution){
@@ -294,8 +294,8 @@ static struct kept_call *kept_call_new(struct kept_container *container,
     };
     call->container = container;
     call->python = memory_copy_string(python->program);
-    call->script = docker_site_script(request);
-    call->variables = run_variables_copy(request->variables);
+    call->program = execution_command(python->program, script, request->arguments);
+    call->variables = memory_copy_strings(request->variables);
     call->timeout = request->timeout;
     call->started_at = clock_seconds();
     return call;

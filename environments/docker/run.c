@@ -127,11 +127,13 @@ static int docker_run_start_container(struct docker_run *run, const struct docke
     AUTO_JSON json_t *mounts = docker_site_mounts(run->site, request, err);
     AUTO_JSON json_t *labels = docker_site_labels(run->site, longest_life(run, request));
     AUTO_JSON json_t *definition = NULL;
-    const char *const program[] = {run->python, script, NULL};
     struct docker_container container = docker_site_container(run->site, DOCKER_RUN);
+
+    char **program;
 
     if (!mounts)
         return -1;
+    program = execution_command(run->python, script, request->arguments);
     if (run->stays)
         json_object_set_new(labels, DOCKER_LABEL_STAYS, digest_of_owner(request->owner));
     container.image = image->id;
@@ -139,12 +141,13 @@ static int docker_run_start_container(struct docker_run *run, const struct docke
     container.user = user;
     container.nonce = nonce;
     container.seconds = request->timeout + DOCKER_GRACE_SECONDS;
-    container.program = program;
+    container.program = (const char *const *)program;
     container.variables = request->variables;
     container.mounts = mounts;
     container.labels = labels;
     container.stays = run->stays;
     definition = docker_container_describe(&container);
+    memory_free_strings(program);
     last_words_reader_init(&run->errors, nonce);
     container_start(&run->container, run->site->engine,
                     &(struct container_plan){

@@ -190,7 +190,8 @@ static int add_volumes(const struct docker_site *site, json_t *mounts, struct er
 
 char *docker_site_script(const struct execution_request *request)
 {
-    return memory_format(DOCKER_WORKSPACE "%s", strrchr(request->script, '/'));
+    /* It lies in the directory, which is the workspace. */
+    return memory_format(DOCKER_WORKSPACE "%s", request->script + strlen(request->directory));
 }
 
 json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,

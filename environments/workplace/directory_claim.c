@@ -10,6 +10,8 @@
  * Without a mount namespace script.py itself is executed. It is put there by a rename, by a run
  * that has the directory to itself.
  *
+ * A directory that a user lends has no script.py of ours: what has that name is his.
+ *
  * "To itself" counts other servers too: a directory in use is locked shared, and only who gets the
  * lock exclusively may change script.py. */
 #include "base/cleanup.h"
@@ -31,6 +33,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define GUEST_PREFIX ".pyexecd-"
 
 enum { NAME_DIGITS = 16 };
 
@@ -173,6 +177,41 @@ static int make_private_file(struct directory_claim *claim, const char *code, si
     return 0;
 }
 
+/* In a directory that is lent: the user's own file is executed, or a new one. */
+static int be_guest(struct directory_claim *claim, const char *code, size_t length,
+                    struct error *err)
+{
+    const struct working_directory *directory = claim->directory;
+    AUTO_FREE char *digits = NULL;
+    AUTO_FREE char *name = NULL;
+
+    if (directory->workplace->own_script) {
+        claim->script = memory_copy_string(directory->workplace->own_script);
+        return 0;
+    }
+    digits = random_digits(NAME_DIGITS);
+    name = memory_format(GUEST_PREFIX "%s.py", digits);
+    if (directory_claim_write_file(directory->fd, name, code, length, err) < 0)
+        return error_prefix(err, "in %s", directory->path);
+    claim->script = memory_format("%s/%s", directory->path, name);
+    claim->guest = STEAL_PTR(name);
+    return 0;
+}
+
+/* Brings CODE to where the script of CLAIM is. */
+static int directory_claim_deliver(struct directory_claim *claim, const char *code, size_t length,
+                                   struct error *err)
+{
+    struct working_directory *directory = claim->directory;
+
+    if (working_directory_is_lent(directory))
+        return be_guest(claim, code, length, err);
+    claim->script = memory_format("%s/" SCRIPT_NAME, directory->path);
+    if (claim->delivery == SCRIPT_IN_PLACE)
+        return place_alone(directory, code, length, err);
+    return show_newest(directory, code, length, err);
+}
+
 /* Reduces the lock of a directory without claims. A temporary one keeps a shared lock, which
  * protects it from sweeps. */
 static void relax_lock(const struct working_directory *directory)
@@ -200,18 +239,9 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
 int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
                           struct error *err)
 {
-    struct working_directory *directory = claim->directory;
-
-    if (claim->delivery == SCRIPT_IN_PLACE) {
-        if (place_alone(directory, code, length, err) < 0)
-            return -1;
-    } else if (show_newest(directory, code, length, err) < 0 ||
-               (claim->delivery == SCRIPT_IN_FILE &&
-                make_private_file(claim, code, length, err) < 0)) {
+    if (directory_claim_deliver(claim, code, length, err) < 0)
         return -1;
-    }
-    claim->script = memory_format("%s/" SCRIPT_NAME, directory->path);
-    return 0;
+    return claim->delivery == SCRIPT_IN_FILE ? make_private_file(claim, code, length, err) : 0;
 }
 
 /* The last claim leaves the code of the newest call as script.py. */
@@ -236,12 +266,15 @@ void directory_claim_close(struct directory_claim *claim)
         return;
     if (claim->file)
         (void)unlinkat(directory->workplace->private_fd, strrchr(claim->file, '/') + 1, 0);
+    if (claim->guest)
+        (void)unlinkat(directory->fd, claim->guest, 0);
     assert(directory->claims > 0);
     if (--directory->claims == 0)
         directory_claim_settle(directory);
     working_directory_touch(directory);
     free(claim->file);
     free(claim->script);
+    free(claim->guest);
     *claim = (struct directory_claim){0};
     working_directory_unref(directory);
 }

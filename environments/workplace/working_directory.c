@@ -67,6 +67,11 @@ bool working_directory_is_temporary(const struct working_directory *directory)
     return directory->folder != NULL;
 }
 
+bool working_directory_is_lent(const struct working_directory *directory)
+{
+    return !working_directory_is_temporary(directory) && directory->workplace->is_lent;
+}
+
 /* The principal's folder, or -1 with errno set. */
 static int open_folder(const struct working_directory *directory)
 {

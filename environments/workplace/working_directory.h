@@ -34,6 +34,16 @@ void workplace_free(struct workplace *workplace);
 /* Whose runs may work at the configured path from now on. */
 void workplace_set_isolations(struct workplace *workplace, unsigned isolations);
 
+/* From now on every run works at PATH, an existing directory that a user lends, whatever its
+ * isolation, and nothing that is there is overwritten. SCRIPT is the path of a file of the user's:
+ * runs are given its code, which stands for it; NULL: each run has a new file of its own beside the
+ * user's, for as long as it lasts. -1 when nobody can work there. */
+int workplace_lend(struct workplace *workplace, const char *path, const char *script,
+                   struct error *err);
+
+/* True when TEXT looks like the handle of a working directory. */
+bool workplace_is_handle(const char *text);
+
 /* How long directories are kept after their last use, from now on. */
 void workplace_set_keeping(struct workplace *workplace, double seconds);
 
@@ -66,6 +76,7 @@ struct directory_claim {
     enum script_delivery delivery;
     char *script; /* path of script.py, or NULL; owned */
     char *file;   /* with SCRIPT_IN_FILE: the private file, or NULL; owned */
+    char *guest;  /* the name of this run's file in a directory that is lent, or NULL; owned */
 };
 
 /* True when a new claim would have to wait for another to be released: the directory is in use, and
@@ -78,7 +89,7 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
                          enum script_delivery delivery, struct error *err);
 
 /* Delivers CODE as far as the claim does that, and shows it to people as script.py: at once, or
- * when nobody is at work in the directory any more. */
+ * when nobody is at work in the directory any more. A directory that is lent has no script.py. */
 int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
                           struct error *err);
 

@@ -39,7 +39,7 @@ static char *folder_name(const char *principal, enum isolation isolation)
     return name;
 }
 
-static bool is_handle(const char *text)
+bool workplace_is_handle(const char *text)
 {
     return strlen(text) == HANDLE_DIGITS && strspn(text, HEX_DIGITS) == HANDLE_DIGITS;
 }
@@ -185,6 +185,26 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     return workplace;
 }
 
+int workplace_lend(struct workplace *workplace, const char *path, const char *script,
+                   struct error *err)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+
+    assert(list_is_empty(&workplace->directories));
+    if (!real || access(real, R_OK | W_OK | X_OK) < 0)
+        return error_set_errno(err, errno, "cannot work in %s", path);
+    if (strcmp(real, "/") == 0)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "cannot work in /, where scripts may not "
+                         "fill everything");
+    free(workplace->path);
+    workplace->path = STEAL_PTR(real);
+    workplace->own_script = script ? memory_copy_string(script) : NULL;
+    workplace->isolations = (1U << ISOLATIONS) - 1;
+    workplace->is_lent = true;
+    return 0;
+}
+
 void workplace_set_isolations(struct workplace *workplace, unsigned isolations)
 {
     workplace->isolations = isolations;
@@ -215,6 +235,7 @@ void workplace_free(struct workplace *workplace)
     free(workplace->private_name);
     free(workplace->root);
     free(workplace->path);
+    free(workplace->own_script);
     free(workplace);
 }
 
@@ -299,7 +320,7 @@ static int fail_handle(struct workplace *workplace, const char *principal, enum 
 {
     for (int other = 0; other < ISOLATIONS; other++) {
         struct working_directory *directory =
-            is_handle(handle) && other != (int)isolation
+            workplace_is_handle(handle) && other != (int)isolation
                 ? open_earlier(workplace, principal, (enum isolation)other, handle)
                 : NULL;
 
@@ -329,7 +350,7 @@ struct working_directory *workplace_open(struct workplace *workplace, const char
         return workplace_open_configured(workplace, isolation, err);
     if (!handle)
         return open_new(workplace, principal, isolation, err);
-    if (is_handle(handle))
+    if (workplace_is_handle(handle))
         directory = open_earlier(workplace, principal, isolation, handle);
     if (!directory)
         fail_handle(workplace, principal, isolation, handle, err);

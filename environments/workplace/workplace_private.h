@@ -51,6 +51,8 @@ struct workplace {
     struct ev_loop *loop; /* borrowed */
     char *path;           /* owned; the one directory that is used, or NULL */
     unsigned isolations;  /* bits of enum isolation: who may use it */
+    bool is_lent;         /* PATH belongs to a user */
+    char *own_script;     /* owned; what runs at a PATH that is lent execute, or NULL */
     char *root;           /* owned; without links */
     int root_fd;          /* owned */
     char *private_name;   /* owned */
@@ -86,6 +88,7 @@ struct working_directory *working_directory_new_temporary(struct workplace *work
 void working_directory_free(struct working_directory *directory);
 
 bool working_directory_is_temporary(const struct working_directory *directory);
+bool working_directory_is_lent(const struct working_directory *directory);
 
 /* flock(2) with OPERATION, without waiting. -1 means that another process holds the lock; a file
  * system without locks counts as unlocked. */

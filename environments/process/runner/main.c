@@ -22,8 +22,8 @@ static void close_from(unsigned first)
         close(fd);
 }
 
-/* Resets everything that is inherited from the server: dispositions, mask, descriptors, session,
- * umask, directory. */
+/* Resets what is inherited from the server: dispositions, mask, descriptors, session, directory.
+ * Its umask stays: who serves others has a private one, `pyexecd run` that of its user. */
 static void forget_the_server(void)
 {
     sigset_t none;
@@ -35,7 +35,6 @@ static void forget_the_server(void)
     close_from(CONTROL_FD + 1);
     fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); /* the program must never hold it */
     setsid();
-    umask(077);
     if (chdir("/") < 0)
         runner_refuse(CONTROL_REFUSED, "cannot enter /");
 }

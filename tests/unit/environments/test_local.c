@@ -46,8 +46,9 @@ static void heard_on_ended(struct execution_listener *listener, const struct exe
 static void execute(struct fixture *fixture, struct heard *heard, const char *code)
 {
     AUTO_FREE char *script = memory_format("%s/script.py", fixture->scratch);
+    const char *const arguments[] = {"-x", "a b", NULL};
     const struct execution_request request = {
-        .directory = fixture->scratch, .script = script, .timeout = 30};
+        .directory = fixture->scratch, .script = script, .arguments = arguments, .timeout = 30};
     struct error err = ERROR_INIT;
 
     write_text(script, code);
@@ -86,6 +87,17 @@ static void test_the_end_says_how_the_script_ended_and_what_held_it(void **state
     fixture_free(fixture);
 }
 
+static void test_a_script_gets_its_arguments(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct heard heard = {0};
+
+    (void)state;
+    execute(fixture, &heard, "import sys\nprint(sys.argv[1:])");
+    assert_string_equal(heard.text, "['-x', 'a b']\n");
+    fixture_free(fixture);
+}
+
 static void test_an_interrupted_script_shows_where_it_stood(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
@@ -115,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_end_says_how_the_script_ended_and_what_held_it),
+        cmocka_unit_test(test_a_script_gets_its_arguments),
         cmocka_unit_test(test_an_interrupted_script_shows_where_it_stood),
         cmocka_unit_test(test_a_killed_script_says_nothing_more),
     };

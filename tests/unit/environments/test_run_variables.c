@@ -26,7 +26,7 @@ static void test_variables_are_built_from_nothing(void **state)
     assert_string_equal(variables[3], "TMPDIR=/tmp");
     assert_string_equal(variables[4], "PYTHONDONTWRITEBYTECODE=1");
     assert_null(variables[5]);
-    run_variables_free(variables);
+    memory_free_strings(variables);
 }
 
 static void test_the_operators_are_added_and_win(void **state)
@@ -44,7 +44,7 @@ static void test_the_operators_are_added_and_win(void **state)
     assert_string_equal(variables[5], "TZ=UTC");
     assert_string_equal(variables[6], "HOMES=1");
     assert_null(variables[7]);
-    run_variables_free(variables);
+    memory_free_strings(variables);
 }
 
 static void test_those_of_the_run_win_over_all(void **state)
@@ -52,7 +52,7 @@ static void test_those_of_the_run_win_over_all(void **state)
     char home[] = "HOME=/root";
     char *own[] = {home, NULL};
     const char *const further[] = {"A=1", "HOME=/here", NULL};
-    char **copy = run_variables_copy(further);
+    char **copy = memory_copy_strings(further);
     char **variables =
         run_variables_new("/usr/bin/python3", "/home/tester", own, (const char *const *)copy);
 
@@ -60,9 +60,9 @@ static void test_those_of_the_run_win_over_all(void **state)
     assert_string_equal(variables[1], "HOME=/here");
     assert_string_equal(variables[5], "A=1");
     assert_null(variables[6]);
-    assert_null(run_variables_copy(NULL));
-    run_variables_free(variables);
-    run_variables_free(copy);
+    assert_null(memory_copy_strings(NULL));
+    memory_free_strings(variables);
+    memory_free_strings(copy);
 }
 
 static void test_a_virtual_environment_is_named(void **state)
@@ -77,13 +77,13 @@ static void test_a_virtual_environment_is_named(void **state)
     shell(scratch, "mkdir -p venv/bin");
     variables = run_variables_new(interpreter, scratch, NULL, NULL);
     assert_null(variables[5]);
-    run_variables_free(variables);
+    memory_free_strings(variables);
     shell(scratch, "echo home = /usr/bin >venv/pyvenv.cfg");
     variables = run_variables_new(interpreter, scratch, NULL, NULL);
     assert_string_equal(variables[0], path);
     assert_string_equal(variables[5], venv);
     assert_null(variables[6]);
-    run_variables_free(variables);
+    memory_free_strings(variables);
     scratch_free(scratch);
 }
 

@@ -655,6 +655,81 @@ static void test_a_configured_directory_is_only_for_the_isolation_it_is_configur
 }
 
 /* Two programs that were started with the same configuration. */
+static void lend(struct place *place, const char *script)
+{
+    struct error err = ERROR_INIT;
+
+    (void)mkdir(place->path, 0700);
+    if (workplace_lend(place->workplace, place->path, script, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static void test_a_run_in_a_lent_directory_leaves_nothing_and_takes_nothing(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *own = memory_format("%s/script.py", place->path);
+    struct working_directory *directory;
+    struct directory_claim claim;
+
+    lend(place, NULL);
+    write_text(own, "the user's");
+    directory = open_new(place);
+    for (int delivery = SCRIPT_IN_PLACE; delivery <= SCRIPT_IN_FILE; delivery++) {
+        AUTO_FREE char *text = NULL;
+
+        open_claim_as(&claim, directory, (enum script_delivery)delivery, "print(1)");
+        text = read_text(claim.script);
+        assert_string_equal(text, "print(1)");
+        assert_string_not_equal(claim.script, own);
+        assert_int_equal(claim.file != NULL, delivery == SCRIPT_IN_FILE);
+        directory_claim_close(&claim);
+        assert_script(directory, "the user's");
+        assert_int_equal(count_entries(place->path), 1);
+    }
+    working_directory_unref(directory);
+}
+
+static void test_the_users_own_script_stands_for_the_code(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *own = memory_format("%s/mine.py", place->path);
+    struct working_directory *directory;
+    struct directory_claim claim;
+
+    lend(place, own);
+    write_text(own, "the user's");
+    directory = open_new(place);
+    for (int delivery = SCRIPT_IN_PLACE; delivery <= SCRIPT_IN_FILE; delivery++) {
+        AUTO_FREE char *text = NULL;
+
+        open_claim_as(&claim, directory, (enum script_delivery)delivery, "as it was read");
+        assert_string_equal(claim.script, own);
+        assert_int_equal(claim.file != NULL, delivery == SCRIPT_IN_FILE);
+        directory_claim_close(&claim);
+        text = read_text(own);
+        assert_string_equal(text, "the user's");
+        assert_int_equal(count_entries(place->path), 1);
+    }
+    working_directory_unref(directory);
+}
+
+static void test_a_lent_directory_is_for_every_isolation_and_must_be_there(void **state)
+{
+    struct place *place = *state;
+    struct working_directory *directory;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(workplace_lend(place->workplace, place->path, NULL, &err), -1);
+    assert_int_equal(access(place->path, F_OK), -1);
+    error_clear(&err);
+    assert_int_equal(workplace_lend(place->workplace, "/", NULL, &err), -1);
+    error_clear(&err);
+    lend(place, NULL);
+    directory = workplace_open(place->workplace, "tester", ISOLATION_DOCKER, NULL, &err);
+    assert_non_null(directory);
+    working_directory_unref(directory);
+}
+
 static void test_servers_that_share_a_directory_do_not_rename_under_each_other(void **state)
 {
     struct place *place = *state;
@@ -919,6 +994,9 @@ int main(void)
         TEST(test_a_claim_that_failed_to_open_can_be_closed),
         TEST(test_a_configured_directory_is_every_callers),
         TEST(test_a_configured_directory_is_only_for_the_isolation_it_is_configured_for),
+        TEST(test_a_run_in_a_lent_directory_leaves_nothing_and_takes_nothing),
+        TEST(test_the_users_own_script_stands_for_the_code),
+        TEST(test_a_lent_directory_is_for_every_isolation_and_must_be_there),
         TEST(test_servers_that_share_a_directory_do_not_rename_under_each_other),
         TEST(test_servers_do_not_share_a_directory_whose_script_py_is_executed),
         TEST(test_the_moment_of_another_servers_lock_is_waited_for),
