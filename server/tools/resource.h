@@ -17,8 +17,7 @@
 #include <stddef.h>
 
 struct resource {
-    const char *uri;   /* of a template: a URI template (RFC 6570) with simple variables, {name},
-                          which match no slash; copied */
+    const char *uri;   /* of a template: see uri_template.h; copied */
     const char *name;  /* copied */
     const char *title; /* may be NULL; copied */
     const char *description; /* may be NULL; copied */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define QUERY "{?"
+
 static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                       "0123456789_";
 
@@ -14,6 +16,7 @@ static const char NAME_CHARACTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 struct variable {
     const char *name; /* of LENGTH bytes */
     size_t length;
+    bool has_slashes;    /* {+name} */
     const char *literal; /* up to the next variable */
     size_t literal_length;
 };
@@ -22,16 +25,41 @@ struct variable {
 static bool next_variable(const char *text, struct variable *ret)
 {
     const char *open = strchr(text, '{');
+    const char *name;
     const char *close;
 
     if (!open)
         return false;
-    close = open + 1 + strcspn(open + 1, "}");
-    *ret = (struct variable){.name = open + 1,
-                             .length = (size_t)(close - open - 1),
+    name = open + 1 + (open[1] == '+');
+    close = name + strcspn(name, "}");
+    *ret = (struct variable){.name = name,
+                             .length = (size_t)(close - name),
+                             .has_slashes = open[1] == '+',
                              .literal = close + 1,
                              .literal_length = strcspn(close + 1, "{")};
     return true;
+}
+
+/* The part of TEMPLATE before {?names}. Owned by the caller. *RET_QUERY is that, or "". */
+static char *uri_template_path(const char *template, const char **ret_query)
+{
+    const char *query = strstr(template, QUERY);
+    size_t length = query ? (size_t)(query - template) : strlen(template);
+
+    *ret_query = template + length;
+    return memory_format("%.*s", (int)length, template);
+}
+
+/* The bytes of the next name in the rest of a query; 0 behind the last one. Moves *REST behind it
+ * and its comma. *RET_NAME is where it was. */
+static size_t uri_template_next_name(const char **rest, const char **ret_name)
+{
+    size_t length = strspn(*rest, NAME_CHARACTERS);
+
+    *ret_name = *rest;
+    *rest += length;
+    *rest += **rest == ',';
+    return length;
 }
 
 static bool is_called(const struct variable *variable, const char *name)
@@ -39,33 +67,81 @@ static bool is_called(const struct variable *variable, const char *name)
     return strlen(name) == variable->length && memcmp(variable->name, name, variable->length) == 0;
 }
 
-bool uri_template_has(const char *template, const char *name)
+static bool uri_template_path_has(const char *path, const char *name)
 {
     struct variable variable;
 
-    while (next_variable(template, &variable)) {
+    while (next_variable(path, &variable)) {
         if (is_called(&variable, name))
             return true;
-        template = variable.literal;
+        path = variable.literal;
     }
     return false;
 }
 
+static bool uri_template_query_has(const char *query, const char *name)
+{
+    const char *rest = *query ? query + strlen(QUERY) : query;
+    struct variable variable = {0};
+
+    while ((variable.length = uri_template_next_name(&rest, &variable.name)) > 0) {
+        if (is_called(&variable, name))
+            return true;
+    }
+    return false;
+}
+
+bool uri_template_has(const char *template, const char *name)
+{
+    const char *query;
+    AUTO_FREE char *path = uri_template_path(template, &query);
+
+    return uri_template_path_has(path, name) || uri_template_query_has(query, name);
+}
+
 /* Checking */
 
-/* TEXT begins behind a brace. */
-static int check_variable(const char *text, const char *template, struct error *err)
+/* NAME, of LENGTH bytes, is in TEMPLATE. */
+static int check_name(const char *template, const char *name, size_t length, struct error *err)
 {
-    size_t length = strspn(text, NAME_CHARACTERS);
-    AUTO_FREE char *name = memory_format("%.*s", (int)length, text);
-    AUTO_FREE char *before = memory_format("%.*s", (int)(text - 1 - template), template);
+    AUTO_FREE char *copy = memory_format("%.*s", (int)length, name);
+    AUTO_FREE char *before = memory_format("%.*s", (int)(name - template), template);
 
-    if (length == 0 || text[length] != '}')
+    if (length == 0)
         return error_set(err, ERROR_CONFIG, "a variable must be a name of A-Z a-z 0-9 _ in braces");
-    if (text[length + 1] == '{')
-        return error_set(err, ERROR_CONFIG, "variable %s is not apart from the next one", name);
-    if (uri_template_has(before, name))
-        return error_set(err, ERROR_CONFIG, "variable %s is there twice", name);
+    if (uri_template_has(before, copy))
+        return error_set(err, ERROR_CONFIG, "variable %s is there twice", copy);
+    return 0;
+}
+
+/* *TEXT begins behind a brace, and is moved behind the next one. */
+static int check_variable(const char *template, const char **text, struct error *err)
+{
+    const char *name = *text + (**text == '+');
+    size_t length = strspn(name, NAME_CHARACTERS);
+
+    if (check_name(template, name, name[length] == '}' ? length : 0, err) < 0)
+        return -1;
+    *text = name + length + 1;
+    if (**text == '{' && (*text)[1] != '?')
+        return error_set(err, ERROR_CONFIG, "variable %.*s is not apart from the next one",
+                         (int)length, name);
+    return 0;
+}
+
+/* *TEXT begins behind the brace and the question mark. */
+static int check_query(const char *template, const char *text, struct error *err)
+{
+    const char *name;
+
+    do {
+        size_t length = uri_template_next_name(&text, &name);
+
+        if (check_name(template, name, length, err) < 0)
+            return -1;
+    } while (text[-1] == ',');
+    if (strcmp(text, "}") != 0)
+        return error_set(err, ERROR_CONFIG, "the names behind a question mark must be its end");
     return 0;
 }
 
@@ -75,12 +151,13 @@ int uri_template_check(const char *template, struct error *err)
 
     if (!strchr(template, '{'))
         return error_set(err, ERROR_CONFIG, "has no variable");
-    for (rest = strpbrk(rest, "{}"); rest; rest = strpbrk(rest, "{}")) {
-        if (*rest == '}')
+    while ((rest = strpbrk(rest, "{}"))) {
+        if (*rest++ == '}')
             return error_set(err, ERROR_CONFIG, "has a brace that closes nothing");
-        if (check_variable(rest + 1, template, err) < 0)
+        if (*rest == '?')
+            return check_query(template, rest + 1, err);
+        if (check_variable(template, &rest, err) < 0)
             return -1;
-        rest = strchr(rest, '}') + 1;
     }
     return 0;
 }
@@ -121,8 +198,8 @@ static json_t *uri_template_decode(const char *text, size_t length)
  * occurrence of its literal: if the rest does not match then, it would not match later. */
 static size_t uri_template_measure(const struct variable *variable, const char *uri)
 {
-    size_t most = strcspn(uri, "/");
     size_t length = strlen(uri);
+    size_t most = variable->has_slashes ? length : strcspn(uri, "/");
     bool is_last = variable->literal[variable->literal_length] == '\0';
 
     if (is_last) {
@@ -154,21 +231,61 @@ static bool uri_template_take(const struct variable *variable, const char **uri,
     return true;
 }
 
-json_t *uri_template_match(const char *template, const char *uri)
+static bool uri_template_match_path(const char *template, const char *uri, json_t *values)
 {
     size_t prefix = strcspn(template, "{");
     struct variable variable;
-    json_t *values;
 
     if (strncmp(template, uri, prefix) != 0)
-        return NULL;
-    values = json_object();
+        return false;
     uri += prefix;
     for (template += prefix; next_variable(template, &variable); template = variable.literal) {
-        if (uri_template_take(&variable, &uri, values))
-            continue;
-        json_decref(values);
-        return NULL;
+        if (!uri_template_take(&variable, &uri, values))
+            return false;
     }
-    return values;
+    return true;
+}
+
+/* Adds the value of PART, "name=value" of LENGTH bytes, which the template's QUERY must have. */
+static bool uri_template_take_part(const char *query, const char *part, size_t length,
+                                   json_t *values)
+{
+    const char *equals = memchr(part, '=', length);
+    size_t name_length = equals ? (size_t)(equals - part) : length;
+    AUTO_FREE char *name = memory_format("%.*s", (int)name_length, part);
+    json_t *value;
+
+    if (!equals || !uri_template_query_has(query, name) || json_object_get(values, name))
+        return false;
+    value = uri_template_decode(equals + 1, length - name_length - 1);
+    json_object_set_new(values, name, value);
+    return value != NULL;
+}
+
+/* URI is what follows the path: "" or "?name=value&..." in any order. */
+static bool uri_template_match_query(const char *query, const char *uri, json_t *values)
+{
+    while (*uri) {
+        size_t length = strcspn(++uri, "&");
+
+        if (!uri_template_take_part(query, uri, length, values))
+            return false;
+        uri += length;
+    }
+    return true;
+}
+
+json_t *uri_template_match(const char *template, const char *uri)
+{
+    const char *query;
+    AUTO_FREE char *path_template = uri_template_path(template, &query);
+    size_t length = *query ? strcspn(uri, "?") : strlen(uri);
+    AUTO_FREE char *path = memory_format("%.*s", (int)length, uri);
+    json_t *values = json_object();
+
+    if (uri_template_match_path(path_template, path, values) &&
+        uri_template_match_query(query, uri + length, values))
+        return values;
+    json_decref(values);
+    return NULL;
 }

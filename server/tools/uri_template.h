@@ -1,5 +1,6 @@
-/* URI templates (RFC 6570) of level 1: literals and {names}. A variable matches one or more bytes
- * without a slash; two variables are separated by a literal. */
+/* URI templates (RFC 6570): literals, {name}, {+name} and, at the end, {?names}. A variable matches
+ * one or more bytes, without a slash unless it is {+name}; two variables are separated by a
+ * literal. {?a,b} matches "?b=1&a=2", either of them alone, and nothing. */
 #pragma once
 
 #include "base/error.h"

@@ -13,8 +13,10 @@
 static void what_is_no_template_is_refused(void **state)
 {
     static const char *const BAD[] = {
-        "a:b",       "a:{",    "a:{}",   "a:{b",    "a:b}",    "a:{b}}",  "a:{b}{c}",
-        "a:{b}/{b}", "a:{+b}", "a:{b*}", "a:{b,c}", "a:{{b}}", "a:{b c}",
+        "a:b",      "a:{",       "a:{}",      "a:{b",       "a:b}",       "a:{b}}",
+        "a:{b}{c}", "a:{b}/{b}", "a:{#b}",    "a:{b*}",     "a:{b,c}",    "a:{{b}}",
+        "a:{b c}",  "a:{+}",     "a:{+b}{c}", "a:{+b}/{b}", "a:{?}",      "a:{?b",
+        "a:{?b,}",  "a:{?b}c",   "a:{?b,b}",  "a:{b}{?b}",  "a:{?b}{?c}", "a:{?b c}",
     };
 
     (void)state;
@@ -54,6 +56,22 @@ static void variables_get_what_stands_in_their_places(void **state)
         {"a:{b}-{c}/d/{e_1}", "a:x-y/d/z", "{\"b\":\"x\",\"c\":\"y\",\"e_1\":\"z\"}"},
         {"a:{b}/{c}", "a:x//y", NULL},
         {"{b}:c", "a:c", "{\"b\":\"a\"}"},
+        {"a:{+b}", "a:x/y/z", "{\"b\":\"x/y/z\"}"},
+        {"a:{+b}", "a:", NULL},
+        {"a:{b}/{+c}", "a:x/y/z", "{\"b\":\"x\",\"c\":\"y/z\"}"},
+        {"a:{b}/{+c}", "a:/y/z", NULL},
+        {"a:{+b}.txt", "a:x/y.txt", "{\"b\":\"x/y\"}"},
+        {"a:{b}{?c,d}", "a:x", "{\"b\":\"x\"}"},
+        {"a:{b}{?c,d}", "a:x?d=1", "{\"b\":\"x\",\"d\":\"1\"}"},
+        {"a:{b}{?c,d}", "a:x?d=1&c=%3F", "{\"b\":\"x\",\"c\":\"?\",\"d\":\"1\"}"},
+        {"a:{b}{?c,d}", "a:x?c=", "{\"b\":\"x\",\"c\":\"\"}"},
+        {"a:{b}{?c,d}", "a:x?c=1&c=2", NULL},
+        {"a:{b}{?c,d}", "a:x?b=1", NULL},
+        {"a:{b}{?c,d}", "a:x?e=1", NULL},
+        {"a:{b}{?c,d}", "a:x?c", NULL},
+        {"a:{b}{?c,d}", "a:x?", NULL},
+        {"a:{b}{?c,d}", "a:x?c=1&", NULL},
+        {"a:{b}{?c,d}", "a:x?c=%ff", NULL},
     };
 
     (void)state;
@@ -78,6 +96,10 @@ static void variables_are_known_by_their_names(void **state)
     assert_false(uri_template_has("a:{bc}/{d}", "bcd"));
     assert_false(uri_template_has("a:{bc}/{d}", ""));
     assert_false(uri_template_has("a:b", "b"));
+    assert_true(uri_template_has("a:{+b}{?c,d}", "b"));
+    assert_true(uri_template_has("a:{+b}{?c,d}", "d"));
+    assert_false(uri_template_has("a:{+b}{?c,d}", "+b"));
+    assert_false(uri_template_has("a:{+b}{?c,d}", "c,d"));
 }
 
 int main(void)
