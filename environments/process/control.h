@@ -31,11 +31,13 @@ struct control_header {
 };
 
 /* Followed by the arguments, the variables, the directory and, with a script, the path where its
- * code is to appear. The code is in a file whose descriptor travels beside the message. */
+ * code is to appear. The code is in a file whose descriptor travels beside the message; or that is
+ * the program's input. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
     uint32_t has_script;
+    uint32_t has_input;    /* the descriptor beside the message is the program's standard input */
     uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
     uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */

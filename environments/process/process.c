@@ -6,6 +6,8 @@
 #include "environments/process/tree_private.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 static int append_strings(struct buffer *job, const char *const *strings, uint32_t *ret_count,
@@ -29,7 +31,8 @@ static int make_job(struct buffer *job, const struct process_command *command, s
         NULL,
     };
     struct control_header header = {.type = CONTROL_RUN};
-    struct control_run run = {.has_script = command->script != NULL};
+    struct control_run run = {.has_script = command->script != NULL,
+                              .has_input = command->input > 0};
     uint32_t count;
 
     if (buffer_append(job, (const char *)&header, sizeof header, err) < 0 ||
@@ -44,13 +47,23 @@ static int make_job(struct buffer *job, const struct process_command *command, s
     return 0;
 }
 
+static int copy_input(int input, struct error *err)
+{
+    int copy = fcntl(input, F_DUPFD_CLOEXEC, 0);
+
+    return copy < 0 ? error_set_errno(err, errno, "cannot hand over the input") : copy;
+}
+
 /* Gives TREE what it needs of COMMAND beside JOB. */
 static int process_hand_over(struct tree *tree, const struct process_command *command,
                              struct error *err)
 {
-    if (!command->script)
+    if (command->script)
+        tree->code = code_file_new(command->code, command->code_length, err);
+    else if (command->input > 0)
+        tree->code = copy_input(command->input, err);
+    else
         return 0;
-    tree->code = code_file_new(command->code, command->code_length, err);
     return tree->code < 0 ? -1 : 0;
 }
 
@@ -61,7 +74,7 @@ int process_start(struct process_host *host, struct process *process,
     struct tree *tree;
     int ret = -1;
 
-    assert(process->output && process->ended);
+    assert(process->output && process->ended && !(command->script && command->input > 0));
     buffer_init(&job, CONTROL_LIMIT_BYTES);
     if (make_job(&job, command, err) == 0 && (tree = host_take(host, err))) {
         ret = process_hand_over(tree, command, err);

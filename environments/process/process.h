@@ -39,6 +39,7 @@ struct process_command {
     size_t code_length;
     const char *script; /* ... at this absolute path, where a file must be, for this process only
                            and not to be changed; or both NULL */
+    int input; /* without a script: a descriptor that is its standard input; 0: /dev/null */
     struct process_limits limits;
 };
 

@@ -45,7 +45,7 @@ struct tree {
     struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
     bool is_second;            /* another one was refused to the process before */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
-    int code;                  /* owned: the file that goes with it; -1: none */
+    int code;                  /* owned: the code or input that goes with it; -1: none */
     struct process_limits limits;
     struct process_end end;
     double submitted; /* CLOCK_MONOTONIC seconds */

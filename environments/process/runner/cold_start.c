@@ -152,6 +152,8 @@ static _Noreturn void cold_start_execute(const struct program *program,
     set_shared_memory(fd, program, preparation);
     if (program->script && script_lay_over(preparation, program) < 0)
         cold_start_fail(fd, "cannot lay the script over ", program->script);
+    if (program->run.has_input && dup2(program->code, STDIN_FILENO) < 0)
+        cold_start_fail(fd, "cannot hand over the input", "");
     if (chdir(program->directory) < 0)
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
     drop_capabilities(fd);

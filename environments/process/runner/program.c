@@ -50,6 +50,8 @@ bool program_parse(struct program *program, char *payload, size_t length)
         if (!program->script || program->code < 0)
             return false;
     }
+    if (program->run.has_input && program->code < 0)
+        return false;
     return program->arguments && program->run.argument_count > 0 && program->variables &&
            program->directory;
 }

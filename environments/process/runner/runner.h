@@ -40,7 +40,7 @@ struct program {
     char **variables;
     const char *directory;
     const char *script; /* where the code is to appear; NULL: nowhere */
-    int code;           /* a file that holds the code, or -1 */
+    int code;           /* a file that holds the code, or the input; or -1 */
 };
 
 /* Splits the payload of a CONTROL_RUN. False when it is malformed. */

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -480,6 +481,33 @@ static void test_a_script_is_seen_by_its_process_only(void **state)
     snprintf(target, sizeof target, "%s/y", directory);
     unlink(target);
     assert_int_equal(rmdir(directory), 0);
+    fixture_free(fixture);
+}
+
+static void test_input_is_what_the_program_reads(void **state)
+{
+    const char *const arguments[] = {"/bin/cat", NULL};
+    const char *const variables[] = {NULL};
+    struct fixture *fixture = fixture_new(LAYERS_OF_TREES);
+    int input = memfd_create("input", MFD_CLOEXEC);
+    struct execution execution;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(write(input, "a picture", 9), 9);
+    assert_int_equal(lseek(input, 0, SEEK_SET), 0);
+    assert_int_equal(execution_start(fixture, &execution,
+                                     &(struct process_command){.arguments = arguments,
+                                                               .environment = variables,
+                                                               .directory = "/",
+                                                               .input = input,
+                                                               .limits = limits},
+                                     &err),
+                     0);
+    close(input);
+    execution_wait(fixture, &execution, 0);
+    assert_int_equal(execution.end.wait_status, 0);
+    assert_string_equal(execution.output, "a picture");
     fixture_free(fixture);
 }
 
@@ -1061,6 +1089,7 @@ int main(void)
         cmocka_unit_test(test_the_runner_is_found_among_few_descriptors),
         cmocka_unit_test(test_a_runner_that_says_nothing_is_a_failure),
         cmocka_unit_test(test_a_script_is_seen_by_its_process_only),
+        cmocka_unit_test(test_input_is_what_the_program_reads),
         cmocka_unit_test(test_memory_limit_ends_the_program),
         cmocka_unit_test(test_output_flood_is_counted_exactly),
         cmocka_unit_test(test_no_process_inherits_a_descriptor),
