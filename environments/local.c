@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "environments/process/process.h"
 #include "environments/run_variables.h"
+#include "environments/thread_count.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -61,12 +62,22 @@ static void kill_local(struct execution *execution)
     process_kill(&CONTAINER_OF(execution, struct local_execution, execution)->process);
 }
 
+/* Where no cgroup limits the memory, the limit is of address space. Which it is shows only when the
+ * process has started. */
+static unsigned local_threads(const struct environment *environment)
+{
+    const struct process_limits *limits = &environment->settings.limits;
+
+    return thread_count(process_host_cpus(environment->host), limits->processes, limits->memory);
+}
+
 static int local_start_process(struct local_execution *local, const struct environment *environment,
                                const char *interpreter, const struct execution_request *request,
                                struct error *err)
 {
-    char **variables = run_variables_new(interpreter, request->directory,
-                                         environment->settings.variables, request->variables);
+    char **variables =
+        run_variables_new(interpreter, request->directory, local_threads(environment),
+                          environment->settings.variables, request->variables);
     char **arguments = execution_command(interpreter, request->script, request->arguments);
     const struct process_command command = {
         .arguments = (const char *const *)arguments,

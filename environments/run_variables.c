@@ -2,12 +2,13 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/thread_count.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OURS = 6 };
+enum { OURS = 6 + THREAD_VARIABLES };
 
 static size_t count_strings(const char *const *strings)
 {
@@ -45,8 +46,8 @@ static char *find_virtual_environment(const char *bin, size_t length)
     return access(configuration, F_OK) == 0 ? STEAL_PTR(root) : NULL;
 }
 
-char **run_variables_new(const char *interpreter, const char *directory, char *const *own,
-                         const char *const *further)
+char **run_variables_new(const char *interpreter, const char *directory, unsigned threads,
+                         char *const *own, const char *const *further)
 {
     size_t count = OURS + count_strings((const char *const *)own) + count_strings(further);
     char **variables = memory_new(count + 1, sizeof *variables);
@@ -61,6 +62,8 @@ char **run_variables_new(const char *interpreter, const char *directory, char *c
     run_variables_set(variables, memory_copy_string("PYTHONDONTWRITEBYTECODE=1"));
     if (virtual_environment)
         run_variables_set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
+    for (unsigned i = 0; i < THREAD_VARIABLES; i++)
+        run_variables_set(variables, thread_count_variable(i, threads));
     for (size_t i = 0; own && own[i]; i++)
         run_variables_set(variables, memory_copy_string(own[i]));
     for (size_t i = 0; further && further[i]; i++)

@@ -216,7 +216,7 @@ class Copy:
         self.source = self.folder / "source"
         self.home = self.folder / "home"
         for path in [*(ROOT / part for part in self.PARTS), *self.programs(),
-                     ROOT / ".deps/tools/bin/uv"]:
+                     ROOT / ".deps/tools/bin/uv", ROOT / ".deps/data"]:
             if path.exists():
                 self.add(path, self.source / path.relative_to(ROOT))
         schemas = ROOT.parent / "shared/mcp-schema"

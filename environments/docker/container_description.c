@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/engine/last_words.h"
+#include "environments/thread_count.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,6 +86,21 @@ static void set_variable(json_t *variables, json_t *variable)
     json_array_append_new(variables, variable);
 }
 
+static double container_cpus(const struct docker_container *container)
+{
+    return json_object_get_number(json_object_get(container->definition, "limits"), "cpus", 1.);
+}
+
+/* The memory of a container is what it really uses. */
+static json_t *thread_variable(const struct docker_container *container, unsigned index)
+{
+    unsigned count =
+        thread_count(container_cpus(container), container->settings->limits.processes, 0);
+    AUTO_FREE char *variable = thread_count_variable(index, count);
+
+    return json_string(variable);
+}
+
 /* The environment variables. They replace those of the image. */
 static json_t *container_description_variables(const struct docker_container *container)
 {
@@ -96,6 +112,8 @@ static json_t *container_description_variables(const struct docker_container *co
 
     if (container->purpose == DOCKER_KEEP) /* a container has no packages of a system to break */
         json_array_append_new(array, json_string("PIP_BREAK_SYSTEM_PACKAGES=1"));
+    for (unsigned i = 0; has_workspace && i < THREAD_VARIABLES; i++)
+        json_array_append_new(array, thread_variable(container, i));
     if (has_workspace)
         for (char **variable = container->settings->variables; variable && *variable; variable++)
             set_variable(array, json_string(*variable));
@@ -186,8 +204,6 @@ static void set_resources(const struct docker_container *container, json_t *host
     const bool installs = container->purpose == DOCKER_INSTALL;
     uint64_t memory = limits->memory;
     unsigned processes = limits->processes;
-    double cpus =
-        json_object_get_number(json_object_get(container->definition, "limits"), "cpus", 1.);
 
     if (installs && memory < INSTALL_BYTES)
         memory = INSTALL_BYTES;
@@ -196,7 +212,8 @@ static void set_resources(const struct docker_container *container, json_t *host
     json_object_set_new(host, "Memory", json_integer((json_int_t)memory));
     json_object_set_new(host, "MemorySwap", json_integer((json_int_t)memory));
     json_object_set_new(host, "PidsLimit", json_integer(processes + OWN_PROCESSES));
-    json_object_set_new(host, "NanoCpus", json_integer((json_int_t)round(cpus * NANOSECONDS)));
+    json_object_set_new(host, "NanoCpus",
+                        json_integer((json_int_t)round(container_cpus(container) * NANOSECONDS)));
     json_object_set_new(host, "OomScoreAdj", json_integer(KILLED_FIRST));
     json_object_set_new(host, "Ulimits", process_limits(container));
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/process/absence.h"
 #include "environments/process/control.h"
+#include "environments/process/cpu_share.h"
 #include "environments/process/landlock.h"
 #include "environments/process/spawn.h"
 #include "environments/process/tree_private.h"
@@ -31,9 +32,10 @@ struct process_host {
     json_t *expected;            /* owned: what the next tree will not have, as far as is known */
     json_t *told;                /* owned: all that was ever missing */
     int runner;                  /* owned: the executable */
-    struct list trees;           /* owned */
-    unsigned long next_number;   /* of a tree */
-    struct spares spares;        /* some of them */
+    double cpus;
+    struct list trees;         /* owned */
+    unsigned long next_number; /* of a tree */
+    struct spares spares;      /* some of them */
     struct spare_maker runners;
     bool stopping;
     pid_t lingering; /* a zombie that the last look for orphans has seen */
@@ -231,6 +233,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host = NEW(struct process_host);
     host->settings = *settings;
     host->runner = runner;
+    host->cpus = cpu_share();
     host->told = json_array();
     host->cgroups = cgroup_tree_new();
     list_init(&host->trees);
@@ -300,6 +303,11 @@ struct process_receipt process_host_receipt(const struct process_host *host)
     const struct tree_plan plan = host_plan(host);
 
     return tree_plan_receipt(&plan, host->expected);
+}
+
+double process_host_cpus(const struct process_host *host)
+{
+    return host->cpus;
 }
 
 struct ev_loop *host_loop(const struct process_host *host)

@@ -44,6 +44,9 @@ void process_host_free(struct process_host *host);
  * loop runs again. */
 struct process_receipt process_host_receipt(const struct process_host *host);
 
+/* The CPUs that processes may use (cpu_share.h), as it was when the host was made. */
+double process_host_cpus(const struct process_host *host);
+
 /* Where something was made that the kernel says is in a control group, such as a socket. */
 enum process_origin {
     PROCESS_ORIGIN_UNKNOWN, /* not every tree is held by a v2 control group of its own */

@@ -277,7 +277,9 @@ def test_environment_variables_are_built_from_nothing(monkeypatch):
     assert "PYTHONPATH" not in seen and "PYTHONUNBUFFERED" not in seen
     assert seen["TZ"] == "UTC"
     assert set(seen) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "TMPDIR", "TZ",
-                         "PYTHONDONTWRITEBYTECODE"}
+                         "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS",
+                         "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "LOKY_MAX_CPU_COUNT",
+                         "PYTHON_CPU_COUNT"}
 
 
 def test_no_descriptor_of_the_server_is_open(server):

@@ -599,7 +599,7 @@ static void test_defaults_are_filled_in(void **state)
         "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,\"keep_"
         "for\":86400,"
         "\"timeout\":30,\"max_timeout\":600,\"approval\":\"never\","
-        "\"limits\":{\"memory\":536870912,\"processes\":64,\"disk\":1073741824,\"output\":1048576,"
+        "\"limits\":{\"memory\":1073741824,\"processes\":256,\"disk\":1073741824,\"output\":1048576,"
         "\"concurrent_runs\":4,\"calls_per_minute\":600,\"queued_runs\":64,\"connections\":256,"
         "\"connections_per_client\":32},"
         "\"containment\":\"strict\","

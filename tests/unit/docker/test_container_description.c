@@ -64,6 +64,11 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* A container has one CPU unless the operator says otherwise. */
+#define THREADS                                                                                    \
+    " \"OMP_NUM_THREADS=1\", \"NUMBA_NUM_THREADS=1\", \"POLARS_MAX_THREADS=1\","                   \
+    " \"RAYON_NUM_THREADS=1\", \"LOKY_MAX_CPU_COUNT=1\", \"PYTHON_CPU_COUNT=1\","
+
 /* What POINTER, with dots, leads to in the description must be EXPECTED, as JSON. */
 static void expect(const struct fixture *fixture, const char *pointer, const char *expected)
 {
@@ -192,8 +197,15 @@ static void test_what_the_operator_says_is_said(void **state)
 static void test_the_operators_variables_win(void **state)
 {
     expect(*state, "Env",
-           "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", \"PYTHONDONTWRITEBYTECODE=1\","
+           "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", "
+           "\"PYTHONDONTWRITEBYTECODE=1\"," THREADS
            " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+}
+
+static void test_libraries_are_told_of_the_cpus(void **state)
+{
+    define(*state, "{\"limits\": {\"cpus\": 2.5}}");
+    expect(*state, "Env.4", "\"OMP_NUM_THREADS=3\"");
 }
 
 static void test_the_variables_of_a_run_win(void **state)
@@ -203,7 +215,8 @@ static void test_the_variables_of_a_run_win(void **state)
 
     fixture->container.variables = own;
     expect(fixture, "Env",
-           "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", \"PYTHONDONTWRITEBYTECODE=1\","
+           "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", "
+           "\"PYTHONDONTWRITEBYTECODE=1\"," THREADS
            " \"A=2\", \"B=3\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
 }
 
@@ -306,6 +319,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_have_limits_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_the_operator_says_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_operators_variables_win, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_libraries_are_told_of_the_cpus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_variables_of_a_run_win, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_volumes_of_the_image_are_in_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_kept_can_be_written_to, set_up, tear_down),

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/thread_count.h"
 #include "scratch.h"
 
 #include <setjmp.h>
@@ -19,13 +20,14 @@ static void test_variables_are_built_from_nothing(void **state)
     (void)state;
     setenv("SECRET", "of the server", 1);
     setenv("PYTHONUNBUFFERED", "1", 1);
-    variables = run_variables_new("/opt/python/bin/python3", "/home/tester/here", NULL, NULL);
+    variables = run_variables_new("/opt/python/bin/python3", "/home/tester/here", 3, NULL, NULL);
     assert_string_equal(variables[0], "PATH=/opt/python/bin:/usr/local/bin:/usr/bin:/bin");
     assert_string_equal(variables[1], "HOME=/home/tester/here");
     assert_string_equal(variables[2], "LANG=C.UTF-8");
     assert_string_equal(variables[3], "TMPDIR=/tmp");
     assert_string_equal(variables[4], "PYTHONDONTWRITEBYTECODE=1");
-    assert_null(variables[5]);
+    assert_string_equal(variables[5], "OMP_NUM_THREADS=3");
+    assert_null(variables[5 + THREAD_VARIABLES]);
     memory_free_strings(variables);
 }
 
@@ -36,14 +38,14 @@ static void test_the_operators_are_added_and_win(void **state)
     char homes[] = "HOMES=1";
     char empty[] = "LANG=";
     char *own[] = {tz, home, homes, empty, NULL};
-    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", own, NULL);
+    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", 3, own, NULL);
 
     (void)state;
     assert_string_equal(variables[1], "HOME=/root");
     assert_string_equal(variables[2], "LANG=");
-    assert_string_equal(variables[5], "TZ=UTC");
-    assert_string_equal(variables[6], "HOMES=1");
-    assert_null(variables[7]);
+    assert_string_equal(variables[5 + THREAD_VARIABLES], "TZ=UTC");
+    assert_string_equal(variables[6 + THREAD_VARIABLES], "HOMES=1");
+    assert_null(variables[7 + THREAD_VARIABLES]);
     memory_free_strings(variables);
 }
 
@@ -51,15 +53,15 @@ static void test_those_of_the_run_win_over_all(void **state)
 {
     char home[] = "HOME=/root";
     char *own[] = {home, NULL};
-    const char *const further[] = {"A=1", "HOME=/here", NULL};
+    const char *const further[] = {"OMP_NUM_THREADS=7", "HOME=/here", NULL};
     char **copy = memory_copy_strings(further);
     char **variables =
-        run_variables_new("/usr/bin/python3", "/home/tester", own, (const char *const *)copy);
+        run_variables_new("/usr/bin/python3", "/home/tester", 3, own, (const char *const *)copy);
 
     (void)state;
     assert_string_equal(variables[1], "HOME=/here");
-    assert_string_equal(variables[5], "A=1");
-    assert_null(variables[6]);
+    assert_string_equal(variables[5], "OMP_NUM_THREADS=7");
+    assert_null(variables[5 + THREAD_VARIABLES]);
     assert_null(memory_copy_strings(NULL));
     memory_free_strings(variables);
     memory_free_strings(copy);
@@ -75,14 +77,14 @@ static void test_a_virtual_environment_is_named(void **state)
 
     (void)state;
     shell(scratch, "mkdir -p venv/bin");
-    variables = run_variables_new(interpreter, scratch, NULL, NULL);
-    assert_null(variables[5]);
+    variables = run_variables_new(interpreter, scratch, 3, NULL, NULL);
+    assert_null(variables[5 + THREAD_VARIABLES]);
     memory_free_strings(variables);
     shell(scratch, "echo home = /usr/bin >venv/pyvenv.cfg");
-    variables = run_variables_new(interpreter, scratch, NULL, NULL);
+    variables = run_variables_new(interpreter, scratch, 3, NULL, NULL);
     assert_string_equal(variables[0], path);
     assert_string_equal(variables[5], venv);
-    assert_null(variables[6]);
+    assert_null(variables[6 + THREAD_VARIABLES]);
     memory_free_strings(variables);
     scratch_free(scratch);
 }
