@@ -22,6 +22,7 @@ FOLDERS = [
     "base/schema",
     "environments/interpreter",
     "environments/packages",
+    "environments/pictures",
     "environments/workplace",
     "environments",
     "environments/system",

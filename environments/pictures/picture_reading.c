@@ -1,0 +1,84 @@
+#include "environments/pictures/picture_reading.h"
+
+#include "base/buffer.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/process/process.h"
+
+#include <stdlib.h>
+
+/* Room for the pixels of the largest picture, and for what a codec keeps beside them. */
+static const struct process_limits picture_limits = {
+    .memory = 640ULL << 20,
+    .processes = 1,
+    .file_size = 2ULL * PICTURE_FILE_BYTES, /* it writes none; its input may have been deleted */
+};
+
+struct picture_reading {
+    struct picture_reading_settings settings; /* `done` is NULL once it is cancelled */
+    struct process process;
+    struct buffer output;
+};
+
+static void picture_reading_free(struct picture_reading *reading)
+{
+    buffer_deinit(&reading->output);
+    free(reading);
+}
+
+static void picture_reading_on_output(struct process *process, enum process_stream stream,
+                                      const char *data, size_t length)
+{
+    struct picture_reading *reading = CONTAINER_OF(process, struct picture_reading, process);
+    struct error ignored = ERROR_INIT; /* too much is no answer */
+
+    if (stream == PROCESS_STDOUT && buffer_append(&reading->output, data, length, &ignored) < 0)
+        process_kill(process);
+}
+
+static void picture_reading_on_ended(struct process *process, const struct process_end *end)
+{
+    struct picture_reading *reading = CONTAINER_OF(process, struct picture_reading, process);
+    const char *output = buffer_bytes(&reading->output);
+    struct picture_answer answer;
+    bool is_answered = end->reported && end->wait_status == 0 &&
+                       picture_answer_read(&answer, output, buffer_length(&reading->output));
+
+    if (end->failure[0])
+        log_warning("cannot read a picture: %s", end->failure);
+    if (reading->settings.done)
+        reading->settings.done(reading->settings.data, is_answered ? &answer : NULL,
+                               is_answered ? output + sizeof answer : NULL);
+    picture_reading_free(reading);
+}
+
+struct picture_reading *picture_reading_start(const struct picture_reading_settings *settings,
+                                              struct error *err)
+{
+    static const char *const variables[] = {NULL};
+    const char *const arguments[] = {settings->helper, NULL};
+    const struct process_command command = {
+        .arguments = arguments,
+        .environment = variables,
+        .directory = "/",
+        .input = settings->file,
+        .limits = picture_limits,
+    };
+    struct picture_reading *reading = NEW(struct picture_reading);
+
+    reading->settings = *settings;
+    reading->process.output = picture_reading_on_output;
+    reading->process.ended = picture_reading_on_ended;
+    buffer_init(&reading->output, sizeof(struct picture_answer) + PICTURE_BYTES);
+    if (process_start(settings->host, &reading->process, &command, err) == 0)
+        return reading;
+    picture_reading_free(reading);
+    return NULL;
+}
+
+void picture_reading_cancel(struct picture_reading *reading)
+{
+    reading->settings.done = NULL;
+    process_kill(&reading->process);
+}
