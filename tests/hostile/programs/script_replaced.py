@@ -3,7 +3,7 @@ tries = "to put other things in the place of its script while it runs"
 held_by = ["by design: each run gets its script anew"]
 limit = 2
 [outcome]
-any = "timeout: replacing|exit 0: kept"
+any = "(timeout|exit 0): (replacing|kept)"
 '''
 import os
 import time
