@@ -1,7 +1,7 @@
 '''
 tries = "to hold its place for ever by stopping itself"
 held_by = ["deadline"]
-limit = 1
+limit = 3
 [outcome]
 any = "timeout: stopping"
 '''
