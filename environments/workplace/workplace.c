@@ -335,9 +335,8 @@ static int fail_handle(struct workplace *workplace, const char *principal, enum 
                          isolation_name((enum isolation)other));
     }
     return error_set(err, ERROR_INVALID_ARGUMENTS,
-                     "there is no such working directory; they are kept for %g seconds after their "
-                     "last use, leave the argument out to get one",
-                     workplace->keep_seconds);
+                     "there is no such working directory, or no longer; leave the argument out to "
+                     "get one");
 }
 
 struct working_directory *workplace_open(struct workplace *workplace, const char *principal,

@@ -32,14 +32,14 @@ enum {
 
 /* Finds and removes old directories, a few steps per turn of the loop. */
 enum sweep_state {
-    SWEEP_WAITING,  /* for the next hour */
+    SWEEP_WAITING,  /* for its time */
     SWEEP_LOOKING,  /* through the root */
     SWEEP_REMOVING, /* what is in the trash */
 };
 
 struct sweep {
     enum sweep_state state;
-    ev_timer timer; /* hourly, or soon while there is work; never holds the loop */
+    ev_timer timer; /* every ten minutes, or soon while there is work; never holds the loop */
     DIR *root;      /* owned; while the root is looked through */
     DIR *principal; /* owned; the folder in it that is at hand, or NULL */
     int trash;      /* owned; locked while it is being emptied, else -1 */
@@ -117,7 +117,7 @@ void sweep_init(struct workplace *workplace);
 /* Begins with a first look at once. */
 void sweep_start(struct workplace *workplace);
 
-/* Looks again soon, not only at the next full hour. */
+/* Looks again soon, not only when it is time. */
 void sweep_hurry(struct workplace *workplace);
 
 /* Ends it. Empties the trash as far as that is possible in a moment. */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "environments/workplace/directory_file.h"
 #include "environments/workplace/workplace_private.h"
 
 #include <assert.h>
@@ -20,11 +21,12 @@ enum {
     NAME_DIGITS = 16,      /* of what is in the trash */
 };
 
-#define HOUR_SECONDS                 3600.0
-#define STEP_SECONDS                 0.01 /* between two turns with work */
-#define REMOVAL_SECONDS              30.0 /* then the rest waits for the next hour */
-#define WORKPLACE_SWEEP_STOP_SECONDS 0.2  /* what the end of the server may take */
-#define TOLERATED_SECONDS            60.0 /* what a directory's time may be ahead of now */
+#define SWEEP_PAUSE_SECONDS          600.0
+#define BARE_SECONDS                 600.0 /* kept, with nothing but a script in it */
+#define STEP_SECONDS                 0.01  /* between two turns with work */
+#define REMOVAL_SECONDS              30.0  /* then the rest waits for the next sweep */
+#define WORKPLACE_SWEEP_STOP_SECONDS 0.2   /* what the end of the server may take */
+#define TOLERATED_SECONDS            60.0  /* what a directory's time may be ahead of now */
 
 static const char *const workplace_sweep_state_names[] = {
     [SWEEP_WAITING] = "waiting",
@@ -75,6 +77,31 @@ int sweep_discard(struct workplace *workplace, int parent, const char *name)
     return trash < 0 ? -1 : renameat(parent, name, trash, target);
 }
 
+static DIR *workplace_sweep_open_stream(int parent, const char *name)
+{
+    AUTO_CLOSE int fd = directory_open_forced(parent, name);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (stream)
+        STEAL_FD(fd);
+    return stream;
+}
+
+/* True when there is nothing in the directory FD to go on with. Requests that stand alone leave
+ * many of these. */
+static bool is_bare(int fd)
+{
+    DIR *stream = workplace_sweep_open_stream(fd, ".");
+    const struct dirent *entry;
+    bool found = !stream;
+
+    while (!found && (entry = readdir(stream)))
+        found = !text_is_dots(entry->d_name) && strcmp(entry->d_name, SCRIPT_NAME) != 0;
+    if (stream)
+        closedir(stream);
+    return !found;
+}
+
 static bool workplace_sweep_is_expired(const struct workplace *workplace, int fd)
 {
     struct timespec now;
@@ -87,7 +114,7 @@ static bool workplace_sweep_is_expired(const struct workplace *workplace, int fd
     age = difftime(now.tv_sec, status.st_mtim.tv_sec);
     if (age < -TOLERATED_SECONDS)
         (void)futimens(fd, NULL); /* from now on it ages as others do */
-    return age >= workplace->keep_seconds;
+    return age >= workplace->keep_seconds || (age >= BARE_SECONDS && is_bare(fd));
 }
 
 /* A working directory that nobody has locked and that is old goes to the trash. */
@@ -97,7 +124,7 @@ static void consider_directory(struct workplace *workplace, int folder, const ch
 
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !workplace_sweep_is_expired(workplace, fd))
         return;
-    (void)sweep_discard(workplace, folder, name); /* or an hour later */
+    (void)sweep_discard(workplace, folder, name); /* or with the next sweep */
 }
 
 /* What a server that has ended left behind. */
@@ -107,16 +134,6 @@ static void consider_private(struct workplace *workplace, const char *name)
 
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         (void)sweep_discard(workplace, workplace->root_fd, name);
-}
-
-static DIR *workplace_sweep_open_stream(int parent, const char *name)
-{
-    AUTO_CLOSE int fd = directory_open_forced(parent, name);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (stream)
-        STEAL_FD(fd);
-    return stream;
 }
 
 static void look_into_principal(struct workplace *workplace)
@@ -231,13 +248,13 @@ static void workplace_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int 
         break;
     }
     workplace_sweep_schedule(workplace,
-                             sweep->state == SWEEP_WAITING ? HOUR_SECONDS : STEP_SECONDS);
+                             sweep->state == SWEEP_WAITING ? SWEEP_PAUSE_SECONDS : STEP_SECONDS);
 }
 
 void sweep_init(struct workplace *workplace)
 {
     workplace->sweep = (struct sweep){.trash = -1};
-    ev_timer_init(&workplace->sweep.timer, workplace_sweep_on_timer, 0, HOUR_SECONDS);
+    ev_timer_init(&workplace->sweep.timer, workplace_sweep_on_timer, 0, SWEEP_PAUSE_SECONDS);
 }
 
 void sweep_start(struct workplace *workplace)

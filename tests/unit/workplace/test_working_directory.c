@@ -883,14 +883,22 @@ static void test_a_sweep_takes_what_is_old_and_leaves_what_is_not(void **state)
     struct working_directory *used = open_new(place);
     AUTO_FREE char *old = abandon(open_new(place), 3700);
     AUTO_FREE char *young = abandon(open_new(place), 3500);
+    AUTO_FREE char *bare = abandon(open_new(place), 601);
+    AUTO_FREE char *young_and_bare = abandon(open_new(place), 500);
     struct workplace *other = open_workplace(place, NULL, 3600);
 
     set_age(working_directory_path(used), 9999); /* old, but somebody's */
     shell(old, "mkdir -p a/b; touch a/b/c; ln -s /etc passwd; chmod 0 a/b a .");
     set_age(old, 3700);
+    shell(young, "touch script.py file");
+    set_age(young, 3500);
+    shell(bare, "touch script.py");
+    set_age(bare, 601);
     run_for(place, SWEEP_SECONDS);
     assert_int_equal(access(old, F_OK), -1);
     assert_int_equal(access(young, F_OK), 0);
+    assert_int_equal(access(bare, F_OK), -1);
+    assert_int_equal(access(young_and_bare, F_OK), 0);
     assert_int_equal(access(working_directory_path(used), F_OK), 0);
     shell(place->root, "test -z \"$(ls trash)\"");
     workplace_free(other);
