@@ -4,8 +4,8 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
-#include "environments/interpreter/search_path.h"
 #include "environments/interpreter/python_version.h"
+#include "environments/interpreter/search_path.h"
 
 #include <stdlib.h>
 

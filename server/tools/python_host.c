@@ -1,6 +1,7 @@
 #include "server/tools/python_host.h"
 
 #include "base/memory.h"
+#include "server/tools/hints/earlier_names.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ struct python_host *python_host_new(const struct python_settings *settings)
     struct python_host *host = NEW(struct python_host);
 
     python_host_set(host, settings);
+    host->earlier = earlier_names_new();
     return host;
 }
 
@@ -28,5 +30,6 @@ void python_host_free(struct python_host *host)
         return;
     free(host->default_environment);
     approvals_deinit(&host->approvals);
+    earlier_names_free(host->earlier);
     free(host);
 }

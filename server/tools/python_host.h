@@ -9,6 +9,7 @@
 
 struct caller_rules;
 struct catalog;
+struct earlier_names;
 struct executor;
 struct workplace;
 
@@ -25,9 +26,10 @@ struct python_settings {
 
 struct python_host {
     struct python_settings settings;
-    char *default_environment;  /* owned: what the settings point to */
-    struct approvals approvals; /* of callers that do not last, by principal */
-    unsigned long calls;        /* so far; numbers them in the log */
+    char *default_environment;     /* owned: what the settings point to */
+    struct approvals approvals;    /* of callers that do not last, by principal */
+    struct earlier_names *earlier; /* owned */
+    unsigned long calls;           /* so far; numbers them in the log */
 };
 
 /* The registry with the tools is freed before the host. */

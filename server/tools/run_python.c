@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "environments/executor.h"
 #include "server/tools/caller.h"
+#include "server/tools/code/code_fence.h"
+#include "server/tools/hints/earlier_names.h"
 #include "server/tools/hints/hints.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
@@ -14,6 +16,8 @@
 #include "server/tools/run_result.h"
 #include "server/tools/run_result_text.h"
 #include "server/tools/tool.h"
+
+#include <string.h>
 
 #define TASK_AFTER_SECONDS 2.0 /* a longer call becomes a task if the server decides */
 
@@ -27,24 +31,57 @@ static void run_python_log_end(struct invocation *invocation, const json_t *stru
                              "duration", json_object_get(structured, "duration")));
 }
 
-/* The lines of text that help a model on. New reference. */
-static json_t *run_python_hints(const struct invocation *invocation, const json_t *structured,
-                                const struct run_setting *setting)
+/* A text that names the working directory and whose it is. Owned by the caller. */
+static char *run_python_directory(const struct invocation *invocation, const json_t *structured)
+{
+    const char *handle = json_object_get_string(structured, "working_directory");
+
+    return memory_format("%s %s", invocation->caller->principal->name, handle ? handle : "");
+}
+
+/* The lines of text that help a model on. FACTS has the code. New reference. */
+static json_t *run_python_find_hints(const struct invocation *invocation, struct hint_facts *facts,
+                                     const struct run_setting *setting)
 {
     const struct python_host *host = invocation->data;
     const struct python_offer offer =
         python_offer_for(&host->settings, invocation->caller->principal);
-    const json_t *code = json_object_get(invocation->arguments, "code");
+    const char *script = json_object_get_string(facts->structured, "script");
     AUTO_FREE const struct environment **offered = python_offer_list(&offer);
+    const char *slash = script ? strrchr(script, '/') : NULL;
+    AUTO_FREE char *path = slash ? strndup(script, (size_t)(slash - script)) : NULL;
+    AUTO_FREE char *directory = run_python_directory(invocation, facts->structured);
 
-    return hints_find(&(struct hint_facts){
+    facts->arguments = invocation->arguments;
+    facts->directory = path;
+    facts->timeout = setting->timeout;
+    facts->earlier = earlier_names_of(host->earlier, directory);
+    facts->environment = setting->environment;
+    facts->offered = offered;
+    facts->rules = offer.rules;
+    return hints_find(facts);
+}
+
+/* New reference. What the code defines is known to later calls. */
+static json_t *run_python_hints(const struct invocation *invocation, const json_t *structured,
+                                const struct run_setting *setting)
+{
+    const struct python_host *host = invocation->data;
+    const json_t *sent = json_object_get(invocation->arguments, "code");
+    size_t length = json_string_length(sent);
+    AUTO_FREE char *bare = code_fence_remove(json_string_value(sent), length, &length);
+    AUTO_FREE char *directory = run_python_directory(invocation, structured);
+    struct hint_facts facts = {
         .structured = structured,
-        .code = json_string_value(code),
-        .code_length = json_string_length(code),
-        .environment = setting->environment,
-        .offered = offered,
-        .rules = offer.rules,
-    });
+        .code = bare ? bare : json_string_value(sent),
+        .code_length = length,
+        .had_fence = bare != NULL,
+    };
+    json_t *hints = run_python_find_hints(invocation, &facts, setting);
+
+    if (json_is_true(json_object_get(structured, "success")))
+        earlier_names_note(host->earlier, directory, facts.code, facts.code_length);
+    return hints;
 }
 
 static void run_python_on_done(struct invocation *invocation, const struct run_report *report,

@@ -5,7 +5,10 @@
  * where it applies and one where it only nearly does. */
 #pragma once
 
+#include "server/tools/hints/traceback.h"
+
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct caller_rules;
@@ -14,13 +17,27 @@ struct environment;
 /* What a hint may know. Everything is borrowed. */
 struct hint_facts {
     const json_t *structured; /* the result; see schemas/run_python.output.json */
-    const char *code;         /* NUL-terminated, as the caller wrote it */
+    const json_t *arguments;  /* of the call */
+    const char *code;         /* NUL-terminated, as it ran */
     size_t code_length;
+    bool had_fence;        /* it came in a Markdown fence, which was removed */
+    const char *directory; /* the path of the working directory; NULL: it is not known */
+    double timeout;        /* seconds that the script had */
+    json_t *earlier;       /* strings: the names that earlier calls have defined there; or NULL */
 
     const struct environment *environment;    /* where it ran */
     const struct environment *const *offered; /* NULL-terminated: what the caller may name */
     const struct caller_rules *rules;         /* NULL: his calls may define no environment */
+
+    struct traceback failure; /* how the script ended; hints_find() fills it in */
 };
 
 /* The line without its newline, owned by the caller; NULL: it does not apply. */
 typedef char *(*hint_fn)(const struct hint_facts *facts);
+
+/* True when the script has failed with an exception of TYPE that it did not catch. */
+bool hint_is_about(const struct hint_facts *facts, const char *type);
+
+/* The text between the first pair of single quotes in MESSAGE, owned by the caller; NULL: there is
+ * none, or it would not fit into a line of a hint. */
+char *hint_quoted(const char *message);

@@ -2,47 +2,58 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/hints/hint_table.h"
 
 #include <string.h>
 
-static char *hint_bare_expression(const struct hint_facts *facts)
-{
-    const json_t *structured = facts->structured;
+enum { QUOTED_BYTES = 200 };
 
-    if (json_string_length(json_object_get(structured, "stdout")) ||
-        json_string_length(json_object_get(structured, "stderr")) ||
-        !json_is_true(json_object_get(structured, "success")))
-        return NULL;
-    return memory_copy_string("The value of a bare expression on the last line is not shown; if "
-                              "that was what you wanted to see, print() it.");
+bool hint_is_about(const struct hint_facts *facts, const char *type)
+{
+    return facts->failure.type && strcmp(facts->failure.type, type) == 0;
 }
 
-/* Python's words, by errno, when a script was about to change the file that it runs from. */
-static char *hint_own_file(const struct hint_facts *facts)
+char *hint_quoted(const char *message)
+{
+    const char *start = strchr(message, '\'');
+    const char *end = start ? strchr(++start, '\'') : NULL;
+
+    if (!end || end == start || end - start > QUOTED_BYTES)
+        return NULL;
+    return memory_format("%.*s", (int)(end - start), start);
+}
+
+/* In the order in which they are said: what was done to the code, what went wrong, what else there
+ * is to know. */
+static const hint_fn hint_table[] = {
+    hint_removed_fence, hint_fence,  hint_pip_command,     hint_shell_command, hint_magic,
+    hint_await,         hint_module, hint_managed_python,  hint_unused_block,  hint_missing_file,
+    hint_own_file,      hint_input,  hint_undefined_name,  hint_threads,       hint_memory,
+    hint_timeout,       hint_screen, hint_bare_expression,
+};
+
+/* A script that has succeeded may show a traceback as well. */
+static void hints_read_failure(struct hint_facts *facts)
 {
     const char *errors = json_object_get_string(facts->structured, "stderr");
 
-    if (!errors || !strstr(errors, "script.py'") ||
-        (!strstr(errors, "[Errno 16] ") && !strstr(errors, "[Errno 30] ")))
-        return NULL;
-    return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
-                              "or removed. Use another name, and leave it out when you clean up.");
+    if (errors && !json_is_true(json_object_get(facts->structured, "success")))
+        traceback_read(&facts->failure, errors);
 }
 
-static const hint_fn hint_table[] = {
-    hint_bare_expression,
-    hint_own_file,
-};
-
-json_t *hints_find(const struct hint_facts *facts)
+json_t *hints_find(const struct hint_facts *given)
 {
+    struct hint_facts facts = *given;
     json_t *said = json_array();
 
+    facts.failure = (struct traceback){0};
+    hints_read_failure(&facts);
     for (size_t i = 0; i < ARRAY_SIZE(hint_table); i++) {
-        AUTO_FREE char *line = hint_table[i](facts);
+        AUTO_FREE char *line = hint_table[i](&facts);
 
         if (line)
             json_array_append_new(said, json_string_format("%s", line));
     }
+    traceback_deinit(&facts.failure);
     return said;
 }

@@ -1,69 +1,325 @@
+/* Each hint with a case where it is said, and one or more where it nearly is. */
 #include "server/tools/hints/hints.h"
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/callers/caller_rules.h"
+#include "environments/environment.h"
+#include "tests/unit/environments/scratch.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
-/* The hints about CODE, whose result is that of a success with the members of CHANGES put over it,
- * joined by ", ". Owned by the caller. */
-static char *hints_of(const char *code, const char *changes)
-{
-    AUTO_JSON json_t *result = json_pack("{s:b, s:i, s:s, s:s, s:n}", "success", 1, "returncode", 0,
-                                         "stdout", "", "stderr", "", "error");
-    AUTO_JSON json_t *over = json_loads(changes, 0, NULL);
-    AUTO_JSON json_t *hints = NULL;
+#define FRAME(LINE)  "Traceback (most recent call last):\n  File \"/w/script.py\", line " #LINE "\n"
+#define SYNTAX(LINE) "  File \"/w/script.py\", line " #LINE "\n    x\n    ^\nSyntaxError: "
+#define NO_FILE(NAME)                                                                              \
+    FRAME(1) "FileNotFoundError: [Errno 2] No such file or directory: '" NAME "'\n"
+#define NO_MODULE(NAME) FRAME(1) "ModuleNotFoundError: No module named '" NAME "'\n"
+#define TIMED_OUT       "{\"timed_out\": true}"
+#define SUCCESS         "{\"success\": true}"
 
-    assert_non_null(over);
-    json_object_update(result, over);
-    hints = hints_find(&(struct hint_facts){
-        .structured = result,
-        .code = code,
-        .code_length = strlen(code),
-    });
-    return json_list(hints);
+#define BLOCK "# /// script\n# dependencies = ['rich']\n# ///\n"
+
+/* What is given to all of them: an environment of the least, and a larger one with packages. */
+struct stage {
+    char *scratch;
+    struct environment small;
+    struct environment large;
+    struct caller_rules *rules;
+    json_t *nothing;
+};
+
+static int setup(void **state)
+{
+    struct stage *stage = NEW(struct stage);
+    struct error err = ERROR_INIT;
+    size_t index;
+
+    stage->scratch = scratch_new();
+    stage->small.name = memory_copy_string("small");
+    stage->small.definition = json_pack("{s:s}", "type", "system");
+    stage->small.settings.limits = (struct process_limits){.memory = 512 << 20, .processes = 64};
+    stage->small.settings.max_timeout = 60;
+    stage->large.name = memory_copy_string("large");
+    stage->large.definition = json_pack("{s:s, s:[s,s,s]}", "type", "venv", "pip_packages",
+                                        "Opencv_Python>=4", "scikit.learn", "my-tool[x]");
+    stage->large.settings.limits = (struct process_limits){.memory = 1024 << 20, .processes = 64};
+    stage->large.settings.max_timeout = 600;
+    stage->nothing = json_array();
+    stage->rules =
+        caller_rules_new(stage->nothing, stage->nothing, &stage->small.settings, &index, &err);
+    *state = stage;
+    return 0;
 }
 
-static void test_hints_are_said_when_they_are_certain(void **state)
+static int teardown(void **state)
 {
-    static const struct {
-        const char *code;
-        const char *changes;
-        const char *said; /* a part of the hints; NULL: there are none */
-    } cases[] = {
-        {"6 * 7", "{}", "print() it"},
-        {"print(6 * 7)", "{\"stdout\":\"42\\n\"}", NULL},
-        {"raise SystemExit(7)", "{\"success\":false,\"returncode\":7}", NULL},
-        {"open('script.py', 'w')",
-         "{\"success\":false,\"returncode\":1,\"stderr\":\"OSError: [Errno 16] Device or resource "
-         "busy: 'script.py'\\n\"}",
-         "script.py is the program that runs"},
-        {"open('a.py', 'w')",
-         "{\"success\":false,\"returncode\":1,\"stderr\":\"OSError: [Errno 16] Device or resource "
-         "busy: 'a.py'\\n\"}",
-         NULL},
-    };
+    struct stage *stage = *state;
 
-    (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        AUTO_FREE char *hints = hints_of(cases[i].code, cases[i].changes);
+    caller_rules_free(stage->rules);
+    json_decref(stage->nothing);
+    free(stage->small.name);
+    free(stage->large.name);
+    json_decref(stage->small.definition);
+    json_decref(stage->large.definition);
+    scratch_free(stage->scratch);
+    free(stage);
+    return 0;
+}
 
-        if (cases[i].said)
-            assert_non_null(strstr(hints, cases[i].said));
-        else
-            assert_string_equal(hints, "");
+/* What a case may change in the facts. */
+enum {
+    MAY_DEFINE = 1 << 0,
+    HAS_LARGE = 1 << 1,
+    HAD_FENCE = 1 << 2,
+    HAD_ALL = 1 << 3, /* the time that there is */
+};
+
+struct hint_case {
+    const char *code;
+    const char *errors;
+    const char *said;      /* the hints with "|" between them; a part; NULL: none */
+    const char *changes;   /* of a result that failed; NULL: none */
+    const char *arguments; /* of the call, in JSON; NULL: none but the code */
+    unsigned flags;
+};
+
+static json_t *object_of(const char *text)
+{
+    json_t *object = text ? json_loads(text, 0, NULL) : json_object();
+
+    assert_non_null(object);
+    return object;
+}
+
+/* Joined by "|", owned by the caller. */
+static char *hints_of(struct stage *stage, const struct hint_case *each)
+{
+    AUTO_JSON json_t *result =
+        json_pack("{s:b, s:i, s:s, s:s, s:n}", "success", 0, "returncode", 1, "stdout", "",
+                  "stderr", each->errors ? each->errors : "", "error");
+    AUTO_JSON json_t *changes = object_of(each->changes);
+    AUTO_JSON json_t *arguments = object_of(each->arguments);
+    AUTO_JSON json_t *earlier = json_pack("[s, s]", "df", "np");
+    const struct environment *const offered[] = {
+        &stage->small, each->flags & HAS_LARGE ? &stage->large : NULL, NULL};
+    AUTO_JSON json_t *hints = NULL;
+    char *joined = memory_copy_string("");
+    const json_t *hint;
+    size_t i;
+
+    json_object_update(result, changes);
+    hints = hints_find(&(struct hint_facts){
+        .structured = result,
+        .arguments = arguments,
+        .code = each->code,
+        .code_length = strlen(each->code),
+        .had_fence = each->flags & HAD_FENCE,
+        .directory = stage->scratch,
+        .timeout = each->flags & HAD_ALL ? 60 : 5,
+        .earlier = earlier,
+        .environment = &stage->small,
+        .offered = offered,
+        .rules = each->flags & MAY_DEFINE ? stage->rules : NULL,
+    });
+    json_array_foreach (hints, i, hint) {
+        char *longer = memory_format("%s%s%s", joined, i ? "|" : "", json_string_value(hint));
+
+        free(joined);
+        joined = longer;
     }
+    return joined;
+}
+
+static void assert_hints(struct stage *stage, const struct hint_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        AUTO_FREE char *hints = hints_of(stage, &cases[i]);
+
+        assert_null(strchr(hints, '\n'));
+        if (cases[i].said ? !strstr(hints, cases[i].said) : *hints != '\0')
+            fail_msg("case %zu: %s\nsaid: %s\nexpected: %s", i, cases[i].code, hints,
+                     cases[i].said ? cases[i].said : "nothing");
+    }
+}
+
+#define SHOW(NAME, ...)                                                                            \
+    static void NAME(void **state)                                                                 \
+    {                                                                                              \
+        static const struct hint_case cases[] = {__VA_ARGS__};                                     \
+                                                                                                   \
+        assert_hints(*state, cases, ARRAY_SIZE(cases));                                            \
+    }
+
+SHOW(test_what_is_no_python, //
+     {"print(1)", NULL, "came in a Markdown fence", SUCCESS, NULL, HAD_FENCE},
+     {"Text\n```python\nx", SYNTAX(2) "invalid syntax\n", "Line 2 is a Markdown fence"},
+     {"x = '''\n```\n'''; y z", SYNTAX(3) "invalid syntax\n", NULL},
+     {"!pip install -q 'rich>=1' tqdm", SYNTAX(1) "invalid syntax\n",
+      "Line 1 is a command of notebooks, not Python. Leave it out. To have that, call with "
+      "environment_definition: {\"type\": \"venv\", \"pip_packages\": [\"rich>=1\", \"tqdm\"]}",
+      NULL, NULL, MAY_DEFINE},
+     {"%pip install rich", SYNTAX(1) "invalid syntax\n", "Calls cannot ask for packages here"},
+     {"!pip install -r x.txt", SYNTAX(1) "invalid syntax\n", "[\"PACKAGE\"]", NULL, NULL,
+      MAY_DEFINE},
+     {"!pip install my_tool", SYNTAX(1) "invalid syntax\n",
+      "Environment \"large\" has my_tool: call with environment: \"large\".", NULL, NULL,
+      HAS_LARGE},
+     {"!ls -l", SYNTAX(1) "invalid syntax\n", "subprocess.run("},
+     {"x = 7\n%matplotlib inline", SYNTAX(2) "invalid syntax\n", "Line 2 is a magic command"},
+     {"x = (7\n%d e)", SYNTAX(2) "invalid syntax\n", NULL},
+     {"x =", SYNTAX(1) "invalid syntax\n", NULL},
+     {"import asyncio\nawait f()", SYNTAX(2) "'await' outside function\n",
+      "Put line 2 into `async def main():`"},
+     {"import m",
+      FRAME(1) "  File \"/w/m.py\", line 3\n    await f()\nSyntaxError: 'await' outside "
+               "function\n",
+      NULL},
+     {"def f():\n  await g()", SYNTAX(2) "'await' outside async function\n", "async def"})
+
+SHOW(test_what_is_not_installed, //
+     {"import cv2", NO_MODULE("cv2"),
+      "Module \"cv2\" is in the package opencv-python, which this environment does not have. "
+      "Environment \"large\" has opencv-python: call with environment: \"large\".",
+      NULL, NULL, MAY_DEFINE | HAS_LARGE},
+     {"import sklearn", NO_MODULE("sklearn"),
+      "scikit-learn, which this environment does not have. To have that, call with "
+      "environment_definition: {\"type\": \"venv\", \"pip_packages\": [\"scikit-learn\"]}",
+      NULL, NULL, MAY_DEFINE},
+     {"import yaml", NO_MODULE("yaml"),
+      "{\"type\": \"venv\", \"pip_packages\": [\"rich\", \"pyyaml\"], \"python_version\": \"3\"}",
+      NULL,
+      "{\"environment_definition\": {\"type\": \"venv\", \"pip_packages\": [\"rich\"], "
+      "\"python_version\": \"3\"}}",
+      MAY_DEFINE},
+     {BLOCK "import yaml", NO_MODULE("yaml"),
+      "Add \"pyyaml\" to the dependencies in the script's block.", NULL, NULL, MAY_DEFINE},
+     {"import numpy", NO_MODULE("numpy"), "Calls cannot ask for packages here"},
+     {"import helpers", NO_MODULE("helpers"),
+      "and the working directory no helpers.py. If helpers is a package: To have that, call", NULL,
+      NULL, MAY_DEFINE},
+     {"import helpers", NO_MODULE("helpers"), "no helpers.py. Calls cannot ask"},
+     {"import telnetlib", NO_MODULE("telnetlib"), "Python 3.13 has no telnetlib"},
+     {"import numpy.foo", NO_MODULE("numpy.foo"), NULL, NULL, NULL, MAY_DEFINE},
+     {"try:\n import cv2\nexcept: pass", NO_MODULE("cv2"), NULL, SUCCESS, NULL, MAY_DEFINE},
+     {"raise ImportError", FRAME(1) "ImportError: No module named 'cv2'\n", NULL},
+     {"import subprocess", "error: externally-managed-environment\n\nx This\n",
+      "A script cannot install packages into this Python. To have packages, call with", NULL, NULL,
+      MAY_DEFINE},
+     {"import subprocess", NULL, "A script cannot install packages",
+      "{\"stdout\": \"error: externally-managed-environment\"}"},
+     {"import subprocess", "externally managed\n", NULL},
+     {BLOCK "1/0", FRAME(4) "ZeroDivisionError: division by zero\n",
+      "block (# /// script) was passed over: calls cannot"},
+     {BLOCK "1/0", FRAME(4) "ZeroDivisionError: division by zero\n",
+      "because the call names an environment", NULL, "{\"environment\": \"small\"}", MAY_DEFINE},
+     {BLOCK "1/0", FRAME(4) "ZeroDivisionError: division by zero\n", NULL, NULL, NULL, MAY_DEFINE},
+     {BLOCK "print(1)", NULL, NULL, "{\"success\": true, \"stdout\": \"1\\n\"}"})
+
+SHOW(test_files_and_names, //
+     {"open('sale.csv')", NO_FILE("sale.csv"),
+      "The working directory has no sale.csv, but it has sales.csv."},
+     {"open('Sales.txt')", NO_FILE("Sales.txt"), "but it has sales.csv."},
+     {"open('zebra')", NO_FILE("zebra"), "has no zebra; it has deep, notes.md, sales.csv."},
+     {"open('/mnt/data/sales.csv')", NO_FILE("/mnt/data/sales.csv"),
+      "The file is in the working directory: open it as \"sales.csv\"."},
+     {"open('out/a', 'w')", NO_FILE("out/a"), "has no directory out. To write there"},
+     {"open('deep/a')", NO_FILE("deep/a"), NULL}, {"open('.env')", NO_FILE(".env"), NULL},
+     {"open('sales.csv')", NO_FILE("sales.csv"), NULL},
+     {"os.chdir('deep'); open('sale.csv')", NO_FILE("sale.csv"), NULL},
+     {"subprocess.run('sale.csv')",
+      FRAME(1) "  File \"/usr/lib/python3.11/subprocess.py\", line 1955, in _execute_child\n    "
+               "raise\nFileNotFoundError: [Errno 2] No such file or directory: 'sale.csv'\n",
+      NULL},
+     {"open('sale.csv')", NO_FILE("sale.csv"), NULL, SUCCESS},
+     {"open('script.py', 'w')",
+      FRAME(1) "OSError: [Errno 16] Device or resource busy: 'script.py'\n",
+      "script.py is the program that runs"},
+     {"open('a.py', 'w')", FRAME(1) "OSError: [Errno 16] Device or resource busy: 'a.py'\n", NULL},
+     {"print(df)", FRAME(1) "NameError: name 'df' is not defined\n",
+      "An earlier call has defined \"df\""},
+     {"print(dg)", FRAME(1) "NameError: name 'dg' is not defined. Did you mean: 'df'?\n", NULL})
+
+SHOW(test_limits, //
+     {"f()", FRAME(1) "RuntimeError: can't start new thread\n", "64 processes and threads"},
+     {"import numpy", "OpenBLAS blas_thread_init: pthread_create failed for thread 3 of 8: x\n",
+      "64 processes and threads"},
+     {"f()", FRAME(1) "RuntimeError: can't start new day\n", NULL},
+     {"f()", FRAME(1) "MemoryError\n", "limit of memory is 512 MiB. Work in smaller pieces"},
+     {"f()", NULL, "limit of memory is 512 MiB; environment \"large\" has 1 GiB.",
+      "{\"out_of_memory\": true}", NULL, HAS_LARGE},
+     {"f()", FRAME(1) "numpy.core._exceptions._ArrayMemoryError: Unable to allocate\n",
+      "limit of memory"},
+     {"f()", NULL, NULL, "{\"out_of_memory\": true, \"success\": true, \"stdout\": \"x\"}"},
+     {"import time\n\ntime.sleep(9)", FRAME(3) "KeyboardInterrupt\n",
+      "When the time was over, it was at line 3 (time.sleep(9)). `timeout` may be up to 60.",
+      TIMED_OUT},
+     {"while True: pass", NULL, "`timeout` may be up to 60.", TIMED_OUT},
+     {"while True: pass", NULL, "Environment \"large\" allows a `timeout` of up to 600.", TIMED_OUT,
+      NULL, HAD_ALL | HAS_LARGE},
+     {"while True: pass", NULL, "60 seconds are the most there are", TIMED_OUT, NULL, HAD_ALL},
+     {"raise KeyboardInterrupt", FRAME(1) "KeyboardInterrupt\n", NULL})
+
+SHOW(test_habits, //
+     {"input()", FRAME(1) "EOFError: EOF when reading a line\n", "Nobody can answer input()"},
+     {"pickle.load(f)", FRAME(1) "EOFError: Ran out of input\n", NULL},
+     {"plt.show()",
+      "script.py:1: UserWarning: FigureCanvasAgg is non-interactive, and thus cannot be shown\n",
+      "plt.savefig(", SUCCESS},
+     {"plt.show()", "shown\n", NULL, SUCCESS},
+     {"Tk()", FRAME(1) "_tkinter.TclError: no display name and no $DISPLAY environment variable\n",
+      "There is no screen here"},
+     {"6 * 7", NULL, "Line 1 is a bare expression", SUCCESS},
+     {"import os\nx = 7\nx # the answer\n\n", NULL, "Line 3 is a bare expression", SUCCESS},
+     {"f(a,\n  b=c)", NULL, "Line 1 is a bare expression", SUCCESS},
+     {"a == b", NULL, "Line 1 is a bare expression", SUCCESS},
+     {"6 * 7", NULL, NULL, "{\"success\": true, \"stdout\": \"x\"}"},
+     {"6 * 7", NULL, NULL, "{\"success\": false}"}, {"x = 7", NULL, NULL, SUCCESS},
+     {"x: int = 7", NULL, NULL, SUCCESS}, {"x += 7", NULL, NULL, SUCCESS},
+     {"if x:\n  x", NULL, NULL, SUCCESS}, {"if x: x", NULL, NULL, SUCCESS},
+     {"import x", NULL, NULL, SUCCESS}, {"print(file=f)", NULL, NULL, SUCCESS},
+     {"\"\"\"the end\"\"\"", NULL, NULL, SUCCESS}, {"...", NULL, NULL, SUCCESS},
+     {"", NULL, NULL, SUCCESS}, {"del x", NULL, NULL, SUCCESS}, {"# 6 * 7", NULL, NULL, SUCCESS},
+     {"x = '''\n6 * 7\n'''", NULL, NULL, SUCCESS})
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+
+static int setup_files(void **state)
+{
+    static const char *const names[] = {"sales.csv", "notes.md", ".hidden", "script.py"};
+    struct stage *stage;
+
+    setup(state);
+    stage = *state;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        AUTO_FREE char *path = memory_format("%s/%s", stage->scratch, names[i]);
+
+        close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    }
+    {
+        AUTO_FREE char *path = memory_format("%s/deep", stage->scratch);
+
+        mkdir(path, 0700);
+    }
+    return 0;
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hints_are_said_when_they_are_certain),
+        TEST(test_what_is_no_python),
+        TEST(test_what_is_not_installed),
+        cmocka_unit_test_setup_teardown(test_files_and_names, setup_files, teardown),
+        TEST(test_limits),
+        TEST(test_habits),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,0 +1,20 @@
+/* The names that earlier scripts have defined in each working directory, so that one that is missed
+ * later can be explained. Kept for the directories that were used last. */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum { EARLIER_DIRECTORIES = 64 };
+
+struct earlier_names; /* all of them */
+
+struct earlier_names *earlier_names_new(void);
+void earlier_names_free(struct earlier_names *names);
+
+/* CODE has run to its end in DIRECTORY, a text that names it and whose it is. */
+void earlier_names_note(struct earlier_names *names, const char *directory, const char *code,
+                        size_t length);
+
+/* An array of strings, borrowed until something is noted; NULL: nothing is known. */
+json_t *earlier_names_of(const struct earlier_names *names, const char *directory);

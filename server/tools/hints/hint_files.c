@@ -1,0 +1,97 @@
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "server/tools/hints/directory_names.h"
+#include "server/tools/hints/hint_table.h"
+
+#include <string.h>
+
+/* The file that Python has not found, owned by the caller; NULL: it was a program, or it is not
+ * certain where it was looked for. */
+static char *hint_find_file(const struct hint_facts *facts)
+{
+    static const char words[] = "[Errno 2] No such file or directory: '";
+
+    if (!hint_is_about(facts, "FileNotFoundError") ||
+        !text_starts_with(facts->failure.message, words) || strstr(facts->code, "chdir") ||
+        !facts->directory || !facts->failure.innermost ||
+        strstr(facts->failure.innermost, "_execute_child"))
+        return NULL;
+    return hint_quoted(facts->failure.message + strlen(words) - 1);
+}
+
+/* The part behind the last slash. */
+static const char *hint_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Its name is not in the directory, and it has no path. */
+static char *hint_similar_files(const struct directory_names *names, const char *name)
+{
+    AUTO_FREE char *near = directory_names_near(names, name);
+    AUTO_FREE char *some = near ? NULL : directory_names_list(names);
+
+    if (near)
+        return memory_format("The working directory has no %s, but it has %s.", name, near);
+    if (some)
+        return memory_format("The working directory has no %s; it has %s.", name, some);
+    return NULL;
+}
+
+/* Its name is not in the directory, and PATH leads into another one. */
+static char *hint_missing_directory(const struct directory_names *names, const char *path)
+{
+    AUTO_FREE char *first = memory_format("%.*s", (int)strcspn(path, "/"), path);
+
+    if (!names->is_complete || !directory_name_is_plain(first) ||
+        directory_names_have(names, first))
+        return NULL;
+    return memory_format(
+        "The working directory has no directory %s. To write there, make it first: "
+        "os.makedirs(\"%s\").",
+        first, first);
+}
+
+static char *hint_compare_names(const struct directory_names *names, const char *path)
+{
+    const char *base = hint_base_name(path);
+
+    if (!directory_name_is_plain(base))
+        return NULL;
+    if (directory_names_have(names, base))
+        return base == path ? NULL
+                            : memory_format("The file is in the working directory: open it as "
+                                            "\"%s\".",
+                                            base);
+    if (base == path || *path == '/')
+        return hint_similar_files(names, base);
+    return hint_missing_directory(names, path);
+}
+
+char *hint_missing_file(const struct hint_facts *facts)
+{
+    AUTO_FREE char *path = hint_find_file(facts);
+    struct directory_names names;
+    char *ret;
+
+    if (!path || directory_names_read(&names, facts->directory) < 0)
+        return NULL;
+    ret = hint_compare_names(&names, path);
+    directory_names_deinit(&names);
+    return ret;
+}
+
+/* Python's words, by errno, when a script was about to change the file that it runs from. */
+char *hint_own_file(const struct hint_facts *facts)
+{
+    const char *errors = json_object_get_string(facts->structured, "stderr");
+
+    if (!errors || !strstr(errors, "script.py'") ||
+        (!strstr(errors, "[Errno 16] ") && !strstr(errors, "[Errno 30] ")))
+        return NULL;
+    return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
+                              "or removed. Use another name, and leave it out when you clean up.");
+}

@@ -1,0 +1,109 @@
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "server/tools/code/python_source.h"
+#include "server/tools/hints/hint_table.h"
+
+#include <string.h>
+
+char *hint_input(const struct hint_facts *facts)
+{
+    if (!hint_is_about(facts, "EOFError") ||
+        strcmp(facts->failure.message, "EOF when reading a line") != 0)
+        return NULL;
+    return memory_copy_string("Nobody can answer input() here, and standard input is empty. Write "
+                              "the values into the code.");
+}
+
+char *hint_undefined_name(const struct hint_facts *facts)
+{
+    AUTO_FREE char *name = NULL;
+    const json_t *earlier;
+    size_t i;
+
+    if (!hint_is_about(facts, "NameError"))
+        return NULL;
+    name = hint_quoted(facts->failure.message);
+    json_array_foreach (facts->earlier, i, earlier)
+        if (name && strcmp(json_string_value(earlier), name) == 0)
+            return memory_format("An earlier call has defined \"%s\", but every call is a new "
+                                 "program: only files stay. Define it again, or save it to a file "
+                                 "in one call and load it in the next.",
+                                 name);
+    return NULL;
+}
+
+/* What matplotlib and tkinter say where there is no screen. */
+char *hint_screen(const struct hint_facts *facts)
+{
+    const char *errors = json_object_get_string(facts->structured, "stderr");
+
+    if (!errors)
+        return NULL;
+    if (strstr(errors, "is non-interactive, and thus cannot be shown") &&
+        strstr(facts->code, "plt"))
+        return memory_copy_string(
+            "There is no screen, so plt.show() shows nothing. Save the figure: "
+            "plt.savefig(\"figure.png\").");
+    if (hint_is_about(facts, "_tkinter.TclError") && strstr(facts->failure.message, "display"))
+        return memory_copy_string(
+            "There is no screen here, so windows cannot be opened. Write files "
+            "or print instead.");
+    return NULL;
+}
+
+/* The bare expression */
+
+static bool hint_is_statement(const struct python_line *line)
+{
+    static const char *const words[] = {
+        "import", "from",   "pass",  "del",   "assert", "global",   "nonlocal",
+        "raise",  "return", "yield", "await", "break",  "continue", "print",
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (python_line_begins(line, words[i]))
+            return true;
+    return line->length == 0 || *line->text == '@' || line->mark != NULL;
+}
+
+/* A long string is a comment, and "..." stands for nothing. */
+static bool hint_is_empty_value(const struct python_line *line)
+{
+    return (line->length >= 3 &&
+            (memcmp(line->text, "\"\"\"", 3) == 0 || memcmp(line->text, "'''", 3) == 0 ||
+             memcmp(line->text, "...", 3) == 0)) ||
+           (line->length == 4 && memcmp(line->text, "None", 4) == 0);
+}
+
+/* Finds the last logical line, which is no part of a block. */
+static bool hint_find_last_line(const struct hint_facts *facts, struct python_line *ret)
+{
+    struct python_source source;
+    struct python_line line;
+    bool is_found = false;
+
+    python_source_init(&source, facts->code, facts->code_length);
+    while (python_source_next(&source, &line)) {
+        *ret = line;
+        is_found = true;
+    }
+    return is_found && !source.is_lost && ret->indent == 0 && !ret->stop;
+}
+
+char *hint_bare_expression(const struct hint_facts *facts)
+{
+    const json_t *structured = facts->structured;
+    struct python_line line;
+
+    if (json_string_length(json_object_get(structured, "stdout")) ||
+        json_string_length(json_object_get(structured, "stderr")) ||
+        !json_is_true(json_object_get(structured, "success")) ||
+        !hint_find_last_line(facts, &line) || hint_is_statement(&line) ||
+        hint_is_empty_value(&line))
+        return NULL;
+    return memory_format(
+        "Line %u is a bare expression, whose value is not shown. If you want to see "
+        "it, print() it.",
+        line.number);
+}

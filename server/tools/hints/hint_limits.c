@@ -1,0 +1,126 @@
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "base/text.h"
+#include "environments/environment.h"
+#include "server/tools/hints/hint_table.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* What a caller may name and has more of something than where his code ran. */
+static const struct environment *hint_find_larger(const struct hint_facts *facts,
+                                                  bool (*is_larger)(const struct environment *a,
+                                                                    const struct environment *b))
+{
+    for (size_t i = 0; facts->offered[i]; i++)
+        if (is_larger(facts->offered[i], facts->environment))
+            return facts->offered[i];
+    return NULL;
+}
+
+/* Also what OpenBLAS says, which numpy brings along. */
+char *hint_threads(const struct hint_facts *facts)
+{
+    const char *errors = json_object_get_string(facts->structured, "stderr");
+    const bool is_thread = hint_is_about(facts, "RuntimeError") &&
+                           strcmp(facts->failure.message, "can't start new thread") == 0;
+    const bool is_library = errors && strstr(errors, "pthread_create failed for thread");
+
+    if (json_is_true(json_object_get(facts->structured, "success")) || (!is_thread && !is_library))
+        return NULL;
+    return memory_format("This environment allows %u processes and threads in all, and each thread "
+                         "needs memory, too. Use fewer workers.",
+                         facts->environment->settings.limits.processes);
+}
+
+static bool hint_has_more_memory(const struct environment *a, const struct environment *b)
+{
+    return a->settings.limits.memory > b->settings.limits.memory;
+}
+
+static bool hint_is_out_of_memory(const struct hint_facts *facts)
+{
+    static const char *const types[] = {
+        "MemoryError",
+        "numpy.core._exceptions._ArrayMemoryError",
+        "numpy._core._exceptions._ArrayMemoryError",
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (hint_is_about(facts, types[i]))
+            return true;
+    return json_is_true(json_object_get(facts->structured, "out_of_memory")) &&
+           !json_is_true(json_object_get(facts->structured, "success"));
+}
+
+char *hint_memory(const struct hint_facts *facts)
+{
+    const struct environment *larger = hint_find_larger(facts, hint_has_more_memory);
+    AUTO_FREE char *amount = quantity_bytes(facts->environment->settings.limits.memory);
+    AUTO_FREE char *more = larger ? quantity_bytes(larger->settings.limits.memory) : NULL;
+
+    if (!hint_is_out_of_memory(facts))
+        return NULL;
+    if (larger)
+        return memory_format("The limit of memory is %s; environment \"%s\" has %s.", amount,
+                             larger->name, more);
+    return memory_format("The limit of memory is %s. Work in smaller pieces: read files line by "
+                         "line or in chunks, and keep only what is needed.",
+                         amount);
+}
+
+static bool hint_has_more_time(const struct environment *a, const struct environment *b)
+{
+    return a->settings.max_timeout > b->settings.max_timeout;
+}
+
+/* What may be asked for, where that is more than the script had. Owned by the caller. */
+static char *hint_more_time(const struct hint_facts *facts)
+{
+    const double most = facts->environment->settings.max_timeout;
+    const struct environment *larger = hint_find_larger(facts, hint_has_more_time);
+
+    if (facts->timeout < most)
+        return memory_format("`timeout` may be up to %g.", most);
+    if (larger)
+        return memory_format("Environment \"%s\" allows a `timeout` of up to %g.", larger->name,
+                             larger->settings.max_timeout);
+    return memory_format(
+        "%g seconds are the most there are: do the work in several calls, and keep "
+        "what is done in files.",
+        most);
+}
+
+/* " (TEXT)", the physical line NUMBER of the code; "" if it is not fit for that. Owned by the
+ * caller. */
+static char *hint_copy_line(const struct hint_facts *facts, unsigned number)
+{
+    enum { SHOWN_BYTES = 80 };
+    const char *line = facts->code;
+    size_t length;
+
+    for (unsigned i = 1; i < number && *line; i++) {
+        line = strchrnul(line, '\n');
+        line += *line == '\n';
+    }
+    line += strspn(line, " \t");
+    length = strcspn(line, "\r\n");
+    if (length == 0 || length > SHOWN_BYTES)
+        return memory_copy_string("");
+    return memory_format(" (%.*s)", (int)length, line);
+}
+
+char *hint_timeout(const struct hint_facts *facts)
+{
+    AUTO_FREE char *more = hint_more_time(facts);
+    AUTO_FREE char *line = NULL;
+
+    if (!json_is_true(json_object_get(facts->structured, "timed_out")))
+        return NULL;
+    if (!hint_is_about(facts, "KeyboardInterrupt") || facts->failure.line == 0)
+        return STEAL_PTR(more);
+    line = hint_copy_line(facts, facts->failure.line);
+    return memory_format("When the time was over, it was at line %u%s. %s", facts->failure.line,
+                         line, more);
+}

@@ -1,0 +1,100 @@
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "environments/environment.h"
+#include "server/tools/code/script_block.h"
+#include "server/tools/hints/hint_table.h"
+#include "server/tools/hints/module_names.h"
+#include "server/tools/hints/package_advice.h"
+
+#include <string.h>
+
+/* The module that was not found, owned by the caller. NULL: none, or a part of one that is there.
+ */
+static char *hint_find_module(const struct hint_facts *facts)
+{
+    AUTO_FREE char *name = NULL;
+
+    if (!hint_is_about(facts, "ModuleNotFoundError") ||
+        !text_starts_with(facts->failure.message, "No module named '"))
+        return NULL;
+    name = hint_quoted(facts->failure.message);
+    return name && !strchr(name, '.') ? STEAL_PTR(name) : NULL;
+}
+
+/* It may be a file that the caller has forgotten, so a package is advised only if it is one. */
+static char *hint_unknown_module(const struct hint_facts *facts, const char *name)
+{
+    AUTO_JSON json_t *packages = json_pack("[s]", name);
+    AUTO_FREE char *advice = package_advice(facts, packages);
+    const bool is_conditional = facts->rules && !package_advice_find(facts, packages);
+
+    return memory_format("This environment has no module \"%s\", and the working directory no "
+                         "%s.py. %s%s%s%s",
+                         name, name, is_conditional ? "If " : "", is_conditional ? name : "",
+                         is_conditional ? " is a package: " : "", advice);
+}
+
+/* New reference. */
+static json_t *hint_choose_package(const struct hint_facts *facts, const struct module_name *known)
+{
+    AUTO_JSON json_t *also = json_pack("[s*]", known->also);
+
+    if (package_advice_find(facts, also))
+        return STEAL_PTR(also);
+    return json_pack("[s]", known->package);
+}
+
+char *hint_module(const struct hint_facts *facts)
+{
+    AUTO_FREE char *name = hint_find_module(facts);
+    const struct module_name known = name ? module_name_find(name) : (struct module_name){0};
+    AUTO_JSON json_t *packages = NULL;
+    AUTO_FREE char *advice = NULL;
+
+    if (!name)
+        return NULL;
+    if (known.instead)
+        return memory_copy_string(known.instead);
+    if (!known.package)
+        return hint_unknown_module(facts, name);
+    packages = hint_choose_package(facts, &known);
+    advice = package_advice(facts, packages);
+    return memory_format(
+        "Module \"%s\" is in the package %s, which this environment does not have. "
+        "%s",
+        name, json_string_value(json_array_get(packages, 0)), advice);
+}
+
+/* Python's words (PEP 668) when a script has called pip. */
+char *hint_managed_python(const struct hint_facts *facts)
+{
+    static const char words[] = "error: externally-managed-environment";
+    const char *errors = json_object_get_string(facts->structured, "stderr");
+    const char *output = json_object_get_string(facts->structured, "stdout");
+    AUTO_FREE char *advice = NULL;
+
+    if (!(errors && strstr(errors, words)) && !(output && strstr(output, words)))
+        return NULL;
+    advice = package_advice(facts, NULL);
+    return memory_format("A script cannot install packages into this Python. %s", advice);
+}
+
+/* Where a block was passed over that the failure may come from. */
+char *hint_unused_block(const struct hint_facts *facts)
+{
+    const bool has_own = json_object_get(facts->arguments, "environment") ||
+                         json_object_get(facts->arguments, "environment_definition");
+    AUTO_JSON json_t *definition = NULL;
+    struct error ignored = ERROR_INIT;
+
+    if (json_is_true(json_object_get(facts->structured, "success")) || (facts->rules && !has_own) ||
+        script_block_read(facts->code, facts->code_length, &definition, &ignored) < 0 ||
+        !definition)
+        return NULL;
+    if (!facts->rules)
+        return memory_copy_string("The script's block (# /// script) was passed over: calls cannot "
+                                  "ask for packages here.");
+    return memory_copy_string("The script's block (# /// script) was passed over, because the call "
+                              "names an environment. Leave that out to have what it asks for.");
+}

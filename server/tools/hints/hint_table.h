@@ -1,0 +1,32 @@
+/* The hints themselves; see hint.h. Each file has those of one matter. */
+#pragma once
+
+#include "server/tools/hints/hint.h"
+
+/* hint_syntax.c: what is no Python */
+char *hint_removed_fence(const struct hint_facts *facts);
+char *hint_fence(const struct hint_facts *facts);
+char *hint_pip_command(const struct hint_facts *facts);
+char *hint_shell_command(const struct hint_facts *facts);
+char *hint_magic(const struct hint_facts *facts);
+char *hint_await(const struct hint_facts *facts);
+
+/* hint_packages.c: what is not installed */
+char *hint_module(const struct hint_facts *facts);
+char *hint_managed_python(const struct hint_facts *facts);
+char *hint_unused_block(const struct hint_facts *facts);
+
+/* hint_files.c */
+char *hint_missing_file(const struct hint_facts *facts);
+char *hint_own_file(const struct hint_facts *facts);
+
+/* hint_limits.c */
+char *hint_threads(const struct hint_facts *facts);
+char *hint_memory(const struct hint_facts *facts);
+char *hint_timeout(const struct hint_facts *facts);
+
+/* hint_habits.c: what works at a desk or in a notebook */
+char *hint_input(const struct hint_facts *facts);
+char *hint_undefined_name(const struct hint_facts *facts);
+char *hint_screen(const struct hint_facts *facts);
+char *hint_bare_expression(const struct hint_facts *facts);

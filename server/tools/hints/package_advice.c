@@ -1,0 +1,107 @@
+#include "server/tools/hints/package_advice.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/environment.h"
+#include "environments/packages/requirements.h"
+#include "server/tools/code/script_block.h"
+#include "server/tools/hints/module_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool package_advice_lists(const struct environment *environment, const char *requirement)
+{
+    const json_t *listed = requirements_listed(environment->definition);
+    AUTO_FREE char *wanted = module_name_normalize(requirement);
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (listed, i, item) {
+        AUTO_FREE char *name = module_name_normalize(json_string_value(item));
+
+        if (strcmp(name, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool package_advice_lists_all(const struct environment *environment, const json_t *packages)
+{
+    const json_t *package;
+    size_t i;
+
+    json_array_foreach (packages, i, package)
+        if (!package_advice_lists(environment, json_string_value(package)))
+            return false;
+    return json_array_size(packages) > 0;
+}
+
+const struct environment *package_advice_find(const struct hint_facts *facts,
+                                              const json_t *packages)
+{
+    for (size_t i = 0; facts->offered[i]; i++)
+        if (facts->offered[i] != facts->environment &&
+            package_advice_lists_all(facts->offered[i], packages))
+            return facts->offered[i];
+    return NULL;
+}
+
+/* True when the environment was made of a block in the code. */
+static bool package_advice_has_block(const struct hint_facts *facts)
+{
+    AUTO_JSON json_t *definition = NULL;
+    struct error ignored = ERROR_INIT;
+
+    return !json_object_get(facts->arguments, "environment") &&
+           !json_object_get(facts->arguments, "environment_definition") &&
+           script_block_read(facts->code, facts->code_length, &definition, &ignored) == 0 &&
+           definition;
+}
+
+/* The definition of the call with PACKAGES added, or a new one. New reference. */
+static json_t *package_advice_definition(const struct hint_facts *facts, const json_t *packages)
+{
+    const json_t *written = json_object_get(facts->arguments, "environment_definition");
+    const char *type = json_object_get_string(written, "type");
+    json_t *definition;
+    AUTO_JSON json_t *all = json_array();
+
+    if (!type || strcmp(type, "system") == 0)
+        return json_pack("{s:s, s:O}", "type", "venv", "pip_packages", packages);
+    definition = json_deep_copy(written);
+    json_array_extend(all, json_object_get(written, "pip_packages"));
+    json_array_extend(all, (json_t *)packages);
+    json_object_set(definition, "pip_packages", all);
+    return definition;
+}
+
+static char *package_advice_define(const struct hint_facts *facts, const json_t *packages)
+{
+    AUTO_JSON json_t *some = json_pack("[s]", "PACKAGE");
+    AUTO_JSON json_t *definition = NULL;
+    AUTO_FREE char *list = packages ? json_dumps(packages, 0) : NULL;
+    AUTO_FREE char *text = NULL;
+
+    if (packages && package_advice_has_block(facts))
+        return memory_format("Add %.*s to the dependencies in the script's block.",
+                             (int)strlen(list) - 2, list + 1);
+    definition = package_advice_definition(facts, packages ? packages : some);
+    text = json_dumps(definition, 0);
+    return memory_format("To have %s, call with environment_definition: %s",
+                         packages ? "that" : "packages", text);
+}
+
+char *package_advice(const struct hint_facts *facts, const json_t *packages)
+{
+    const struct environment *environment = package_advice_find(facts, packages);
+    AUTO_FREE char *list = packages ? json_list(packages) : NULL;
+
+    if (environment)
+        return memory_format("Environment \"%s\" has %s: call with environment: \"%s\".",
+                             environment->name, list, environment->name);
+    if (facts->rules)
+        return package_advice_define(facts, packages);
+    return memory_copy_string("Calls cannot ask for packages here: use what the environments have "
+                              "and Python's own modules.");
+}

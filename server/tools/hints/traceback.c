@@ -1,0 +1,96 @@
+#include "server/tools/hints/traceback.h"
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "server/tools/code/python_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACEBACK_LINES = 1 << 30 };
+
+#define FRAME "  File \""
+
+void traceback_deinit(struct traceback *traceback)
+{
+    free(traceback->type);
+    free(traceback->message);
+    *traceback = (struct traceback){0};
+}
+
+/* The line number in `  File ".../script.py", line 12`; 0 for another file. */
+static unsigned traceback_own_line(const char *frame, const char *end)
+{
+    static const char words[] = "script.py\", line ";
+    const char *found = memmem(frame, (size_t)(end - frame), words, strlen(words));
+    unsigned long number;
+
+    if (!found || (found[-1] != '/' && found[-1] != '"'))
+        return 0;
+    number = strtoul(found + strlen(words), NULL, 10);
+    return number < TRACEBACK_LINES ? (unsigned)number : 0;
+}
+
+/* The length of the type at the beginning of a line: a dotted name, at its end or before ": ". */
+static size_t traceback_type_length(const char *line, const char *end)
+{
+    const char *at = line;
+
+    for (;;) {
+        const size_t length = python_name_length(at, end);
+
+        if (length == 0)
+            return 0;
+        at += length;
+        if (at == end || *at != '.')
+            break;
+        at++;
+    }
+    return at == end || (*at == ':' && (at + 1 == end || at[1] == ' ')) ? (size_t)(at - line) : 0;
+}
+
+/* LINE may say which exception the frames before it belong to. */
+static void traceback_take(struct traceback *traceback, const struct traceback *frames,
+                           const char *line, const char *end)
+{
+    const size_t length = traceback_type_length(line, end);
+    const char *message = line + length;
+
+    if (length == 0)
+        return;
+    traceback_deinit(traceback);
+    while (message < end && (*message == ':' || *message == ' '))
+        message++;
+    traceback->type = memory_format("%.*s", (int)length, line);
+    traceback->message = memory_format("%.*s", (int)(end - message), message);
+    traceback->line = frames->line;
+    traceback->is_own = frames->is_own;
+    traceback->innermost = frames->innermost;
+}
+
+void traceback_read(struct traceback *ret, const char *errors)
+{
+    struct traceback frames = {0}; /* those above the line */
+    bool is_among_frames = false;
+
+    *ret = (struct traceback){0};
+    for (const char *line = errors; *line;) {
+        const char *end = strchrnul(line, '\n');
+
+        if (text_starts_with(line, "Traceback (")) {
+            frames = (struct traceback){0};
+        } else if (text_starts_with(line, FRAME)) {
+            const unsigned own = traceback_own_line(line, end);
+
+            is_among_frames = true;
+            frames.line = own ? own : frames.line;
+            frames.is_own = own > 0;
+            frames.innermost = line;
+        } else if (is_among_frames && *line != ' ' && line < end) {
+            traceback_take(ret, &frames, line, end);
+            is_among_frames = false;
+            frames = (struct traceback){0};
+        }
+        line = *end ? end + 1 : end;
+    }
+}

@@ -1,0 +1,18 @@
+/* The exception that ended a script, from what Python has written about it. */
+#pragma once
+
+#include <stdbool.h>
+
+/* All NULL and 0 when there is none. */
+struct traceback {
+    char *type;            /* owned; "KeyError" */
+    char *message;         /* owned; what stands behind the type, its first line; may be "" */
+    unsigned line;         /* the innermost one of script.py; 0: not known */
+    bool is_own;           /* that is where it was raised, or the text that is no Python */
+    const char *innermost; /* borrowed; where the last frame begins, or NULL */
+};
+
+/* The last exception in ERRORS, the error output of a script, which is borrowed as long as RET is
+ * used. */
+void traceback_read(struct traceback *ret, const char *errors);
+void traceback_deinit(struct traceback *traceback);

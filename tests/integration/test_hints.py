@@ -1,0 +1,89 @@
+"""Hints about what scripts really did: the Python of this machine writes the errors, and two
+environments and the packages that the second one lists are what can be advised."""
+
+import pytest
+
+import client
+from test_script_block import text
+
+CONFIG = {
+    "default_environment": "small",
+    "environments": {
+        "small": {"type": "system", "timeout": 5, "max_timeout": 8,
+                  "limits": {"memory": "256MiB", "processes": 24}},
+        "science": {"type": "venv", "pip_packages": ["no-such-package-anywhere"],
+                    "limits": {"memory": "512MiB", "processes": 24}, "timeout": 5},
+    },
+    "callers": {"define_environments": True},
+}
+SAID = [
+    ("```python\n6 * 7\n```", "The code came in a Markdown fence"),
+    ("6 * 7", "Line 1 is a bare expression"),
+    ("Here it is:\n```python\n6 * 7\n```", None),
+    ("x = 1\n```\n", "Line 2 is a Markdown fence"),
+    ("!pip install nothing-like-it\nimport os", "environment_definition: {\"type\": \"venv\", "
+                                                "\"pip_packages\": [\"nothing-like-it\"]}"),
+    ("import os\n!ls", "Line 2 is a shell command"),
+    ("%matplotlib inline\nimport os", "Line 1 is a magic command"),
+    ("import asyncio\nawait asyncio.sleep(1)", "Put line 2 into `async def main():`"),
+    ("import no_such_package_anywhere", "call with environment: \"science\""),
+    ("import nothing_like_it", "no nothing_like_it.py. If nothing_like_it is a package"),
+    ("import sys; sys.exit('error: externally-managed-environment')", "A script cannot install"),
+    ("open('sale.csv')", "The working directory has no sale.csv, but it has sales.csv"),
+    ("import pathlib; pathlib.Path('sale.csv').read_text()", "but it has sales.csv"),
+    ("open('/mnt/data/sales.csv')", "open it as \"sales.csv\""),
+    ("open('out/x', 'w')", "no directory out. To write there, make it first"),
+    ("import subprocess; subprocess.run(['no-such-program'])", None),
+    ("open('script.py', 'w')", "script.py is the program that runs"),
+    ("input('? ')", "Nobody can answer input()"),
+    ("print(rows)", "An earlier call has defined \"rows\""),
+    ("print(columns)", None),
+    ("x = bytearray(1 << 30)", "limit of memory is 256 MiB; environment \"science\" has 512 MiB."),
+    ("import threading, time\nfor i in range(100):\n"
+     "    threading.Thread(target=time.sleep, args=(3,), daemon=True).start()",
+     "24 processes and threads"),
+    ("1 / 0", None),
+    ("print(42)", None),
+    ("import sys; print(42, file=sys.stderr)\n6 * 7", None),
+]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with client.Server(config=CONFIG) as server:
+        server.initialize()
+        call(server, "open('sales.csv', 'w').close()\nrows = [1]")
+        yield server
+
+
+def call(server, code, **arguments):
+    return server.call_tool("run_python", {"code": code, **arguments})
+
+
+# The words of each hint that no other text of a result has.
+WORDS = ("fence", "bare expression", "notebooks", "magic", "async def main", "environment_definition",
+         "call with environment", "working directory", "script.py is", "input()", "earlier call",
+         "limit of memory", "processes and threads", "install")
+
+
+@pytest.mark.parametrize("code, said", SAID, ids=[code.split("\n")[0] for code, _ in SAID])
+def test_a_hint_is_said_when_it_is_true(server, code, said):
+    answer = text(call(server, code))
+    if said:
+        assert said in answer
+    else:
+        assert not [word for word in WORDS if word in answer], answer
+
+
+def test_a_timeout_says_what_may_be_asked_for(server):
+    answer = text(call(server, "import time\ntime.sleep(100)", timeout=1))
+    assert "`timeout` may be up to 8." in answer
+    answer = text(call(server, "import time\ntime.sleep(100)", timeout=8))
+    assert "Environment \"science\" allows a `timeout` of up to 600." in answer
+
+
+def test_a_block_that_is_passed_over_is_named_when_the_run_fails(server):
+    block = "# /// script\n# dependencies = ['nothing-like-it']\n# ///\n"
+    assert "Leave that out" in text(call(server, block + "import nothing_like_it",
+                                         environment="small"))
+    assert "passed over" not in text(call(server, block + "print(1)", environment="small"))
