@@ -55,7 +55,7 @@ def test_a_call_has_one_line():
         "event": "call", "principal": f"uid-{os.getuid()}", "peer": "connection-1",
         "tool": "run_python", "outcome": "error", "environment": "system",
         "code_sha256": hashlib.sha256(code.encode()).hexdigest(), "code_bytes": len(code),
-        "timeout": 20.0, "memory": 256 << 20, "processes": 64, "disk": 1 << 30,
+        "timeout": 20.0, "memory": 256 << 20, "processes": 256, "disk": 1 << 30,
         "returncode": 3, "stdout_bytes": 14, "stderr_bytes": 13}
     assert "s3cr3t" not in told
 
