@@ -1,0 +1,7 @@
+'''
+shows = "a calculation"
+reads = ['^exitcode: 0 ']
+next = '^Code output: 42$'
+agents = true
+'''
+print(6 * 7)

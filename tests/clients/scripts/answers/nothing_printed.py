@@ -1,0 +1,8 @@
+'''
+shows = "a script that ends with an assignment"
+reads = ['^exitcode: 0 ']
+next = 'print'
+agents = true
+'''
+values = [3, 1, 2]
+total = sum(values)

@@ -1,0 +1,8 @@
+'''
+shows = "a crash of the interpreter"
+reads = ['SIGSEGV|signal 11|Segmentation']
+next = '(SIGSEGV|signal 11|crash)'
+'''
+import ctypes
+
+ctypes.string_at(0)

@@ -1,0 +1,12 @@
+'''
+shows = "a loop that computes for ever"
+reads = ['timed out|timeout']
+next = 'line [345]'
+timeout = 1
+'''
+number = 27
+steps = 0
+while number != 0:
+    number = number // 2 if number % 2 == 0 else 3 * number + 1
+    steps += 1
+print(steps)

@@ -1,0 +1,11 @@
+'''
+shows = "a plot that is neither saved nor shown"
+reads = ['image/(png|jpeg)']
+next = 'figure-1\.png'
+environment = "data"
+'''
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots()
+axes.bar(["a", "b"], [3, 5])
+print("plotted")

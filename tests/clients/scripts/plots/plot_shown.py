@@ -1,0 +1,10 @@
+'''
+shows = "a plot that the script shows"
+reads = ['image/(png|jpeg)']
+next = 'figure-1\.png'
+environment = "data"
+'''
+import matplotlib.pyplot as plt
+
+plt.plot([1, 2, 4, 8])
+plt.show()

@@ -1,0 +1,185 @@
+"""What models read in Claude Code, Codex and Gemini CLI: the real agents, over stdio and HTTP, with
+a stand-in for the model's API (standin.py). Each has one conversation, which all tests look at."""
+
+import json
+import re
+
+import agents
+import http_server
+import installed
+import pictures
+import pytest
+import model_scripts
+import standin
+
+POEM = "Roses are read,\nviolets are blue,\nfiles are kept,\nand handles are too."
+HANDLE = re.compile(r"\b[0-9a-f]{32}\b")
+PIXELS = """
+import os, struct, zlib
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def picture(name, width, height, left, right):
+    half = width // 2
+    rows = b"".join(b"\\0" + left(half) + right(width - half) for _ in range(height))
+    with open(name, "wb") as file:
+        file.write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(
+            ">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows, 1))
+            + chunk(b"IEND", b""))
+
+def noise(mask):  # around a colour
+    return lambda count: bytes(map(lambda byte, part: part - byte % 32 if part else byte % 32,
+                                   os.urandom(3 * count), mask * count))
+"""
+
+
+def poem_is_read(readings):
+    """The second call of a model that does what the first result tells it."""
+    offered = HANDLE.search(readings[NAMES.index("poem written")].plain)
+    more = {"working_directory": offered.group()} if offered else {}
+    return {"code": "print(open('poem.txt').read())", **more}
+
+
+STEPS = {
+    "answer": {"code": "print(42)"},
+    "poem written": {"code": f"with open('poem.txt', 'w') as file:\n    file.write({POEM!r})"},
+    "poem read": poem_is_read,
+    "small picture": {"code": PIXELS + (
+        "picture('small.png', 64, 48, lambda n: b'\\xff\\0\\0' * n, lambda n: b'\\0\\0\\xff' * n)")},
+    "large picture": {"code": PIXELS + (
+        "picture('large.png', 1600, 1200, noise(b'\\xff\\0\\0'), noise(b'\\0\\0\\xff'))\n"
+        "print(os.path.getsize('large.png'))")},
+    "figure": {"environment": "data", "code": (
+        "import matplotlib.pyplot as plt\n"
+        "plt.figure(facecolor='white')\n"
+        "plt.axes([0, 0, 0.5, 1], facecolor='red')\n"
+        "plt.axes([0.5, 0, 0.5, 1], facecolor='blue')\n"
+        "plt.show()")},
+    **{script.name: script.arguments() for script in model_scripts.of_agents()},
+}
+NAMES = list(STEPS)
+
+
+class Conversation:
+    def __init__(self, agent, model):
+        self.agent = agent
+        self.model = model
+
+    def reading(self, name):
+        assert len(self.model.readings) == len(STEPS), (
+            f"{len(self.model.readings)} of {len(STEPS)} calls: {self.model.trouble}, "
+            f"{self.agent.said()}")
+        return self.model.readings[NAMES.index(name)]
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def transport(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=agents.ALL, ids=lambda agent: agent.__name__.lower())
+def conversation(request, transport, tmp_path_factory):
+    installed.node_program(request.param.program)
+    home = tmp_path_factory.mktemp(request.param.__name__)
+    with standin.Model(list(STEPS.values())) as model:
+        agent = request.param(home, model.url)
+        converse(agent, transport, tmp_path_factory.mktemp("server"))
+        yield Conversation(agent, model)
+
+
+def converse(agent, transport, folder):
+    if transport == "stdio":
+        agent.converse(model_scripts.command(folder))
+        return
+    with http_server.served(folder, **model_scripts.configuration()) as url:
+        agent.converse(url)
+
+
+def test_the_conversation_comes_to_its_end(conversation):
+    conversation.reading("answer")
+    assert conversation.model.ended
+    assert not conversation.model.trouble
+
+
+def test_nothing_but_loopback_is_asked(conversation):
+    assert conversation.model.outside == []
+
+
+def test_an_answer_costs_at_most_100_bytes(conversation):
+    reading = conversation.reading("answer")
+    assert "42" in reading.text
+    assert len(reading.text.encode()) <= 100, reading
+
+
+def test_no_structured_form_is_read(conversation):
+    """Not that of a failure either, of which Gemini CLI shows everything."""
+    conversation.reading("answer")
+    for name, reading in zip(NAMES, conversation.model.readings):
+        for member in ("structuredContent", "returncode", "containment", "cpu_seconds"):
+            assert f'"{member}' not in reading.text, f"{name}: {reading}"
+
+
+def test_no_failure_is_read_twice(conversation):
+    """What Gemini CLI wraps it in is the call, which has the code, and an object of JSON."""
+    for script in model_scripts.of_agents():
+        reading = conversation.reading(script.name)
+        wrapped = len(json.dumps(script.code)) + 400 if reading.text != reading.plain else 0
+        assert len(reading.text) <= 1.25 * len(reading.plain) + wrapped, reading
+
+
+def test_the_poem_is_read_back(conversation):
+    """Whatever the agent's way to connect: the model follows what it has read."""
+    assert "poem.txt" in conversation.reading("poem written").plain
+    assert POEM in conversation.reading("poem read").plain
+
+
+def test_the_handle_arrives_where_each_request_stands_alone(conversation, transport):
+    """Claude Code speaks 2026-07-28 over HTTP."""
+    offered = HANDLE.search(conversation.reading("poem written").plain)
+    if transport == "http" and isinstance(conversation.agent, agents.Claude):
+        assert offered, conversation.reading("poem written")
+
+
+def is_red_and_blue(picture, blur):
+    red, blue = picture["left"], picture["right"]
+    return red[0] > 255 - blur and max(red[1:]) < blur and blue[2] > 255 - blur and max(blue[:2]) < blur
+
+
+def test_pictures_are_seen(conversation):
+    """The pixels that the agent has sent to its model."""
+    for name, blur in ("small picture", 20), ("large picture", 45), ("figure", 60):
+        images = conversation.reading(name).images
+        assert len(images) == 1, f"{name}: {conversation.reading(name)}"
+        (seen,) = pictures.looked_at(images)
+        assert is_red_and_blue(seen, blur), f"{name}: {seen}"
+        assert len(images[0]) < 1 << 20, f"{name}: {len(images[0])}"
+
+
+def test_pictures_are_files_too(conversation):
+    for name, file in ("small picture", "small.png"), ("large picture", "large.png"), (
+            "figure", "figure-1.png"):
+        assert file in conversation.reading(name).plain, name
+
+
+@pytest.mark.parametrize("script", model_scripts.of_agents(), ids=str)
+def test_hints_and_files_arrive(conversation, script):
+    assert script.missing(conversation.reading(script.name).plain) == []
+
+
+def told_by_server(folder):
+    """The instructions and the description of the tool, as any client is given them."""
+    with model_scripts.server(folder) as server:
+        told = server.initialize()
+        (tool,) = [tool for tool in server.list_tools() if tool["name"] == standin.TOOL]
+    return told["instructions"], tool["description"]
+
+
+def test_the_words_of_the_server_arrive(conversation, tmp_path):
+    """The instructions before the model has called anything, and the whole description."""
+    instructions, description = told_by_server(tmp_path)
+    conversation.reading("answer")
+    first = json.dumps(conversation.model.first_request, ensure_ascii=False)
+    assert json.dumps(instructions, ensure_ascii=False)[1:-1] in first
+    (tool,) = [tool for tool in conversation.model.tools if tool["name"].endswith(standin.TOOL)]
+    assert description in tool["description"]
