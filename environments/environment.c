@@ -36,7 +36,7 @@ bool environment_settings_are_equal(const struct environment_settings *a,
            a->prepare_timeout == b->prepare_timeout && a->eager == b->eager &&
            a->limits.memory == b->limits.memory && a->limits.processes == b->limits.processes &&
            a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
-           a->output == b->output && a->approval == b->approval;
+           a->output == b->output && a->approval == b->approval && a->images == b->images;
 }
 
 void environment_digest(const json_t *definition, const struct environment_settings *settings,
@@ -44,10 +44,11 @@ void environment_digest(const json_t *definition, const struct environment_setti
 {
     AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
     AUTO_FREE char *numbers = memory_format(
-        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s", settings->timeout, settings->max_timeout,
+        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s %s", settings->timeout, settings->max_timeout,
         settings->prepare_timeout, settings->eager, (uintmax_t)settings->limits.memory,
         settings->limits.processes, (uintmax_t)settings->limits.file_size,
-        (uintmax_t)settings->disk, settings->output, approval_policy_name(settings->approval));
+        (uintmax_t)settings->disk, settings->output, approval_policy_name(settings->approval),
+        images_policy_name(settings->images));
     struct digest digest;
 
     digest_init(&digest);

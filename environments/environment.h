@@ -13,6 +13,7 @@
 #include "base/outcome.h"
 #include "environments/approval_policy.h"
 #include "environments/execution.h"
+#include "environments/images_policy.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 
@@ -32,6 +33,7 @@ struct environment_settings {
     double prepare_timeout;        /* seconds a preparation may take; 0: as long as it wants */
     bool eager;                    /* prepared when the server starts, not on the first call */
     enum approval_policy approval; /* when a person has to agree to a call */
+    enum images_policy images;     /* what becomes of pictures */
     struct process_limits limits;
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */

@@ -53,6 +53,7 @@ struct run_report {
     const struct capture *streams;  /* [PROCESS_STREAMS]; borrowed until `done` returns */
     json_t *files;                  /* borrowed likewise */
     bool files_are_complete;        /* false: the run may have changed more of them */
+    const json_t *pictures;         /* borrowed likewise: gallery.h; NULL: none are wanted */
     const char *script;             /* path; borrowed likewise */
     const char *working_directory;  /* handle; borrowed likewise */
     const char *python_version;     /* borrowed likewise; NULL when it is not known */
@@ -79,6 +80,10 @@ struct run_request {
      * come by; 0: as many as there are places. */
     const char *owner;
     unsigned owner_runs;
+
+    /* The path of pyexecd-picture, if the report is to have the pictures that the run has left,
+     * else NULL; borrowed, outlives the run. */
+    const char *picture_helper;
 
     void *data; /* borrowed: the caller's own, for the callbacks */
 

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/metrics.h"
 #include "environments/run_variables.h"
 #include "environments/workplace/provided_files.h"
 
@@ -17,9 +16,10 @@
 enum { LAST_LINE_BYTES = 256 };
 
 static const char *const state_names[] = {
-    [RUN_WAITING] = "waiting",       [RUN_PREPARING] = "preparing",     [RUN_LOOKING] = "looking",
-    [RUN_RUNNING] = "running",       [RUN_INTERRUPTED] = "interrupted", [RUN_STOPPING] = "stopping",
-    [RUN_LISTING] = "listing files",
+    [RUN_WAITING] = "waiting",         [RUN_PREPARING] = "preparing",
+    [RUN_LOOKING] = "looking",         [RUN_RUNNING] = "running",
+    [RUN_INTERRUPTED] = "interrupted", [RUN_STOPPING] = "stopping",
+    [RUN_LISTING] = "listing files",   [RUN_SHOWING] = "reading pictures",
 };
 
 static const char *const end_names[] = {
@@ -37,7 +37,8 @@ static const unsigned next_states[] = {
     [RUN_RUNNING] = 1 << RUN_INTERRUPTED | 1 << RUN_STOPPING | 1 << RUN_LISTING,
     [RUN_INTERRUPTED] = 1 << RUN_STOPPING | 1 << RUN_LISTING,
     [RUN_STOPPING] = 1 << RUN_LISTING,
-    [RUN_LISTING] = 0,
+    [RUN_LISTING] = 1 << RUN_SHOWING,
+    [RUN_SHOWING] = 0,
 };
 
 static struct ev_loop *loop_of(const struct run *run)
@@ -75,68 +76,24 @@ static void run_set_state(struct run *run, enum run_state state)
         stop_watching(run);
 }
 
-static bool is_cancelled(const struct run *run)
+bool run_is_cancelled(const struct run *run)
 {
     return run->request.done == NULL;
 }
 
-static const char *run_outcome_name(const struct run *run, const struct execution_end *end)
-{
-    static const char *const names[] = {
-        [RUN_TIMED_OUT] = "timeout",
-        [RUN_DISK_LIMIT] = "disk_limit",
-        [RUN_FAILED] = "failed",
-    };
-
-    if (is_cancelled(run))
-        return "cancelled";
-    if (run->end != RUN_ENDED)
-        return names[run->end];
-    if (end->returncode == 0)
-        return "success";
-    return end->out_of_memory ? "memory_limit" : "error";
-}
-
-/* END is NULL for a run that was cancelled while it waited. */
-static void run_count(const struct run *run, const struct execution_end *end)
-{
-    const char *name = run->request.environment->name;
-
-    metrics_count(METRIC_RUNS, name, end ? run_outcome_name(run, end) : "cancelled");
-    if (run->placed_at > 0)
-        metrics_observe(METRIC_QUEUE_SECONDS, name, run->placed_at - run->submitted_at);
-    if (end && run->state >= RUN_RUNNING)
-        metrics_observe(METRIC_RUN_SECONDS, name, end->run_seconds);
-}
-
 /* The one way out: tells the owner, if there still is one, and frees the run. */
-static void run_finish(struct run *run, const struct execution_end *end,
-                       const struct directory_changes *changes)
+static void run_finish(struct run *run, const struct execution_end *end)
 {
-    double now = clock_seconds();
-    struct run_report report = {
-        .end = run->end,
-        .error = run->error,
-        .execution = *end,
-        .streams = run->streams,
-        .files = changes->files,
-        .files_are_complete = changes->are_complete,
-        .script = run->claim.script,
-        .working_directory = working_directory_handle(run->directory),
-        .python_version = run->request.environment->ops->python_version(run->request.environment),
-        .wait_seconds = run->placed_at - run->submitted_at,
-        .prepare_seconds = (run->prepared_at > 0 ? run->prepared_at : now) - run->placed_at,
-        .total_seconds = now - run->submitted_at,
-    };
+    const struct run_report report = run_report_of(run, end);
 
     run_count(run, end);
-    log_debug("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu",
-              run->number, end_names[run->end], is_cancelled(run) ? " after it was cancelled" : "",
-              run->request.environment->name, report.total_seconds, end->cpu_seconds,
-              (size_t)run->streams[PROCESS_STDOUT].total,
-              (size_t)run->streams[PROCESS_STDERR].total);
+    log_debug(
+        "run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu", run->number,
+        end_names[run->end], run_is_cancelled(run) ? " after it was cancelled" : "",
+        run->request.environment->name, report.total_seconds, end->cpu_seconds,
+        (size_t)run->streams[PROCESS_STDOUT].total, (size_t)run->streams[PROCESS_STDERR].total);
     executor_leave(run->executor, run);
-    if (!is_cancelled(run))
+    if (!run_is_cancelled(run))
         run->request.done(run->request.data, &report);
     run_free(run);
 }
@@ -148,7 +105,8 @@ static void run_fail(struct run *run)
     const struct execution_end end = {.receipt = environment->ops->expected_receipt(environment)};
 
     run->end = RUN_FAILED;
-    run_finish(run, &end, &(struct directory_changes){.are_complete = true});
+    run->changes.are_complete = true;
+    run_finish(run, &end);
 }
 
 /* Output and end of the execution */
@@ -209,37 +167,33 @@ static void run_on_grown(struct directory_watch *watch)
         run_stop(run, RUN_TIMED_OUT);
 }
 
-/* Decides how the run ended, from the end of its execution and the growth of its directory. */
-static void run_judge(struct run *run)
+static void run_conclude(struct run *run)
 {
-    const struct execution_end *end = &run->execution_end;
+    run_finish(run, &run->execution_end);
+}
 
-    if (end->failure[0]) {
-        run->end = RUN_FAILED;
-        error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
-    } else if (run->end == RUN_ENDED && (run->growth.is_exceeded || end->out_of_disk)) {
-        run->end = RUN_DISK_LIMIT;
-    }
-    if (end->survivors)
-        log_error("containment failed: processes of run %lu are still alive", run->number);
+static void run_on_pictures(struct gallery *gallery)
+{
+    run_conclude(CONTAINER_OF(gallery, struct run, gallery));
 }
 
 /* What the process has left is known, unless nobody wants to know it any more. */
-static void run_conclude(struct run *run)
+static void run_show(struct run *run)
 {
-    struct directory_changes changes = {0};
-
-    if (!is_cancelled(run))
-        changes = directory_look_changes(&run->look);
     run_judge(run);
-    run_finish(run, &run->execution_end, &changes);
-    json_decref(changes.files);
+    if (!run_is_cancelled(run))
+        run->changes = directory_look_changes(&run->look);
+    if (run_has_pictures(run) && gallery_start(&run->gallery, working_directory_fd(run->directory),
+                                               run->changes.files) == OUTCOME_PENDING)
+        run_set_state(run, RUN_SHOWING);
+    else
+        run_conclude(run);
 }
 
 static void run_list(struct run *run)
 {
     if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
-        run_conclude(run);
+        run_show(run);
 }
 
 static void run_on_measured(struct directory_watch *watch)
@@ -255,8 +209,8 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
     run->execution_end = *end;
     json_incref((json_t *)end->receipt.missing);
     run_set_state(run, RUN_LISTING);
-    if (is_cancelled(run))
-        run_conclude(run);
+    if (run_is_cancelled(run))
+        run_show(run);
     else if (directory_watch_finish(&run->growth) == OUTCOME_READY)
         run_list(run);
 }
@@ -348,7 +302,7 @@ static void run_on_looked(struct directory_look *look)
     if (run->state == RUN_LOOKING)
         run_measure(run);
     else
-        run_conclude(run);
+        run_show(run);
 }
 
 /* The environment is prepared. Another run may have taken the directory meanwhile, and only now
@@ -454,6 +408,12 @@ struct run *run_new(struct executor *executor, const struct run_request *request
         capture_init(&run->streams[i], limit);
     directory_look_init(&run->look, loop_of(run), run_on_looked);
     ev_timer_init(&run->deadline, run_on_deadline, 0., 0.);
+    run->gallery = (struct gallery){
+        .loop = loop_of(run),
+        .host = request->environment->host,
+        .helper = request->picture_helper,
+        .done = run_on_pictures,
+    };
     run->growth = (struct directory_watch){
         .loop = loop_of(run),
         .limit = request->environment->settings.disk,
@@ -469,6 +429,8 @@ void run_free(struct run *run)
     stop_watching(run);
     directory_look_deinit(&run->look);
     directory_watch_end(&run->growth);
+    gallery_deinit(&run->gallery);
+    json_decref(run->changes.files);
     json_decref((json_t *)run->execution_end.receipt.missing);
     directory_claim_close(&run->claim);
     working_directory_unref(run->directory);
@@ -498,7 +460,7 @@ void run_cancel(struct run *run)
     run->client = NULL;
     if (run->state == RUN_RUNNING || run->state == RUN_INTERRUPTED)
         run_stop(run, RUN_ENDED);
-    else if (run->state == RUN_LISTING)
+    else if (run->state >= RUN_LISTING)
         run_conclude(run);
 }
 

@@ -1,6 +1,6 @@
 /* One run, from the moment it has been accepted to its end; the inside of executor.h.
  *
- *     WAITING -> PREPARING -> LOOKING -> RUNNING -> INTERRUPTED -> STOPPING -> LISTING
+ *     WAITING -> PREPARING -> LOOKING -> RUNNING -> INTERRUPTED -> STOPPING -> LISTING -> SHOWING
  *
  * At its deadline the script is interrupted, and half a second later everything is killed. After a
  * cancel everything is killed at once. A run outlives its owner: run_cancel forgets the owner, and
@@ -9,6 +9,7 @@
 
 #include "environments/execution.h"
 #include "environments/executor.h"
+#include "environments/pictures/gallery.h"
 #include "environments/workplace/directory_look.h"
 #include "environments/workplace/directory_watch.h"
 #include "environments/workplace/working_directory.h"
@@ -23,6 +24,7 @@ enum run_state {
     RUN_INTERRUPTED, /* likewise; its time is up, and its script was told */
     RUN_STOPPING,    /* waits for its process, which has been killed */
     RUN_LISTING,     /* looks at what its process has left in the directory */
+    RUN_SHOWING,     /* waits for the pictures among that */
 };
 
 struct run {
@@ -48,7 +50,9 @@ struct run {
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest; /* which one wrote last */
     ev_timer deadline;
-    struct directory_watch growth; /* of the directory */
+    struct directory_watch growth;    /* of the directory */
+    struct directory_changes changes; /* of the directory; its files are owned */
+    struct gallery gallery;           /* of the pictures among the changes */
 
     enum run_end end;
     struct execution_end execution_end; /* its list of what was missing: a reference */
@@ -62,6 +66,22 @@ struct run {
 struct run *run_new(struct executor *executor, const struct run_request *request,
                     unsigned long number);
 void run_free(struct run *run);
+
+/* Its owner has gone; nobody hears of it any more. */
+bool run_is_cancelled(const struct run *run);
+
+/* Decides how RUN ended, from the end of its execution and the growth of its directory. */
+void run_judge(struct run *run);
+
+/* True when the report is to have pictures. A failure has none: some services of models refuse them
+ * there, and some clients show the model their text. */
+bool run_has_pictures(const struct run *run);
+
+/* Everything in it is borrowed from RUN and END. */
+struct run_report run_report_of(const struct run *run, const struct execution_end *end);
+
+/* Counts RUN, which ends; END is NULL when it was cancelled while it waited. */
+void run_count(const struct run *run, const struct execution_end *end);
 
 /* Begins a waiting RUN, which has a place now. */
 void run_begin(struct run *run);

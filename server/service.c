@@ -25,6 +25,7 @@
 #define DRAIN_SECONDS  4.5
 #define RUNNER         "pyexecd-runner"
 #define CONTAINER_INIT "pyexecd-init"
+#define PICTURE_HELPER "pyexecd-picture"
 
 static double service_number(const json_t *tree, const char *key)
 {
@@ -40,6 +41,7 @@ static struct environment_settings default_settings(const json_t *tree)
         .timeout = service_number(tree, "timeout"),
         .max_timeout = service_number(tree, "max_timeout"),
         .approval = approval_policy_find(json_object_get_string(tree, "approval"), APPROVAL_NEVER),
+        .images = images_policy_find(json_object_get_string(tree, "images"), IMAGES_INLINE),
         .limits =
             {
                 .memory = (uint64_t)service_number(limits, "memory"),
@@ -232,6 +234,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
 
     *service = (struct service){
         .loop = loop_new(),
+        .picture_helper = find_companion(PICTURE_HELPER),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
     if (!service->loop)
@@ -361,6 +364,7 @@ void service_close(struct service *service)
     process_host_free(service->host);
     instance_free(service->instance);
     workplace_free(service->workplace);
+    free(service->picture_helper);
     if (service->loop)
         ev_loop_destroy(service->loop);
     *service = (struct service){0};

@@ -25,6 +25,7 @@ struct service {
     struct process_host *host;
     struct executor *executor;
     struct workplace *workplace;
+    char *picture_helper; /* the path of pyexecd-picture */
 };
 
 /* How long the working directories of callers are kept. */

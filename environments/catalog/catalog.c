@@ -175,6 +175,8 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
         return -1;
     recipe->settings.approval = approval_policy_find(json_object_get_string(definition, "approval"),
                                                      recipe->settings.approval);
+    recipe->settings.images =
+        images_policy_find(json_object_get_string(definition, "images"), recipe->settings.images);
     read_preparation(&recipe->settings, definition);
     read_limits(&recipe->settings, json_object_get(definition, "limits"));
     recipe->settings.variables = read_variables(json_object_get(definition, "environment"));

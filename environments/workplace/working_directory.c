@@ -232,6 +232,11 @@ void working_directory_unref(struct working_directory *directory)
     working_directory_free(directory);
 }
 
+int working_directory_fd(const struct working_directory *directory)
+{
+    return directory->fd;
+}
+
 const char *working_directory_path(const struct working_directory *directory)
 {
     return directory->path;

@@ -61,6 +61,7 @@ struct working_directory *working_directory_ref(struct working_directory *direct
 void working_directory_unref(struct working_directory *directory);
 
 const char *working_directory_path(const struct working_directory *directory);
+int working_directory_fd(const struct working_directory *directory); /* borrowed */
 const char *working_directory_handle(const struct working_directory *directory);
 
 /* How the code of a run reaches its interpreter, always under the path of script.py. */

@@ -118,6 +118,7 @@ static struct python_settings tool_settings(struct server *server)
         .workplace = server->service.workplace,
         .default_environment = server->service.default_environment,
         .results = command_result_form(server->options, server->config),
+        .picture_helper = server->service.picture_helper,
     };
 }
 

@@ -249,6 +249,14 @@ static bool python_call_is_approved(struct python_call *call)
 
 /* Running */
 
+/* NULL: the environment's pictures are not shown. */
+static const char *python_call_picture_helper(const struct python_call *call)
+{
+    if (call->setting.environment->settings.images != IMAGES_INLINE)
+        return NULL;
+    return call->host->settings.picture_helper;
+}
+
 static void python_call_on_step(void *data, const struct preparation_step *step)
 {
     struct python_call *call = data;
@@ -289,6 +297,7 @@ static struct run *python_call_submit_in(struct python_call *call,
             .timeout = call->setting.timeout,
             .owner = principal->name,
             .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,
+            .picture_helper = python_call_picture_helper(call),
             .data = call,
             .progress = python_call_on_step,
             .done = python_call_on_done,

@@ -21,7 +21,8 @@ struct python_settings {
     struct executor *executor;
     struct workplace *workplace;
     const char *default_environment;
-    enum result_form results; /* for clients that ask for none */
+    enum result_form results;   /* for clients that ask for none */
+    const char *picture_helper; /* the path of pyexecd-picture; NULL: no result has pictures */
 };
 
 struct python_host {

@@ -12,6 +12,7 @@
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
 #include "server/tools/run_account.h"
+#include "server/tools/run_pictures.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
 #include "server/tools/run_result_text.h"
@@ -89,13 +90,15 @@ static void run_python_on_done(struct invocation *invocation, const struct run_r
 {
     json_t *structured = run_result_structured(report, setting);
     AUTO_JSON json_t *hints = run_python_hints(invocation, structured, setting);
-    AUTO_JSON json_t *text = run_result_text(structured, hints);
+    AUTO_JSON json_t *text =
+        run_pictures_add_text(run_result_text(structured, hints), report->pictures);
 
     invocation->result.brief = structured;
     if (tool_is_structured(tool_of(invocation->entry), invocation->form))
         invocation->result.structured = json_incref(structured);
     invocation->result.is_error = !json_is_true(json_object_get(structured, "success"));
     invocation_add_text(invocation, json_string_value(text), json_string_length(text));
+    run_pictures_show(invocation, report->pictures);
     run_python_log_end(invocation, structured);
     run_account_end(invocation, structured);
     invocation_finish(invocation);

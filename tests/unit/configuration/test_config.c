@@ -598,7 +598,7 @@ static void test_defaults_are_filled_in(void **state)
         "\"results\":\"text\","
         "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,\"keep_"
         "for\":86400,"
-        "\"timeout\":30,\"max_timeout\":600,\"approval\":\"never\","
+        "\"timeout\":30,\"max_timeout\":600,\"approval\":\"never\",\"images\":\"inline\","
         "\"limits\":{\"memory\":1073741824,\"processes\":256,\"disk\":1073741824,\"output\":1048576,"
         "\"concurrent_runs\":4,\"calls_per_minute\":600,\"queued_runs\":64,\"connections\":256,"
         "\"connections_per_client\":32},"
@@ -640,7 +640,7 @@ static void test_what_is_written_stays(void **state)
               "\"results\":\"text\","
               "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,"
               "\"keep_for\":86400,"
-              "\"max_timeout\":600,\"approval\":\"never\",\"containment\":\"strict\","
+              "\"max_timeout\":600,\"approval\":\"never\",\"images\":\"inline\",\"containment\":\"strict\","
               "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
               "\"default_environment\":\"only\"}");
 }
