@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/untrusted.h"
+#include "base/utf8.h"
 #include "environments/workplace/mime_type.h"
 
 #include <dirent.h>
@@ -285,6 +286,20 @@ static json_t *directory_listing_describe(const char *path, const struct listed_
                      "path", json_string_repaired(path, strlen(path)), //
                      "size", (json_int_t)file->size,                   //
                      "mimeType", mime_type_of_path(path));
+}
+
+json_t *directory_listing_files(const struct directory_listing *listing, const char *after,
+                                size_t most)
+{
+    json_t *files = json_array();
+
+    for (size_t i = 0; i < listing->count && json_array_size(files) < most; i++) {
+        const char *path = listing->paths + listing->files[i].path;
+
+        if ((!after || strcmp(path, after) > 0) && utf8_is_valid(path, strlen(path)))
+            json_array_append_new(files, directory_listing_describe(path, &listing->files[i]));
+    }
+    return files;
 }
 
 struct directory_changes directory_listing_changes(const struct directory_listing *before,

@@ -33,6 +33,11 @@ void directory_listing_free(struct directory_listing *listing);
  * listing may be asked what follows. */
 bool directory_listing_step(struct directory_listing *listing, unsigned operations);
 
+/* At most MOST files of LISTING, those behind the path AFTER or, if that is NULL, the first ones:
+ * array of {path, size, mimeType}. A path that is not UTF-8 is left out. New reference. */
+json_t *directory_listing_files(const struct directory_listing *listing, const char *after,
+                                size_t most);
+
 /* What is new or different in AFTER. Its files are a new reference. */
 struct directory_changes directory_listing_changes(const struct directory_listing *before,
                                                    const struct directory_listing *after);

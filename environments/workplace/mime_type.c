@@ -106,5 +106,5 @@ const char *mime_type_of_path(const char *path)
     for (size_t i = 0; i < ARRAY_SIZE(mime_types); i++)
         if (mime_type_ends_with(name, mime_types[i].suffix))
             return mime_types[i].name;
-    return "application/octet-stream";
+    return MIME_TYPE_UNKNOWN;
 }

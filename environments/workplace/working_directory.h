@@ -57,6 +57,10 @@ const char *workplace_path(const struct workplace *workplace);
 struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
                                          enum isolation isolation, const char *handle,
                                          struct error *err);
+/* The directory called HANDLE that PRINCIPAL has with any isolation, or the configured one if one
+ * of ISOLATIONS (bits) may use it. NULL: there is none. New reference. */
+struct working_directory *workplace_find(struct workplace *workplace, const char *principal,
+                                         unsigned isolations, const char *handle);
 struct working_directory *working_directory_ref(struct working_directory *directory);
 void working_directory_unref(struct working_directory *directory);
 

@@ -261,18 +261,10 @@ static struct working_directory *find_temporary(struct workplace *workplace, con
     return NULL;
 }
 
-static struct working_directory *
-workplace_open_configured(struct workplace *workplace, enum isolation isolation, struct error *err)
+static struct working_directory *workplace_open_path(struct workplace *workplace, struct error *err)
 {
     struct working_directory *directory = find_configured(workplace);
 
-    if (!(workplace->isolations & 1U << isolation)) {
-        error_set(err, ERROR_INVALID_ARGUMENTS,
-                  "all calls work in %s, which is not for environments with isolation \"%s\"; use "
-                  "one of the configured environments",
-                  workplace->path, isolation_name(isolation));
-        return NULL;
-    }
     if (directory)
         return working_directory_ref(directory);
     directory = working_directory_new_configured(workplace);
@@ -280,6 +272,19 @@ workplace_open_configured(struct workplace *workplace, enum isolation isolation,
         return directory;
     working_directory_free(directory);
     return NULL;
+}
+
+static struct working_directory *
+workplace_open_configured(struct workplace *workplace, enum isolation isolation, struct error *err)
+{
+    if (!(workplace->isolations & 1U << isolation)) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "all calls work in %s, which is not for environments with isolation \"%s\"; use "
+                  "one of the configured environments",
+                  workplace->path, isolation_name(isolation));
+        return NULL;
+    }
+    return workplace_open_path(workplace, err);
 }
 
 static struct working_directory *open_new(struct workplace *workplace, const char *principal,
@@ -353,5 +358,28 @@ struct working_directory *workplace_open(struct workplace *workplace, const char
         directory = open_earlier(workplace, principal, isolation, handle);
     if (!directory)
         fail_handle(workplace, principal, isolation, handle, err);
+    return directory;
+}
+
+static struct working_directory *workplace_find_configured(struct workplace *workplace,
+                                                           unsigned isolations, const char *handle)
+{
+    struct error ignored = ERROR_INIT;
+
+    if (!(workplace->isolations & isolations) || strcmp(handle, workplace->path) != 0)
+        return NULL;
+    return workplace_open_path(workplace, &ignored);
+}
+
+struct working_directory *workplace_find(struct workplace *workplace, const char *principal,
+                                         unsigned isolations, const char *handle)
+{
+    struct working_directory *directory = NULL;
+
+    if (workplace->path)
+        return workplace_find_configured(workplace, isolations, handle);
+    for (int isolation = 0; isolation < ISOLATIONS && !directory && workplace_is_handle(handle);
+         isolation++)
+        directory = open_earlier(workplace, principal, (enum isolation)isolation, handle);
     return directory;
 }

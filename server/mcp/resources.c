@@ -1,6 +1,9 @@
 #include "server/mcp/resources.h"
 
+#include "base/base64.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
@@ -14,18 +17,19 @@
 
 /* Lists */
 
+static const struct result_member RESOURCE_MEMBERS[] = {{"title", MCP_2025_06_18},
+                                                        {"icons", MCP_2025_11_25}};
+
 /* The members that resources and templates share; URI_MEMBER is the name of the URI's member. */
 static json_t *resources_define(const struct resource *resource, const char *uri_member,
                                 enum mcp_version version)
 {
-    static const struct result_member MEMBERS[] = {{"title", MCP_2025_06_18},
-                                                   {"icons", MCP_2025_11_25}};
     json_t *object = json_pack(
         "{s:s, s:s, s:s*, s:s*, s:s*, s:O*, s:O*}", uri_member, resource->uri, "name",
         resource->name, "title", resource->title, "description", resource->description, "mimeType",
         resource->mime_type, "annotations", resource->annotations, "icons", resource->icons);
 
-    result_drop_newer(object, MEMBERS, ARRAY_SIZE(MEMBERS), version);
+    result_drop_newer(object, RESOURCE_MEMBERS, ARRAY_SIZE(RESOURCE_MEMBERS), version);
     result_drop_newer_annotations(object, version);
     return object;
 }
@@ -47,10 +51,104 @@ static json_t *define_template(const struct registry_entry *entry,
     return resources_define(resource_of(entry), "uriTemplate", reader->version);
 }
 
+/* Resources that templates stand for come from a lister, for one caller, and change at any time.
+ * The first page begins with those that are registered, which are few beside a lister. A cursor is
+ * the last URI of the page before. */
+
+#define CURSOR_PREFIX "behind "
+
+static size_t resources_page_size(const struct mcp_server *server)
+{
+    return server->page_size > 0 ? server->page_size : LISTING_PAGE_SIZE;
+}
+
+static char *resources_cursor(const json_t *last)
+{
+    AUTO_FREE char *place = memory_format(CURSOR_PREFIX "%s", json_object_get_string(last, "uri"));
+
+    return base64_encode(BASE64_URL, place, strlen(place));
+}
+
+/* The URI that CURSOR stands for. Owned by the caller. */
+static char *resources_read_cursor(const json_t *cursor, struct error *err)
+{
+    size_t length;
+    AUTO_FREE char *place = json_is_string(cursor)
+                                ? base64_decode(BASE64_URL, json_string_value(cursor),
+                                                json_string_length(cursor), &length)
+                                : NULL;
+
+    if (place && strncmp(place, CURSOR_PREFIX, strlen(CURSOR_PREFIX)) == 0 &&
+        strlen(place) == length && utf8_is_valid(place, length))
+        return memory_copy_string(place + strlen(CURSOR_PREFIX));
+    error_set(err, ERROR_INVALID_PARAMS, "unknown cursor");
+    return NULL;
+}
+
+static json_t *resources_registered(const struct job *job)
+{
+    const struct registry *registry = job->server->registry;
+    const struct listing_reader reader = {.version = job->version};
+    json_t *resources = json_array();
+
+    for (size_t i = 0; i < registry_count(registry, REGISTRY_RESOURCES); i++)
+        json_array_append_new(
+            resources, define_resource(registry_at(registry, REGISTRY_RESOURCES, i), &reader));
+    return resources;
+}
+
+/* The lister was asked for one more than a page holds. */
+static json_t *resources_listed(const struct job *job)
+{
+    size_t most = resources_page_size(job->server);
+    const json_t *listed = job->invocation.result.content;
+    bool is_first = !json_object_get(job->params, "cursor");
+    json_t *resources = is_first ? resources_registered(job) : json_array();
+    json_t *result = json_pack("{s:o}", "resources", resources);
+    json_t *resource;
+    size_t i;
+
+    json_array_foreach (listed, i, resource) {
+        json_t *known = json_copy(resource);
+
+        if (i == most) {
+            AUTO_FREE char *cursor = resources_cursor(json_array_get(listed, i - 1));
+
+            json_object_set_new(result, "nextCursor", json_string(cursor));
+            json_decref(known);
+            break;
+        }
+        result_drop_newer(known, RESOURCE_MEMBERS, ARRAY_SIZE(RESOURCE_MEMBERS), job->version);
+        json_array_append_new(resources, known);
+    }
+    return result_finish_cacheable(job->server, job->version, result, &result_caching_contents);
+}
+
+static enum outcome resources_ask_lister(struct mcp_request *request, json_t **ret,
+                                         struct error *err)
+{
+    static const struct job_kind kind = {.result = resources_listed};
+    const struct mcp_server *server = request->peer->server;
+    const json_t *cursor = json_object_get(request->params, "cursor");
+    AUTO_FREE char *after = cursor ? resources_read_cursor(cursor, err) : NULL;
+    struct job *job;
+
+    if (cursor && !after)
+        return OUTCOME_FAILED;
+    job = job_new(request, &kind, "resources", NULL, err);
+    if (!job)
+        return OUTCOME_FAILED;
+    resource_prepare_list(&job->invocation, server->registry, after,
+                          resources_page_size(server) + 1);
+    return job_start(job, ret, err);
+}
+
 enum outcome resources_list(struct mcp_request *request, json_t **ret, struct error *err)
 {
     static const struct listing listing = {REGISTRY_RESOURCES, "resources", define_resource};
 
+    if (registry_count(request->peer->server->registry, REGISTRY_LISTERS) > 0)
+        return resources_ask_lister(request, ret, err);
     return listing_answer(request, &listing, ret, err);
 }
 

@@ -10,6 +10,9 @@
 #include "server/mcp/task_store.h"
 #include "server/mcp/task_view.h"
 #include "server/mcp/tasks.h"
+#include "server/tools/caller.h"
+
+#include <string.h>
 
 /* The lists that change. */
 static const struct {
@@ -103,10 +106,34 @@ void subscriber_note_list(struct subscriber *subscriber, enum registry_kind kind
     subscriber->pending |= subscriber->wanted & LIST_BITS[kind];
 }
 
-void subscriber_note_resource(struct subscriber *subscriber, const char *uri)
+static void note_all_below(json_t *resources, const char *folder)
 {
-    if (json_object_get(subscriber->resources, uri))
-        json_object_set_new(subscriber->resources, uri, json_true());
+    size_t length = strlen(folder);
+    const char *uri;
+    json_t *is_pending;
+
+    json_object_foreach (resources, uri, is_pending) {
+        if (strncmp(uri, folder, length) == 0)
+            json_object_set_new(resources, uri, json_true());
+    }
+}
+
+static bool may_know(const struct subscriber *subscriber, const struct registry_update *update)
+{
+    return !update->principal ||
+           strcmp(update->principal, subscriber->peer->caller->principal->name) == 0;
+}
+
+void subscriber_note_resource(struct subscriber *subscriber, const struct registry_update *update)
+{
+    size_t length = strlen(update->uri);
+
+    if (!subscriber->resources || !may_know(subscriber, update))
+        return;
+    if (length > 0 && update->uri[length - 1] == '/')
+        note_all_below(subscriber->resources, update->uri);
+    else if (json_object_get(subscriber->resources, update->uri))
+        json_object_set_new(subscriber->resources, update->uri, json_true());
 }
 
 void subscriber_note_task(struct subscriber *subscriber, const char *id)

@@ -44,7 +44,7 @@ int subscriber_add_resource(struct subscriber *subscriber, const char *uri, stru
  * can give. New reference. */
 int subscriber_read_wishes(struct subscriber *listener, json_t **ret, struct error *err);
 
-/* Notes what has changed, if SUBSCRIBER wants to know: an entry of KIND, a resource, a task. */
+/* Notes what has changed, if SUBSCRIBER wants to know: an entry of KIND, resources, a task. */
 void subscriber_note_list(struct subscriber *subscriber, enum registry_kind kind);
-void subscriber_note_resource(struct subscriber *subscriber, const char *uri);
+void subscriber_note_resource(struct subscriber *subscriber, const struct registry_update *update);
 void subscriber_note_task(struct subscriber *subscriber, const char *id);

@@ -70,19 +70,20 @@ static void subscriptions_on_changed(struct registry_watcher *watcher, enum regi
     subscriptions_schedule(subscriptions);
 }
 
-static void note_resource(struct list *subscribers, const char *uri)
+static void note_resource(struct list *subscribers, const struct registry_update *update)
 {
     LIST_FOR_EACH (subscribers, link) {
-        subscriber_note_resource(CONTAINER_OF(link, struct subscriber, link), uri);
+        subscriber_note_resource(CONTAINER_OF(link, struct subscriber, link), update);
     }
 }
 
-static void subscriptions_on_updated(struct registry_watcher *watcher, const char *uri)
+static void subscriptions_on_updated(struct registry_watcher *watcher,
+                                     const struct registry_update *update)
 {
     struct subscriptions *subscriptions = CONTAINER_OF(watcher, struct subscriptions, watcher);
 
-    note_resource(&subscriptions->peers, uri);
-    note_resource(&subscriptions->listeners, uri);
+    note_resource(&subscriptions->peers, update);
+    note_resource(&subscriptions->listeners, update);
     subscriptions_schedule(subscriptions);
 }
 

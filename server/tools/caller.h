@@ -37,6 +37,7 @@ void principal_close(struct principal *principal);
 /* Its references are counted: its connection has one, and so has all that may outlive that. */
 struct tool_caller {
     struct principal *principal;         /* owned reference */
+    bool anonymous;                      /* others come as the same principal */
     bool lasting;                        /* a connection or session, not a stateless request */
     char label[TOOL_CALLER_LABEL_BYTES]; /* in the log, or "" */
     unsigned references;

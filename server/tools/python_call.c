@@ -10,7 +10,9 @@
 #include "server/tools/approval.h"
 #include "server/tools/code/code_fence.h"
 #include "server/tools/code/script_block.h"
+#include "server/tools/file_resource.h"
 #include "server/tools/invocation.h"
+#include "server/tools/known_directories.h"
 #include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
@@ -271,6 +273,7 @@ static void python_call_on_done(void *data, const struct run_report *report)
     const struct run_setting setting = call->setting;
     python_done_fn done = call->done;
 
+    file_resource_tell(call->host, invocation->caller, report);
     python_call_finish(call);
     done(invocation, report, &setting);
 }
@@ -316,6 +319,8 @@ static int python_call_submit(struct python_call *call, struct error *err)
     if (!directory)
         return -1;
     call->run = python_call_submit_in(call, directory, err);
+    known_directories_note(call->host, call->invocation->caller,
+                           working_directory_handle(directory));
     working_directory_unref(directory);
     return call->run ? 0 : -1;
 }

@@ -15,6 +15,7 @@ static void python_caller_free(void *data)
     for (int i = 0; i < ISOLATIONS; i++)
         working_directory_unref(kept->directories[i]);
     approvals_deinit(&kept->approvals);
+    json_decref(kept->known);
     free(kept);
 }
 

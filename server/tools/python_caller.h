@@ -15,6 +15,7 @@ struct python_caller {
     struct working_directory *directories[ISOLATIONS]; /* owned references, for calls with each
                                                           isolation; NULL before the first one */
     struct approvals approvals;                        /* of a caller that lasts */
+    json_t *known; /* owned: see known_directories.h; of a caller that lasts; or NULL */
 };
 
 /* That of CALLER, made if there is none. Borrowed. */

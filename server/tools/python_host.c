@@ -31,5 +31,6 @@ void python_host_free(struct python_host *host)
     free(host->default_environment);
     approvals_deinit(&host->approvals);
     earlier_names_free(host->earlier);
+    json_decref(host->known);
     free(host);
 }

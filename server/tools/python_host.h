@@ -11,6 +11,7 @@ struct caller_rules;
 struct catalog;
 struct earlier_names;
 struct executor;
+struct registry;
 struct workplace;
 
 /* Borrowed, and must outlive the host; the name is copied. */
@@ -30,6 +31,8 @@ struct python_host {
     char *default_environment;     /* owned: what the settings point to */
     struct approvals approvals;    /* of callers that do not last, by principal */
     struct earlier_names *earlier; /* owned */
+    struct registry *registry;     /* borrowed: where the files of runs are offered */
+    json_t *known;                 /* owned: see known_directories.h; or NULL */
     unsigned long calls;           /* so far; numbers them in the log */
 };
 

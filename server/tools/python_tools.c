@@ -1,12 +1,14 @@
 #include "server/tools/python_tools.h"
 
 #include "base/memory.h"
+#include "server/tools/file_resource.h"
 #include "server/tools/run_python.h"
 
 #include <stddef.h>
 
 static const python_tool_fn python_tools[] = {
     run_python_offer,
+    file_resource_offer,
 };
 
 int python_tools_offer(struct registry *registry, struct python_host *host, struct error *err)

@@ -102,14 +102,19 @@ static void registry_tell(const struct registry *registry, enum registry_kind ki
     }
 }
 
-void registry_update(struct registry *registry, const char *uri)
+void registry_tell_update(const struct registry *registry, const struct registry_update *update)
 {
     LIST_FOR_EACH_SAFE (&registry->watchers, link) {
         struct registry_watcher *watcher = CONTAINER_OF(link, struct registry_watcher, link);
 
         if (watcher->updated)
-            watcher->updated(watcher, uri);
+            watcher->updated(watcher, update);
     }
+}
+
+void registry_update(struct registry *registry, const char *uri)
+{
+    registry_tell_update(registry, &(struct registry_update){.uri = uri});
 }
 
 /* Entries */

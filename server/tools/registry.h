@@ -1,6 +1,6 @@
-/* What a server offers: tools, prompts, resources and resource templates, each kind in the order of
- * registration. It may change while clients are served: an entry is kept until its invocations are
- * over. */
+/* What a server offers: tools, prompts, resources, resource templates and their listers, each kind
+ * in the order of registration. It may change while clients are served: an entry is kept until its
+ * invocations are over. */
 #pragma once
 
 #include "base/error.h"
@@ -18,6 +18,7 @@ enum registry_kind {
     REGISTRY_PROMPTS,
     REGISTRY_RESOURCES,
     REGISTRY_TEMPLATES,
+    REGISTRY_LISTERS, /* of resources that templates stand for */
     REGISTRY_KINDS,
 };
 
@@ -46,6 +47,12 @@ int entry_check_name(const char *what, const char *name, struct error *err);
 /* Fails unless TEXT, a title or description, is UTF-8 or NULL. */
 int entry_check_text(const char *text, struct error *err);
 
+/* A change of contents. */
+struct registry_update {
+    const char *uri;       /* of the resource; with a slash at its end: of any below it */
+    const char *principal; /* the name of the only one that may know; NULL: everybody */
+};
+
 /* Is told of changes; embedded, and in the registry until registry_unwatch. */
 struct registry_watcher {
     struct list link;
@@ -53,8 +60,8 @@ struct registry_watcher {
     /* The list of KIND has changed. */
     void (*changed)(struct registry_watcher *watcher, enum registry_kind kind);
 
-    /* The contents of the resource URI have changed. May be NULL. */
-    void (*updated)(struct registry_watcher *watcher, const char *uri);
+    /* The contents of a resource have changed. May be NULL. */
+    void (*updated)(struct registry_watcher *watcher, const struct registry_update *update);
 };
 
 struct registry *registry_new(void);
@@ -75,7 +82,10 @@ void registry_remove(struct registry *registry, enum registry_kind kind, const c
 /* Replaces the entry with the key of ENTRY, which must be registered. ENTRY is taken. */
 void registry_replace(struct registry *registry, struct registry_entry *entry);
 
-/* Tells watchers that the contents of the resource URI have changed. */
+/* Tells watchers of UPDATE. */
+void registry_tell_update(const struct registry *registry, const struct registry_update *update);
+
+/* Tells watchers that the contents of the resource URI have changed for everybody. */
 void registry_update(struct registry *registry, const char *uri);
 
 /* True if an entry of KIND was ever registered: clients were told that the server has some. */

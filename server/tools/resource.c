@@ -85,7 +85,7 @@ static int check_resource(const struct resource_entry *entry, struct error *err)
         return -1;
     if (scheme == 0 || uri[scheme] != ':')
         return error_set(err, ERROR_CONFIG, "a URI begins with a scheme");
-    if (entry->entry.kind == REGISTRY_RESOURCES)
+    if (entry->entry.kind != REGISTRY_TEMPLATES)
         return 0;
     if (uri_template_has(uri, "uri"))
         return error_set(err, ERROR_CONFIG, "a variable must not be called uri");
@@ -113,6 +113,23 @@ int resource_register_template(struct registry *registry, const struct resource 
                                struct error *err)
 {
     return resource_add(registry, resource, REGISTRY_TEMPLATES, err);
+}
+
+int resource_register_lister(struct registry *registry, const struct resource *lister,
+                             struct error *err)
+{
+    return resource_add(registry, lister, REGISTRY_LISTERS, err);
+}
+
+/* Listing */
+
+void resource_prepare_list(struct invocation *invocation, const struct registry *registry,
+                           const char *after, size_t most)
+{
+    invocation_find(invocation, registry, REGISTRY_LISTERS,
+                    registry_at(registry, REGISTRY_LISTERS, 0)->key);
+    invocation->normalised = json_pack("{s:s*, s:I}", "after", after, "most", (json_int_t)most);
+    invocation->arguments = invocation->normalised;
 }
 
 /* Reading */

@@ -17,9 +17,9 @@
 #include <stddef.h>
 
 struct resource {
-    const char *uri;   /* of a template: see uri_template.h; copied */
-    const char *name;  /* copied */
-    const char *title; /* may be NULL; copied */
+    const char *uri;         /* of a template: see uri_template.h; copied */
+    const char *name;        /* copied */
+    const char *title;       /* may be NULL; copied */
     const char *description; /* may be NULL; copied */
     const char *mime_type;   /* may be NULL; copied */
     json_t *annotations;     /* audience, priority, lastModified; may be NULL; taken */
@@ -38,13 +38,24 @@ int resource_register(struct registry *registry, const struct resource *resource
 int resource_register_template(struct registry *registry, const struct resource *resource,
                                struct error *err);
 
-/* The resource of ENTRY, which is of REGISTRY_RESOURCES or REGISTRY_TEMPLATES. Borrowed. */
+/* Registers what lists resources that a template stands for; one registry has one of it. Its START
+ * gets `most` and perhaps `after`, the URI of the last one listed before, and makes at most MOST
+ * resources, {uri, name, ...}, the content of its result. */
+int resource_register_lister(struct registry *registry, const struct resource *lister,
+                             struct error *err);
+
+/* The resource of ENTRY, which is of one of these kinds. Borrowed. */
 const struct resource *resource_of(const struct registry_entry *entry);
 
 /* Makes INVOCATION an invocation of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is no
  * such resource. */
 int resource_prepare(struct invocation *invocation, const struct registry *registry,
                      const char *uri, struct error *err);
+
+/* Makes INVOCATION one of the lister, which is there, for at most MOST resources behind the URI
+ * AFTER, which may be NULL. */
+void resource_prepare_list(struct invocation *invocation, const struct registry *registry,
+                           const char *after, size_t most);
 
 /* Appends contents to the result of INVOCATION: TEXT, or BYTES, which are sent as base64. If
  * MIME_TYPE is NULL, that of the resource is sent. */
