@@ -86,6 +86,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .code = request->code,
         .code_length = request->code_length,
         .script = request->code ? request->script : NULL,
+        .has_starter = true,
         .limits = environment->settings.limits,
     };
     int ret = process_start(environment->host, &local->process, &command, err);

@@ -59,8 +59,13 @@ static json_t *container_description_strings(const char *const *list)
 /* pyexecd-init and its arguments. */
 static json_t *init_command(const struct docker_container *container)
 {
-    return json_pack("[s, o, s]", DOCKER_INIT, //
-                     json_string_format("%.3f", container->seconds), "--");
+    json_t *command = json_pack("[s]", DOCKER_INIT);
+
+    if (purposes[container->purpose].has_workspace)
+        json_array_append_new(command, json_string("--script"));
+    json_array_append_new(command, json_string_format("%.3f", container->seconds));
+    json_array_append_new(command, json_string("--"));
+    return command;
 }
 
 static json_t *keep_command(const struct docker_container *container)

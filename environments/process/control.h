@@ -38,6 +38,7 @@ struct control_run {
     uint32_t variable_count;
     uint32_t has_script;
     uint32_t has_input;    /* the descriptor beside the message is the program's standard input */
+    uint32_t has_starter;  /* the program is the Python of a script */
     uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
     uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */

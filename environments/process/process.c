@@ -31,8 +31,11 @@ static int make_job(struct buffer *job, const struct process_command *command, s
         NULL,
     };
     struct control_header header = {.type = CONTROL_RUN};
-    struct control_run run = {.has_script = command->script != NULL,
-                              .has_input = command->input > 0};
+    struct control_run run = {
+        .has_script = command->script != NULL,
+        .has_starter = command->has_starter,
+        .has_input = command->input > 0,
+    };
     uint32_t count;
 
     if (buffer_append(job, (const char *)&header, sizeof header, err) < 0 ||

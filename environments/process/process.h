@@ -39,7 +39,8 @@ struct process_command {
     size_t code_length;
     const char *script; /* ... at this absolute path, where a file must be, for this process only
                            and not to be changed; or both NULL */
-    int input; /* without a script: a descriptor that is its standard input; 0: /dev/null */
+    int input;        /* without a script: a descriptor that is its standard input; 0: /dev/null */
+    bool has_starter; /* the program is the Python of a script (base/starter/starter.h) */
     struct process_limits limits;
 };
 

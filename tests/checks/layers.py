@@ -20,6 +20,7 @@ FOLDERS = [
     "base",
     "base/curl",
     "base/schema",
+    "base/starter",
     "environments/interpreter",
     "environments/packages",
     "environments/pictures",

@@ -1,7 +1,8 @@
 /* pyexecd-init: the first process of a container, a small static program without secrets but one.
  *
- *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...     runs one program
- *     pyexecd-init --keep SECONDS                     keeps a container for such runs
+ *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...             runs one program
+ *     pyexecd-init --script SECONDS -- PYTHON ARGUMENT...     the Python of a script: with a
+ * starter pyexecd-init --keep SECONDS                             keeps a container for such runs
  *
  * It runs the program. When the program has ended, it kills whatever else is left, and says its
  * last words (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside,
@@ -38,9 +39,15 @@ bool watch_begin(struct watch *watch, double seconds);
  */
 bool watch_wait(struct watch *watch);
 
-/* Forks and executes ARGUMENTS, found on PATH. Returns once it is executed, with *RET_FAILURE 0,
- * or has failed, with errno. -1 with errno when there was no process. */
-pid_t init_program_start(char *const *arguments, int *ret_failure);
+/* What is to be run. */
+struct init_program {
+    char **arguments; /* [0] is found on PATH */
+    bool is_script;   /* it is the Python of one, and gets the starter (base/starter/starter.h) */
+};
+
+/* Forks and executes PROGRAM. Returns once it is executed, with *RET_FAILURE 0, or has failed,
+ * with errno. -1 with errno when there was no process. */
+pid_t init_program_start(const struct init_program *program, int *ret_failure);
 
 /* Kills every process that can be reached until there is none. Returns how many died of that;
  * *STATUS is set to that of PROGRAM if it was among them, *RET_EMPTY to whether none is left. */

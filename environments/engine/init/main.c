@@ -1,6 +1,7 @@
 /* See init.h. Not for people: it kills everything in its PID namespace. */
 #include "base/clock.h"
 #include "base/holdings.h"
+#include "base/starter/starter.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -95,46 +96,69 @@ static bool holds_too_much(struct watch *watch, uint64_t most)
     return holdings.deleted > most;
 }
 
-/* True when PROGRAM has ended. False: it is to be killed, for the reason that is added to *FLAGS.
- */
-static bool wait_for_program(struct watch *watch, pid_t program, int *status, uint32_t *flags)
+/* When things are to be done beside waiting. */
+struct init_schedule {
+    uint64_t most;     /* bytes that deleted files may hold; 0: no limit */
+    double next_look;  /* at them */
+    double next_flush; /* when the program is told to flush; 0: it has no starter */
+};
+
+/* False: the program has written too much. */
+static bool init_do_due(struct init_schedule *schedule, struct watch *watch, pid_t program)
 {
-    uint64_t most = most_deleted();
-    double next_look = clock_seconds();
+    double now = clock_seconds();
+
+    if (schedule->next_flush > 0 && now >= schedule->next_flush) {
+        kill(program, STARTER_SIGNAL);
+        schedule->next_flush = now + STARTER_SECONDS;
+    }
+    if (now < schedule->next_look)
+        return true;
+    if (holds_too_much(watch, schedule->most))
+        return false;
+    if (schedule->next_flush > 0 && watch->longest > STARTER_SECONDS)
+        watch->longest = STARTER_SECONDS;
+    schedule->next_look = clock_seconds() + watch->longest;
+    return true;
+}
+
+/* Until PROGRAM has ended, or is to be killed for the reason that is added to the flags. */
+static void wait_for_program(struct watch *watch, struct init_schedule *schedule, pid_t program,
+                             struct last_words *words)
+{
     pid_t pid;
 
     do {
-        if (clock_seconds() >= next_look) {
-            if (holds_too_much(watch, most)) {
-                *flags |= LAST_WORDS_OUT_OF_DISK;
-                return false;
-            }
-            next_look = clock_seconds() + watch->longest;
+        if (!init_do_due(schedule, watch, program)) {
+            words->flags |= LAST_WORDS_OUT_OF_DISK;
+            return;
         }
-        while ((pid = waitpid(-1, status, WNOHANG)) > 0)
+        while ((pid = waitpid(-1, &words->status, WNOHANG)) > 0)
             if (pid == program)
-                return true;
+                return;
         if (watch->interrupted)
             kill(program, SIGINT);
         watch->interrupted = false;
     } while (watch_wait(watch));
-    *flags |= LAST_WORDS_OVERDUE;
-    return false;
+    words->flags |= LAST_WORDS_OVERDUE;
 }
 
-static int init_run(struct watch *watch, char *const *arguments, const char *nonce)
+static int init_run(struct watch *watch, const struct init_program *given, const char *nonce)
 {
+    struct init_schedule schedule = {.most = most_deleted()};
     struct last_words words = {0};
     int memory = memory_watch();
     long kills = memory_kills(memory);
-    pid_t program = init_program_start(arguments, &words.failure);
+    pid_t program = init_program_start(given, &words.failure);
     double started = clock_seconds();
     bool is_empty;
 
+    if (given->is_script)
+        schedule.next_flush = started + STARTER_SECONDS;
     if (program < 0)
         words.failure = errno;
     else
-        (void)wait_for_program(watch, program, &words.status, &words.flags);
+        wait_for_program(watch, &schedule, program, &words);
     words.run_seconds = clock_seconds() - started;
     words.leftovers = leftovers_kill(program, &words.status, &is_empty);
     if (!is_empty)
@@ -162,18 +186,22 @@ static int init_keep(struct watch *watch)
 int main(int argc, char **argv)
 {
     const bool keeps = argc == 3 && strcmp(argv[1], "--keep") == 0;
+    const bool is_script = argc > 1 && strcmp(argv[1], "--script") == 0;
+    char **given = argv + (keeps || is_script ? 2 : 1); /* SECONDS -- PROGRAM ARGUMENT... */
+    const struct init_program program = {.arguments = given + 2, .is_script = is_script};
     char nonce[LAST_WORDS_NONCE + 1];
     struct watch watch;
 
     /* First of all: a program is kept from tracing us, and from reading the nonce. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return EXIT_BROKEN;
-    if (!keeps && (argc < 4 || strcmp(argv[2], "--") != 0 || !take_nonce(nonce) || !is_at_home())) {
+    if (!keeps && (argv + argc - given < 3 || strcmp(given[1], "--") != 0 || !take_nonce(nonce) ||
+                   !is_at_home())) {
         fputs(INIT_NAME " is started by pyexecd\n", stderr);
         return EXIT_USAGE;
     }
     if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-        !watch_begin(&watch, strtod(keeps ? argv[2] : argv[1], NULL)))
+        !watch_begin(&watch, strtod(*given, NULL)))
         return EXIT_BROKEN;
-    return keeps ? init_keep(&watch) : init_run(&watch, argv + 3, nonce);
+    return keeps ? init_keep(&watch) : init_run(&watch, &program, nonce);
 }

@@ -1,3 +1,4 @@
+#include "base/starter/starter.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -27,21 +28,23 @@ static void forget_the_init(void)
     setsid();
 }
 
-static _Noreturn void init_program_execute(char *const *arguments, int failures)
+static _Noreturn void init_program_execute(const struct init_program *program, int failures)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int number;
 
     forget_the_init();
     offer_to_the_kernel();
+    if (program->is_script)
+        environ = starter_lend(starter_open(), environ);
     if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)
-        execvp(*arguments, arguments);
+        execvp(*program->arguments, program->arguments);
     number = errno;
     (void)!write(failures, &number, sizeof number);
     _exit(127);
 }
 
-pid_t init_program_start(char *const *arguments, int *ret_failure)
+pid_t init_program_start(const struct init_program *program, int *ret_failure)
 {
     int ends[2];
     pid_t pid;
@@ -50,7 +53,7 @@ pid_t init_program_start(char *const *arguments, int *ret_failure)
         return -1;
     pid = fork();
     if (pid == 0)
-        init_program_execute(arguments, ends[1]);
+        init_program_execute(program, ends[1]);
     close(ends[1]);
     *ret_failure = 0;
     if (pid > 0)

@@ -1,3 +1,4 @@
+#include "base/starter/starter.h"
 #include "environments/process/landlock.h"
 #include "environments/process/runner/runner.h"
 
@@ -142,6 +143,7 @@ static void set_shared_memory(int fd, const struct program *program,
 static _Noreturn void cold_start_execute(const struct program *program,
                                          const struct runner_preparation *preparation, int fd)
 {
+    char **variables = program->variables;
     sigset_t none;
 
     setsid();
@@ -156,13 +158,15 @@ static _Noreturn void cold_start_execute(const struct program *program,
         cold_start_fail(fd, "cannot hand over the input", "");
     if (chdir(program->directory) < 0)
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
+    if (program->run.has_starter)
+        variables = starter_lend(preparation->starter, variables);
     drop_capabilities(fd);
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         protect_others(fd, preparation->layers);
     set_limits(fd, &program->run, preparation->layers);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execve(program->arguments[0], program->arguments, program->variables);
+    execve(program->arguments[0], program->arguments, variables);
     cold_start_fail(fd, "cannot execute ", program->arguments[0]);
 }
 

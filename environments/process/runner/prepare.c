@@ -1,3 +1,4 @@
+#include "base/starter/starter.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -129,6 +130,7 @@ void prepare_supervisor(struct runner_preparation *preparation)
 {
     bool is_namespace = preparation->layers & LAYER_PID_NAMESPACE;
 
+    preparation->starter = starter_open();
     if (preparation->has_mounts)
         prepare_mounts(preparation);
     else

@@ -25,6 +25,7 @@ struct runner_preparation {
     char missing[256]; /* what could not be had beside the layers; or "" */
     int script_file;   /* with a PID namespace: in memory, for the script of the program */
     int script_mount;  /* likewise: its mount, which has no place yet */
+    int starter;       /* starter_open() */
 };
 
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/holdings.h"
 #include "base/memory.h"
+#include "base/starter/starter.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ struct supervisor {
     uint64_t disk_limit; /* of deleted files that are open; 0: none */
     uint64_t memory_limit; /* of all together; 0: none, or a cgroup has it */
     double next_look;      /* at them; 0: none is needed, or possible */
+    double next_flush;     /* when the program is told to flush; 0: it has no starter */
     uint32_t exceeded;     /* of enum control_exceeded */
 };
 
@@ -175,8 +177,10 @@ static bool supervisor_receive(void *data, size_t length)
     return true;
 }
 
-static void watch_holdings(struct supervisor *supervisor, const struct control_run *run)
+static void watch_program(struct supervisor *supervisor, const struct control_run *run)
 {
+    if (run->has_starter)
+        supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
     supervisor->disk_limit = run->file_bytes;
     supervisor->memory_limit = run->data_bytes;
     if (holdings_can_look())
@@ -202,13 +206,46 @@ static void supervisor_look(struct supervisor *supervisor)
         clock_seconds() + HOLDINGS_SECONDS + HOLDINGS_SHARE * (clock_seconds() - began);
 }
 
-/* Until the next look; -1: there is none. Until it is executed, the program hides from us as we
- * hide from it. */
-static int milliseconds_to_look(const struct supervisor *supervisor)
+/* Only we reap the program, so the pid is its own until `ended` is set. */
+static void signal_program(const struct supervisor *supervisor, int number)
 {
-    double left = supervisor->next_look - clock_seconds();
+    if (supervisor->program && supervisor->ended <= 0)
+        kill(supervisor->program, number);
+}
 
-    if (supervisor->next_look <= 0 || supervisor->start >= 0)
+static void supervisor_flush(struct supervisor *supervisor)
+{
+    signal_program(supervisor, STARTER_SIGNAL);
+    supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
+}
+
+/* True when what was to happen at TIME is due. Until it is executed, the program hides from us as
+ * we hide from it. */
+static bool is_due(const struct supervisor *supervisor, double time)
+{
+    return time > 0 && supervisor->start < 0 && time <= clock_seconds();
+}
+
+static void supervisor_do_due(struct supervisor *supervisor)
+{
+    if (is_due(supervisor, supervisor->next_look))
+        supervisor_look(supervisor);
+    if (is_due(supervisor, supervisor->next_flush))
+        supervisor_flush(supervisor);
+}
+
+static double sooner_of(double a, double b)
+{
+    return b <= 0 || (a > 0 && a < b) ? a : b;
+}
+
+/* Until the next thing is due; -1: there is none. */
+static int milliseconds_to_due(const struct supervisor *supervisor)
+{
+    double next = sooner_of(supervisor->next_look, supervisor->next_flush);
+    double left = next - clock_seconds();
+
+    if (next <= 0 || supervisor->start >= 0)
         return -1;
     return left > 0 ? (int)(left * 1e3) + 1 : 0;
 }
@@ -244,14 +281,7 @@ static void start_program(struct supervisor *supervisor, size_t length, int code
     if (code >= 0)
         close(code);
     leave_streams();
-    watch_holdings(supervisor, &program.run);
-}
-
-/* Only we reap the program, so the pid is its own until `ended` is set. */
-static void interrupt_program(const struct supervisor *supervisor)
-{
-    if (supervisor->program && supervisor->ended <= 0)
-        kill(supervisor->program, SIGINT);
+    watch_program(supervisor, &program.run);
 }
 
 /* One message of the server, or the end of the lifeline. */
@@ -267,7 +297,7 @@ static void supervisor_on_control(struct supervisor *supervisor)
         start_program(supervisor, header.length, code);
         break;
     case CONTROL_INTERRUPT:
-        interrupt_program(supervisor);
+        signal_program(supervisor, SIGINT);
         break;
     default:
         _exit(1);
@@ -303,10 +333,9 @@ void supervise(const struct runner_preparation *preparation, const struct progra
 
         /* Signals are blocked, so only the program can be the cause: it shares our uid and can
          * lower our RLIMIT_NOFILE by prlimit(2), and then poll(2) fails. */
-        if (poll(watched, ARRAY_SIZE(watched), milliseconds_to_look(&supervisor)) < 0)
+        if (poll(watched, ARRAY_SIZE(watched), milliseconds_to_due(&supervisor)) < 0)
             end_tree(&supervisor);
-        if (milliseconds_to_look(&supervisor) == 0)
-            supervisor_look(&supervisor);
+        supervisor_do_due(&supervisor);
         if (watched[0].revents)
             supervisor_on_control(&supervisor);
         if (watched[2].revents && supervisor.start >= 0)

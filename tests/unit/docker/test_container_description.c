@@ -103,7 +103,7 @@ static void test_a_script_is_run_by_the_init(void **state)
 
     expect(fixture, "Image", "\"sha256:1\"");
     expect(fixture, "User", "\"1000:1001\"");
-    expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"35.500\", \"--\"]");
+    expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"--script\", \"35.500\", \"--\"]");
     expect(fixture, "Cmd", "[\"python3\", \"/workspace/script.py\"]");
     expect(fixture, "WorkingDir", "\"/workspace\"");
     expect(fixture, "Labels", "{\"pyexecd.server\": \"abc\"}");
@@ -296,13 +296,13 @@ static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
 {
     const struct fixture *fixture = *state;
     AUTO_JSON json_t *description = docker_exec_describe(&fixture->container);
-    AUTO_JSON json_t *wanted =
-        json_loads("{\"Cmd\": [\"/run/pyexecd-init\", \"35.500\", \"--\", \"python3\","
-                   " \"/workspace/script.py\"],"
-                   " \"Env\": [\"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"],"
-                   " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
-                   " \"AttachStdin\": false, \"AttachStdout\": true, \"AttachStderr\": true}",
-                   0, NULL);
+    AUTO_JSON json_t *wanted = json_loads(
+        "{\"Cmd\": [\"/run/pyexecd-init\", \"--script\", \"35.500\", \"--\", \"python3\","
+        " \"/workspace/script.py\"],"
+        " \"Env\": [\"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"],"
+        " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
+        " \"AttachStdin\": false, \"AttachStdout\": true, \"AttachStderr\": true}",
+        0, NULL);
 
     assert_true(json_equal(description, wanted));
 }

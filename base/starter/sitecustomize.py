@@ -1,0 +1,73 @@
+"""What every Python of a script loads before the script, unseen by it; see starter.h.
+
+Python's own `site` imports this file. It takes back all that brought it here, and then imports the
+file of the same name that Python would have found without it. It must be quick: no imports but of
+what is loaded already.
+"""
+
+import _signal
+import os
+import sys
+
+PERIODICAL = _signal.SIGURG  # sent once in a while by who runs the script; it is ignored by default
+
+
+def leave_no_trace(archive):
+    theirs = os.environ["PYTHONPATH"][len(archive) + 1 :]
+    if theirs:
+        os.environ["PYTHONPATH"] = theirs
+    else:
+        del os.environ["PYTHONPATH"]
+    sys.path.remove(archive)
+    sys.path_importer_cache.pop(archive, None)
+    sys.modules["zipimport"]._zip_directory_cache.pop(archive, None)
+    os.close(int(archive.rpartition("/")[2]))
+
+
+def flush_regularly():
+    text_stream = type(sys.__stdout__)
+
+    # Whatever else a script calls its output is flushed by nobody but itself.
+    def flush(stream, original):
+        try:
+            (stream if type(stream) is text_stream else original).flush()
+        except Exception:  # it is just being written to, or closed
+            pass
+
+    def flush_all(_number, _frame):
+        flush(sys.stdout, sys.__stdout__)
+        flush(sys.stderr, sys.__stderr__)
+
+    _signal.signal(PERIODICAL, flush_all)
+
+
+def watch_for_matplotlib(source):
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name != "matplotlib":
+                return None
+            sys.meta_path.remove(Finder)
+            figures = {"__name__": "figures", "directory": directory, "process": process}
+            exec(compile(source, "figures.py", "exec"), figures)
+            return figures["find_spec"](name, path, target)
+
+    directory, process = os.getcwd(), os.getpid()
+    sys.meta_path.insert(0, Finder)
+
+
+def import_theirs():
+    """The sitecustomize that Python would have found, or the error that there is none."""
+    ours = sys.modules.pop(__name__)
+    try:
+        import sitecustomize  # noqa: F401
+    except BaseException:
+        sys.modules[__name__] = ours  # who imports this file takes it away again
+        raise
+
+
+figures_source = __loader__.get_data("figures.py")
+leave_no_trace(__loader__.archive)
+flush_regularly()
+watch_for_matplotlib(figures_source)
+import_theirs()

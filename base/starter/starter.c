@@ -1,0 +1,57 @@
+#include "base/starter/starter.h"
+
+#include "base/memory.h"
+#include "base/starter/starter_archive.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SEARCH_PATH  "PYTHONPATH="
+#define STARTER_PATH "/proc/self/fd/100"
+
+enum {
+    STARTER_FD = 100, /* above all that a program is started with; sitecustomize.py closes it */
+    STARTER_SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE,
+};
+
+int starter_open(void)
+{
+    int file = memfd_create("starter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (file < 0)
+        return -1;
+    if (write(file, starter_archive, starter_archive_length) == (ssize_t)starter_archive_length &&
+        fcntl(file, F_ADD_SEALS, STARTER_SEALS) == 0)
+        return file;
+    close(file);
+    return -1;
+}
+
+/* VARIABLE with the starter before what else is searched. */
+static char *starter_search_first(const char *variable)
+{
+    const char *theirs = variable + strlen(SEARCH_PATH);
+
+    return memory_format(SEARCH_PATH STARTER_PATH "%s%s", *theirs ? ":" : "", theirs);
+}
+
+char **starter_lend(int file, char **variables)
+{
+    char **copy;
+    size_t count = 0;
+    size_t place;
+
+    while (variables[count])
+        count++;
+    if (file < 0 || dup2(file, STARTER_FD) < 0)
+        return variables;
+    copy = memory_new(count + 2, sizeof *copy);
+    memcpy(copy, variables, count * sizeof *copy);
+    for (place = 0; place < count; place++)
+        if (strncmp(copy[place], SEARCH_PATH, strlen(SEARCH_PATH)) == 0)
+            break;
+    copy[place] = starter_search_first(place < count ? copy[place] : SEARCH_PATH);
+    return copy;
+}

@@ -1,0 +1,24 @@
+/* The starter: Python code of ours that the interpreter of a script loads before the script.
+ *
+ *     PYTHONPATH=/proc/self/fd/100 -> site imports sitecustomize.py from there -> script.py
+ *
+ * It makes the script flush what it has printed whenever STARTER_SIGNAL comes, and saves the
+ * figures of matplotlib that the script shows or leaves open. It takes away what brought it, so
+ * that the script and its children see nothing of it.
+ *
+ * The interpreter gets it as a sealed file in memory: no path leads there, so it works wherever
+ * there is a /proc, in any image, and nobody can change it, the user of the script included. The
+ * runner and pyexecd-init have it built in. */
+#pragma once
+
+#include <signal.h>
+
+#define STARTER_SIGNAL  SIGURG /* a program that does not handle it does not notice it */
+#define STARTER_SECONDS 1.     /* between two of them */
+
+/* The archive in a file that cannot be changed and closes on exec. -1 where that cannot be had. */
+int starter_open(void);
+
+/* In the process that is about to execute a Python: gives FILE (borrowed) to it. Returns the
+ * variables to execute it with: VARIABLES itself, if there is no starter, else a copy. */
+char **starter_lend(int file, char **variables);
