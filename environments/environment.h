@@ -82,6 +82,9 @@ struct environment_kind {
     struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
                                   struct error *err);
 
+    /* Where its scripts see their working directory; NULL: where it is. */
+    const char *workspace;
+
     /* A check of the configuration prepares it, because that fetches and installs nothing. */
     bool is_checkable;
 

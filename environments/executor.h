@@ -48,15 +48,16 @@ enum run_end {
 
 struct run_report {
     enum run_end end;
-    struct error error;             /* set for RUN_FAILED; its rest is borrowed */
-    struct execution_end execution; /* its receipt is borrowed until `done` returns */
-    const struct capture *streams;  /* [PROCESS_STREAMS]; borrowed until `done` returns */
-    json_t *files;                  /* borrowed likewise */
-    bool files_are_complete;        /* false: the run may have changed more of them */
-    const json_t *pictures;         /* borrowed likewise: gallery.h; NULL: none are wanted */
-    const char *script;             /* path; borrowed likewise */
-    const char *working_directory;  /* handle; borrowed likewise */
-    const char *python_version;     /* borrowed likewise; NULL when it is not known */
+    struct error error;                  /* set for RUN_FAILED; its rest is borrowed */
+    struct execution_end execution;      /* its receipt is borrowed until `done` returns */
+    const struct capture *streams;       /* [PROCESS_STREAMS]; borrowed until `done` returns */
+    json_t *files;                       /* borrowed likewise */
+    bool files_are_complete;             /* false: the run may have changed more of them */
+    const json_t *pictures;              /* borrowed likewise: gallery.h; NULL: none are wanted */
+    struct working_directory *directory; /* claimed and borrowed likewise */
+    const char *script;                  /* path; borrowed likewise */
+    const char *working_directory;       /* handle; borrowed likewise */
+    const char *python_version;          /* borrowed likewise; NULL when it is not known */
     double wait_seconds;
     double prepare_seconds;
     double total_seconds;

@@ -64,6 +64,7 @@ struct run_report run_report_of(const struct run *run, const struct execution_en
         .files = run->changes.files,
         .files_are_complete = run->changes.are_complete,
         .pictures = run->gallery.pictures,
+        .directory = run->directory,
         .script = run->claim.script,
         .working_directory = working_directory_handle(run->directory),
         .python_version = run->request.environment->ops->python_version(run->request.environment),

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/docker/container_description.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/kept_pool.h"
@@ -295,5 +296,6 @@ const struct environment_kind docker_kind = {
     .name = "docker",
     .isolation = ISOLATION_DOCKER,
     .create = docker_environment_new,
+    .workspace = DOCKER_WORKSPACE,
     .is_restricted = true,
 };

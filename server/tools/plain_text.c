@@ -100,14 +100,14 @@ static size_t plain_text_sequence(const char *text, size_t length)
 
 /* Lines */
 
-static void plain_text_put(struct plain_text *plain, char byte)
+static void plain_text_put(struct plain_text *plain, const char *text, size_t length)
 {
     if (plain->is_returned) {
         plain->length = plain->line;
         plain->is_rewritten = true;
         plain->is_returned = false;
     }
-    plain->bytes[plain->length++] = byte;
+    plain_text_copy(plain, text, length);
 }
 
 static void plain_text_erase_character(struct plain_text *plain)
@@ -135,10 +135,21 @@ static void plain_text_end_line(struct plain_text *plain)
     plain->line = plain->length;
 }
 
+/* How many bytes TEXT has, whose first one is of a character, before what may be something else. */
+static size_t plain_text_characters(const char *text, size_t length)
+{
+    size_t end = 1;
+
+    while (end < length && !plain_text_is_between(text[end], 0, 0x1F) && text[end] != 0x7F &&
+           (unsigned char)text[end] != C1_LEAD)
+        end++;
+    return end;
+}
+
 /* Takes what TEXT starts with; returns its length. */
 static size_t plain_text_step(struct plain_text *plain, const char *text, size_t length)
 {
-    size_t sequence;
+    size_t taken;
 
     switch (*text) {
     case '\n':
@@ -151,13 +162,15 @@ static size_t plain_text_step(struct plain_text *plain, const char *text, size_t
         plain_text_erase_character(plain);
         return 1;
     case '\t':
-        plain_text_put(plain, '\t');
+        plain_text_put(plain, text, 1);
         return 1;
     default:
-        sequence = plain_text_sequence(text, length);
-        if (sequence == 0)
-            plain_text_put(plain, *text);
-        return sequence > 0 ? sequence : 1;
+        taken = plain_text_sequence(text, length);
+        if (taken > 0)
+            return taken;
+        taken = plain_text_characters(text, length);
+        plain_text_put(plain, text, taken);
+        return taken;
     }
 }
 

@@ -31,6 +31,16 @@ struct python_caller *python_caller_of(struct tool_caller *caller)
     return kept;
 }
 
+/* Nobody can know whether a client keeps its connection until its next call. */
+bool python_caller_needs_handle(struct tool_caller *caller, enum isolation isolation)
+{
+    bool *has_handle = &python_caller_of(caller)->has_handle[isolation];
+    bool needs_handle = !caller->lasting || !*has_handle;
+
+    *has_handle = true;
+    return needs_handle;
+}
+
 struct working_directory *python_caller_open_directory(struct tool_caller *caller,
                                                        struct workplace *workplace,
                                                        enum isolation isolation, const char *handle,

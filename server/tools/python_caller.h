@@ -6,6 +6,8 @@
 #include "environments/executor.h"
 #include "server/tools/approval.h"
 
+#include <stdbool.h>
+
 struct tool_caller;
 struct working_directory;
 struct workplace;
@@ -14,12 +16,17 @@ struct python_caller {
     struct executor_client client;                     /* its place in the queue */
     struct working_directory *directories[ISOLATIONS]; /* owned references, for calls with each
                                                           isolation; NULL before the first one */
-    struct approvals approvals;                        /* of a caller that lasts */
+    bool has_handle[ISOLATIONS]; /* one that lasts has been told the handle of that directory */
+    struct approvals approvals;  /* of a caller that lasts */
     json_t *known; /* owned: see known_directories.h; of a caller that lasts; or NULL */
 };
 
 /* That of CALLER, made if there is none. Borrowed. */
 struct python_caller *python_caller_of(struct tool_caller *caller);
+
+/* True when CALLER needs the handle of the directory that it has worked in with ISOLATION: a later
+ * call may not come to it by itself, and this one is the first to say so. */
+bool python_caller_needs_handle(struct tool_caller *caller, enum isolation isolation);
 
 /* The working directory of a call with ISOLATION: the directory HANDLE of an earlier result;
  * without HANDLE the one that is kept for CALLER, or a new one if CALLER does not last. New

@@ -9,9 +9,11 @@
 #include "server/tools/hints/hints.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
+#include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
 #include "server/tools/run_account.h"
+#include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
@@ -85,20 +87,65 @@ static json_t *run_python_hints(const struct invocation *invocation, const json_
     return hints;
 }
 
+/* The working directory as the script saw it. Owned by the caller. */
+static char *run_python_seen_directory(const struct run_report *report,
+                                       const struct run_setting *setting)
+{
+    const char *workspace = setting->environment->ops->kind->workspace;
+
+    return memory_copy_string(workspace ? workspace : working_directory_path(report->directory));
+}
+
+/* The handle of the working directory, where the caller has to know it to come back to the files;
+ * else NULL. Borrowed from REPORT. */
+static const char *run_python_handle(struct invocation *invocation, const struct run_report *report,
+                                     const struct run_setting *setting, const json_t *brief)
+{
+    const struct python_host *host = invocation->data;
+
+    if (workplace_path(host->settings.workplace) ||
+        json_object_get(invocation->arguments, "working_directory") ||
+        json_array_size(json_object_get(brief, "files")) == 0 ||
+        !python_caller_needs_handle(invocation->caller,
+                                    environment_isolation(setting->environment)))
+        return NULL;
+    return report->working_directory;
+}
+
+/* Fills in the result: text for a model, and what programs get of STRUCTURED. */
+static void run_python_answer(struct invocation *invocation, const struct run_report *report,
+                              const struct run_setting *setting, json_t *structured)
+{
+    struct invocation_result *result = &invocation->result;
+    AUTO_FREE char *directory = run_python_seen_directory(report, setting);
+    AUTO_JSON json_t *brief = NULL;
+    AUTO_JSON json_t *hints = NULL;
+    AUTO_JSON json_t *text = NULL;
+    struct run_output output;
+
+    run_output_init(&output, structured, directory);
+    run_output_keep(&output, report, structured);
+    brief = run_output_brief(&output, structured);
+    hints = run_python_hints(invocation, brief, setting);
+    text = run_pictures_add_text(
+        run_result_text(brief, &output, hints,
+                        run_python_handle(invocation, report, setting, brief)),
+        report->pictures);
+    invocation_add_text(invocation, json_string_value(text), json_string_length(text));
+    run_pictures_show(invocation, report->pictures);
+    result->is_error = !json_is_true(json_object_get(structured, "success"));
+    result->brief = result->is_error ? run_output_shrink(brief) : json_incref(brief);
+    if (tool_is_structured(tool_of(invocation->entry), invocation->form))
+        result->structured = json_incref(structured);
+    run_output_deinit(&output);
+}
+
 static void run_python_on_done(struct invocation *invocation, const struct run_report *report,
                                const struct run_setting *setting)
 {
-    json_t *structured = run_result_structured(report, setting);
-    AUTO_JSON json_t *hints = run_python_hints(invocation, structured, setting);
-    AUTO_JSON json_t *text =
-        run_pictures_add_text(run_result_text(structured, hints), report->pictures);
+    AUTO_JSON json_t *structured = run_result_structured(report, setting);
 
-    invocation->result.brief = structured;
-    if (tool_is_structured(tool_of(invocation->entry), invocation->form))
-        invocation->result.structured = json_incref(structured);
-    invocation->result.is_error = !json_is_true(json_object_get(structured, "success"));
-    invocation_add_text(invocation, json_string_value(text), json_string_length(text));
-    run_pictures_show(invocation, report->pictures);
+    run_python_answer(invocation, report, setting, structured);
     run_python_log_end(invocation, structured);
     run_account_end(invocation, structured);
     invocation_finish(invocation);

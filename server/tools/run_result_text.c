@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "server/tools/run_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,21 +81,36 @@ static void result_text_add_output(struct buffer *text, const json_t *structured
     result_text_add(text, json_string_value(err), json_string_length(err));
 }
 
-/* Whatever the output has left out. */
-static void result_text_add_truncation(struct buffer *text, const json_t *structured)
+/* Where the rest of a stream is, NAME in words, that has BYTES. */
+static void result_text_add_rest(struct buffer *text, const struct run_output_stream *stream,
+                                 const char *name, uint64_t bytes)
 {
-    json_t *out = json_object_get(structured, "stdout_bytes");
-    json_t *err = json_object_get(structured, "stderr_bytes");
+    AUTO_FREE char *size = quantity_bytes(bytes);
     AUTO_FREE char *line = NULL;
 
-    if (!json_is_true(json_object_get(structured, "truncated")))
+    if (!stream->is_cut)
         return;
-    line = memory_format(
-        "Only the beginning and the end of the output are shown; it has %" JSON_INTEGER_FORMAT
-        " bytes, the error output %" JSON_INTEGER_FORMAT ".\n",
-        json_integer_value(out), json_integer_value(err));
+    line = stream->file
+               ? memory_format("Left out: the middle of the %s, which has %s. %s is in %s.\n", name,
+                               size, stream->is_whole ? "The whole" : "What was kept of it",
+                               stream->file)
+               : memory_format("Left out: the middle of the %s, which has %s. It could not be put "
+                               "into a file (%s): let the script write to one.\n",
+                               name, size, stream->obstacle);
     result_text_end_line(text);
     result_text_add_string(text, line);
+}
+
+static void result_text_add_rests(struct buffer *text, const struct run_output *output,
+                                  const json_t *structured)
+{
+    const json_t *out = json_object_get(structured, "stdout_bytes");
+    const json_t *err = json_object_get(structured, "stderr_bytes");
+
+    result_text_add_rest(text, &output->streams[PROCESS_STDOUT], "output",
+                         (uint64_t)json_integer_value(out));
+    result_text_add_rest(text, &output->streams[PROCESS_STDERR], "error output",
+                         (uint64_t)json_integer_value(err));
 }
 
 static void result_text_add_hints(struct buffer *text, const json_t *hints)
@@ -145,13 +161,25 @@ static void result_text_add_incompleteness(struct buffer *text, const json_t *st
                                  "those you need with a script.");
 }
 
+static void result_text_add_handle(struct buffer *text, const char *handle)
+{
+    AUTO_FREE char *line = NULL;
+
+    if (!handle)
+        return;
+    line = memory_format("To go on with these files, pass working_directory: \"%s\".\n", handle);
+    result_text_end_line(text);
+    result_text_add_string(text, line);
+}
+
 static size_t result_text_limit(const json_t *structured)
 {
     return string_length(structured, "stdout") + string_length(structured, "stderr") +
            TEXT_EXTRA_BYTES;
 }
 
-json_t *run_result_text(const json_t *structured, const json_t *hints)
+json_t *run_result_text(const json_t *structured, const struct run_output *output,
+                        const json_t *hints, const char *handle)
 {
     struct buffer text;
     json_t *string;
@@ -161,9 +189,10 @@ json_t *run_result_text(const json_t *structured, const json_t *hints)
     if (!json_is_null(json_object_get(structured, "returncode"))) {
         result_text_add_exit_code(&text, structured);
         result_text_add_output(&text, structured);
-        result_text_add_truncation(&text, structured);
+        result_text_add_rests(&text, output, structured);
         result_text_add_hints(&text, hints);
         result_text_add_files(&text, structured);
+        result_text_add_handle(&text, handle);
         result_text_add_incompleteness(&text, structured);
     }
     string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));

@@ -3,7 +3,11 @@
 
 #include <jansson.h>
 
-/* STRUCTURED (see run_result.h) in the form that models know from AutoGen: what went wrong as a
- * sentence, "exitcode: N (execution succeeded)", the output, the error output, HINTS (an array of
- * strings, each one line), the files. New reference: a string. */
-json_t *run_result_text(const json_t *structured, const json_t *hints);
+struct run_output;
+
+/* BRIEF (see run_output_brief) in the form that models know from AutoGen: what went wrong as a
+ * sentence, "exitcode: N (execution succeeded)", the output, the error output, where the rest of
+ * OUTPUT is, HINTS (an array of strings, each one line), the files, and, unless it is NULL, the
+ * HANDLE of their directory. New reference: a string. */
+json_t *run_result_text(const json_t *brief, const struct run_output *output, const json_t *hints,
+                        const char *handle);

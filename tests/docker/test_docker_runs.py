@@ -283,6 +283,21 @@ def test_another_user_can_use_the_working_directory(docker_server, user):
         assert (here / "deep" / "er" / "made").read_text() == "x"
 
 
+@pytest.mark.parametrize("user", [None, "1234"])
+def test_what_is_left_out_is_in_a_file_for_the_next_script(docker_server, user):
+    with docker_server({"user": user} if user else {}) as server:
+        server.initialize()
+        code = "for i in range(60000): print('line', i)\n"
+        if not user:  # his own directory
+            code += "import os; os.chmod('.', 0)\n"
+        result = server.call_tool("run_python", {"code": code + "1 / 0"}, timeout=60)
+        (block,) = result["content"]
+        assert "The whole is in output.txt.\n" in block["text"]
+        assert '  File "script.py", line ' in block["text"]
+        again = server.run("print(len(open('output.txt').read().splitlines()))")
+        assert again["stdout"] == "60000\n", again
+
+
 def test_overlapping_calls_of_another_user_run_their_own_code(docker_server):
     with docker_server({"user": "1234"}, config={"limits": {"concurrent_runs": 3}}) as server:
         server.initialize()

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/run_output.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +19,17 @@ static json_t *text_of(const char *changes)
         "{s:b, s:i, s:s, s:s, s:b, s:i, s:i, s:n, s:[]}", "success", 1, "returncode", 0, "stdout",
         "", "stderr", "", "truncated", 0, "stdout_bytes", 0, "stderr_bytes", 0, "error", "files");
     AUTO_JSON json_t *over = json_loads(changes, JSON_ALLOW_NUL, NULL);
+    struct run_output output;
+    json_t *text;
 
     assert_non_null(over);
     json_object_update(result, over);
     if (json_object_get(result, "hints"))
         json_array_extend(hints, json_object_get(result, "hints"));
-    return run_result_text(result, hints);
+    run_output_init(&output, result, "/d");
+    text = run_result_text(result, &output, hints, json_object_get_string(over, "handle"));
+    run_output_deinit(&output);
+    return text;
 }
 
 static void test_text_is_in_the_form_that_models_know(void **state)
@@ -45,9 +51,6 @@ static void test_text_is_in_the_form_that_models_know(void **state)
          "exitcode: 7 (execution failed)\nCode output: (none: the script printed nothing)"},
         {"{\"success\":false,\"returncode\":-9,\"stdout\":\"1\\n2\\n\",\"error\":\"timed out\"}",
          "The script timed out.\nexitcode: -9 (execution failed)\nCode output: 1\n2\n"},
-        {"{\"truncated\":true,\"stdout\":\"x\",\"stdout_bytes\":5000}",
-         "exitcode: 0 (execution succeeded)\nCode output: x\nOnly the beginning and the end of the "
-         "output are shown; it has 5000 bytes, the error output 0.\n"},
         {"{\"stdout\":\"x\",\"hints\":[\"Print it.\",\"Name it.\"]}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nPrint it.\nName it.\n"},
         {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a.csv\",\"size\":1024},"
@@ -59,6 +62,10 @@ static void test_text_is_in_the_form_that_models_know(void **state)
          "bytes)\n"
          "More files may have changed: not all could be listed. Look for those you need with a "
          "script."},
+        {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a\",\"size\":2}],\"handle\":\"0f3a\"}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a (2 "
+         "bytes)\n"
+         "To go on with these files, pass working_directory: \"0f3a\".\n"},
         {"{\"stdout\":\"x\",\"files_complete\":true}",
          "exitcode: 0 (execution succeeded)\nCode output: x"},
     };

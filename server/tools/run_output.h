@@ -1,0 +1,38 @@
+/* The output of a run as a model reads it. What is left out is in files of the working directory,
+ * where the next script finds it. */
+#pragma once
+
+#include "environments/executor.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct run_output_stream {
+    char *text; /* owned */
+    size_t length;
+    bool is_cut;    /* something of the stream is not in the text */
+    bool is_whole;  /* all of it was kept */
+    char *file;     /* owned: the name of the file that has it all; NULL: none was written */
+    char *obstacle; /* owned: why that could not be; or NULL */
+};
+
+struct run_output {
+    struct run_output_stream streams[PROCESS_STREAMS];
+};
+
+/* Reads the streams from STRUCTURED, the whole result of the run (see run_result.h); DIRECTORY is
+ * the working directory as the script saw it. */
+void run_output_init(struct run_output *output, const json_t *structured, const char *directory);
+void run_output_deinit(struct run_output *output);
+
+/* Puts streams that are cut into files of the directory of REPORT, and adds these to STRUCTURED. */
+void run_output_keep(struct run_output *output, const struct run_report *report,
+                     json_t *structured);
+
+/* STRUCTURED with the text in place of the streams. New reference. */
+json_t *run_output_brief(const struct run_output *output, const json_t *structured);
+
+/* BRIEF with very little of the streams: some clients show a model all of a result that is an
+ * error. New reference. */
+json_t *run_output_shrink(const json_t *brief);

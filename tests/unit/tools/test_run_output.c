@@ -1,0 +1,90 @@
+#include "server/tools/run_output.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* LINES numbered lines, then LAST. Owned by the caller. */
+static char *numbered(int lines, const char *last)
+{
+    char *text = memory_new((size_t)lines * 8 + strlen(last) + 1, 1);
+    char *end = text;
+
+    for (int i = 0; i < lines; i++)
+        end += sprintf(end, "%d\n", i);
+    strcpy(end, last);
+    return text;
+}
+
+static json_t *brief_of(const char *out, const char *err)
+{
+    AUTO_JSON json_t *structured =
+        json_pack("{s:s, s:s, s:b, s:i}", "stdout", out, "stderr", err, "truncated", 0, "other", 1);
+    struct run_output output;
+    json_t *brief;
+
+    run_output_init(&output, structured, "/d");
+    brief = run_output_brief(&output, structured);
+    run_output_deinit(&output);
+    return brief;
+}
+
+static void test_a_short_output_is_as_it_was_printed(void **state)
+{
+    AUTO_JSON json_t *brief = brief_of("42\n", "  File \"/d/script.py\", line 1\n");
+
+    (void)state;
+    assert_string_equal(json_object_get_string(brief, "stdout"), "42\n");
+    assert_string_equal(json_object_get_string(brief, "stderr"), "  File \"script.py\", line 1\n");
+    assert_true(json_is_false(json_object_get(brief, "truncated")));
+    assert_int_equal(json_integer_value(json_object_get(brief, "other")), 1);
+}
+
+static void test_both_streams_are_shown_within_what_a_model_can_read(void **state)
+{
+    AUTO_FREE char *out = numbered(20000, "the result\n");
+    AUTO_FREE char *err = numbered(20000, "KeyError: 'plum'\n");
+    AUTO_JSON json_t *brief = brief_of(out, err);
+    const json_t *shown_out = json_object_get(brief, "stdout");
+    const json_t *shown_err = json_object_get(brief, "stderr");
+
+    (void)state;
+    assert_true(json_is_true(json_object_get(brief, "truncated")));
+    assert_in_range(json_string_length(shown_out) + json_string_length(shown_err), 17000, 19000);
+    assert_non_null(strstr(json_string_value(shown_out), "\n19999\nthe result\n"));
+    assert_non_null(strstr(json_string_value(shown_err), "\n19999\nKeyError: 'plum'\n"));
+}
+
+static void test_a_failure_is_small_and_ends_with_its_error(void **state)
+{
+    AUTO_FREE char *out = numbered(20000, "");
+    AUTO_FREE char *err = numbered(20000, "KeyError: 'plum'\n");
+    AUTO_JSON json_t *brief = brief_of(out, err);
+    AUTO_JSON json_t *shrunk = run_output_shrink(brief);
+    AUTO_FREE char *text = json_text(shrunk);
+
+    (void)state;
+    assert_in_range(strlen(text), 300, 700);
+    assert_non_null(strstr(json_object_get_string(shrunk, "stderr"), "KeyError: 'plum'\n"));
+    assert_true(json_string_length(json_object_get(brief, "stdout")) > 5000);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_short_output_is_as_it_was_printed),
+        cmocka_unit_test(test_both_streams_are_shown_within_what_a_model_can_read),
+        cmocka_unit_test(test_a_failure_is_small_and_ends_with_its_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
