@@ -93,7 +93,9 @@ enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error 
 
 /* tools/call */
 
-/* Revisions without structured content have it in `_meta`, in place of its brief form. */
+/* Revisions without structured content have it in `_meta`, in place of its brief form. Several
+ * agents show their model the whole result of a failure, `_meta` too: there it has to be asked for.
+ */
 static json_t *tools_success(const struct job *job)
 {
     const struct invocation_result *answer = &job->invocation.result;
@@ -108,7 +110,7 @@ static json_t *tools_success(const struct job *job)
         json_object_set(result, "structuredContent", structured);
     else if (brief && structured)
         brief = structured;
-    if (brief)
+    if (brief && (structured || !answer->is_error))
         json_object_set_new(result, "_meta", json_pack("{s:O}", MCP_META_RESULT, brief));
     return result_finish(job->server, job->version, result);
 }
