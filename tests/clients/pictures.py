@@ -1,4 +1,5 @@
-"""Looks at pictures with Pillow, which is in one of the environments of ./dev deps.
+"""Scripts that draw pictures, red on the left and blue on the right, and a look at what has come of
+them, with Pillow, which is in one of the environments of ./dev deps.
 
     looked_at([data, ...])  ->  [{"format": "PNG", "size": [64, 48], "left": [255, 0, 0], ...}, ...]
 
@@ -10,6 +11,37 @@ import json
 import subprocess
 
 import installed
+
+PIXELS = """
+import os, struct, zlib
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def picture(name, width, height, left, right):
+    half = width // 2
+    rows = b"".join(b"\\0" + left(half) + right(width - half) for _ in range(height))
+    with open(name, "wb") as file:
+        file.write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(
+            ">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows, 1))
+            + chunk(b"IEND", b""))
+
+def noise(mask):  # around a colour
+    return lambda count: bytes(map(lambda byte, part: part - byte % 32 if part else byte % 32,
+                                   os.urandom(3 * count), mask * count))
+"""
+SMALL = PIXELS + (
+    "picture('small.png', 64, 48, lambda n: b'\\xff\\0\\0' * n, lambda n: b'\\0\\0\\xff' * n)\n")
+LARGE = PIXELS + (  # does not shrink below 2 MB
+    "picture('large.png', 1600, 1200, noise(b'\\xff\\0\\0'), noise(b'\\0\\0\\xff'))\n")
+FIGURE = """
+import matplotlib.pyplot as plt
+
+plt.figure(facecolor="white")
+plt.axes([0, 0, 0.5, 1], facecolor="red")
+plt.axes([0.5, 0, 0.5, 1], facecolor="blue")
+plt.show()
+"""
 
 LOOK = """
 import base64, io, json, sys
@@ -36,3 +68,10 @@ def looked_at(pictures):
                           text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def is_red_and_blue(picture, blur):
+    """BLUR is how far the mean colours may be from pure ones."""
+    red, blue = picture["left"], picture["right"]
+    return (red[0] > 255 - blur and max(red[1:]) < blur and
+            blue[2] > 255 - blur and max(blue[:2]) < blur)

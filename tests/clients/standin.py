@@ -53,12 +53,6 @@ class Anthropic:
         return path.startswith("/v1/messages")
 
     @staticmethod
-    def instructions(request):
-        system = request.get("system", "")
-        words = [system] if isinstance(system, str) else [part["text"] for part in system]
-        return "\n".join(words)
-
-    @staticmethod
     def tools(request):
         return [{"name": tool["name"], "description": tool.get("description", ""),
                  "schema": tool.get("input_schema"), "deferred": tool.get("defer_loading", False)}
@@ -118,15 +112,6 @@ class OpenAI:
     @staticmethod
     def serves(path):
         return path.startswith("/v1/responses")
-
-    @staticmethod
-    def instructions(request):
-        """Codex puts some into messages of the developer."""
-        said = [request.get("instructions", "")]
-        for item in request.get("input", []):
-            if item.get("role") in ("developer", "system"):
-                said += [part.get("text", "") for part in item["content"]]
-        return "\n".join(said)
 
     @classmethod
     def tools(cls, request):
@@ -201,11 +186,6 @@ class Gemini:
         return ":generateContent" in path or ":streamGenerateContent" in path
 
     @staticmethod
-    def instructions(request):
-        parts = request.get("systemInstruction", {}).get("parts", [])
-        return "\n".join(part.get("text", "") for part in parts)
-
-    @staticmethod
     def tools(request):
         return [{"name": tool["name"], "description": tool.get("description", ""),
                  "schema": tool.get("parametersJsonSchema", tool.get("parameters")),
@@ -274,9 +254,8 @@ class Model:
         self.steps = steps
         self.url = None
         self.readings = []
-        self.tools = []  # as last seen
-        self.instructions = ""
-        self.first_request = None
+        self.tools = []  # as last listed
+        self.first_request = None  # with what the model knows before it calls anything
         self.requests = []  # their paths, for messages of failed tests
         self.outside = []  # where the agent wanted to connect to, beyond loopback
         self.trouble = []  # exceptions of steps
@@ -307,7 +286,6 @@ class Model:
     def next_event(self, form, request, tools):
         self.first_request = self.first_request or request
         self.tools = tools
-        self.instructions = form.instructions(request)
         results = form.results(request)
         found = [tool for tool in tools
                  if tool["name"].endswith(TOOL) and not tool["deferred"] or SEARCH in results

@@ -2,60 +2,28 @@
 a stand-in for the model's API (standin.py). Each has one conversation, which all tests look at."""
 
 import json
-import re
+import subprocess
 
 import agents
 import http_server
 import installed
-import pictures
-import pytest
 import model_scripts
+import pictures
+import poem
+import pytest
 import standin
 
-POEM = "Roses are read,\nviolets are blue,\nfiles are kept,\nand handles are too."
-HANDLE = re.compile(r"\b[0-9a-f]{32}\b")
-PIXELS = """
-import os, struct, zlib
-
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-def picture(name, width, height, left, right):
-    half = width // 2
-    rows = b"".join(b"\\0" + left(half) + right(width - half) for _ in range(height))
-    with open(name, "wb") as file:
-        file.write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(
-            ">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows, 1))
-            + chunk(b"IEND", b""))
-
-def noise(mask):  # around a colour
-    return lambda count: bytes(map(lambda byte, part: part - byte % 32 if part else byte % 32,
-                                   os.urandom(3 * count), mask * count))
-"""
-
-
 def poem_is_read(readings):
-    """The second call of a model that does what the first result tells it."""
-    offered = HANDLE.search(readings[NAMES.index("poem written")].plain)
-    more = {"working_directory": offered.group()} if offered else {}
-    return {"code": "print(open('poem.txt').read())", **more}
+    return poem.read(readings[NAMES.index("poem written")].plain)
 
 
 STEPS = {
     "answer": {"code": "print(42)"},
-    "poem written": {"code": f"with open('poem.txt', 'w') as file:\n    file.write({POEM!r})"},
+    "poem written": {"code": poem.WRITE},
     "poem read": poem_is_read,
-    "small picture": {"code": PIXELS + (
-        "picture('small.png', 64, 48, lambda n: b'\\xff\\0\\0' * n, lambda n: b'\\0\\0\\xff' * n)")},
-    "large picture": {"code": PIXELS + (
-        "picture('large.png', 1600, 1200, noise(b'\\xff\\0\\0'), noise(b'\\0\\0\\xff'))\n"
-        "print(os.path.getsize('large.png'))")},
-    "figure": {"environment": "data", "code": (
-        "import matplotlib.pyplot as plt\n"
-        "plt.figure(facecolor='white')\n"
-        "plt.axes([0, 0, 0.5, 1], facecolor='red')\n"
-        "plt.axes([0.5, 0, 0.5, 1], facecolor='blue')\n"
-        "plt.show()")},
+    "small picture": {"code": pictures.SMALL},
+    "large picture": {"code": pictures.LARGE},
+    "figure": {"code": pictures.FIGURE, "environment": "data"},
     **{script.name: script.arguments() for script in model_scripts.of_agents()},
 }
 NAMES = list(STEPS)
@@ -131,19 +99,14 @@ def test_no_failure_is_read_twice(conversation):
 def test_the_poem_is_read_back(conversation):
     """Whatever the agent's way to connect: the model follows what it has read."""
     assert "poem.txt" in conversation.reading("poem written").plain
-    assert POEM in conversation.reading("poem read").plain
+    assert poem.TEXT in conversation.reading("poem read").plain
 
 
 def test_the_handle_arrives_where_each_request_stands_alone(conversation, transport):
     """Claude Code speaks 2026-07-28 over HTTP."""
-    offered = HANDLE.search(conversation.reading("poem written").plain)
+    offered = poem.HANDLE.search(conversation.reading("poem written").plain)
     if transport == "http" and isinstance(conversation.agent, agents.Claude):
         assert offered, conversation.reading("poem written")
-
-
-def is_red_and_blue(picture, blur):
-    red, blue = picture["left"], picture["right"]
-    return red[0] > 255 - blur and max(red[1:]) < blur and blue[2] > 255 - blur and max(blue[:2]) < blur
 
 
 def test_pictures_are_seen(conversation):
@@ -152,7 +115,7 @@ def test_pictures_are_seen(conversation):
         images = conversation.reading(name).images
         assert len(images) == 1, f"{name}: {conversation.reading(name)}"
         (seen,) = pictures.looked_at(images)
-        assert is_red_and_blue(seen, blur), f"{name}: {seen}"
+        assert pictures.is_red_and_blue(seen, blur), f"{name}: {seen}"
         assert len(images[0]) < 1 << 20, f"{name}: {len(images[0])}"
 
 
@@ -169,9 +132,14 @@ def test_hints_and_files_arrive(conversation, script):
 
 def told_by_server(folder):
     """The instructions and the description of the tool, as any client is given them."""
-    with model_scripts.server(folder) as server:
-        told = server.initialize()
-        (tool,) = [tool for tool in server.list_tools() if tool["name"] == standin.TOOL]
+    asked = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    done = subprocess.run(model_scripts.command(folder), capture_output=True, text=True, timeout=20,
+                          input="".join(json.dumps(message) + "\n" for message in asked))
+    told, listed = [json.loads(line)["result"] for line in done.stdout.splitlines()]
+    (tool,) = [tool for tool in listed["tools"] if tool["name"] == standin.TOOL]
     return told["instructions"], tool["description"]
 
 

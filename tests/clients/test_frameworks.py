@@ -1,0 +1,52 @@
+"""AG2's MCP toolkit and AutoGen's tools, which start the server anew for each call, and a loop of
+function calls around `pyexecd call`: a model that does what it reads gets its poem back."""
+
+import json
+import subprocess
+
+import installed
+import model_scripts
+import pictures
+import poem
+import standin
+
+TOOLKIT = installed.ROOT / "tests" / "clients" / "ag2_toolkit.py"
+TOOLS = installed.ROOT / "tests" / "clients" / "autogen_tools.py"
+
+
+def ag2(steps, home):
+    """The readings of the model of an AG2 agent."""
+    with standin.Model(steps) as model:
+        done = installed.run(installed.python("ag2_toolkit"), str(TOOLKIT), model.url,
+                             *model_scripts.command(home), home=home)
+        assert done.returncode == 0 and model.ended, f"{done} {model.trouble}"
+        return model.readings
+
+
+def autogen(codes, home):
+    """What a model reads of CODES through AutoGen."""
+    done = subprocess.run(
+        [installed.python("autogen"), str(TOOLS), *model_scripts.command(home)],
+        input="".join(json.dumps(code) + "\n" for code in codes), capture_output=True, text=True,
+        timeout=60, env={"HOME": str(home), "PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_ag2_reads_the_poem_back(tmp_path):
+    written, read = ag2([{"code": poem.WRITE}, lambda readings: poem.read(readings[0].text)], tmp_path)
+    assert "poem.txt" in written.text
+    assert poem.TEXT in read.text
+
+
+def test_ag2_shows_its_model_a_picture_and_goes_on(tmp_path):
+    drawn, answer = ag2([{"code": pictures.SMALL}, {"code": "print(42)"}], tmp_path)
+    (seen,) = pictures.looked_at(drawn.images)
+    assert pictures.is_red_and_blue(seen, 20) and "small.png" in drawn.text
+    assert "42" in answer.text
+
+
+def test_autogen_reads_the_poem_back(tmp_path):
+    written, read = autogen([poem.WRITE, poem.READ], tmp_path)
+    assert "poem.txt" in written
+    assert json.dumps(poem.TEXT)[1:-1] in json.loads(read)[0]["text"].replace("\n", "\\n")
