@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "server/commands/command.h"
+#include "server/commands/help.h"
 #include "server/commands/options.h"
 
 #include <malloc.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 enum { LARGE_BYTES = 128 * 1024 };
 
@@ -23,7 +25,13 @@ static void main_harden(void)
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_DUMPABLE, 0);
     setrlimit(RLIMIT_CORE, &no_core);
-    umask(S_IRWXG | S_IRWXO);
+}
+
+/* What scripts make in a user's own directory has the rights that the user wants. */
+static void main_set_mask(const struct options *options)
+{
+    if (options->command != COMMAND_RUN && options->command != COMMAND_CALL)
+        umask(S_IRWXG | S_IRWXO);
 }
 
 /* A threshold that is set does not move. By default each large answer raises it, and the memory of
@@ -46,6 +54,8 @@ static int main_execute(const struct options *options)
         return command_serve(options);
     case COMMAND_RUN:
         return command_run(options);
+    case COMMAND_CALL:
+        return command_call(options);
     case COMMAND_PREPARE:
         return command_prepare(options);
     case COMMAND_DOCTOR:
@@ -57,11 +67,22 @@ static int main_execute(const struct options *options)
     case COMMAND_CHECK_CONFIG:
         return command_check_config(options);
     case COMMAND_HELP:
-        return main_print(options_help());
+        return main_print(help_page(options->command_name));
     case COMMAND_VERSION:
         return main_print("pyexecd " PYEXECD_VERSION "\n");
     }
     return EX_SOFTWARE;
+}
+
+static int main_refuse(const struct options *options, const struct error *err)
+{
+    const char *command = options->command_name;
+
+    if (options->command == COMMAND_CALL && !isatty(STDIN_FILENO))
+        return command_call_refuse(options, err);
+    fprintf(stderr, "pyexecd: %s\nTry pyexecd%s%s --help.\n", err->message, command ? " " : "",
+            command ? command : "");
+    return EX_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -72,10 +93,9 @@ int main(int argc, char **argv)
     main_harden();
     return_large_memory();
     json_require_memory();
-    if (options_parse(&options, argc, argv, &err) < 0) {
-        fprintf(stderr, "pyexecd: %s\nTry pyexecd --help.\n", err.message);
-        return EX_USAGE;
-    }
+    if (options_parse(&options, argc, argv, &err) < 0)
+        return main_refuse(&options, &err);
+    main_set_mask(&options);
     log_open(options.log_level);
     return main_execute(&options);
 }

@@ -74,11 +74,17 @@ int command_fail_config(const struct config *config)
     return EX_CONFIG;
 }
 
-struct config *command_load_config(const struct options *options, int *ret_status)
+struct config *command_open_config(const struct options *options)
 {
     AUTO_FREE char *path =
         options->config_path ? memory_copy_string(options->config_path) : config_find();
-    struct config *config = config_load(path);
+
+    return config_load(path);
+}
+
+struct config *command_load_config(const struct options *options, int *ret_status)
+{
+    struct config *config = command_open_config(options);
 
     if (!config_has_errors(config))
         return config;

@@ -12,13 +12,21 @@ struct options;
 
 int command_serve(const struct options *options);
 int command_run(const struct options *options);
+int command_call(const struct options *options);
+
+/* Answers the call on stdin with ERR: the command line of `pyexecd call` is wrong. */
+int command_call_refuse(const struct options *options, const struct error *err);
 int command_prepare(const struct options *options);
 int command_doctor(const struct options *options);
 int command_schema(const struct options *options);
 int command_token(const struct options *options);
 int command_check_config(const struct options *options);
 
-/* For commands: the configuration of OPTIONS or of the default places. After reporting its errors:
+/* For commands: the configuration of OPTIONS or of the default places, which keeps its errors.
+ * Never NULL. */
+struct config *command_open_config(const struct options *options);
+
+/* For commands: the same. After reporting its errors:
  * NULL, with the exit status in *RET_STATUS. */
 struct config *command_load_config(const struct options *options, int *ret_status);
 

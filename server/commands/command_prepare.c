@@ -219,7 +219,7 @@ static int command_prepare_choose(struct preparing *preparing, const char *name,
 static int choose_all(struct preparing *preparing, struct error *err)
 {
     const struct catalog *catalog = preparing->service.catalog;
-    char **names = preparing->options->names;
+    char *const *names = preparing->options->names;
     size_t i;
 
     preparing->preparations = memory_new(catalog_count(catalog), sizeof *preparing->preparations);

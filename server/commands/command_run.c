@@ -4,12 +4,14 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/interruption.h"
 #include "server/commands/options.h"
+#include "server/commands/place.h"
 #include "server/commands/step_display.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
@@ -134,8 +136,9 @@ static int command_run_submit(struct command_run *command, const char *code, siz
     if (choose_setting(command, err) < 0)
         return -1;
     command->directory =
-        workplace_open(command->service.workplace, "command-line",
-                       environment_isolation(command->setting.environment), NULL, err);
+        place_open(&(struct script_place){.wanted = command->options->working_directory,
+                                          .script = command->options->file},
+                   &command->service, command->setting.environment, err);
     if (!command->directory)
         return -1;
     executor_client_init(&command->client);
@@ -147,6 +150,7 @@ static int command_run_submit(struct command_run *command, const char *code, siz
                             .client = &command->client,
                             .code = code,
                             .code_length = length,
+                            .arguments = (const char *const *)command->options->arguments,
                             .timeout = command->setting.timeout,
                             .data = command,
                             .progress = command_run_on_step,
@@ -179,7 +183,7 @@ static int command_run_script(struct command_run *command, struct config *config
     struct service *service = &command->service;
     struct error err = ERROR_INIT;
 
-    if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
+    if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, &err) == 0 &&
         command_run_submit(command, code, length, &err) == 0)
         command_run_wait_for_end(command);
     else if (config_has_errors(config))
@@ -194,11 +198,16 @@ static int command_run_script(struct command_run *command, struct config *config
 }
 
 /* The script; owned by the caller, NULL with ERR. */
-static char *command_run_read_script(const char *file, size_t *ret_length, struct error *err)
+static char *command_run_read_script(const struct options *options, size_t *ret_length,
+                                     struct error *err)
 {
-    if (strcmp(file, "-") == 0)
+    if (options->code) {
+        *ret_length = strlen(options->code);
+        return memory_copy_string(options->code);
+    }
+    if (strcmp(options->file, "-") == 0)
         return fd_read_all(STDIN_FILENO, PYTHON_CODE_BYTES, ret_length, err);
-    return fd_read_file(file, PYTHON_CODE_BYTES, ret_length, err);
+    return fd_read_file(options->file, PYTHON_CODE_BYTES, ret_length, err);
 }
 
 int command_run(const struct options *options)
@@ -206,7 +215,7 @@ int command_run(const struct options *options)
     struct command_run command = {.options = options};
     struct error err = ERROR_INIT;
     size_t length;
-    AUTO_FREE char *code = command_run_read_script(options->file, &length, &err);
+    AUTO_FREE char *code = command_run_read_script(options, &length, &err);
     struct config *config;
     int status;
 

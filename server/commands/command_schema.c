@@ -78,7 +78,8 @@ static int command_schema_print(const struct provider *provider, const struct op
 int command_schema(const struct options *options)
 {
     struct error err = ERROR_INIT;
-    const struct provider *provider = provider_find(options->provider, &err);
+    const struct provider *provider =
+        provider_find(options->provider ? options->provider : "mcp", &err);
     struct config *config;
     int status;
 

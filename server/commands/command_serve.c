@@ -35,6 +35,7 @@
 #include "server/transport/transport.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -363,8 +364,31 @@ static int open_server(struct server *server, struct error *err)
     return command_serve_open_transport(server, err);
 }
 
+static bool command_serve_uses_stdio(const struct server *server)
+{
+    return strcmp(server->addresses[0], "stdio") == 0 && !server->addresses[1];
+}
+
+/* True when a person has typed `pyexecd`, who would otherwise see nothing. */
+static bool command_serve_is_typed(const struct server *server)
+{
+    return isatty(STDERR_FILENO) && (!command_serve_uses_stdio(server) || isatty(STDIN_FILENO));
+}
+
+static void command_serve_greet(const struct server *server)
+{
+    if (command_serve_uses_stdio(server))
+        fputs("pyexecd: waiting for the messages of an MCP client on this terminal; Ctrl-D ends "
+              "it.\nTo run a script: pyexecd run FILE. More: pyexecd --help\n",
+              stderr);
+    else
+        fprintf(stderr, "pyexecd: serving %s%s; Ctrl-C ends it\n", server->addresses[0],
+                server->addresses[1] ? " and more" : "");
+}
+
 static int command_serve_loop(struct server *server)
 {
+    bool is_typed = command_serve_is_typed(server); /* what is served is taken away from us */
     struct error err = ERROR_INIT;
     int status = EX_OK;
 
@@ -372,6 +396,8 @@ static int command_serve_loop(struct server *server)
         status = config_has_errors(server->config) ? command_fail_config(server->config)
                                                    : command_fail(&err);
     } else {
+        if (is_typed)
+            command_serve_greet(server);
         service_begin(&server->service);
         ev_run(server->service.loop, 0);
     }

@@ -1,6 +1,7 @@
 #include "server/commands/options.h"
 
 #include "base/memory.h"
+#include "base/spelling.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -19,18 +20,26 @@ static const struct command_name {
     enum command command;
     const char *operand; /* what must follow, or NULL */
 } command_names[] = {
-    {"run", COMMAND_RUN, "FILE (- is standard input)"},
+    {"run", COMMAND_RUN, "FILE (- is standard input) or -c CODE"},
+    {"call", COMMAND_CALL, NULL},
     {"prepare", COMMAND_PREPARE, NULL},
     {"doctor", COMMAND_DOCTOR, NULL},
     {"schema", COMMAND_SCHEMA, NULL},
     {"token", COMMAND_TOKEN, "NAME"},
 };
 
+/* The words of a command line that are no options, and what stands behind "--". */
+struct operands {
+    char *names[OPTIONS_OPERANDS + 1];
+    size_t count;
+};
+
 static int set_check_config(struct options *options, const char *value, struct error *err)
 {
     (void)value;
     (void)err;
-    options->command = COMMAND_CHECK_CONFIG;
+    if (!options->command_name)
+        options->command = COMMAND_CHECK_CONFIG;
     return 0;
 }
 
@@ -38,7 +47,7 @@ static int set_help(struct options *options, const char *value, struct error *er
 {
     (void)value;
     (void)err;
-    options->command = COMMAND_HELP;
+    options->wants_help = true;
     return 0;
 }
 
@@ -46,7 +55,7 @@ static int set_version(struct options *options, const char *value, struct error 
 {
     (void)value;
     (void)err;
-    options->command = COMMAND_VERSION;
+    options->wants_version = true;
     return 0;
 }
 
@@ -54,6 +63,20 @@ static int set_config(struct options *options, const char *value, struct error *
 {
     (void)err;
     options->config_path = value;
+    return 0;
+}
+
+static int set_code(struct options *options, const char *value, struct error *err)
+{
+    (void)err;
+    options->code = value;
+    return 0;
+}
+
+static int set_working_directory(struct options *options, const char *value, struct error *err)
+{
+    (void)err;
+    options->working_directory = value;
     return 0;
 }
 
@@ -130,6 +153,7 @@ static int set_timeout(struct options *options, const char *value, struct error 
     return 0;
 }
 
+/* A letter may stand for different options of different commands; the narrower one comes first. */
 static const struct choice {
     const char *name;
     char letter; /* or 0 */
@@ -138,6 +162,7 @@ static const struct choice {
     int (*set)(struct options *options, const char *value, struct error *err);
 } choices[] = {
     {"check-config", 0, no_argument, FOR(COMMAND_CHECK_CONFIG), set_check_config},
+    {"code", 'c', required_argument, FOR(COMMAND_RUN), set_code},
     {"config", 'c', required_argument, FOR_ALL, set_config},
     {"env", 'e', required_argument, FOR(COMMAND_RUN), set_environment},
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
@@ -146,46 +171,22 @@ static const struct choice {
      set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
+    {"provider", 'p', required_argument, FOR(COMMAND_CALL) | FOR(COMMAND_SCHEMA), set_provider},
     {"results", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_SCHEMA), set_results},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
     {"version", 'V', no_argument, FOR_ALL, set_version},
+    {"working-directory", 'w', required_argument, FOR(COMMAND_RUN) | FOR(COMMAND_CALL),
+     set_working_directory},
 };
 
 enum { CHOICES = ARRAY_SIZE(choices) };
 
-const char *options_help(void)
-{
-    return "Usage: pyexecd [OPTION]...                      serve (by default stdin and stdout)\n"
-           "       pyexecd run [OPTION]... FILE             run a script; - is standard input\n"
-           "       pyexecd prepare [OPTION]... [NAME]...    prepare environments for calls\n"
-           "       pyexecd doctor [OPTION]...               show what this machine provides\n"
-           "       pyexecd schema [--for PROVIDER]          print the tool for function calling\n"
-           "       pyexecd token [--json] NAME              make a token for a client\n"
-           "       pyexecd --check-config [OPTION]...       check the configuration\n"
-           "\n"
-           "Runs the Python that language models write.\n"
-           "\n"
-           "  -c, --config FILE        the configuration, instead of $PYEXECD_CONFIG,\n"
-           "                           ~/.config/pyexecd/config.yaml, /etc/pyexecd/config.yaml\n"
-           "  -l, --listen ADDRESS     stdio, unix:PATH, tcp:HOST:PORT, systemd or\n"
-           "                           http[s]://HOST:PORT/mcp, instead of the configured\n"
-           "                           addresses; may be repeated\n"
-           "      --log-level LEVEL    error, warning (default), info or debug\n"
-           "      --results FORM       text (default) or structured: what clients get\n"
-           "  -e, --env NAME           run: the environment\n"
-           "  -t, --timeout SECONDS    run: the time limit\n"
-           "  -j, --json               run, prepare, token: print the result as JSON\n"
-           "      --for PROVIDER       schema: mcp (default), openai, openai-responses, anthropic\n"
-           "                           or gemini\n"
-           "  -h, --help               print this and exit\n"
-           "  -V, --version            print the version and exit\n";
-}
-
 /* The tables that getopt wants, from ours. LONG_OPTIONS has CHOICES + 1 zeroed entries, LETTERS
- * room for a colon, two characters per choice and a NUL. */
+ * room for two characters, two more per choice and a NUL. */
 static void describe_choices(struct option *long_options, char *letters)
 {
-    *letters++ = ':'; /* lets getopt distinguish a missing argument from an unknown option */
+    *letters++ = '+'; /* getopt stops at each operand, because the first one is the command */
+    *letters++ = ':'; /* and distinguishes a missing argument from an unknown option */
     for (int i = 0; i < CHOICES; i++) {
         long_options[i].name = choices[i].name;
         long_options[i].has_arg = choices[i].has_argument;
@@ -199,91 +200,167 @@ static void describe_choices(struct option *long_options, char *letters)
     *letters = '\0';
 }
 
-static int find_choice(int found)
+/* FOUND by getopt: an index of CHOICES, or -1. */
+static int find_choice(const struct options *options, int found)
 {
+    int other = -1;
+
     if (found >= LONG_OPTION_BASE)
         return found - LONG_OPTION_BASE;
-    for (int i = 0; i < CHOICES; i++)
-        if (choices[i].letter == found)
+    for (int i = 0; i < CHOICES; i++) {
+        if (choices[i].letter != found)
+            continue;
+        if (choices[i].commands & FOR(options->command))
             return i;
-    return -1;
+        other = other < 0 ? i : other;
+    }
+    return other;
 }
 
-/* Reads the options and sets a bit in *RET_USED for each. Operands move to the end. */
-static int parse_choices(struct options *options, int argc, char **argv, unsigned *ret_used,
-                         struct error *err)
+static int options_find_command(struct options *options, const char *word, struct error *err)
+{
+    struct spelling spelling = SPELLING_INIT(word);
+
+    for (size_t i = 0; i < ARRAY_SIZE(command_names); i++) {
+        spelling_try(&spelling, command_names[i].name);
+        if (strcmp(command_names[i].name, word) != 0)
+            continue;
+        options->command = command_names[i].command;
+        options->command_name = command_names[i].name;
+        return 0;
+    }
+    if (spelling.nearest)
+        return error_set(err, ERROR_USAGE, "unknown command %s, did you mean %s?", word,
+                         spelling.nearest);
+    return error_set(err, ERROR_USAGE, "unknown command %s", word);
+}
+
+static int take_operand(struct options *options, struct operands *operands, char *word,
+                        struct error *err)
+{
+    if (!options->command_name)
+        return options_find_command(options, word, err);
+    if (operands->count == OPTIONS_OPERANDS)
+        return error_set(err, ERROR_USAGE, "%s: there are more than %d arguments",
+                         options->command_name, OPTIONS_OPERANDS);
+    operands->names[operands->count++] = word;
+    return 0;
+}
+
+/* FOUND is what getopt says of the option before optind; sets its bit in *RET_USED. */
+static int take_choice(struct options *options, int found, char **argv, unsigned *ret_used,
+                       struct error *err)
+{
+    int choice = find_choice(options, found);
+
+    if (found == ':')
+        return error_set(err, ERROR_USAGE, "%s needs an argument", argv[optind - 1]);
+    if (choice < 0)
+        return error_set(err, ERROR_USAGE, "unknown option %s", argv[optind - 1]);
+    *ret_used |= 1u << choice;
+    return choices[choice].set(options, optarg, err);
+}
+
+/* Goes on after the first mistake, so that the command is known in any case. */
+static int parse_words(struct options *options, struct operands *operands, int argc, char **argv,
+                       unsigned *ret_used, struct error *err)
 {
     struct option long_options[CHOICES + 1] = {{0}};
-    char letters[2 * CHOICES + 2];
-    int found;
+    char letters[2 * CHOICES + 3];
+    struct error later = ERROR_INIT;
 
     describe_choices(long_options, letters);
     optind = 0; /* glibc: start anew */
     opterr = 0;
-    while ((found = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
-        int choice = find_choice(found);
+    for (;;) {
+        struct error *first = err->code == ERROR_NONE ? err : &later;
+        int found = getopt_long(argc, argv, letters, long_options, NULL);
 
-        if (found == ':')
-            return error_set(err, ERROR_USAGE, "%s needs an argument", argv[optind - 1]);
-        if (choice < 0)
-            return error_set(err, ERROR_USAGE, "unknown option %s", argv[optind - 1]);
-        *ret_used |= 1u << choice;
-        if (choices[choice].set(options, optarg, err) < 0)
-            return -1;
+        if (found != -1) {
+            (void)take_choice(options, found, argv, ret_used, first);
+            continue;
+        }
+        if (optind > 1 && strcmp(argv[optind - 1], "--") == 0)
+            options->arguments = argv + optind;
+        if (optind == argc || options->arguments)
+            return err->code == ERROR_NONE ? 0 : -1;
+        (void)take_operand(options, operands, argv[optind++], first);
     }
-    return 0;
 }
 
-static int set_command(struct options *options, const struct command_name *name, char **operands,
-                       struct error *err)
+static const char *options_missing_operand(const struct options *options,
+                                           const struct operands *operands)
 {
-    options->command = name->command;
-    if (name->operand && !operands[0])
-        return error_set(err, ERROR_USAGE, "%s: %s is missing", name->name, name->operand);
-    if (name->operand)
-        *(name->command == COMMAND_TOKEN ? &options->principal : &options->file) = *operands++;
-    if (name->command == COMMAND_PREPARE) {
-        options->names = operands;
-        return 0;
-    }
-    if (operands[0])
-        return error_set(err, ERROR_USAGE, "%s: unexpected argument %s", name->name, operands[0]);
-    return 0;
-}
-
-static int parse_command(struct options *options, char **operands, struct error *err)
-{
-    if (!operands[0])
-        return 0;
+    if (operands->count > 0 || options->code)
+        return NULL;
     for (size_t i = 0; i < ARRAY_SIZE(command_names); i++)
-        if (strcmp(command_names[i].name, operands[0]) == 0)
-            return set_command(options, &command_names[i], operands + 1, err);
-    return error_set(err, ERROR_USAGE, "unknown command %s", operands[0]);
+        if (command_names[i].command == options->command)
+            return command_names[i].operand;
+    return NULL;
 }
 
-/* Refuses options that the command does not accept, such as --json without `run`. */
+static int set_operands(struct options *options, const struct operands *operands, struct error *err)
+{
+    const char *missing = options_missing_operand(options, operands);
+    size_t taken = 0;
+
+    if (missing)
+        return error_set(err, ERROR_USAGE, "%s: %s is missing", options->command_name, missing);
+    if (options->command == COMMAND_PREPARE) {
+        memcpy(options->names, operands->names, sizeof options->names);
+        return 0;
+    }
+    if (options->command == COMMAND_RUN && !options->code)
+        options->file = operands->names[taken++];
+    if (options->command == COMMAND_TOKEN)
+        options->principal = operands->names[taken++];
+    if (operands->names[taken])
+        return error_set(
+            err, ERROR_USAGE, "%s: unexpected argument %s%s", options->command_name,
+            operands->names[taken],
+            options->command == COMMAND_RUN ? "; arguments of the script follow after --" : "");
+    return 0;
+}
+
+/* Refuses options that the command does not accept, such as --json without `run`, and arguments of
+ * a script where there is none. */
 static int check_belonging(const struct options *options, unsigned used, struct error *err)
 {
     for (int i = 0; i < CHOICES; i++)
         if (used & (1u << i) && !(choices[i].commands & FOR(options->command)))
             return error_set(err, ERROR_USAGE, "--%s is not allowed here", choices[i].name);
+    if (options->arguments && options->arguments[0] && options->command != COMMAND_RUN)
+        return error_set(err, ERROR_USAGE, "-- %s: only `run` has arguments for a script",
+                         options->arguments[0]);
     return 0;
+}
+
+/* `--help` counts whatever else is wrong, except a command that there is not. */
+static bool is_about_the_program(struct options *options, const struct error *err)
+{
+    if (err->code != ERROR_NONE && !options->command_name)
+        return false;
+    if (options->wants_help)
+        options->command = COMMAND_HELP;
+    else if (options->wants_version)
+        options->command = COMMAND_VERSION;
+    return options->wants_help || options->wants_version;
 }
 
 int options_parse(struct options *options, int argc, char **argv, struct error *err)
 {
+    struct operands operands = {0};
     unsigned used = 0;
+    int parsed;
 
     *options = (struct options){
         .command = COMMAND_SERVE,
         .log_level = LOG_LEVEL_WARNING,
-        .provider = "mcp",
     };
-    if (parse_choices(options, argc, argv, &used, err) < 0)
-        return -1;
-    if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
+    parsed = parse_words(options, &operands, argc, argv, &used, err);
+    if (is_about_the_program(options, err))
         return 0;
-    if (parse_command(options, argv + optind, err) < 0)
+    if (parsed < 0 || set_operands(options, &operands, err) < 0)
         return -1;
     return check_belonging(options, used, err);
 }

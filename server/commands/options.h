@@ -10,6 +10,7 @@
 enum command {
     COMMAND_SERVE,
     COMMAND_RUN,
+    COMMAND_CALL,
     COMMAND_PREPARE,
     COMMAND_DOCTOR,
     COMMAND_SCHEMA,
@@ -19,26 +20,32 @@ enum command {
     COMMAND_VERSION,
 };
 
-enum { OPTIONS_ADDRESSES = 16 };
+enum {
+    OPTIONS_ADDRESSES = 16,
+    OPTIONS_OPERANDS = 64,
+};
 
 /* Strings are borrowed from argv. */
 struct options {
     enum command command;
+    const char *command_name; /* as it was written, or NULL; static storage */
     enum log_level log_level;
     const char *config_path;                      /* --config, or NULL */
     const char *addresses[OPTIONS_ADDRESSES + 1]; /* --listen; NULL-terminated */
     enum result_form results;                     /* --results, or unsaid */
-    const char *file;                             /* run: the script, "-" for stdin */
+    const char *file;                             /* run: the script, "-" for stdin, or NULL: ... */
+    const char *code;                             /* ... run: -c */
+    char **arguments;                             /* run: behind "--", NULL-terminated; or NULL */
     const char *environment;                      /* run: --env, or NULL */
-    char **names;                                 /* prepare: environments; NULL-terminated */
+    const char *working_directory;                /* run, call: -w, or NULL */
+    char *names[OPTIONS_OPERANDS + 1];            /* prepare: environments; NULL-terminated */
     double timeout;                               /* run: --timeout, or 0 */
     bool json;                                    /* run, prepare, token: --json */
     const char *principal;                        /* token: whose it is to be */
-    const char *provider;                         /* schema: --for, or "mcp" */
+    const char *provider;                         /* schema, call: --provider, or NULL */
+    bool wants_help;                              /* --help: of the command, if there is one */
+    bool wants_version;
 };
 
-/* -1 with ERROR_USAGE. */
+/* -1 with ERROR_USAGE; then the command is known all the same, if the line names one. */
 int options_parse(struct options *options, int argc, char **argv, struct error *err);
-
-/* What --help prints; static storage. */
-const char *options_help(void);

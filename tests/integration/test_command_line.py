@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -52,11 +53,18 @@ def test_help_names_every_command():
     result = pyexecd("--help")
     assert result.returncode == 0 and result.stderr == ""
     assert len(result.stdout.splitlines()) <= 24
-    for word in ("run", "doctor", "schema", "--check-config", "--config", "--listen"):
+    for word in ("run", "call", "doctor", "schema", "--check-config", "--config", "--listen"):
         assert word in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--bogus"], ["frobnicate"], ["run"], ["run", "a", "b"],
+@pytest.mark.parametrize("command", ["run", "call", "prepare", "doctor", "schema", "token"])
+def test_help_of_a_command_is_its_own(command):
+    result = pyexecd(command, "--help")
+    assert result.returncode == 0 and result.stderr == ""
+    assert result.stdout.startswith(f"Usage: pyexecd {command} ")
+
+
+@pytest.mark.parametrize("arguments", [["--bogus"], ["frobnicate"], ["frobnicate", "--help"], ["run"], ["run", "a", "b"],
                                        ["schema", "--for", "nobody"], ["--json"]])
 def test_a_wrong_command_line_is_64(arguments):
     result = pyexecd(*arguments)
@@ -140,12 +148,77 @@ def test_run_says_when_the_output_cannot_be_passed_on():
     assert b"cannot write the output: write: No space left on device" in result.stderr
 
 
-def test_run_leaves_no_directory_behind(tmp_path, monkeypatch):
+def test_run_works_where_the_user_is_and_leaves_his_files_alone(tmp_path):
+    (tmp_path / "script.py").write_text("the user's")
+    code = "import os\nopen('made', 'w').write('x')\nprint(os.getcwd())"
+    for arguments, options in ((["-"], {"input": code}), (["-c", code], {})):
+        result = pyexecd("run", *arguments, cwd=tmp_path, **options)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{tmp_path}\n", "")
+        assert (tmp_path / "script.py").read_text() == "the user's"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "script.py"]
+        (tmp_path / "made").unlink()
+
+
+def test_run_executes_the_file_itself(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "helper.py").write_text("x = 6 * 7")
+    script = tmp_path / "lib" / "script.py"
+    script.write_text("import helper, sys\nprint(helper.x, __file__, sys.argv)\n1 / 0\n")
+    before = script.read_text()
+    other = tmp_path / "other"
+    other.mkdir()
+    for here in (tmp_path, other):
+        result = pyexecd("run", script, cwd=here)
+        assert result.stdout == f"42 {script} ['{script}']\n"
+        assert f'File "{script}", line 3' in result.stderr
+        assert script.read_text() == before
+    assert not list(other.iterdir())
+
+
+def test_run_passes_arguments_to_the_script(tmp_path):
+    script = tmp_path / "echo.py"
+    script.write_text("import sys; print(sys.argv[1:])")
+    assert pyexecd("run", script, "--", "--json", "a b", "").stdout == "['--json', 'a b', '']\n"
+    assert pyexecd("run", "-c", script.read_text(), "--", "-c").stdout == "['-c']\n"
+
+
+def test_run_works_in_the_directory_that_is_named(tmp_path):
+    link = tmp_path / "link"
+    (tmp_path / "work").mkdir()
+    link.symlink_to("work")
+    code = "import os; print(os.getcwd())"
+    result = pyexecd("run", "-w", link, "-c", code)
+    assert result.stdout == f"{tmp_path}/work\n"
+    result = pyexecd("run", "-w", tmp_path / "nowhere", "-c", code)
+    assert result.returncode not in (0, 124) and result.stdout == ""
+    assert f"--working-directory: cannot work in {tmp_path}/nowhere" in result.stderr
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_run_in_a_temporary_directory_says_how_to_get_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    here = tmp_path / "here"
+    here.mkdir()
+    first = pyexecd("run", "-w", "temporary", "-c", "open('poem', 'w').write('roses')", cwd=here)
+    handle = re.search(r"`-w (\w{32})`", first.stderr)[1]
+    second = pyexecd("run", "-w", handle, "-c", "print(open('poem').read())", cwd=here)
+    assert (second.returncode, second.stdout, second.stderr) == (0, "roses\n", "")
+    assert not list(here.iterdir())
+    unknown = pyexecd("run", "-w", "0" * 32, "-c", "print(1)")
+    assert unknown.returncode == 64 and "no such working directory" in unknown.stderr
+
+
+def test_run_where_nobody_can_work_says_where_it_does(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    result = pyexecd("run", "-", input="import os\nopen('left', 'w')\nprint(os.getcwd())")
+    result = pyexecd("run", "-c", "import os; print(os.getcwd())", cwd="/")
+    assert result.returncode == 0
+    assert "cannot work in" in result.stderr and result.stdout.strip() in result.stderr
     assert result.stdout.startswith(str(tmp_path))
-    assert not os.path.exists(result.stdout.strip())
-    assert not list(tmp_path.rglob("left"))
+
+
+def test_run_makes_files_with_the_rights_that_the_user_wants(tmp_path):
+    pyexecd("run", "-c", "open('made', 'w')", cwd=tmp_path, umask=0o022)
+    assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == 0o644
 
 
 def test_run_works_in_the_configured_directory(tmp_path, write_config):
@@ -154,6 +227,8 @@ def test_run_works_in_the_configured_directory(tmp_path, write_config):
     config = write_config({"working_directory": str(work)})
     pyexecd("run", "--config", config, "-", input="open('left', 'w').write('x')")
     assert (work / "left").read_text() == "x"
+    result = pyexecd("run", "--config", config, "-w", "temporary", "-c", "print(1)")
+    assert result.returncode == 64 and f"every script works in {work}" in result.stderr
 
 
 def test_run_chooses_an_environment(write_config):
@@ -161,9 +236,9 @@ def test_run_chooses_an_environment(write_config):
         "a": {"type": "system", "environment": {"NAME": "A"}},
         "b": {"type": "system", "environment": {"NAME": "B"}}}, "default_environment": "a"})
     code = "import os; print(os.environ['NAME'])"
-    assert pyexecd("run", "-c", config, "-", input=code).stdout == "A\n"
-    assert pyexecd("run", "-c", config, "--env", "b", "-", input=code).stdout == "B\n"
-    result = pyexecd("run", "-c", config, "--env", "z", "-", input=code)
+    assert pyexecd("run", "--config", config, "-", input=code).stdout == "A\n"
+    assert pyexecd("run", "--config", config, "--env", "b", "-", input=code).stdout == "B\n"
+    result = pyexecd("run", "--config", config, "--env", "z", "-", input=code)
     assert result.returncode == 64 and '"z"' in result.stderr
 
 
@@ -176,7 +251,7 @@ def test_run_of_a_missing_file_is_66(tmp_path):
 def test_run_in_a_missing_interpreter_is_69(write_config):
     config = write_config({"environments": {"system": {"type": "system",
                                                        "executable": "/nowhere/python3"}}})
-    result = pyexecd("run", "-c", config, "-", input="print(1)")
+    result = pyexecd("run", "--config", config, "-", input="print(1)")
     assert result.returncode == 69
     assert "/nowhere/python3" in result.stderr
 
@@ -320,6 +395,24 @@ def test_the_configuration_is_found_by_its_variable(write_config, monkeypatch):
 
 
 # Serving
+
+
+def test_on_a_terminal_it_says_what_it_waits_for():
+    master, slave = os.openpty()
+    process = subprocess.Popen([os.environ["PYEXECD"]], stdin=slave, stdout=slave, stderr=slave,
+                               env={**os.environ, "PYEXECD_CONFIG": ""})
+    os.close(slave)
+    said = b""
+    try:
+        while b"pyexecd --help" not in said and select.select([master], [], [], 20)[0]:
+            said += os.read(master, 4096)
+        os.write(master, b"\x04")
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+    assert b"waiting for the messages of an MCP client" in said
 
 
 def test_listen_replaces_the_configured_addresses(write_config, tmp_path):

@@ -1,6 +1,8 @@
 #include "server/commands/options.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
+#include "server/commands/help.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +60,7 @@ static void test_run_takes_its_options_before_and_after_the_file(void **state)
 {
     struct options options;
     struct error err = ERROR_INIT;
-    char line[] = "--json run -t 2.5 - --env science";
+    char line[] = "--json run -t 2.5 - --env science -w here";
 
     (void)state;
     assert_int_equal(parse(&options, line, &err), 0);
@@ -66,7 +68,74 @@ static void test_run_takes_its_options_before_and_after_the_file(void **state)
     assert_string_equal(options.file, "-");
     assert_string_equal(options.environment, "science");
     assert_true(options.timeout == 2.5);
+    assert_string_equal(options.working_directory, "here");
+    assert_null(options.arguments);
     assert_true(options.json);
+}
+
+static void test_what_stands_behind_the_dashes_is_the_scripts(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char line[] = "-c config run x.py -- --json -c -- y";
+
+    (void)state;
+    assert_int_equal(parse(&options, line, &err), 0);
+    assert_string_equal(options.config_path, "config");
+    assert_string_equal(options.file, "x.py");
+    assert_false(options.json);
+    assert_string_equal(options.arguments[0], "--json");
+    assert_string_equal(options.arguments[1], "-c");
+    assert_string_equal(options.arguments[2], "--");
+    assert_string_equal(options.arguments[3], "y");
+    assert_null(options.arguments[4]);
+}
+
+static void test_c_is_code_behind_run_and_the_configuration_elsewhere(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char run[] = "run -c print(1) --config f";
+    char call[] = "call -c f -p gemini";
+
+    (void)state;
+    assert_int_equal(parse(&options, run, &err), 0);
+    assert_string_equal(options.code, "print(1)");
+    assert_string_equal(options.config_path, "f");
+    assert_null(options.file);
+    assert_int_equal(parse(&options, call, &err), 0);
+    assert_null(options.code);
+    assert_string_equal(options.config_path, "f");
+    assert_string_equal(options.provider, "gemini");
+}
+
+static void test_a_wrong_line_still_says_which_command_it_is(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char line[] = "--bogus call x";
+
+    (void)state;
+    assert_int_equal(parse(&options, line, &err), -1);
+    assert_int_equal(options.command, COMMAND_CALL);
+    assert_string_equal(err.message, "unknown option --bogus");
+}
+
+static void test_help_is_that_of_the_command(void **state)
+{
+    static const char *const commands[] = {"run", "call", "prepare", "doctor", "schema", "token"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+        AUTO_FREE char *line = memory_format("%s --help --bogus", commands[i]);
+        AUTO_FREE char *begin = memory_format("Usage: pyexecd %s ", commands[i]);
+        struct options options;
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(parse(&options, line, &err), 0);
+        assert_int_equal(options.command, COMMAND_HELP);
+        assert_int_equal(strncmp(help_page(options.command_name), begin, strlen(begin)), 0);
+    }
 }
 
 static void test_token_takes_a_name(void **state)
@@ -141,8 +210,13 @@ static void test_each_mistake_is_named(void **state)
         {"--config", "--config needs an argument"},
         {"-c", "-c needs an argument"},
         {"frobnicate", "unknown command frobnicate"},
-        {"run", "run: FILE (- is standard input) is missing"},
-        {"run a b", "run: unexpected argument b"},
+        {"frobnicate --help", "unknown command frobnicate"},
+        {"scema", "unknown command scema, did you mean schema?"},
+        {"run", "run: FILE (- is standard input) or -c CODE is missing"},
+        {"run a b", "run: unexpected argument b; arguments of the script follow after --"},
+        {"run -c x y", "run: unexpected argument y; arguments of the script follow after --"},
+        {"doctor -- x", "-- x: only `run` has arguments for a script"},
+        {"call x", "call: unexpected argument x"},
         {"doctor x", "doctor: unexpected argument x"},
         {"--json", "--json is not allowed here"},
         {"schema --env x", "--env is not allowed here"},
@@ -170,18 +244,25 @@ static void test_each_mistake_is_named(void **state)
     }
 }
 
-static void test_the_help_fits_a_terminal(void **state)
+static void assert_fits_a_terminal(const char *help)
 {
     size_t lines = 0;
     size_t column = 0;
 
-    (void)state;
-    for (const char *help = options_help(); *help; help++) {
+    for (; *help; help++) {
         column = *help == '\n' ? 0 : column + 1;
         lines += *help == '\n';
         assert_in_range(column, 0, 90);
     }
     assert_in_range(lines, 1, 24);
+}
+
+static void test_the_help_fits_a_terminal(void **state)
+{
+    (void)state;
+    assert_fits_a_terminal(help_page(NULL));
+    assert_fits_a_terminal(help_page("run"));
+    assert_fits_a_terminal(help_page("call"));
 }
 
 int main(void)
@@ -190,6 +271,10 @@ int main(void)
         cmocka_unit_test(test_no_argument_means_serve),
         cmocka_unit_test(test_addresses_add_up),
         cmocka_unit_test(test_run_takes_its_options_before_and_after_the_file),
+        cmocka_unit_test(test_what_stands_behind_the_dashes_is_the_scripts),
+        cmocka_unit_test(test_c_is_code_behind_run_and_the_configuration_elsewhere),
+        cmocka_unit_test(test_a_wrong_line_still_says_which_command_it_is),
+        cmocka_unit_test(test_help_is_that_of_the_command),
         cmocka_unit_test(test_token_takes_a_name),
         cmocka_unit_test(test_prepare_takes_any_number_of_names),
         cmocka_unit_test(test_each_command_is_known),

@@ -1,0 +1,118 @@
+#include "server/commands/help.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+static const char program_page[] =
+    "Usage: pyexecd [OPTION]...                      serve MCP (by default on stdin and stdout)\n"
+    "       pyexecd run [OPTION]... FILE|-|-c CODE   run a script in the current directory\n"
+    "       pyexecd call [OPTION]...                 answer one tool call of a model\n"
+    "       pyexecd prepare [OPTION]... [NAME]...    prepare environments for calls\n"
+    "       pyexecd doctor [OPTION]...               show what this machine provides\n"
+    "       pyexecd schema [OPTION]...               print the tool for function calling\n"
+    "       pyexecd token [OPTION]... NAME           make a token for a client\n"
+    "       pyexecd --check-config [OPTION]...       check the configuration\n"
+    "\n"
+    "Runs the Python that language models write. `pyexecd COMMAND --help` explains a command.\n"
+    "\n"
+    "  -c, --config FILE        the configuration, instead of $PYEXECD_CONFIG,\n"
+    "                           ~/.config/pyexecd/config.yaml, /etc/pyexecd/config.yaml\n"
+    "  -l, --listen ADDRESS     stdio, unix:PATH, tcp:HOST:PORT, systemd or\n"
+    "                           http[s]://HOST:PORT/mcp, instead of the configured\n"
+    "                           addresses; may be repeated\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n"
+    "      --results FORM       text (default) or structured: what clients get\n"
+    "  -h, --help               print this and exit\n"
+    "  -V, --version            print the version and exit\n";
+
+static const char run_page[] =
+    "Usage: pyexecd run [OPTION]... FILE [-- ARGUMENT...]\n"
+    "       pyexecd run [OPTION]... - [-- ARGUMENT...]         the script is standard input\n"
+    "       pyexecd run [OPTION]... -c CODE [-- ARGUMENT...]\n"
+    "\n"
+    "Runs a script as a call would, and ends with its exit code. The script works in the\n"
+    "current directory, where its files stay; nothing there is overwritten or removed by\n"
+    "pyexecd itself. ARGUMENTs are its sys.argv[1:].\n"
+    "\n"
+    "  -c, --code CODE               the script itself\n"
+    "  -w, --working-directory DIR   work there; `temporary` is a new directory outside your\n"
+    "                                files, and its handle, which is printed, the same again\n"
+    "  -e, --env NAME                the environment, instead of the default one\n"
+    "  -t, --timeout SECONDS         the time limit\n"
+    "  -j, --json                    print the structured result instead of the output\n"
+    "      --config FILE             the configuration\n"
+    "      --log-level LEVEL         error, warning (default), info or debug\n"
+    "\n"
+    "Exit status: that of the script; 124 after a timeout, 128+N after signal N.\n";
+
+static const char call_page[] =
+    "Usage: pyexecd call [OPTION]...\n"
+    "\n"
+    "Reads one tool call of a model on standard input, as the provider's API has it, and\n"
+    "prints the tool result that goes back to the API. Every failure is such a result, too.\n"
+    "`pyexecd schema --provider NAME` prints the tool that the request has to declare.\n"
+    "\n"
+    "  -p, --provider NAME           openai, openai-responses, anthropic or gemini; usually\n"
+    "                                told by the call itself\n"
+    "  -w, --working-directory DIR   every call works there. Without it each call gets a new\n"
+    "                                directory, whose handle stands in the result: the model\n"
+    "                                returns to it by the argument working_directory\n"
+    "  -c, --config FILE             the configuration\n"
+    "      --log-level LEVEL         error, warning (default), info or debug\n"
+    "\n"
+    "Exit status: 0 whenever a tool result was printed.\n";
+
+static const char prepare_page[] =
+    "Usage: pyexecd prepare [OPTION]... [NAME]...\n"
+    "\n"
+    "Prepares the environments NAME, or all: makes virtual environments, pulls and builds\n"
+    "images, installs packages, so that no call has to wait for that.\n"
+    "\n"
+    "  -j, --json               print an array at the end, an object for each environment\n"
+    "  -c, --config FILE        the configuration\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
+static const char doctor_page[] =
+    "Usage: pyexecd doctor [OPTION]...\n"
+    "\n"
+    "Shows what this machine provides, what is missing and what follows from that, and runs\n"
+    "one line of Python in each environment.\n"
+    "\n"
+    "  -c, --config FILE        the configuration\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
+static const char schema_page[] =
+    "Usage: pyexecd schema [OPTION]...\n"
+    "\n"
+    "Prints the tool as a provider's function calling wants it declared.\n"
+    "\n"
+    "  -p, --provider NAME      mcp (default), openai, openai-responses, anthropic or gemini;\n"
+    "      --for NAME           the same\n"
+    "      --results FORM       text (default) or structured: for mcp, with its output schema\n"
+    "  -c, --config FILE        the configuration\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
+static const char token_page[] =
+    "Usage: pyexecd token [OPTION]... NAME\n"
+    "\n"
+    "Makes a token for the client NAME and prints it, with its line for the token file. The\n"
+    "token itself is not stored.\n"
+    "\n"
+    "  -j, --json               print an object with name, token and line\n";
+
+const char *help_page(const char *command)
+{
+    static const struct {
+        const char *command;
+        const char *page;
+    } pages[] = {
+        {"run", run_page},       {"call", call_page},     {"prepare", prepare_page},
+        {"doctor", doctor_page}, {"schema", schema_page}, {"token", token_page},
+    };
+
+    for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)
+        if (strcmp(pages[i].command, command) == 0)
+            return pages[i].page;
+    return program_page;
+}

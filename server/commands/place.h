@@ -1,0 +1,22 @@
+/* Where the scripts of the command line work: in the current directory, in one that is named, or in
+ * a temporary one outside the user's files. Nothing of the user's is overwritten or removed. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct environment;
+struct service;
+struct working_directory;
+
+struct script_place {
+    const char *wanted; /* a directory, a handle, "temporary", or NULL: the configured directory,
+                           else the current one; borrowed */
+    const char *script; /* the user's file that is executed, or NULL; borrowed */
+};
+
+/* The directory for a run in ENVIRONMENT; says on stderr where the files are, unless the user knows
+ * it. A new reference, or NULL. */
+struct working_directory *place_open(const struct script_place *place, struct service *service,
+                                     const struct environment *environment, struct error *err);
