@@ -74,7 +74,7 @@ char *salvage_id(const char *text, size_t length, const struct scan *scan)
     const json_t *id;
 
     repair_escapes(repaired, repaired_length);
-    value = json_loadb(repaired, repaired_length, JSON_ALLOW_NUL, NULL);
+    value = json_loadb(repaired, repaired_length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
     /* Without a method it is a response, and its id is one of ours. */
     if (!json_object_get_string(value, "method"))
         return NULL;

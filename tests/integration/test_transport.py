@@ -119,9 +119,8 @@ def test_stdio_answers_what_was_piped_in():
     assert answers[1]["result"]["structuredContent"]["stdout"] == "42\n"
 
 
-@pytest.mark.parametrize("params", [br'{"a":"\ud800"}', br'{"a\u0000b":1}', b'{"a":"\xff"}',
-                                    b'{"a":1,"a":2}'],
-                         ids=["half a character", "NUL in a name", "not UTF-8", "a name twice"])
+@pytest.mark.parametrize("params", [br'{"a":"\ud800"}', br'{"a\u0000b":1}', b'{"a":"\xff"}'],
+                         ids=["half a character", "NUL in a name", "not UTF-8"])
 def test_who_sends_what_cannot_be_parsed_does_not_wait_for_ever(params):
     request = b'{"jsonrpc":"2.0","id":"mine","method":"ping","params":' + params + b"}\n"
     done = subprocess.run(program(), input=request, capture_output=True, timeout=START_SECONDS)
