@@ -365,6 +365,15 @@ def test_an_environment_of_the_calls_own_is_shown_and_approved():
         assert result["isError"] and "only the operator can set this" in text(result)
 
 
+def test_the_environment_of_a_scripts_block_is_shown_and_asked_for_again():
+    block = "# /// script\n# dependencies = ['nothing-like-it']\n# ///\nprint(1)"
+    with person("2025-11-25") as someone:
+        result, (asked,) = someone.call({"code": block}, {"action": "decline"})
+        assert result["isError"]
+        assert "Environment: defined by this call (venv)" in asked["message"]
+        assert '"nothing-like-it"' in asked["message"]
+
+
 # What is shown
 
 

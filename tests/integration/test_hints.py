@@ -77,7 +77,7 @@ def test_a_hint_is_said_when_it_is_true(server, code, said):
 
 def test_a_timeout_says_what_may_be_asked_for(server):
     answer = text(call(server, "import time\ntime.sleep(100)", timeout=1))
-    assert "`timeout` may be up to 8." in answer
+    assert "it was at line 2 (time.sleep(100)). `timeout` may be up to 8." in answer
     answer = text(call(server, "import time\ntime.sleep(100)", timeout=8))
     assert "Environment \"science\" allows a `timeout` of up to 600." in answer
 
