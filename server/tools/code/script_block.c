@@ -40,24 +40,27 @@ static bool script_line_is_content(struct script_line line)
     return line.length > 0 && line.text[0] == '#' && (line.length == 1 || line.text[1] == ' ');
 }
 
-/* The end of the block whose first line is before AT: behind its last "# ///". NULL: it has none,
- * and so is no block. */
-static const char *script_block_find_end(const char *at, const char *end)
+/* Moves *AT over the comments there. Returns the last "# ///" among them, which ends a block; NULL:
+ * there is none. */
+static const char *script_block_find_end(const char **at, const char *end)
 {
     const char *found = NULL;
 
-    while (at < end) {
-        const struct script_line line = script_line_next(&at, end);
+    while (*at < end) {
+        const char *next = *at;
+        const struct script_line line = script_line_next(&next, end);
 
         if (!script_line_is_content(line))
             break;
         if (script_line_is(line, "# ///"))
             found = line.text;
+        *at = next;
     }
     return found;
 }
 
-/* The first block at or behind *AT, which moves behind it. False: there is none. */
+/* The first block at or behind *AT, which moves behind the comments that have it. False: there is
+ * none. */
 static bool script_block_next(const char **at, const char *end, struct script_line *ret)
 {
     while (*at < end) {
@@ -67,12 +70,10 @@ static bool script_block_next(const char **at, const char *end, struct script_li
 
         if (!script_line_is(line, "# /// script"))
             continue;
-        stop = script_block_find_end(start, end);
+        stop = script_block_find_end(at, end);
         if (!stop || stop == start)
             continue;
         *ret = (struct script_line){start, (size_t)(stop - start)};
-        *at = stop;
-        script_line_next(at, end);
         return true;
     }
     return false;

@@ -63,14 +63,14 @@ static json_t *earlier_names_take(struct earlier_names *names, const char *direc
     if (!taken.directory || strcmp(taken.directory, directory) != 0) {
         earlier_directory_deinit(&taken);
         taken.directory = memory_copy_string(directory);
-        taken.names = json_array();
+        taken.names = json_object();
     }
     memmove(&names->last[1], &names->last[0], place * sizeof names->last[0]);
     names->last[0] = taken;
     return taken.names;
 }
 
-json_t *earlier_names_of(const struct earlier_names *names, const char *directory)
+const json_t *earlier_names_of(const struct earlier_names *names, const char *directory)
 {
     const struct earlier_directory *found = &names->last[earlier_names_find(names, directory)];
 
@@ -79,28 +79,17 @@ json_t *earlier_names_of(const struct earlier_names *names, const char *director
 
 /* What a line defines */
 
-static bool earlier_names_have(const json_t *list, const char *name)
-{
-    const json_t *known;
-    size_t i;
-
-    json_array_foreach (list, i, known)
-        if (strcmp(json_string_value(known), name) == 0)
-            return true;
-    return false;
-}
-
-/* Returns the end of the name at TEXT, which is added to LIST. */
-static const char *earlier_names_add(json_t *list, const char *text, const char *end)
+/* Returns the end of the name at TEXT, which is added to NAMES. */
+static const char *earlier_names_add(json_t *names, const char *text, const char *end)
 {
     const size_t length = python_name_length(text, end);
     AUTO_FREE char *name = NULL;
 
-    if (length == 0 || length > EARLIER_NAME_BYTES || json_array_size(list) == NAMES_PER_DIRECTORY)
+    if (length == 0 || length > EARLIER_NAME_BYTES ||
+        json_object_size(names) == NAMES_PER_DIRECTORY)
         return text + length;
     name = memory_format("%.*s", (int)length, text);
-    if (!earlier_names_have(list, name))
-        json_array_append_new(list, json_string_format("%s", name));
+    json_object_set_new(names, name, json_true()); /* not, where it is no UTF-8 */
     return text + length;
 }
 
@@ -112,7 +101,7 @@ static const char *earlier_names_skip(const char *at, const char *end, const cha
 }
 
 /* "a = ", "a, b = " and "a: int = ": names with commas between them, up to the mark. */
-static void earlier_names_add_targets(json_t *list, const char *text, const char *mark)
+static void earlier_names_add_targets(json_t *names, const char *text, const char *mark)
 {
     const char *at = text;
 
@@ -127,11 +116,11 @@ static void earlier_names_add_targets(json_t *list, const char *text, const char
         at = earlier_names_skip(at, mark, " \t,");
     }
     for (at = text; at < mark; at = earlier_names_skip(at, mark, " \t,"))
-        at = earlier_names_add(list, at, mark);
+        at = earlier_names_add(names, at, mark);
 }
 
 /* "import a.b as c, d": c and d. */
-static void earlier_names_add_imports(json_t *list, const char *at, const char *end)
+static void earlier_names_add_imports(json_t *names, const char *at, const char *end)
 {
     while (at < end) {
         const char *name = at = earlier_names_skip(at, end, " \t\r\n(),\\");
@@ -144,12 +133,12 @@ static void earlier_names_add_imports(json_t *list, const char *at, const char *
             name = at = earlier_names_skip(behind + 3, end, " \t");
         if (python_name_length(name, end) == 0)
             return;
-        name = earlier_names_add(list, name, end);
+        name = earlier_names_add(names, name, end);
         at = name > at ? name : at;
     }
 }
 
-static void earlier_names_add_line(json_t *list, const struct python_line *line)
+static void earlier_names_add_line(json_t *names, const struct python_line *line)
 {
     static const char *const definitions[] = {"def", "class"};
     const char *end = line->text + line->length;
@@ -158,24 +147,24 @@ static void earlier_names_add_line(json_t *list, const struct python_line *line)
     for (size_t i = 0; i < ARRAY_SIZE(definitions); i++)
         if (python_line_begins(line, definitions[i])) {
             earlier_names_add(
-                list, earlier_names_skip(line->text + strlen(definitions[i]), end, " \t"), end);
+                names, earlier_names_skip(line->text + strlen(definitions[i]), end, " \t"), end);
             return;
         }
-    if (python_line_begins(line, "import") || (python_line_begins(line, "from") && import))
-        earlier_names_add_imports(list, import + 7, end);
+    if (import && (python_line_begins(line, "import") || python_line_begins(line, "from")))
+        earlier_names_add_imports(names, import + 7, end);
     else if (line->mark)
-        earlier_names_add_targets(list, line->text, line->mark);
+        earlier_names_add_targets(names, line->text, line->mark);
 }
 
 void earlier_names_note(struct earlier_names *names, const char *directory, const char *code,
                         size_t length)
 {
-    json_t *list = earlier_names_take(names, directory);
+    json_t *own = earlier_names_take(names, directory);
     struct python_source source;
     struct python_line line;
 
     python_source_init(&source, code, length);
     while (python_source_next(&source, &line) && !source.is_lost)
         if (line.indent == 0)
-            earlier_names_add_line(list, &line);
+            earlier_names_add_line(own, &line);
 }

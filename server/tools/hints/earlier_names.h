@@ -16,5 +16,5 @@ void earlier_names_free(struct earlier_names *names);
 void earlier_names_note(struct earlier_names *names, const char *directory, const char *code,
                         size_t length);
 
-/* An array of strings, borrowed until something is noted; NULL: nothing is known. */
-json_t *earlier_names_of(const struct earlier_names *names, const char *directory);
+/* An object whose keys are the names, borrowed until something is noted; NULL: none are known. */
+const json_t *earlier_names_of(const struct earlier_names *names, const char *directory);

@@ -23,7 +23,7 @@ struct hint_facts {
     bool had_fence;        /* it came in a Markdown fence, which was removed */
     const char *directory; /* the path of the working directory; NULL: it is not known */
     double timeout;        /* seconds that the script had */
-    json_t *earlier;       /* strings: the names that earlier calls have defined there; or NULL */
+    const json_t *earlier; /* its keys are what earlier calls have defined there; or NULL */
 
     const struct environment *environment;    /* where it ran */
     const struct environment *const *offered; /* NULL-terminated: what the caller may name */

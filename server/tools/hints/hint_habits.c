@@ -17,20 +17,16 @@ char *hint_input(const struct hint_facts *facts)
 
 char *hint_undefined_name(const struct hint_facts *facts)
 {
-    AUTO_FREE char *name = NULL;
-    const json_t *earlier;
-    size_t i;
+    AUTO_FREE char *name =
+        hint_is_about(facts, "NameError") ? hint_quoted(facts->failure.message) : NULL;
 
-    if (!hint_is_about(facts, "NameError"))
+    if (!name || !json_object_get(facts->earlier, name))
         return NULL;
-    name = hint_quoted(facts->failure.message);
-    json_array_foreach (facts->earlier, i, earlier)
-        if (name && strcmp(json_string_value(earlier), name) == 0)
-            return memory_format("An earlier call has defined \"%s\", but every call is a new "
-                                 "program: only files stay. Define it again, or save it to a file "
-                                 "in one call and load it in the next.",
-                                 name);
-    return NULL;
+    return memory_format(
+        "An earlier call has defined \"%s\", but every call is a new program: only "
+        "files stay. Define it again, or save it to a file in one call and load it "
+        "in the next.",
+        name);
 }
 
 /* What matplotlib and tkinter say where there is no screen. */

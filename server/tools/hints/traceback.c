@@ -49,48 +49,62 @@ static size_t traceback_type_length(const char *line, const char *end)
     return at == end || (*at == ':' && (at + 1 == end || at[1] == ' ')) ? (size_t)(at - line) : 0;
 }
 
-/* LINE may say which exception the frames before it belong to. */
-static void traceback_take(struct traceback *traceback, const struct traceback *frames,
+/* The lines so far. */
+struct traceback_reader {
+    struct traceback frames; /* those above the line; without a type */
+    bool is_among_frames;
+    bool is_ignored; /* by Python itself, at the end of an object or of the program */
+};
+
+/* The line says which exception the frames above it belong to, unless it says something else. */
+static void traceback_take(struct traceback *traceback, const struct traceback_reader *reader,
                            const char *line, const char *end)
 {
     const size_t length = traceback_type_length(line, end);
     const char *message = line + length;
 
-    if (length == 0)
+    if (length == 0 || reader->is_ignored)
         return;
     traceback_deinit(traceback);
+    *traceback = reader->frames;
     while (message < end && (*message == ':' || *message == ' '))
         message++;
     traceback->type = memory_format("%.*s", (int)length, line);
     traceback->message = memory_format("%.*s", (int)(end - message), message);
-    traceback->line = frames->line;
-    traceback->is_own = frames->is_own;
-    traceback->innermost = frames->innermost;
+}
+
+static void traceback_add_frame(struct traceback_reader *reader, const char *line, const char *end)
+{
+    const unsigned own = traceback_own_line(line, end);
+
+    reader->is_among_frames = true;
+    reader->frames.line = own ? own : reader->frames.line;
+    reader->frames.is_own = own > 0;
+    reader->frames.innermost = line;
+}
+
+static void traceback_read_line(struct traceback *ret, struct traceback_reader *reader,
+                                const char *line, const char *end)
+{
+    if (text_starts_with(line, "Exception ignored ")) {
+        *reader = (struct traceback_reader){.is_ignored = true};
+    } else if (text_starts_with(line, FRAME)) {
+        traceback_add_frame(reader, line, end);
+    } else if (reader->is_among_frames && *line != ' ' && line < end) {
+        traceback_take(ret, reader, line, end);
+        *reader = (struct traceback_reader){0};
+    }
 }
 
 void traceback_read(struct traceback *ret, const char *errors)
 {
-    struct traceback frames = {0}; /* those above the line */
-    bool is_among_frames = false;
+    struct traceback_reader reader = {0};
 
     *ret = (struct traceback){0};
     for (const char *line = errors; *line;) {
         const char *end = strchrnul(line, '\n');
 
-        if (text_starts_with(line, "Traceback (")) {
-            frames = (struct traceback){0};
-        } else if (text_starts_with(line, FRAME)) {
-            const unsigned own = traceback_own_line(line, end);
-
-            is_among_frames = true;
-            frames.line = own ? own : frames.line;
-            frames.is_own = own > 0;
-            frames.innermost = line;
-        } else if (is_among_frames && *line != ' ' && line < end) {
-            traceback_take(ret, &frames, line, end);
-            is_among_frames = false;
-            frames = (struct traceback){0};
-        }
+        traceback_read_line(ret, &reader, line, end);
         line = *end ? end + 1 : end;
     }
 }

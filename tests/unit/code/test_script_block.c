@@ -26,6 +26,8 @@ static const struct {
      "{\"type\":\"venv\",\"python_version\":\">=3.11\"}", NULL},
     {"# /// script\n# dependencies = ['a']\n# ///\n# ///\nprint(1)", NULL,
      "the script's block (# /// script): line 2: a key is missing"},
+    {"# /// script\n# a = 'b'\n# ///\n# /// script\n# a = 'b'\n# ///\n", NULL,
+     "the script's block (# /// script): line 2: a key is missing"},
 
     {"print(1)", "", NULL},
     {"# /// script\n# ///\n", "", NULL},
@@ -69,10 +71,27 @@ static void test_the_block_of_a_script_is_a_definition(void **state)
     }
 }
 
+/* Each line begins what could be a block. */
+static void test_many_beginnings_take_no_time(void **state)
+{
+    enum { LINES = 80000 };
+    static const char line[] = "# /// script\n";
+    AUTO_FREE char *code = memory_new(LINES, sizeof line);
+    AUTO_JSON json_t *definition = NULL;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < LINES; i++)
+        memcpy(code + i * (sizeof line - 1), line, sizeof line);
+    assert_int_equal(script_block_read(code, strlen(code), &definition, &err), 0);
+    assert_null(definition);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_block_of_a_script_is_a_definition),
+        cmocka_unit_test(test_many_beginnings_take_no_time),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

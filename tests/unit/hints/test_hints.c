@@ -108,7 +108,7 @@ static char *hints_of(struct stage *stage, const struct hint_case *each)
                   "stderr", each->errors ? each->errors : "", "error");
     AUTO_JSON json_t *changes = object_of(each->changes);
     AUTO_JSON json_t *arguments = object_of(each->arguments);
-    AUTO_JSON json_t *earlier = json_pack("[s, s]", "df", "np");
+    AUTO_JSON json_t *earlier = json_pack("{s:b, s:b}", "df", 1, "np", 1);
     const struct environment *const offered[] = {
         &stage->small, each->flags & HAS_LARGE ? &stage->large : NULL, NULL};
     AUTO_JSON json_t *hints = NULL;
@@ -270,6 +270,10 @@ SHOW(test_limits, //
 
 SHOW(test_habits, //
      {"input()", FRAME(1) "EOFError: EOF when reading a line\n", "Nobody can answer input()"},
+     {"1/0",
+      FRAME(1) "ZeroDivisionError: division by zero\nException ignored in: <function f>\n" FRAME(
+          2) "EOFError: EOF when reading a line\n",
+      NULL},
      {"pickle.load(f)", FRAME(1) "EOFError: Ran out of input\n", NULL},
      {"plt.show()",
       "script.py:1: UserWarning: FigureCanvasAgg is non-interactive, and thus cannot be shown\n",
