@@ -1,0 +1,121 @@
+"""Figures of matplotlib that a script shows or leaves open become files in its working directory."""
+
+import pathlib
+import struct
+
+import pytest
+from client import Server
+
+PACKAGES = pathlib.Path(__file__).parents[2] / ".deps" / "data"
+PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 4])\n"
+SECONDS = 120  # what the first import may take on a busy machine
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    if not (PACKAGES / "installed").exists():
+        pytest.skip("no .deps/data: ./dev deps installs it")
+    environment = {"type": "venv", "venv_path": str(PACKAGES)}
+    with Server(config={"environments": {"it": environment}, "default_environment": "it"}) as server:
+        server.initialize()
+        yield server
+
+
+@pytest.fixture
+def run(shared_server):
+    """Runs code in a directory of the test's own; returns the result, with the paths of its files."""
+    directory = {}
+
+    def run_in_directory(code, **arguments):
+        given = {"code": code, "timeout": SECONDS, **directory, **arguments}
+        result = shared_server.call_tool("run_python", given, timeout=SECONDS + 30)["structuredContent"]
+        directory["working_directory"] = result["working_directory"]
+        result["names"] = sorted(file["path"] for file in result["files"])
+        return result
+
+    run_in_directory("import glob, os\nfor file in glob.glob('*'):\n    if file != 'script.py': os.remove(file)")
+    return run_in_directory
+
+
+def folder(result):
+    return pathlib.Path(result["script"]).parent
+
+
+def size(picture):
+    """Width and height of a PNG file."""
+    data = picture.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n") and data.endswith(b"IEND\xaeB`\x82")
+    return struct.unpack(">II", data[16:24])
+
+
+def test_each_figure_that_is_shown_is_a_file(run):
+    result = run(PLOT + "plt.show()\nplt.plot([3])\nplt.show()\nprint(plt.get_fignums())")
+    assert result["success"] and result["names"] == ["figure-1.png", "figure-2.png"]
+    assert (result["stdout"], result["stderr"]) == ("[]\n", "")
+    width, height = size(folder(result) / "figure-1.png")
+    assert 400 < width < 1000 and 300 < height < 1000
+
+
+def test_a_figure_that_is_left_open_is_a_file(run):
+    assert run(PLOT)["names"] == ["figure-1.png"]
+
+
+def test_so_it_is_after_an_exception(run):
+    result = run(PLOT + "1 / 0")
+    assert result["returncode"] == 1 and result["names"] == ["figure-1.png"]
+    assert result["stderr"].count("File ") == 1
+
+
+@pytest.mark.serial
+def test_so_it_is_at_a_timeout(run):
+    run(PLOT)  # the fonts are known from here on
+    result = run("import os\nos.remove('figure-1.png')\n" + PLOT + "import time; time.sleep(100)", timeout=10)
+    assert result["timed_out"] and result["names"] == ["figure-1.png"]
+
+
+def test_no_file_that_is_there_is_written_over(run):
+    run("open('figure-1.png', 'w').write('mine')")
+    result = run(PLOT)
+    assert result["names"] == ["figure-2.png"] and (folder(result) / "figure-1.png").read_text() == "mine"
+
+
+def test_a_figure_that_the_script_has_saved_is_not_saved_again(run):
+    assert run(PLOT + "plt.savefig('mine.png')\nplt.show()")["names"] == ["mine.png"]
+
+
+def test_a_figure_that_is_saved_as_no_picture_is_a_file_too(run):
+    assert run(PLOT + "plt.savefig('mine.pdf')\nplt.show()")["names"] == ["figure-1.png", "mine.pdf"]
+
+
+def test_an_empty_figure_is_none(run):
+    assert run("import matplotlib.pyplot as plt\nplt.figure()\nplt.show()")["names"] == []
+
+
+def test_an_animation_is_one_file(run):
+    code = "import matplotlib.pyplot as plt\nplt.ion()\nfor i in range(3):\n    plt.plot([i, 2]); plt.pause(0.01)"
+    assert run(code)["names"] == ["figure-1.png"]
+
+
+def test_the_directory_is_the_one_where_the_script_began(run):
+    assert run("import os\nos.makedirs('d', exist_ok=True)\nos.chdir('d')\n" + PLOT)["names"] == ["figure-1.png"]
+
+
+def test_a_child_of_the_script_saves_nothing(run):
+    assert run(PLOT + "import os, sys\nif os.fork() == 0: sys.exit()\nos.wait()")["names"] == ["figure-1.png"]
+
+
+def test_no_warning_says_that_nothing_can_be_shown(run):
+    result = run("import os\nos.environ['DISPLAY'] = ':99'\n" + PLOT + "plt.gcf().show()\nplt.show()")
+    assert result["stderr"] == "" and result["names"] == ["figure-1.png"]
+
+
+@pytest.mark.parametrize("choice", ["import os\nos.environ['MPLBACKEND'] = 'svg'\n",
+                                    "import matplotlib\nmatplotlib.use('svg')\n"])
+def test_a_script_can_choose_the_backend(run, choice):
+    assert run(choice + PLOT + "print(plt.get_backend())")["stdout"] == "svg\n"
+
+
+def test_an_import_that_fails_looks_as_it_would_without_it(run):
+    result = run("import sys\nsys.modules['numpy'] = None\nimport matplotlib.pyplot")
+    assert "figures.py" not in result["stderr"] and "importlib" not in result["stderr"]
+    assert result["stderr"].endswith("ModuleNotFoundError: import of numpy halted; None in sys.modules\n")
