@@ -152,6 +152,8 @@ void file_resource_tell(struct python_host *host, const struct tool_caller *call
     const json_t *file;
     size_t i;
 
+    if (!host->registry)
+        return; /* no files are offered */
     json_array_foreach (report->files, i, file) {
         AUTO_FREE char *uri =
             file_uri(report->working_directory, json_object_get_string(file, "path"));

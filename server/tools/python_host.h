@@ -31,7 +31,7 @@ struct python_host {
     char *default_environment;     /* owned: what the settings point to */
     struct approvals approvals;    /* of callers that do not last, by principal */
     struct earlier_names *earlier; /* owned */
-    struct registry *registry;     /* borrowed: where the files of runs are offered */
+    struct registry *registry;     /* borrowed: where the files of runs are offered; or NULL */
     json_t *known;                 /* owned: see known_directories.h; or NULL */
     unsigned long calls;           /* so far; numbers them in the log */
 };

@@ -243,7 +243,8 @@ def test_others_find_nothing(house):
     assert read_whole(alice, secret) == b"x"
     theirs = refusal(bob, secret)
     guess = refusal(bob, uri(STRANGER, "secret"))
-    assert (theirs.code, theirs.message) == (guess.code, guess.message)
+    assert theirs.code == guess.code
+    assert theirs.message.replace(secret, "") == guess.message.replace(uri(STRANGER, "secret"), "")
     assert listed(bob) == [] and len(listed(alice)) == 2
     again = enter(house, "alice")
     assert read_whole(again, secret) == b"x"
