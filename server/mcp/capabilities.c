@@ -84,6 +84,7 @@ struct invocation_client capabilities_of_client(const struct mcp_request *reques
         .can_elicit = version >= MCP_2025_06_18 && elicits_forms(elicitation),
         .can_elicit_url = version >= MCP_2025_11_25 && json_object_get(elicitation, "url"),
         .can_sample = json_object_get(request->capabilities, "sampling") != NULL,
+        .knows_links = version >= MCP_2025_06_18,
         .can_list_roots = json_object_get(request->capabilities, "roots") != NULL,
     };
 }

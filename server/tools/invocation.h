@@ -37,6 +37,7 @@ struct invocation_client {
     bool can_elicit_url; /* a page that its user opens */
     bool can_sample;     /* its model */
     bool can_list_roots; /* the directories that it works in */
+    bool knows_links;    /* content of type resource_link */
 };
 
 /* The result of an invocation. */

@@ -5,6 +5,7 @@
 #include "environments/executor.h"
 #include "server/tools/caller.h"
 #include "server/tools/code/code_fence.h"
+#include "server/tools/file_links.h"
 #include "server/tools/hints/earlier_names.h"
 #include "server/tools/hints/hints.h"
 #include "server/tools/python_arguments.h"
@@ -125,6 +126,7 @@ static void run_python_answer(struct invocation *invocation, const struct run_re
 
     run_output_init(&output, structured, directory);
     run_output_keep(&output, report, structured);
+    file_links_name(structured);
     brief = run_output_brief(&output, structured);
     hints = run_python_hints(invocation, brief, setting);
     text = run_pictures_add_text(
@@ -135,8 +137,10 @@ static void run_python_answer(struct invocation *invocation, const struct run_re
     run_pictures_show(invocation, report->pictures);
     result->is_error = !json_is_true(json_object_get(structured, "success"));
     result->brief = result->is_error ? run_output_shrink(brief) : json_incref(brief);
-    if (tool_is_structured(tool_of(invocation->entry), invocation->form))
+    if (tool_is_structured(tool_of(invocation->entry), invocation->form)) {
         result->structured = json_incref(structured);
+        file_links_add(invocation, structured);
+    }
     run_output_deinit(&output);
 }
 

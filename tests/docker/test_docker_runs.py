@@ -291,7 +291,7 @@ def test_what_is_left_out_is_in_a_file_for_the_next_script(docker_server, user):
         if not user:  # his own directory
             code += "import os; os.chmod('.', 0)\n"
         result = server.call_tool("run_python", {"code": code + "1 / 0"}, timeout=60)
-        (block,) = result["content"]
+        block = result["content"][0]
         assert "The whole is in output.txt.\n" in block["text"]
         assert '  File "script.py", line ' in block["text"]
         again = server.run("print(len(open('output.txt').read().splitlines()))")

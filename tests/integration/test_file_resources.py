@@ -154,6 +154,37 @@ def test_a_large_file_is_read_in_bounded_pieces(server):
     run(server, "os.remove('sparse')")
 
 
+# Links
+
+
+def changed(connection, code):
+    return connection.call_tool("run_python", {"code": code})
+
+
+def test_results_name_the_uris_of_files(each):
+    result = changed(each, "open('a b', 'w').write('1'); open(b'\\xff', 'w')")
+    named, unnamed = sorted(result["_meta"][client.RESULT]["files"],
+                            key=lambda file: "uri" not in file)
+    assert read_whole(each, named["uri"]) == b"1" and "uri" not in unnamed
+    links = result["content"][1:]
+    if each.revision in client.REVISIONS[:2]:
+        assert links == []
+    else:
+        assert links == [{"type": "resource_link", "uri": named["uri"], "name": "a b", "size": 1,
+                          "mimeType": "application/octet-stream"}]
+
+
+def test_a_text_result_is_text_only(each):
+    each.results = "text"
+    result = changed(each, "for name in 'abc': open(name, 'w')")
+    assert [block["type"] for block in result["content"]] == ["text"]
+    assert len(result["_meta"][client.RESULT]["files"]) == 3
+
+
+def test_links_are_as_many_as_the_text_names(server):
+    assert len(changed(server, "for i in range(50): open(f'l{i}', 'w')")["content"]) == 21
+
+
 # Listing
 
 

@@ -55,7 +55,8 @@ def refusal(server, definition, **arguments):
     result = run(server, definition, **arguments)
     assert result["isError"]
     assert "structuredContent" not in result
-    (block,) = result["content"]
+    block, *links = result["content"]
+    assert all(link["type"] == "resource_link" for link in links)
     return block["text"]
 
 

@@ -14,7 +14,8 @@ LINES = 'for i in range(60000): print("line", i)'
 
 
 def text_of(result):
-    (block,) = result["content"]
+    block, *links = result["content"]
+    assert all(link["type"] == "resource_link" for link in links)
     return block["text"]
 
 

@@ -41,7 +41,8 @@ def run(server, code, **arguments):
 
 
 def text(result):
-    (block,) = result["content"]
+    block, *links = result["content"]
+    assert all(link["type"] == "resource_link" for link in links)
     assert block["type"] == "text"
     return block["text"]
 

@@ -46,7 +46,8 @@ def call(server, code, **arguments):
 
 
 def text(result):
-    (block,) = result["content"]
+    block, *links = result["content"]
+    assert all(link["type"] == "resource_link" for link in links)
     return block["text"]
 
 

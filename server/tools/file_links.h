@@ -1,0 +1,18 @@
+/* The URIs of the files that a run has created or changed.
+ *
+ * The structured form names them. They are content of type resource_link, behind the text, only
+ * where structured results were asked for: agents turn each link into a line or an object for
+ * their model, which learns nothing that the text has not said, and AG2 1.2 passes it to the
+ * model's provider as an address to fetch, which ends the conversation. */
+#pragma once
+
+#include <jansson.h>
+
+struct invocation;
+
+/* Gives each file of STRUCTURED its `uri`. A name that is not UTF-8 has none. */
+void file_links_name(const json_t *structured);
+
+/* Appends links to the first files of STRUCTURED to the content of INVOCATION's result, unless its
+ * client does not know links. */
+void file_links_add(struct invocation *invocation, const json_t *structured);
