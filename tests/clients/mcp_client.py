@@ -13,10 +13,13 @@ async def use_the_tool(session):
     tools = await session.list_tools()
     works = await session.call_tool("run_python", {"code": "print(6 * 7)"})
     fails = await session.call_tool("run_python", {"code": "print(1 / 0)"})
+    floods = await session.call_tool("run_python", {"code": "print('spam\\n' * 20000)"})
+    schemas = {tool.name: tool.model_dump(by_alias=True)["outputSchema"] for tool in tools.tools}
     return {
-        "tools": [tool.name for tool in tools.tools],
+        "tools": schemas,
         "works": works.model_dump(mode="json", by_alias=True),
         "fails": fails.model_dump(mode="json", by_alias=True),
+        "floods": floods.model_dump(mode="json", by_alias=True),
     }
 
 

@@ -50,3 +50,22 @@ def test_autogen_reads_the_poem_back(tmp_path):
     written, read = autogen([poem.WRITE, poem.READ], tmp_path)
     assert "poem.txt" in written
     assert json.dumps(poem.TEXT)[1:-1] in json.loads(read)[0]["text"].replace("\n", "\\n")
+
+
+def called(item, home):
+    """What `pyexecd call` answers ITEM, a call as OpenAI's Responses have it."""
+    done = installed.run("/bin/sh", "-c", 'printf %s "$1" | "$2" call', "sh", json.dumps(item),
+                         installed.PYEXECD, home=home)
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def test_call_reads_the_poem_back(tmp_path):
+    """Of a loop around it: the stand-in's call goes in as it is, what comes out is its result."""
+    text = ""
+    for step in [{"code": poem.WRITE}, poem.read]:
+        arguments = step(text) if callable(step) else step
+        events = standin.OpenAI.call("call_1", {"name": "run_python", "kind": "function"}, arguments)
+        output = called(events[-1]["response"]["output"][0], tmp_path)
+        text = standin.OpenAI.results({"input": [output]})["call_1"].text
+    assert poem.TEXT in text

@@ -6,6 +6,7 @@ import pathlib
 
 import http_server
 import installed
+import jsonschema
 import pytest
 
 CLIENT = pathlib.Path(__file__).with_name("mcp_client.py")
@@ -27,11 +28,13 @@ def lists_and_calls_the_tool(server, environment, mode, sdk, revision, home):
     assert seen["sdk"].startswith(sdk)
     assert seen["server"] == (None if mode == revision else "pyexecd")
     assert seen.get("revision") == revision
-    assert "run_python" in seen["tools"]
+    for call in "works", "fails", "floods":
+        jsonschema.validate(seen[call]["structuredContent"], seen["tools"]["run_python"])
     assert not seen["works"]["isError"]
     assert seen["works"]["structuredContent"]["stdout"] == "42\n"
     assert seen["fails"]["isError"]
     assert "ZeroDivisionError" in seen["fails"]["content"][0]["text"]
+    assert seen["floods"]["structuredContent"]["stdout"].count("spam") == 20000
 
 
 @CLIENTS
@@ -43,3 +46,14 @@ def test_python_client_over_stdio(environment, mode, sdk, revision, tmp_path):
 def test_python_client_over_http(environment, mode, sdk, revision, tmp_path):
     with http_server.served(tmp_path, results="structured") as url:
         lists_and_calls_the_tool(url, environment, mode, sdk, revision, tmp_path)
+
+
+def test_run_prints_all_of_the_structured_form(tmp_path):
+    """Beside the schema of the tool, which `pyexecd schema` prints as a client would get it."""
+    tool = installed.run(installed.PYEXECD, "schema", "--results", "structured", home=tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text("print('spam\\n' * 20000)\nraise SystemExit(3)\n")
+    done = installed.run(installed.PYEXECD, "run", "--json", str(script), home=tmp_path)
+    result = json.loads(done.stdout)
+    jsonschema.validate(result, json.loads(tool.stdout)["outputSchema"])
+    assert (result["returncode"], result["stdout"].count("spam")) == (3, 20000)
