@@ -136,6 +136,8 @@ static int open_tools(struct server *server, struct error *err)
         .description = "Runs Python code, each run apart from all others.",
         .registry = server->registry,
         .loop = server->service.loop,
+        .instruct = python_host_instruct,
+        .instruct_data = server->python,
     };
     mcp_server_init(&server->mcp);
     if (python_tools_offer(server->registry, server->python, err) < 0)

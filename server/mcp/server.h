@@ -4,9 +4,11 @@
 
 #include <ev.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct listing_cache;
+struct principal;
 struct principals;
 struct registry;
 struct request_states;
@@ -23,9 +25,13 @@ struct mcp_server {
     const char *version;
     const char *description;
     const char *website_url;
-    json_t *icons;            /* array of {src, mimeType, sizes} */
-    const char *instructions; /* for the model */
-    size_t page_size;         /* most entries of a list in one answer; 0: as many as usual */
+    json_t *icons;    /* array of {src, mimeType, sizes} */
+    size_t page_size; /* most entries of a list in one answer; 0: as many as usual */
+
+    /* The instructions for the model of PRINCIPAL, owned by the caller. *RET_IS_OWN: others get
+     * other ones. May be NULL. */
+    char *(*instruct)(void *data, const struct principal *principal, bool *ret_is_own);
+    void *instruct_data; /* borrowed */
 
     /* Private. */
     struct principals *principals;         /* owned */

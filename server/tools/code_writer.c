@@ -1,46 +1,31 @@
 #include "server/tools/code_writer.h"
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/caller.h"
 #include "server/tools/environment_text.h"
+#include "server/tools/guide.h"
 #include "server/tools/prompt.h"
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
 #include "server/tools/run_python_definition.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char INTRODUCTION[] =
     "You solve tasks by writing Python and running it with the tool `" RUN_PYTHON_NAME "`. Compute "
     "what can be computed; do not guess results, and do not ask the user to run code.\n"
     "\n"
-    "How your code runs:\n"
-    "- Each call runs one whole program in a fresh process. Variables and imports of earlier calls "
-    "are gone; send everything that the program needs.\n"
-    "- Only what is printed comes back. A bare expression on the last line shows nothing: use "
-    "print().\n"
-    "- Files stay from call to call. Write them into the current directory, by relative paths; the "
-    "result names those that were created or changed, and its `working_directory` is what a later "
-    "call needs to find them again.\n"
-    "- There is nobody to answer input(), and no screen: save figures to files.\n"
-    "- Print little, and what matters. Of very long output the middle is dropped.\n"
-    "- What is not done at the timeout is killed, and what was printed until then is returned. "
-    "Print "
-    "on the way, and ask for a longer `timeout` where it is needed.\n"
-    "- What the program has started ends with it: nothing runs on in the background.\n";
+    "How your code runs:\n";
 
 static const char CONDUCT[] =
     "\n"
     "How to proceed:\n"
     "- Go step by step: say what you are about to find out, run it, read the result.\n"
-    "- After a failure read the traceback, mend the cause and send the whole program again. If the "
-    "same idea fails twice, try another.\n"
-    "- A module that is missing cannot be installed by the program. Use another environment that "
-    "has "
-    "it, or the standard library.\n"
+    "- Print little, and what matters. Where a program takes long, print on the way.\n"
+    "- If the same idea fails twice, try another.\n"
     "- Verify the answer before you give it, with another calculation if there is one.\n";
 
 static const char APPROVAL[] =
@@ -48,55 +33,44 @@ static const char APPROVAL[] =
     "say "
     "in comments what they do. When one is declined, heed the reason; do not send it again.\n";
 
-static void code_writer_append(char **text, const char *more)
+/* Appends what scripts can reach in ENVIRONMENT. */
+static void append_reached(struct buffer *text, const struct environment *environment)
 {
-    char *longer = memory_format("%s%s", *text, more);
-
-    free(*text);
-    *text = longer;
-}
-
-/* Appends ENVIRONMENT with its limits and what scripts can reach. */
-static void append_environment(char **text, const struct environment *environment)
-{
-    AUTO_FREE char *line = environment_text(environment);
     AUTO_JSON json_t *reach = environment->ops->reach(environment);
     const json_t *fact;
     size_t i;
 
-    code_writer_append(text, "- ");
-    code_writer_append(text, line);
-    code_writer_append(text, "\n");
-    json_array_foreach (reach, i, fact) {
-        code_writer_append(text, "  - ");
-        code_writer_append(text, json_string_value(fact));
-        code_writer_append(text, "\n");
-    }
+    json_array_foreach (reach, i, fact)
+        buffer_print(text, "  - %s\n", json_string_value(fact));
 }
 
-static void append_one(char **text, const struct environment *environment)
+static void append_environment(struct buffer *text, const struct python_offer *offer,
+                               const struct environment *environment)
 {
-    AUTO_FREE char *heading =
-        memory_format("\nWhere it runs: always pass `environment`: \"%s\".\n", environment->name);
+    AUTO_FREE char *line =
+        environment_text(environment, catalog_find(offer->catalog, offer->default_environment));
 
-    code_writer_append(text, heading);
-    append_environment(text, environment);
+    buffer_print(text, "- %s\n", line);
+    append_reached(text, environment);
 }
 
-static void append_all(char **text, const struct python_offer *offer)
+static void append_one(struct buffer *text, const struct python_offer *offer,
+                       const struct environment *environment)
+{
+    buffer_print(text, "\nWhere it runs: pass `environment`: \"%s\"%s.\n", environment->name,
+                 offer->rules ? ", but where it lacks a package" : "");
+    append_environment(text, offer, environment);
+}
+
+static void append_all(struct buffer *text, const struct python_offer *offer)
 {
     const struct environment *environment;
     size_t position = 0;
-    AUTO_FREE char *heading = memory_format(
-        "\nWhere it can run (`environment`; without it: \"%s\"):\n", offer->default_environment);
 
-    code_writer_append(text, heading);
+    buffer_print(text, "\nWhere it can run (`environment`; without it: \"%s\"):\n",
+                 offer->default_environment);
     while ((environment = python_offer_next(offer, &position)))
-        append_environment(text, environment);
-    if (offer->rules)
-        code_writer_append(
-            text, "- or one that the call defines (`environment_definition`), with packages that "
-                  "are installed before the program runs\n");
+        append_environment(text, offer, environment);
 }
 
 static bool code_writer_asks(const struct environment *environment)
@@ -115,25 +89,36 @@ static bool any_asks(const struct python_offer *offer)
     return false;
 }
 
-/* The text for TASK in the environment CHOSEN; both may be NULL. Owned by the caller. */
+/* The text for TASK in the environment CHOSEN; both may be NULL. */
+static void code_writer_write(struct buffer *text, const struct python_offer *offer,
+                              const struct environment *chosen, const char *task)
+{
+    buffer_print(text, "%s", INTRODUCTION);
+    guide_append_rules(text, offer);
+    guide_append_limits(text, offer);
+    if (chosen)
+        append_one(text, offer, chosen);
+    else
+        append_all(text, offer);
+    buffer_print(text, "%s", CONDUCT);
+    if (chosen ? code_writer_asks(chosen) : any_asks(offer))
+        buffer_print(text, "%s", APPROVAL);
+    if (task && *task)
+        buffer_print(text, "\nThe task:\n\n%s\n", task);
+}
+
+/* Owned by the caller. */
 static char *code_writer_write_text(const struct python_offer *offer,
                                     const struct environment *chosen, const char *task)
 {
-    char *text = memory_copy_string(INTRODUCTION);
+    struct buffer text;
+    char *ret;
 
-    if (chosen)
-        append_one(&text, chosen);
-    else
-        append_all(&text, offer);
-    code_writer_append(&text, CONDUCT);
-    if (chosen ? code_writer_asks(chosen) : any_asks(offer))
-        code_writer_append(&text, APPROVAL);
-    if (task && *task) {
-        code_writer_append(&text, "\nThe task:\n\n");
-        code_writer_append(&text, task);
-        code_writer_append(&text, "\n");
-    }
-    return text;
+    buffer_init(&text, GUIDE_BYTES + (task ? strlen(task) : 0));
+    code_writer_write(&text, offer, chosen, task);
+    ret = memory_format("%.*s", (int)buffer_length(&text), buffer_bytes(&text));
+    buffer_deinit(&text);
+    return ret;
 }
 
 static enum outcome code_writer_start(struct invocation *invocation, struct error *err)

@@ -1,21 +1,29 @@
 #include "server/tools/environment_text.h"
 
-#include "base/cleanup.h"
+#include "base/buffer.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/environment.h"
+
+#include <string.h>
+
+enum {
+    LINE_BYTES = 4096,
+    PACKAGES_SHOWN = 12,
+    WORD_BYTES = 100, /* of a name that somebody else has chosen */
+};
 
 char *environment_text_limits(const struct environment *environment)
 {
     const struct environment_settings *settings = &environment->settings;
     AUTO_FREE char *memory = quantity_bytes(settings->limits.memory);
-    AUTO_FREE char *output = quantity_bytes(settings->output);
     AUTO_FREE char *disk = quantity_bytes(settings->disk);
 
     return memory_format("%g seconds unless `timeout` is given, at most %g; %s of memory, %u "
-                         "processes and threads, %s of new files, %s kept of each output stream",
+                         "processes and threads, %s of new files",
                          settings->timeout, settings->max_timeout, memory,
-                         settings->limits.processes, disk, output);
+                         settings->limits.processes, disk);
 }
 
 /* Says when a person is asked. */
@@ -30,10 +38,55 @@ static const char *environment_text_approval(enum approval_policy policy)
     return words[policy];
 }
 
-char *environment_text(const struct environment *environment)
+/* What the configuration says or a preparation has found out; nothing before. */
+static void append_python(struct buffer *line, const struct environment *environment)
+{
+    const char *image = json_object_get_string(environment->definition, "image");
+    const char *version = environment->ops->python_version(environment);
+
+    if (!version)
+        version = json_object_get_string(environment->definition, "python_version");
+    if (image)
+        buffer_print(line, ", image %.*s", WORD_BYTES, image);
+    if (version)
+        buffer_print(line, ", Python %.*s", WORD_BYTES, version);
+}
+
+/* By their names alone: "numpy>=1.26" is numpy. */
+static void append_packages(struct buffer *line, const struct environment *environment)
+{
+    const json_t *packages = json_object_get(environment->definition, "pip_packages");
+    const json_t *package;
+    size_t i;
+
+    json_array_foreach (packages, i, package) {
+        const char *text = json_string_value(package);
+        size_t length = strcspn(text, " <>=!~;[");
+
+        if (i == PACKAGES_SHOWN) {
+            buffer_print(line, " and %zu more", json_array_size(packages) - i);
+            return;
+        }
+        buffer_print(line, "%s%.*s", i == 0 ? ", with " : ", ",
+                     (int)(length < WORD_BYTES ? length : WORD_BYTES), text);
+    }
+}
+
+char *environment_text(const struct environment *environment, const struct environment *usual)
 {
     AUTO_FREE char *limits = environment_text_limits(environment);
+    AUTO_FREE char *usual_limits = environment_text_limits(usual);
+    struct buffer line;
+    char *ret;
 
-    return memory_format("%s (%s): %s%s", environment->name, environment->ops->kind->name, limits,
-                         environment_text_approval(environment->settings.approval));
+    buffer_init(&line, LINE_BYTES);
+    buffer_print(&line, "%s: %s", environment->name, environment->ops->kind->name);
+    append_python(&line, environment);
+    append_packages(&line, environment);
+    if (strcmp(limits, usual_limits) != 0)
+        buffer_print(&line, "; %s", limits);
+    buffer_print(&line, "%s", environment_text_approval(environment->settings.approval));
+    ret = memory_format("%.*s", (int)buffer_length(&line), buffer_bytes(&line));
+    buffer_deinit(&line);
+    return ret;
 }

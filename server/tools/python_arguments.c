@@ -1,30 +1,27 @@
 #include "server/tools/python_arguments.h"
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
-#include "server/tools/environment_text.h"
+#include "server/tools/guide.h"
 #include "server/tools/python_offer.h"
 
 #include <stdlib.h>
 
-/* The description of `environment`: each environment with its limits. New reference. */
+/* The description of `environment`. New reference. */
 static json_t *python_arguments_describe_environments(const struct python_offer *offer)
 {
-    AUTO_FREE char *text =
-        memory_format("Where to run it. Default: %s.", offer->default_environment);
-    const struct environment *environment;
-    size_t position = 0;
+    struct buffer text;
+    json_t *ret;
 
-    while ((environment = python_offer_next(offer, &position))) {
-        AUTO_FREE char *line = environment_text(environment);
-        AUTO_FREE char *longer = memory_format("%s\n- %s.", text, line);
-
-        free(text);
-        text = STEAL_PTR(longer);
-    }
-    return json_string_format("%s", text);
+    buffer_init(&text, GUIDE_BYTES);
+    buffer_print(&text, "Where to run it. Default: %s.\n", offer->default_environment);
+    guide_append_environments(&text, offer);
+    ret = json_stringn(buffer_bytes(&text), buffer_length(&text) - 1);
+    buffer_deinit(&text);
+    return ret;
 }
 
 /* New reference. */
@@ -74,7 +71,7 @@ static void python_arguments_describe_timeout(json_t *property, const struct pyt
 
     json_object_set_new(property, "maximum", python_arguments_number(longest));
     json_object_set_new(property, "description",
-                        json_string_format("Seconds after which the program is killed. Default: "
+                        json_string_format("Seconds after which the program is stopped. Default: "
                                            "%g.",
                                            fallback->settings.timeout));
 }

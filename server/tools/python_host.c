@@ -1,7 +1,9 @@
 #include "server/tools/python_host.h"
 
 #include "base/memory.h"
+#include "server/tools/guide.h"
 #include "server/tools/hints/earlier_names.h"
+#include "server/tools/python_offer.h"
 
 #include <stdlib.h>
 
@@ -22,6 +24,15 @@ struct python_host *python_host_new(const struct python_settings *settings)
     python_host_set(host, settings);
     host->earlier = earlier_names_new();
     return host;
+}
+
+char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own)
+{
+    const struct python_host *host = data;
+    const struct python_offer offer = python_offer_for(&host->settings, principal);
+
+    *ret_is_own = python_offer_is_personal(principal);
+    return guide_instructions(&offer);
 }
 
 void python_host_free(struct python_host *host)

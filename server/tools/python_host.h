@@ -6,11 +6,13 @@
 #include "server/tools/result_form.h"
 
 #include <ev.h>
+#include <stdbool.h>
 
 struct caller_rules;
 struct catalog;
 struct earlier_names;
 struct executor;
+struct principal;
 struct registry;
 struct workplace;
 
@@ -41,6 +43,10 @@ struct python_host *python_host_new(const struct python_settings *settings);
 
 /* New calls use SETTINGS; calls that have started go on with theirs. */
 void python_host_set(struct python_host *host, const struct python_settings *settings);
+
+/* What the model of PRINCIPAL is told when a session begins; owned by the caller. DATA is the host.
+ * *RET_IS_OWN: others are offered something else. */
+char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own);
 
 /* Harmless for NULL. */
 void python_host_free(struct python_host *host);

@@ -1,33 +1,28 @@
 #include "server/tools/run_python_definition.h"
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/catalog/catalog.h"
 #include "schemas/schemas.h"
-#include "server/tools/environment_text.h"
+#include "server/tools/guide.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_offer.h"
 
 #include <assert.h>
 
-/* Followed by the limits. OpenAI accepts at most 1024 characters in all. */
-static const char introduction[] =
-    "Runs a Python program in a fresh process, as `python script.py`, and returns what it printed, "
-    "its exit code and the files it made.\n"
-    "- Only what is printed comes back: print() what you want to see.\n"
-    "- Each call starts anew: variables and imports are gone. Files stay: the current directory is "
-    "the one of the call before.\n"
-    "- stdin is empty.\n"
-    "- When the program ends, all that it started is ended too. At its timeout it is killed; what "
-    "it printed until then is returned.\n"
-    "- After a failure, read the traceback, repair the program and call again.\n";
-
+/* OpenAI accepts at most 1024 characters. */
 char *run_python_description(const struct python_offer *offer)
 {
-    AUTO_FREE char *limits =
-        environment_text_limits(catalog_find(offer->catalog, offer->default_environment));
+    struct buffer text;
+    char *ret;
 
-    return memory_format("%s- Limits: %s.", introduction, limits);
+    buffer_init(&text, GUIDE_BYTES);
+    buffer_print(&text, "%s\n", GUIDE_PURPOSE);
+    guide_append_rules(&text, offer);
+    guide_append_limits(&text, offer);
+    ret = memory_format("%.*s", (int)buffer_length(&text) - 1, buffer_bytes(&text));
+    buffer_deinit(&text);
+    return ret;
 }
 
 /* Built-in schemas are valid JSON. New reference. */

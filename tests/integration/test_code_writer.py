@@ -30,10 +30,11 @@ def test_it_tells_how_to_solve_a_task_here(revision):
         (prompt,) = server.request("prompts/list")["prompts"]
         assert [argument["name"] for argument in prompt["arguments"]] == ["environment", "task"]
         whole = text(server)
-        assert "use print()" in whole and "- system (system): 30 seconds" in whole
+        assert "print() what you want to see" in whole and "- system: system\n" in whole
+        assert "Limits: 30 seconds" in whole
         assert "a person is asked before the first call" in whole
         one = text(server, environment="science", task="Sum it up.")
-        assert "50 seconds" in one and "- system (system)" not in one
+        assert "; 50 seconds" in one and "- system: system" not in one
         assert one.endswith("The task:\n\nSum it up.\n")
         with pytest.raises(client.RpcError) as unknown:
             text(server, environment="sciense")
@@ -48,4 +49,18 @@ def test_names_of_environments_are_completed_as_they_are_now(revision):
         assert completed(server, "sc") == ["science"]
         reload(server, {"environments": {**ENVIRONMENTS, "scratch": {"type": "system"}}})
         assert completed(server, "sc") == ["science", "scratch"]
-        assert "- scratch (system)" in text(server)
+        assert "- scratch: system" in text(server)
+
+
+def test_packages_are_told_as_the_description_tells_them():
+    for callers in (True, False):
+        config = {"environments": {"science": {"type": "venv", "pip_packages": ["numpy>=1.26"]}},
+                  "default_environment": "science", "callers": {"define_environments": callers}}
+        with client.Server(config=config) as server:
+            begun = server.initialize()
+            (tool,) = server.request("tools/list")["tools"]
+            (told,) = [line[2:] for line in tool["description"].splitlines() if "Packages" in line]
+            assert ("environment_definition" in told) == callers
+            for words in (begun["instructions"], text(server), text(server, environment="science")):
+                assert told in words
+                assert "- science: venv, with numpy" in words

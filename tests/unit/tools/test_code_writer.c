@@ -89,11 +89,11 @@ static void test_every_environment_is_described(void **state)
     struct error err = ERROR_INIT;
     AUTO_FREE char *text = get(*state, "{}", &err);
 
-    assert_non_null(strstr(text, "use print()"));
+    assert_non_null(strstr(text, "print() what you want to see"));
     assert_non_null(strstr(text, "without it: \"system\""));
-    assert_non_null(strstr(text, "\n- system (system): 30 seconds"));
-    assert_non_null(strstr(text, "\n- science (venv): 30 seconds"));
-    assert_non_null(strstr(text, "; a person is asked before each call\n"));
+    assert_non_null(strstr(text, "\n- system: system\n"));
+    assert_non_null(strstr(
+        text, "\n- science: venv, Python 3.11, with numpy; a person is asked before each call\n"));
     assert_non_null(strstr(text, "\n  - Packages: numpy\n"));
     assert_non_null(strstr(text, "When one is declined"));
     assert_null(strstr(text, "The task"));
@@ -105,7 +105,7 @@ static void test_one_environment_and_a_task_can_be_chosen(void **state)
     AUTO_FREE char *text =
         get(*state, "{\"environment\": \"system\", \"task\": \"Sum it up.\"}", &err);
 
-    assert_non_null(strstr(text, "always pass `environment`: \"system\""));
+    assert_non_null(strstr(text, "Where it runs: pass `environment`: \"system\"."));
     assert_null(strstr(text, "science"));
     assert_null(strstr(text, "When one is declined"));
     assert_non_null(strstr(text, "\nThe task:\n\nSum it up.\n"));

@@ -1,0 +1,81 @@
+#include "server/tools/guide.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "environments/catalog/catalog.h"
+#include "server/tools/environment_text.h"
+#include "server/tools/python_offer.h"
+#include "server/tools/run_python_definition.h"
+
+/* Whether the next call comes to the same directory by itself depends on the client, so the result
+ * says it where the name is needed. */
+static const char rules[] =
+    "- Only what is printed comes back: print() what you want to see.\n"
+    "- Variables and imports do not stay: send the whole program each time. Files stay: if a "
+    "result names a `working_directory`, pass it to find them again.\n"
+    "- There is no input() and no screen: save figures to files.\n"
+    "- What the program starts ends with it. At its timeout it is stopped; what it printed until "
+    "then comes back.\n"
+    "- After a failure, read the traceback, mend the program and call again.\n";
+
+static const char packages_of_callers[] =
+    "Packages are those of the environment. For others pass `environment_definition`, such as "
+    "{\"type\": \"venv\", \"pip_packages\": [\"numpy\"]}, or begin the program with a PEP 723 "
+    "block "
+    "(`# /// script`).\n";
+
+static const char packages_of_the_operator[] =
+    "Packages are those of the environment; there is no way to get others.\n";
+
+static const char use[] =
+    "`" RUN_PYTHON_NAME "` runs Python programs and returns what they print and the files they "
+    "make. Use it to compute, to work with data and files and to try code, instead of guessing.\n";
+
+static const char *guide_packages(const struct python_offer *offer)
+{
+    return offer->rules ? packages_of_callers : packages_of_the_operator;
+}
+
+void guide_append_rules(struct buffer *text, const struct python_offer *offer)
+{
+    buffer_print(text, "%s- %s", rules, guide_packages(offer));
+}
+
+static const struct environment *guide_usual_environment(const struct python_offer *offer)
+{
+    return catalog_find(offer->catalog, offer->default_environment);
+}
+
+void guide_append_limits(struct buffer *text, const struct python_offer *offer)
+{
+    AUTO_FREE char *limits = environment_text_limits(guide_usual_environment(offer));
+
+    buffer_print(text, "- Limits: %s.\n", limits);
+}
+
+void guide_append_environments(struct buffer *text, const struct python_offer *offer)
+{
+    const struct environment *environment;
+    size_t position = 0;
+
+    while ((environment = python_offer_next(offer, &position))) {
+        AUTO_FREE char *line = environment_text(environment, guide_usual_environment(offer));
+
+        buffer_print(text, "- %s\n", line);
+    }
+}
+
+char *guide_instructions(const struct python_offer *offer)
+{
+    struct buffer text;
+    char *ret;
+
+    buffer_init(&text, GUIDE_BYTES);
+    buffer_print(&text, "%sEnvironments (default: %s):\n", use, offer->default_environment);
+    guide_append_environments(&text, offer);
+    buffer_print(&text, "%s", guide_packages(offer));
+    ret = memory_format("%.*s", (int)buffer_length(&text) - 1, buffer_bytes(&text));
+    buffer_deinit(&text);
+    return ret;
+}

@@ -1,0 +1,62 @@
+"""What a model is told before its first call: short, and the same from everywhere."""
+
+import json
+
+import client
+import pytest
+import wire
+
+ENVIRONMENTS = {"system": {"type": "system"},
+                "science": {"type": "venv", "pip_packages": ["numpy>=1.26", "pandas"], "timeout": 90},
+                "box": {"type": "docker", "image": "python:3.11-slim"}}
+CONFIG = {"environments": ENVIRONMENTS, "default_environment": "system"}
+
+
+def listed(server, **more):
+    return server.request("tools/list", {"_meta": {"pyexecd/results": "text"}, **more})
+
+
+def size(value):
+    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+
+
+@pytest.mark.parametrize("revision", client.REVISIONS)
+def test_three_environments_are_listed_in_few_words(revision):
+    with client.Server(config=CONFIG) as server:
+        server.initialize(revision)
+        result = listed(server)
+    (tool,) = result["tools"]
+    assert size(result) < 4000
+    assert len(tool["description"]) <= 1024  # OpenAI's limit
+
+
+def test_limits_are_said_once():
+    with client.Server(config=CONFIG) as server:
+        server.initialize()
+        (tool,) = listed(server)["tools"]
+    told = tool["description"] + tool["inputSchema"]["properties"]["environment"]["description"]
+    assert told.count("30 seconds unless") == 1
+    assert "- science: venv, with numpy, pandas; 90 seconds unless" in told
+    assert "- box: docker, image python:3.11-slim" in told
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
+def test_a_session_begins_with_what_the_tool_is_for(revision):
+    with client.Server(config=CONFIG) as server:
+        told = server.initialize(revision)["instructions"]
+    assert told.startswith("`run_python` runs Python programs")
+    assert "- science: venv, with numpy, pandas" in told and "Environments (default: system)" in told
+    assert len(told) <= 1024
+
+
+def test_who_has_no_session_discovers_it():
+    with client.Server(config=CONFIG) as server:
+        server.initialize(wire.MODERN)
+        told = server.request("server/discover")
+    assert told["instructions"].startswith("`run_python` runs Python programs")
+
+
+def test_an_environment_is_told_by_its_name_before_anything_is_known_of_it():
+    with client.Server() as server:
+        told = server.initialize()["instructions"]
+    assert "- system: system\n" in told
