@@ -11,6 +11,7 @@ import poem
 import standin
 
 TOOLKIT = installed.ROOT / "tests" / "clients" / "ag2_toolkit.py"
+RESOURCES = installed.ROOT / "tests" / "clients" / "ag2_resources.py"
 TOOLS = installed.ROOT / "tests" / "clients" / "autogen_tools.py"
 
 
@@ -69,3 +70,10 @@ def test_call_reads_the_poem_back(tmp_path):
         output = called(events[-1]["response"]["output"][0], tmp_path)
         text = standin.OpenAI.results({"input": [output]})["call_1"].text
     assert poem.TEXT in text
+
+
+def test_ag2_makes_a_toolkit_of_tools_and_files(tmp_path):
+    done = installed.run(installed.python("ag2"), str(RESOURCES), installed.PYEXECD, home=tmp_path)
+    assert done.returncode == 0, done
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen == {"tools": ["run_python", "working_directory_file"], "text": "read me"}

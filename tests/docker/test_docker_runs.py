@@ -284,6 +284,33 @@ def test_another_user_can_use_the_working_directory(docker_server, user):
 
 
 @pytest.mark.parametrize("user", [None, "1234"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_files_of_a_call_belong_to_its_script(docker_server, user, kept):
+    definition = {"keep_container_running": kept, **({"user": user} if user else {})}
+    code = ("import os; print(open('d/f').read()); open('d/f', 'a').write('2'); open('d/g', 'w')\n"
+            "os.remove('top'); os.remove('d/f')")
+    files = [{"path": "d/f", "text": "1"}, {"path": "top", "text": ""}]
+    with docker_server(definition) as server:
+        server.initialize()
+        for _ in range(2):  # what is there from the first time is replaced
+            result = server.call_tool("run_python", {"code": code, "files": files}, timeout=60)
+            assert result["structuredContent"]["stdout"] == "1\n", result
+            assert [file["path"] for file in result["structuredContent"]["files"]] == ["d/g"]
+
+
+@pytest.mark.parametrize("user", [None, "1234"])
+def test_what_a_container_wrote_is_a_resource(docker_server, user):
+    with docker_server({"user": user} if user else {}) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {
+            "code": "import os; os.umask(0o77); open('f', 'w').write('7'); os.mkfifo('p')"},
+            timeout=60)
+        (link,) = result["content"][1:]
+        (contents,) = server.request("resources/read", {"uri": link["uri"]})["contents"]
+        assert contents["text"] == "7"
+
+
+@pytest.mark.parametrize("user", [None, "1234"])
 def test_what_is_left_out_is_in_a_file_for_the_next_script(docker_server, user):
     with docker_server({"user": user} if user else {}) as server:
         server.initialize()
