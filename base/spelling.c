@@ -1,8 +1,44 @@
 #include "base/spelling.h"
 
+#include "base/memory.h"
+
+#include <stdbool.h>
 #include <string.h>
 
 enum { LONGEST_NAME = 64 }; /* nobody mistypes a longer name in two places only */
+
+/* What other programs call the same thing. */
+static const struct {
+    const char *wrong;
+    const char *right;
+} other_words[] = {
+    {"env", "environment"},
+    {"env_vars", "environment"},
+    {"variables", "environment"},
+    {"packages", "pip_packages"},
+    {"packages", "environment_definition"},
+    {"libraries", "pip_packages"},
+    {"libraries", "environment_definition"},
+    {"dependencies", "pip_packages"},
+    {"dependencies", "environment_definition"},
+    {"pip_packages", "environment_definition"},
+    {"requirements", "requirements_file"},
+    {"python", "python_path"},
+    {"interpreter", "executable"},
+    {"cwd", "working_directory"},
+    {"work_dir", "working_directory"},
+    {"script", "code"},
+    {"mounts", "volumes"},
+};
+
+static bool spelling_is_other_word(const char *wrong, const char *candidate)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(other_words); i++)
+        if (strcmp(other_words[i].wrong, wrong) == 0 &&
+            strcmp(other_words[i].right, candidate) == 0)
+            return true;
+    return false;
+}
 
 static size_t spelling_least(size_t a, size_t b)
 {
@@ -40,6 +76,11 @@ void spelling_try(struct spelling *spelling, const char *candidate)
     size_t length = strnlen(candidate, LONGEST_NAME + 1);
     size_t edits;
 
+    if (spelling_is_other_word(spelling->wrong, candidate)) {
+        spelling->nearest = candidate;
+        spelling->distance = 0;
+        return;
+    }
     if (wrong > LONGEST_NAME || length > LONGEST_NAME || wrong > length + SPELLING_DISTANCE ||
         length > wrong + SPELLING_DISTANCE)
         return;

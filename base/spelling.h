@@ -17,6 +17,7 @@ enum { SPELLING_DISTANCE = 2 };
         .wrong = (WRONG), .distance = SPELLING_DISTANCE + 1                                        \
     }
 
-/* Takes CANDIDATE as the nearest when it is at most two edits away (of which fewer than its length:
- * "ab" is no spelling of "x") and nearer than what was found before. */
+/* Takes CANDIDATE as the nearest when other programs call it by the wrong name ("packages" for
+ * pip_packages), or when it is at most two edits away (of which fewer than its length: "ab" is no
+ * spelling of "x") and nearer than what was found before. */
 void spelling_try(struct spelling *spelling, const char *candidate);

@@ -64,6 +64,16 @@ static bool split_answer(struct buffer *answer, const char *fields[ANSWER_FIELDS
     return strcmp(fields[ANSWER_MARK], "python") == 0;
 }
 
+/* True when a program that is no Python complains about the question, as /bin/ls does. */
+static bool is_about_the_question(struct interpreter_question *question)
+{
+    static const char BEGIN[] = "import os, sys";
+    struct buffer *said = &question->complaint;
+
+    return buffer_length(said) > 0 &&
+           memmem(buffer_bytes(said), buffer_length(said), BEGIN, sizeof BEGIN - 1);
+}
+
 /* Quotes the first line that was printed instead of an answer. */
 static int fail_with_complaint(struct interpreter_question *question, struct error *err)
 {
@@ -72,6 +82,8 @@ static int fail_with_complaint(struct interpreter_question *question, struct err
     size_t length = buffer_length(said);
     const char *end = length ? memchr(bytes, '\n', length) : NULL;
 
+    if (is_about_the_question(question))
+        return error_set(err, ERROR_UNAVAILABLE, "%s is no Python", question->path);
     if (end)
         length = (size_t)(end - bytes);
     if (length > QUOTED_BYTES)

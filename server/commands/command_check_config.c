@@ -6,6 +6,7 @@
 #include "environments/catalog/catalog.h"
 #include "server/authentication.h"
 #include "server/commands/command.h"
+#include "server/commands/named_files.h"
 #include "server/commands/options.h"
 #include "server/configuration/config.h"
 #include "server/configuration/tls_config.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 /* One environment's preparation, waited for. */
 struct check {
@@ -87,21 +89,36 @@ static void check_certificate(struct config *config)
     tls_free(tls);
 }
 
+/* Opens everything as a server does, and looks at it. -1 with ERR. */
+static int command_check_config_look(struct config *config, struct error *err)
+{
+    const char *directory = json_object_get_string(config_tree(config), "working_directory");
+    bool is_new = access(directory, F_OK) < 0;
+    struct service service;
+    int status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, err);
+
+    if (service.catalog) {
+        named_files_check_environments(&service, config);
+        command_check_config_check_environments(&service, config);
+    }
+    service_stop(&service);
+    service_drain(&service);
+    service_close(&service);
+    if (is_new)
+        (void)rmdir(directory); /* looking leaves nothing behind */
+    return status;
+}
+
 static int command_check_config_open(struct config *config)
 {
-    struct service service;
     struct error err = ERROR_INIT;
-    int status;
+    int status = 0;
 
     log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
     check_authentication(config);
     check_certificate(config);
-    status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, &err);
-    if (status == 0)
-        command_check_config_check_environments(&service, config);
-    service_stop(&service);
-    service_drain(&service);
-    service_close(&service);
+    if (named_files_check_directories(config) == 0)
+        status = command_check_config_look(config, &err);
     if (config_has_errors(config))
         return command_fail_config(config);
     if (status < 0)

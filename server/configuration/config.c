@@ -11,6 +11,7 @@
 #include "server/configuration/config_checks.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/config_values.h"
+#include "server/configuration/private_file.h"
 #include "server/configuration/problem_list.h"
 #include "server/configuration/yaml_tree.h"
 
@@ -112,14 +113,14 @@ static json_t *load_schema(struct schema **ret)
 
 static void check_tree(struct config *config)
 {
-    struct validation validation = {.config = config};
+    struct validation validation = {.config = config, .known = config->problems.count};
     struct schema *schema;
     AUTO_JSON json_t *document = load_schema(&schema);
     AUTO_FREE char *folder = config->path ? config_paths_folder(config->path) : NULL;
     json_t *root = config->tree.root;
 
-    config_values_settle(&(struct config_values){document, folder, config_on_value_problem, config},
-                         root);
+    config_values_settle(
+        &(struct config_values){document, folder, config_on_schema_problem, &validation}, root);
     validation.known = config->problems.count;
     if (schema_validate(schema, root, config_on_schema_problem, &validation) && folder)
         config_paths_settle_volumes(folder, root, config_on_value_problem, config);
@@ -150,11 +151,8 @@ static int open_file(struct config *config)
         error_set_errno(&err, errno, "cannot be examined");
     } else if (!is_any && !S_ISREG(status.st_mode)) {
         error_set(&err, ERROR_CONFIG, "is no regular file");
-    } else if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH))) {
-        error_set(&err, ERROR_CONFIG,
-                  "group or others may write it (mode %04o), and it decides what is executed; "
-                  "chmod go-w %s",
-                  status.st_mode & 07777U, config->path);
+    } else if (S_ISREG(status.st_mode)) {
+        (void)private_file_check(&status, config->path, &err);
     }
     config->is_shared = status.st_mode & (S_IRGRP | S_IROTH);
     if (err.code == ERROR_NONE)

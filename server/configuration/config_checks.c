@@ -198,6 +198,22 @@ static void check_passwords(struct config *config, const json_t *root)
     }
 }
 
+/* An image is pulled or built, not both. */
+static void check_images(struct config *config, const struct yaml_tree *tree, const json_t *root)
+{
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+        AUTO_FREE char *image = memory_format("%s/image", pointer);
+
+        if (json_object_get(definition, "dockerfile") && yaml_tree_find(tree, image))
+            config_complain(config, "contradicts image; give one of the two", "%s/dockerfile",
+                            pointer);
+    }
+}
+
 /* The environments with ISOLATION, as "none: a, b". Owned by the caller; NULL: there is none. */
 static char *config_checks_list_isolated(const json_t *environments, enum isolation isolation)
 {
@@ -260,4 +276,5 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_https(config, root);
     check_passwords(config, root);
     check_shared_directory(config, root);
+    check_images(config, tree, root);
 }

@@ -7,6 +7,7 @@
 #include "base/schema/schema_document.h"
 #include "base/text.h"
 #include "server/configuration/config_paths.h"
+#include "server/configuration/config_types.h"
 #include "server/configuration/yaml_tree.h"
 #include "server/transport/http/http_origin.h"
 #include "server/transport/oauth/oauth_url.h"
@@ -326,6 +327,23 @@ static void settle_array(const struct config_values *values, const json_t *schem
     }
 }
 
+/* The least size, in the words of sizes. */
+static void config_values_check_least(const struct config_values *values, const json_t *schema,
+                                      const json_t *bytes, const char *pointer)
+{
+    const json_t *least = config_values_keyword(values, schema, "minimum");
+    AUTO_FREE char *shown = quantity_bytes((uint64_t)json_integer_value(least));
+    AUTO_FREE char *message = NULL;
+    char *space = strchr(shown, ' ');
+
+    if (json_integer_value(bytes) >= json_integer_value(least))
+        return;
+    if (space)
+        memmove(space, space + 1, strlen(space)); /* as the configuration writes it */
+    message = memory_format("must be at least %s", shown);
+    values->report(values->data, SCHEMA_AT_VALUE, pointer, message);
+}
+
 static json_t *settle_string(const struct config_values *values, const json_t *schema,
                              json_t *value, const char *pointer)
 {
@@ -338,16 +356,37 @@ static json_t *settle_string(const struct config_values *values, const json_t *s
     read = values->folder ? config_paths_read(values->folder, format, value) : NULL;
     if (!read)
         read = read_format(format, json_string_value(value), &err);
+    if (read && strcmp(format, "byte-size") == 0)
+        config_values_check_least(values, schema, read, pointer);
     if (read)
         return read;
     values->report(values->data, SCHEMA_AT_VALUE, pointer, err.message);
     return json_incref(value);
 }
 
+/* Reports a VALUE of another type than SCHEMA wants, in better words than the schema has. */
+static bool config_values_check_type(const struct config_values *values, const json_t *schema,
+                                     const json_t *value, const char *pointer)
+{
+    const char *type = json_string_value(config_values_keyword(values, schema, "type"));
+    const char *slash = strrchr(pointer, '/');
+    AUTO_FREE char *message = NULL;
+
+    if (!type || config_values_keyword(values, schema, "x-wanted") ||
+        (json_is_string(value) && config_values_keyword(values, schema, "format")))
+        return true;
+    message = config_types_explain(type, slash ? slash + 1 : "", value);
+    if (message)
+        values->report(values->data, SCHEMA_AT_VALUE, pointer, message);
+    return !message;
+}
+
 /* What VALUE becomes by SCHEMA: itself, changed or not, or another value. New reference. */
 static json_t *config_values_settle_value(const struct config_values *values, const json_t *schema,
                                           json_t *value, const char *pointer)
 {
+    if (!config_values_check_type(values, schema, value, pointer))
+        return json_incref(value);
     if (json_is_string(value))
         return settle_string(values, schema, value, pointer);
     if (json_is_array(value))

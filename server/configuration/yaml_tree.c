@@ -17,6 +17,7 @@
 struct yaml_reader {
     yaml_parser_t parser;
     const char *text; /* borrowed */
+    size_t length;
     struct yaml_tree *tree;
     yaml_fault_fn report;
     void *data;
@@ -63,12 +64,25 @@ static struct yaml_position position_of_byte(const char *text, size_t offset)
     return position;
 }
 
+/* True when libyaml has stopped at a tab in the indentation. */
+static bool is_tab_indented(const struct yaml_reader *reader)
+{
+    const yaml_parser_t *parser = &reader->parser;
+    size_t at = parser->problem_mark.index;
+
+    return parser->error == YAML_SCANNER_ERROR && at < reader->length && reader->text[at] == '\t';
+}
+
 static void complain_about_syntax(struct yaml_reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem ? parser->problem : "cannot be read";
 
-    if (parser->error == YAML_READER_ERROR)
+    if (is_tab_indented(reader))
+        yaml_tree_complain(reader, parser->problem_mark, "",
+                           "line %zu is indented with a tab; indent with spaces",
+                           parser->problem_mark.line + 1);
+    else if (parser->error == YAML_READER_ERROR)
         reader->report(reader->data, position_of_byte(reader->text, parser->problem_offset), "",
                        problem);
     else if (!parser->context)
@@ -389,7 +403,8 @@ static bool is_nothing(const yaml_event_t *event)
            event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-/* The one document of the stream, new; NULL after a fault that was reported. */
+/* The one document of the stream, new; NULL after a fault that was reported. A file of comments
+ * only is an empty object. */
 static json_t *read_stream(struct yaml_reader *reader)
 {
     AUTO(yaml_event_delete) yaml_event_t stream_start = {0};
@@ -403,13 +418,10 @@ static json_t *read_stream(struct yaml_reader *reader)
         return NULL;
     if (document_start.type == YAML_DOCUMENT_START_EVENT && !next_event(reader, &root))
         return NULL;
-    if (root.type == YAML_NO_EVENT || is_nothing(&root)) {
-        yaml_tree_complain(reader, (yaml_mark_t){0}, "",
-                           "the file is empty; {} stands for all the defaults");
-        return NULL;
-    }
     add_place(reader->tree, "", root.start_mark, root.start_mark);
-    value = read_value(reader, &root, "");
+    if (root.type == YAML_NO_EVENT)
+        return json_object();
+    value = is_nothing(&root) ? json_object() : read_value(reader, &root, "");
     if (!value || !next_event(reader, &document_end) || !next_event(reader, &after))
         return NULL;
     if (after.type != YAML_STREAM_END_EVENT) {
@@ -429,7 +441,8 @@ static int compare_places(const void *left, const void *right)
 void yaml_tree_init(struct yaml_tree *tree, const char *text, size_t length, yaml_fault_fn report,
                     void *data)
 {
-    struct yaml_reader reader = {.text = text, .tree = tree, .report = report, .data = data};
+    struct yaml_reader reader = {
+        .text = text, .length = length, .tree = tree, .report = report, .data = data};
 
     *tree = (struct yaml_tree){0};
     if (length > YAML_TEXT_BYTES) {

@@ -64,6 +64,7 @@ EXCEPT = {
     "environments/workplace/workplace_sweep.c": ("renameat", RENAME),
     "server/admin.c": ("fopen", KERNEL),
     "server/commands/command_run.c": ("fd_read_file", "a file of who types the command; it may be a pipe"),
+    "server/commands/named_files.c": ("opendir", OPERATOR),
     "server/commands/terminal.c": ("open", KERNEL),
     "server/configuration/config.c": ("open", f"{OPERATOR}: a regular one, without waiting"),
     "server/token_file.c": ("open", f"{OPERATOR}: a regular one, without waiting"),

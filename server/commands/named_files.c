@@ -1,0 +1,229 @@
+#include "server/commands/named_files.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "environments/catalog/catalog.h"
+#include "environments/docker/volume.h"
+#include "environments/environment.h"
+#include "environments/interpreter/base_search.h"
+#include "server/configuration/config.h"
+#include "server/service.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define UNIX_PREFIX "unix://"
+
+/* What is wrong with PATH as a FILE or a DIRECTORY (S_IFREG, S_IFDIR); owned by the caller, or
+ * NULL. Links of the operator are followed. */
+static char *named_files_examine(const char *path, mode_t kind)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    struct stat status;
+
+    if (!real || lstat(real, &status) < 0)
+        return memory_format("%s: %s", path, strerror(errno));
+    if ((status.st_mode & S_IFMT) != kind)
+        return memory_format("%s is no %s", path, kind == S_IFDIR ? "directory" : "regular file");
+    if (access(real, R_OK) < 0)
+        return memory_format("%s: %s", path, strerror(errno));
+    return NULL;
+}
+
+/* Directories of calls */
+
+/* The server makes a directory, but a path that begins nowhere is a mistake. */
+static int check_working_directory(struct config *config)
+{
+    const char *path = json_object_get_string(config_tree(config), "working_directory");
+    AUTO_FREE char *parent = memory_copy_string(path);
+    char *slash = strrchr(parent, '/');
+    AUTO_FREE char *message = NULL;
+
+    if (*path != '/' || slash == parent)
+        return 0;
+    *slash = '\0';
+    if (access(parent, F_OK) == 0)
+        return 0;
+    message = memory_format("there is no %s; mkdir -p %s makes it", parent, path);
+    config_complain(config, message, "/working_directory");
+    return -1;
+}
+
+static void check_allowed_paths(struct config *config)
+{
+    const json_t *callers = json_object_get(config_tree(config), "callers");
+    const json_t *path;
+    size_t i;
+
+    json_array_foreach (json_object_get(callers, "allowed_paths"), i, path) {
+        AUTO_FREE char *message = named_files_examine(json_string_value(path), S_IFDIR);
+
+        if (message)
+            config_complain(config, message, "/callers/allowed_paths/%zu", i);
+    }
+}
+
+int named_files_check_directories(struct config *config)
+{
+    check_allowed_paths(config);
+    return check_working_directory(config);
+}
+
+/* Files and volumes of environments */
+
+static void named_files_check_key(struct config *config, const struct environment *environment,
+                                  const char *key, mode_t kind)
+{
+    const char *path = json_object_get_string(environment->definition, key);
+    AUTO_FREE char *message = path ? named_files_examine(path, kind) : NULL;
+
+    /* Names are of letters that a JSON Pointer need not escape. */
+    if (message)
+        config_complain(config, message, "/environments/%s/%s", environment->name, key);
+}
+
+static void named_files_check_keys(struct config *config, const struct environment *environment)
+{
+    static const struct {
+        const char *key;
+        mode_t kind;
+    } keys[] = {
+        {"requirements_file", S_IFREG},
+        {"dockerfile", S_IFREG},
+        {"pip_find_links", S_IFDIR},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        named_files_check_key(config, environment, keys[i].key, keys[i].kind);
+}
+
+static void named_files_check_volumes(struct config *config, const struct environment *environment,
+                                      const char *state)
+{
+    const char *host = json_object_get_string(environment->definition, "host");
+    const struct docker_guarded guarded = {
+        .socket = host && text_starts_with(host, UNIX_PREFIX) ? host + strlen(UNIX_PREFIX) : NULL,
+        .state = state,
+    };
+    AUTO_FREE char *around = memory_format("/environments/%s/volumes", environment->name);
+    const char *path;
+    json_t *target;
+
+    json_object_foreach (json_object_get(environment->definition, "volumes"), path, target) {
+        AUTO_FREE char *pointer = json_pointer_append(around, path);
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *real = docker_volume_resolve(path, &guarded, &err);
+
+        if (!real)
+            config_complain(config, err.message, "%s", pointer);
+    }
+}
+
+/* The Python of a venv */
+
+struct base_check {
+    struct base_search search;
+    enum outcome outcome; /* PENDING until the search is over */
+    struct error err;
+};
+
+static void named_files_on_found(struct base_search *search, const struct error *err)
+{
+    struct base_check *check = CONTAINER_OF(search, struct base_check, search);
+
+    check->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
+    if (err)
+        error_copy(&check->err, err);
+    ev_break(search->loop, EVBREAK_ONE);
+}
+
+static void check_base(struct service *service, struct config *config,
+                       const struct environment *environment)
+{
+    const char *path = json_object_get_string(environment->definition, "python_path");
+    const char *version = json_object_get_string(environment->definition, "python_version");
+    struct base_check check = {
+        .search = {.loop = service->loop,
+                   .host = service->host,
+                   .state = catalog_settings(service->catalog)->state,
+                   .path = path,
+                   .version = version,
+                   .done = named_files_on_found},
+    };
+    const char *key = path ? "/python_path" : version ? "/python_version" : "";
+
+    check.outcome = base_search_start(&check.search, &check.err);
+    while (check.outcome == OUTCOME_PENDING)
+        ev_run(service->loop, 0);
+    if (check.outcome == OUTCOME_FAILED)
+        config_complain(config, check.err.message, "/environments/%s%s", environment->name, key);
+    base_search_cancel(&check.search);
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *stream = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+
+    while (stream && !found && (entry = readdir(stream)))
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (stream)
+        closedir(stream);
+    return stream && !found;
+}
+
+static bool has_file(const char *directory, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+
+    return access(path, F_OK) == 0;
+}
+
+/* A venv is made where nothing is; what is there has to be one. */
+static void check_place(struct config *config, const struct environment *environment,
+                        const char *path)
+{
+    AUTO_FREE char *problem = named_files_examine(path, S_IFDIR);
+    AUTO_FREE char *message = NULL;
+
+    if (access(path, F_OK) < 0 || has_file(path, "pyvenv.cfg") || is_empty(path))
+        return;
+    message = problem ? STEAL_PTR(problem)
+                      : memory_format("%s is no virtual environment, and not empty; name a new "
+                                      "directory, or one that `python3 -m venv` has made",
+                                      path);
+    config_complain(config, message, "/environments/%s/venv_path", environment->name);
+}
+
+static void check_venv(struct service *service, struct config *config,
+                       const struct environment *environment)
+{
+    const char *path = json_object_get_string(environment->definition, "venv_path");
+
+    if (path)
+        check_place(config, environment, path);
+    if (!path || !has_file(path, "bin/python"))
+        check_base(service, config, environment);
+}
+
+void named_files_check_environments(struct service *service, struct config *config)
+{
+    for (size_t i = 0; i < catalog_count(service->catalog); i++) {
+        const struct environment *environment = catalog_at(service->catalog, i);
+        const char *type = json_object_get_string(environment->definition, "type");
+
+        named_files_check_keys(config, environment);
+        named_files_check_volumes(config, environment, catalog_settings(service->catalog)->state);
+        if (strcmp(type, "venv") == 0)
+            check_venv(service, config, environment);
+    }
+}

@@ -1,0 +1,205 @@
+"""`pyexecd --check-config` and the mistakes that people make: where, what, and what to do."""
+
+import grp
+import os
+import pathlib
+import pwd
+import socket
+import subprocess
+
+import pytest
+
+SYSTEM = "environments: {system: {type: system}}\n"
+
+
+def docker(line):
+    return f"environments:\n  box:\n    type: docker\n    {line}\n"
+
+
+def venv(line):
+    return f"environments:\n  v:\n    type: venv\n    {line}\n"
+
+
+def system(line):
+    return f"environments:\n  s:\n    type: system\n    {line}\n"
+
+
+# What is written, the place of the fault, and what the message says: what is wrong, and what to do.
+# DIR is a directory with the files "file" (of text), "full/file", "private" and the socket "socket".
+MISTAKES = {
+    # Shape
+    "a string for a list": ("listen: stdio\n", "1:9", ["must be a list", "[stdio]"]),
+    "a package for a list": (venv("pip_packages: numpy"), "4:19", ["must be a list", "[numpy]"]),
+    "yes": (venv("system_site_packages: yes"), "4:27", ["write true or false"]),
+    "on": ("share_directory_across_isolation: on\n", "1:35", ["write true or false"]),
+    "a number with a unit": ("timeout: 60s\n", "1:10", ["a number of seconds", "60"]),
+    "a time in minutes": ("max_timeout: 5min\n", "1:14", ["a number of seconds"]),
+    "a number in quotes": ('timeout: "60"\n', "1:10", ["a number of seconds", "60"]),
+    "a tab": ("limits:\n\tmemory: 1GiB\n", "2:1", ["tab", "indent with spaces"]),
+    "a tab behind spaces": ("limits:\n  memory: 1GiB\n \tdisk: 1GiB\n", "3:", ["tab", "spaces"]),
+    "a bracket left open": ("listen: [stdio\n", "2:1", ["expected ',' or ']'"]),
+    "no space behind the colon": ("timeout:60\n", "1:1", ["must be an object", "a space after the colon"]),
+    "a list for the whole": ("- timeout: 60\n", "1:1", ["must be an object", "KEY: VALUE"]),
+    "a key twice": ("timeout: 1\ntimeout: 2\n", "2:1", ["given twice", "line 1"]),
+    "an anchor": ("a: &a 1\n", "1:4", ["anchors and aliases are not read"]),
+    "environments as a list": ("environments:\n  - type: system\n", "2:3", ["must be an object"]),
+    "an environment without a type": ("environments:\n  s: {}\n", "2:6", ['is missing "type"']),
+    "an environment that is empty": ("environments:\n  s:\n", "2:", ["must be an object"]),
+    "a second document": ("timeout: 1\n---\ntimeout: 2\n", "2:1", ["second document"]),
+    # Names
+    "a misspelt key": ("time_out: 60\n", "1:1", ['did you mean "timeout"?']),
+    "a misspelt section": ("enviroments: {}\n", "1:1", ['did you mean "environments"?']),
+    "a misspelt type": ("environments:\n  s: {type: dockr}\n", "2:13", ["docker"]),
+    "a key of another type": (system("image: python:3"), "4:5", ["is a key of type docker, not of system"]),
+    "env": (system("env: {A: b}"), "4:5", ['did you mean "environment"?']),
+    "packages": (venv("packages: [numpy]"), "4:5", ['did you mean "pip_packages"?']),
+    "libraries": (venv("libraries: [numpy]"), "4:5", ['did you mean "pip_packages"?']),
+    "requirements": (venv("requirements: r.txt"), "4:5", ['did you mean "requirements_file"?']),
+    "python": (venv("python: /usr/bin/python3"), "4:5", ['did you mean "python_path"?']),
+    "a default that is not there": (SYSTEM + "default_environment: sistem\n", "2:22", ["no environment", "system"]),
+    "two environments and no default": (
+        "environments: {a: {type: system}, b: {type: system}}\n", "1:15", ["default_environment is needed", "a, b"]),
+    "a space in a name": ("environments:\n  my env: {type: system}\n", "2:3", ["letters, digits"]),
+    # Values
+    "a small size": ("limits: {memory: 8MiB}\n", "1:18", ["at least 16MiB"]),
+    "a size of nothing": ("limits: {disk: 5XB}\n", "1:16", ["512MiB"]),
+    "a default above the most": ("timeout: 900\n", "1:10", ["max_timeout"]),
+    "Python 2": (venv('python_version: "2.7"'), "4:21", ["a version of Python 3"]),
+    "Python 2.99": (venv('python_version: "2.99"'), "4:21", ["a version of Python 3"]),
+    "a version without quotes": (venv("python_version: 3.10"), "4:21", ["quotes"]),
+    "a version that is not there": (venv('python_version: "3.42"'), "4:21", ["3.42"]),
+    "results": ("results: json\n", "1:10", ["text", "structured"]),
+    "containment": ("containment: none\n", "1:14", ["strict", "best-effort"]),
+    "an environment variable as a list": (system("environment: [A=b]"), "4:18", ["must be an object", "NAME: value"]),
+    "a variable that is a number": (system("environment: {PORT: 80}"), "4:25", ["must be a string", 'write "80"']),
+    "LD_PRELOAD": (system("environment: {LD_PRELOAD: x}"), "4:19", ["how every program is loaded"]),
+    "the network of the host": (docker("network: host"), "4:14", ["host"]),
+    "an image in capitals": (docker("image: Python"), "4:12", ["image"]),
+    "a package that is an option": (venv("pip_packages: [--pre]"), "4:20", ["package"]),
+    # Files
+    "a home with ~": (system("executable: ~/bin/python"), "4:17", ["~ is not read", "write it out"]),
+    "a program that is not there": (system("executable: /nowhere/python3"), "4:17", ["/nowhere/python3"]),
+    "a program that is no Python": (system("executable: /bin/ls"), "4:17", ["/bin/ls is no Python"]),
+    "a base that is not there": (venv("python_path: /nowhere/python3"), "4:18", ["/nowhere/python3"]),
+    "a base that is no Python": (venv("python_path: /bin/ls"), "4:18", ["/bin/ls is no Python"]),
+    "a venv in /etc": (venv("venv_path: /etc"), "4:16", ["/etc", "no virtual environment", "not empty"]),
+    "a venv that is a file": (venv("venv_path: DIR/file"), "4:16", ["is no directory"]),
+    "no requirements file": (venv("requirements_file: /no.txt"), "4:24", ["/no.txt", "No such file"]),
+    "no requirements file for a container": (docker("requirements_file: /no.txt"), "4:24", ["/no.txt"]),
+    "no wheels": (venv("pip_find_links: /nowhere"), "4:21", ["/nowhere", "No such file"]),
+    "no Dockerfile": (docker("dockerfile: /nowhere/Dockerfile"), "4:17", ["/nowhere/Dockerfile", "No such file"]),
+    "an image and a Dockerfile": (
+        docker("image: python:3\n    dockerfile: DIR/file"), "5:17", ["contradicts image", "one of the two"]),
+    "no volume": (docker("volumes: {/nowhere: /data}"), "4:", ["/nowhere", "No such file"]),
+    "/etc as a volume": (docker("volumes: {/etc: /data}"), "4:", ["/etc", "containers never get"]),
+    "the engine's socket as a volume": (
+        docker("volumes: {DIR/socket: /s}\n    host: unix://DIR/socket"), "4:", ["the engine's socket"]),
+    "a volume into the workspace": (docker("volumes: {DIR/full: /workspace/x}"), "4:", ["/workspace"]),
+    "a working directory that is not there": ("working_directory: /nowhere/work\n", "1:20", ["/nowhere/work", "mkdir"]),
+    "a working directory that is a file": ("working_directory: DIR/file\n", "1:20", ["DIR/file"]),
+    "a path for callers that is not there": (
+        "callers: {allowed_paths: [/nowhere]}\n", "1:27", ["/nowhere", "No such file"]),
+    # Access
+    "TCP without tokens": ('listen: ["tcp:127.0.0.1:7700"]\n', "1:10", ["token_file"]),
+    "an address of other machines": ('listen: ["http://0.0.0.0:7700/mcp"]\nauth: none\n', "1:10", ["other machines"]),
+    "an address without a port": ('listen: ["tcp:localhost"]\n', "1:10", ["the port is missing: HOST:PORT"]),
+    "no tokens": ("token_file: /nowhere/tokens\n", "1:13", ["/nowhere/tokens"]),
+    "HTTPS without a certificate": ('listen: ["https://127.0.0.1:7700/mcp"]\nauth: none\n', "1:10", ["tls"]),
+}
+
+
+def check(path):
+    return subprocess.run([os.environ["PYEXECD"], "--check-config", "--config", path], check=False,
+                          capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    place = tmp_path / "dir"
+    (place / "full").mkdir(parents=True)
+    (place / "file").write_text("text\n")
+    (place / "full" / "file").write_text("text\n")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place / "socket"))
+    return place
+
+
+def write(folder, text):
+    path = folder / "config.yaml"
+    path.write_text(text.replace("DIR", str(folder)))
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_is_told_where_what_and_what_to_do(mistake, folder):
+    text, place, words = MISTAKES[mistake]
+    path = write(folder, text)
+    result = check(path)
+    assert result.returncode == 78, result.stdout + result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.startswith(f"{path}:{place}")]
+    assert lines, result.stderr
+    assert any(all(word.replace("DIR", str(folder)) in line for word in words) for line in lines), lines
+
+
+def test_there_are_enough_of_them():
+    assert len(MISTAKES) >= 64
+
+
+@pytest.mark.parametrize("text", ["# nothing yet\n", "", "---\n", "# a\n\n# b\n"])
+def test_a_file_of_comments_is_as_good_as_none(text, folder):
+    result = check(write(folder, text))
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_nothing_is_made_by_looking(folder):
+    check(write(folder, f"working_directory: {folder}/new\n"))
+    assert not (folder / "new").exists()
+
+
+def test_what_is_there_is_good(folder):
+    (folder / "Dockerfile").write_text("FROM scratch\n")
+    text = (
+        "environments:\n"
+        "  box:\n    type: docker\n    dockerfile: DIR/Dockerfile\n    volumes: {DIR/full: /data}\n"
+        "    requirements_file: DIR/file\n    pip_find_links: DIR/full\n"
+        "  v:\n    type: venv\n    venv_path: DIR/new\n    python_version: \"3\"\n"
+        "default_environment: v\n"
+        "callers: {allowed_paths: [DIR/full]}\n")
+    result = check(write(folder, text))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert not (folder / "new").exists()
+
+
+# Who may write the file
+
+
+def private_group():
+    """The group of the user alone, if the one that he has is that."""
+    user = pwd.getpwuid(os.geteuid())
+    group = grp.getgrgid(user.pw_gid)
+    others = [each for each in pwd.getpwall() if each.pw_gid == user.pw_gid and each.pw_uid != user.pw_uid]
+    if others or set(group.gr_mem) - {user.pw_name}:
+        pytest.skip("the user's group has other members")
+    return user.pw_gid
+
+
+def test_a_file_that_the_owners_own_group_may_write_is_accepted(folder):
+    path = write(folder, "timeout: 5\n")
+    os.chown(path, -1, private_group())
+    path.chmod(0o664)
+    assert check(path).returncode == 0, check(path).stderr
+
+
+@pytest.mark.parametrize("mode, group", [(0o666, None), (0o664, "a group of others"), (0o646, None)])
+def test_a_file_that_others_may_write_is_not(mode, group, folder):
+    path = write(folder, "timeout: 5\n")
+    if group:
+        if os.geteuid() != 0:
+            pytest.skip("only root may give a file to another group")
+        os.chown(path, -1, grp.getgrnam("users").gr_gid)
+    path.chmod(mode)
+    result = check(path)
+    assert result.returncode == 78
+    assert "may write it" in result.stderr and "chmod" in result.stderr
