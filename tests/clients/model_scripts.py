@@ -7,6 +7,7 @@
     timeout = 1                            seconds that the call asks for
     packages = ["gadget"]                  the call defines a venv with them
     agents = true                          test_agents.py has it run by real agents, too
+    varies = true                          the text differs between machines or runs
 
 What follows the docstring is the code of the call, which need not be Python. Lines `#%%` part calls:
 what is looked at is the last one.
@@ -21,13 +22,13 @@ import tomllib
 
 import installed
 
-sys.path[:0] = [str(installed.ROOT / "examples"), str(installed.ROOT / "tests" / "integration")]
+sys.path += [str(installed.ROOT / "examples"), str(installed.ROOT / "tests" / "integration")]
 
 from client import Client  # noqa: E402
 import wheels  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).with_name("scripts")
-KEYS = {"shows", "reads", "next", "environment", "timeout", "packages", "agents"}
+KEYS = {"shows", "reads", "next", "environment", "timeout", "packages", "agents", "varies"}
 FORM = re.compile(r"'''\n(.*?)'''\n(.*)", re.S)
 
 
@@ -42,6 +43,7 @@ class Script:
         self.reads = header["reads"]
         self.next = header["next"]
         self.of_agents = header.get("agents", False)
+        self.varies = header.get("varies", False)
         *self.before, self.code = re.split("^#%%\n", code, flags=re.M)
         self.more = {key: header[key] for key in ("environment", "timeout") if key in header}
         if "packages" in header:

@@ -45,6 +45,8 @@ NAMED = [
     (r"/\S*\.deps/data/", "/DATA/"),
     (r"0x[0-9a-f]{6,}", "0xADDRESS"),
     (r"\b\d+\.\d+ (s|seconds)\b", r"TIME \1"),
+    (r"(File \"/\S+\", line) \d+", r"\1 N"),
+    (r"(\.png) \([^)]*\)", r"\1 (SIZE)"),
     (r"\bPython 3\.\d+\.\d+\b", "Python 3.x"),
 ]
 
@@ -98,6 +100,15 @@ def document(scripts, texts):
         for script in inside:
             lines += section(script, texts[script.name])
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def constant(text, scripts):
+    """TEXT, a document, without what is said of scripts whose text varies."""
+    varying = {script.name for script in scripts if script.varies}
+    parts = [part for part in re.split("(?m)^(?=##)", text)
+             if part.splitlines()[0].removeprefix("### ") not in varying]
+    rows = "|".join(rf"\| \[{name}\]" for name in varying)
+    return [line for line in "".join(parts).splitlines() if not re.match(rows, line)]
 
 
 def headings(text):

@@ -5,10 +5,10 @@ import json
 import subprocess
 
 import agents
+import drawings
 import http_server
 import installed
 import model_scripts
-import pictures
 import poem
 import pytest
 import standin
@@ -21,9 +21,9 @@ STEPS = {
     "answer": {"code": "print(42)"},
     "poem written": {"code": poem.WRITE},
     "poem read": poem_is_read,
-    "small picture": {"code": pictures.SMALL},
-    "large picture": {"code": pictures.LARGE},
-    "figure": {"code": pictures.FIGURE, "environment": "data"},
+    "small picture": {"code": drawings.SMALL},
+    "large picture": {"code": drawings.LARGE},
+    "figure": {"code": drawings.FIGURE, "environment": "data"},
     **{script.name: script.arguments() for script in model_scripts.of_agents()},
 }
 NAMES = list(STEPS)
@@ -114,8 +114,8 @@ def test_pictures_are_seen(conversation):
     for name, blur in ("small picture", 20), ("large picture", 45), ("figure", 60):
         images = conversation.reading(name).images
         assert len(images) == 1, f"{name}: {conversation.reading(name)}"
-        (seen,) = pictures.looked_at(images)
-        assert pictures.is_red_and_blue(seen, blur), f"{name}: {seen}"
+        (seen,) = drawings.looked_at(images)
+        assert drawings.is_red_and_blue(seen, blur), f"{name}: {seen}"
         assert len(images[0]) < 1 << 20, f"{name}: {len(images[0])}"
 
 

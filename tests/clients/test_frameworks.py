@@ -4,9 +4,9 @@ function calls around `pyexecd call`: a model that does what it reads gets its p
 import json
 import subprocess
 
+import drawings
 import installed
 import model_scripts
-import pictures
 import poem
 import standin
 
@@ -41,9 +41,9 @@ def test_ag2_reads_the_poem_back(tmp_path):
 
 
 def test_ag2_shows_its_model_a_picture_and_goes_on(tmp_path):
-    drawn, answer = ag2([{"code": pictures.SMALL}, {"code": "print(42)"}], tmp_path)
-    (seen,) = pictures.looked_at(drawn.images)
-    assert pictures.is_red_and_blue(seen, 20) and "small.png" in drawn.text
+    drawn, answer = ag2([{"code": drawings.SMALL}, {"code": "print(42)"}], tmp_path)
+    (seen,) = drawings.looked_at(drawn.images)
+    assert drawings.is_red_and_blue(seen, 20) and "small.png" in drawn.text
     assert "42" in answer.text
 
 

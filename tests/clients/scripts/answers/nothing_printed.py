@@ -1,7 +1,7 @@
 '''
 shows = "a script that ends with an assignment"
 reads = ['^exitcode: 0 ']
-next = 'print'
+next = 'printed nothing'
 agents = true
 '''
 values = [3, 1, 2]

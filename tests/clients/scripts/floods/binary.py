@@ -1,7 +1,7 @@
 '''
 shows = "bytes that are no text"
 reads = ['^exitcode: 0 ']
-next = '(bytes|characters|files?|left out|�)'
+next = '18 more lines like this'
 '''
 import sys
 

@@ -1,7 +1,7 @@
 '''
 shows = "one line, again and again"
 reads = ['spam']
-next = '(times|more|equal|repeat)'
+next = '99999 more lines like this'
 agents = true
 '''
 for _ in range(100000):

@@ -1,6 +1,6 @@
 '''
 shows = "a line of a megabyte"
 reads = ['^exitcode: 0 ']
-next = '(characters|bytes|is in|left out)'
+next = 'is in output\.txt'
 '''
 print(list(range(150000)))

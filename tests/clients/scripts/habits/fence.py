@@ -1,7 +1,7 @@
 '''
 shows = "code in a Markdown fence"
 reads = ['42']
-next = '[Ff]ence|Markdown'
+next = 'Markdown fence'
 agents = true
 '''
 ```python

@@ -1,7 +1,8 @@
 '''
 shows = "more memory than there may be"
 reads = ['[Mm]emory']
-next = '512 MiB'
+next = 'memory.*[KMG]iB'
+varies = true
 '''
 rows = []
 while True:

@@ -1,12 +1,13 @@
 '''
 shows = "more threads than there may be"
 reads = ['can.t start new thread']
-next = '(64|limit|threads)'
+next = 'Use fewer'
+varies = true
 '''
 import threading
 import time
 
-threads = [threading.Thread(target=time.sleep, args=(1,)) for _ in range(500)]
+threads = [threading.Thread(target=time.sleep, args=(30,)) for _ in range(500)]
 for thread in threads:
     thread.start()
 print(len(threads))

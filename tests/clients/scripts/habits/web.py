@@ -1,7 +1,8 @@
 '''
 shows = "a page is fetched"
 reads = ['URLError|urlopen error|gaierror']
-next = '(network|Name or service|name resolution|Connection refused)'
+next = '^urllib.error.URLError'
+varies = true
 '''
 import urllib.request
 

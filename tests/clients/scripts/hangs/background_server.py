@@ -1,7 +1,7 @@
 '''
 shows = "a server in the background, for the next call"
 reads = ['^exitcode: 0 ']
-next = '(ended|killed|still ran|background)'
+next = '^Code output: started'
 '''
 import subprocess
 import sys

@@ -1,8 +1,9 @@
 '''
 shows = "a loop that computes for ever"
-reads = ['timed out|timeout']
-next = 'line [345]'
-timeout = 1
+reads = ['timed out after 3 seconds']
+next = 'it was at line [345].*`timeout` may be up to'
+timeout = 3
+varies = true
 '''
 number = 27
 steps = 0

@@ -1,22 +1,18 @@
 '''
 shows = "two locks, taken in another order"
-reads = ['timed out|timeout']
-next = 'line \d+'
-timeout = 1
+reads = ['timed out after 4 seconds']
+next = 'it was at line 8.*`timeout` may be up to'
+timeout = 4
 '''
 import threading
-import time
 
-one, two = threading.Lock(), threading.Lock()
-
+one, two, both_hold_one = threading.Lock(), threading.Lock(), threading.Barrier(2)
 
 def work(first, second):
     with first:
-        time.sleep(0.1)
+        both_hold_one.wait()
         with second:
-            print("both")
+            print("done")
 
-
-other = threading.Thread(target=work, args=(one, two))
-other.start()
+threading.Thread(target=work, args=(one, two)).start()
 work(two, one)

@@ -1,9 +1,10 @@
 '''
 shows = "a loop without an end, that says where it is"
-reads = ['timed out|timeout', 'tick 9']
-next = 'timeout.*\d+|at most'
-timeout = 1
+reads = ['timed out after 2 seconds', 'tick 3']
+next = 'it was at line 5.*`timeout` may be up to'
+timeout = 2
 agents = true
+varies = true
 '''
 import time
 

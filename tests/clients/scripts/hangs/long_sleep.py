@@ -1,8 +1,8 @@
 '''
 shows = "a sleep beyond the timeout"
-reads = ['timed out|timeout', 'starting']
-next = 'line 4|sleep'
-timeout = 1
+reads = ['timed out after 3 seconds', 'starting']
+next = 'it was at line 4.*`timeout` may be up to'
+timeout = 3
 '''
 import time
 

@@ -1,8 +1,8 @@
 '''
 shows = "a web server, started to try it"
-reads = ['timed out|timeout', 'serving']
-next = 'line \d+|ended'
-timeout = 1
+reads = ['timed out after 4 seconds', 'serving']
+next = 'it was at line 5.*`timeout` may be up to'
+timeout = 4
 '''
 import http.server
 

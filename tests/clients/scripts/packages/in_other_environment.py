@@ -1,7 +1,7 @@
 '''
 shows = "NumPy where there is none"
 reads = ['ModuleNotFoundError: No module named .numpy.']
-next = 'environment.*data'
+next = 'environment.*(data|pip_packages)'
 agents = true
 '''
 import numpy as np

@@ -1,6 +1,6 @@
 '''
 shows = "a plot that is neither saved nor shown"
-reads = ['image/(png|jpeg)']
+reads = ['^\[image: image/png', 'Pictures shown below: ']
 next = 'figure-1\.png'
 environment = "data"
 '''

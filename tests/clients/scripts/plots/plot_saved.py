@@ -1,6 +1,6 @@
 '''
 shows = "a plot that the script saves"
-reads = ['image/(png|jpeg)']
+reads = ['^\[image: image/png', 'Pictures shown below: ']
 next = 'growth\.png'
 environment = "data"
 '''

@@ -1,6 +1,6 @@
 '''
 shows = "a plot that the script shows"
-reads = ['image/(png|jpeg)']
+reads = ['^\[image: image/png', 'Pictures shown below: ']
 next = 'figure-1\.png'
 environment = "data"
 '''
