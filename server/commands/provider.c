@@ -15,6 +15,7 @@ enum limit {
     LIMIT_MAXIMUM = 1 << 3,
     LIMIT_EXCLUSIVE_MINIMUM = 1 << 4,
     LIMIT_EXCLUSIVE_MAXIMUM = 1 << 5,
+    LIMIT_MAX_ITEMS = 1 << 6,
 };
 
 static const struct limit_keyword {
@@ -29,6 +30,7 @@ static const struct limit_keyword {
     {LIMIT_MAXIMUM, "maximum", "At most", ""},
     {LIMIT_EXCLUSIVE_MINIMUM, "exclusiveMinimum", "More than", ""},
     {LIMIT_EXCLUSIVE_MAXIMUM, "exclusiveMaximum", "Less than", ""},
+    {LIMIT_MAX_ITEMS, "maxItems", "At most", " items"},
 };
 
 struct provider {
@@ -186,19 +188,28 @@ static void drop_objects(json_t *schema)
     }
 }
 
-json_t *provider_declare(const struct provider *provider, const struct provider_function *function)
+/* Makes an object's SCHEMA, and those of the items of its arrays, what PROVIDER takes. */
+static void provider_fit(const struct provider *provider, json_t *schema)
 {
-    json_t *schema = json_deep_copy(function->input_schema);
     json_t *property;
     const char *name;
 
-    if (provider->wrap != wrap_mcp)
-        json_object_del(schema, "$schema");
     if (!provider->takes_objects)
         drop_objects(schema);
-    json_object_foreach (json_object_get(schema, "properties"), name, property)
+    json_object_foreach (json_object_get(schema, "properties"), name, property) {
         move_limits(property, provider->limits);
-    if (provider->requires_all)
+        provider_fit(provider, json_object_get(property, "items"));
+    }
+    if (provider->requires_all && json_object_get(schema, "properties"))
         require_all(schema);
+}
+
+json_t *provider_declare(const struct provider *provider, const struct provider_function *function)
+{
+    json_t *schema = json_deep_copy(function->input_schema);
+
+    if (provider->wrap != wrap_mcp)
+        json_object_del(schema, "$schema");
+    provider_fit(provider, schema);
     return provider->wrap(function, schema);
 }

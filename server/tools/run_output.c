@@ -12,7 +12,6 @@
 
 enum {
     TEXT_CHARACTERS = 18000, /* of both streams; the whole text has about 20,000 */
-    SHRUNK_CHARACTERS = 200, /* of each stream */
 };
 
 static const struct run_output_kind {
@@ -123,23 +122,4 @@ json_t *run_output_brief(const struct run_output *output, const json_t *structur
             json_object_set_new(brief, "truncated", json_true());
     }
     return brief;
-}
-
-json_t *run_output_shrink(const json_t *brief)
-{
-    json_t *shrunk = json_copy((json_t *)brief);
-
-    for (int i = 0; i < PROCESS_STREAMS; i++) {
-        const json_t *text = json_object_get(brief, run_output_kinds[i].key);
-        size_t length;
-        AUTO_FREE char *cut =
-            output_budget_cut(OUTPUT_ERR, json_string_value(text), json_string_length(text),
-                              SHRUNK_CHARACTERS, &length);
-
-        if (!cut)
-            continue;
-        json_object_set_new(shrunk, run_output_kinds[i].key, json_string_repaired(cut, length));
-        json_object_set_new(shrunk, "truncated", json_true());
-    }
-    return shrunk;
 }

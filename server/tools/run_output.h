@@ -32,7 +32,3 @@ void run_output_keep(struct run_output *output, const struct run_report *report,
 
 /* STRUCTURED with the text in place of the streams. New reference. */
 json_t *run_output_brief(const struct run_output *output, const json_t *structured);
-
-/* BRIEF with very little of the streams: some clients show a model all of a result that is an
- * error. New reference. */
-json_t *run_output_shrink(const json_t *brief);

@@ -136,7 +136,7 @@ static void run_python_answer(struct invocation *invocation, const struct run_re
     invocation_add_text(invocation, json_string_value(text), json_string_length(text));
     run_pictures_show(invocation, report->pictures);
     result->is_error = !json_is_true(json_object_get(structured, "success"));
-    result->brief = result->is_error ? run_output_shrink(brief) : json_incref(brief);
+    result->brief = json_incref(brief);
     if (tool_is_structured(tool_of(invocation->entry), invocation->form)) {
         result->structured = json_incref(structured);
         file_links_add(invocation, structured);

@@ -337,7 +337,7 @@ def test_a_preparation_without_steps_gives_signs_of_life_in_every_revision(tmp_p
 
 def test_run_is_silent_about_it_unless_on_a_terminal(tmp_path, configure):
     config = configure(slow=Slow(tmp_path, seconds=0.5).environment())
-    result = subprocess.run([os.environ["PYEXECD"], "run", "-c", config, "-"], input="print(1)",
+    result = subprocess.run([os.environ["PYEXECD"], "run", "--config", config, "-"], input="print(1)",
                             capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout) == (0, "1\n")
     assert CONTAINMENT.sub("", result.stderr) == ""
@@ -347,14 +347,14 @@ def test_run_shows_the_steps_on_a_terminal(tmp_path, configure):
     script = tmp_path / "script.py"
     script.write_text("print('begun')\n")
     config = configure(venv={"type": "venv", "venv_path": str(tmp_path / "venv")})
-    status, text = on_terminal("run", "-c", config, script, TERM="dumb")
+    status, text = on_terminal("run", "--config", config, script, TERM="dumb")
     assert status == 0
     assert text.index("venv: creating venv") < text.index("begun")
 
 
 def test_run_tells_a_name_that_is_nearly_right(tmp_path, configure):
     config = configure(science=Slow(tmp_path).environment())
-    result = subprocess.run([os.environ["PYEXECD"], "run", "-c", config, "--env", "sciene", "-"],
+    result = subprocess.run([os.environ["PYEXECD"], "run", "--config", config, "--env", "sciene", "-"],
                             input="print(1)", capture_output=True, text=True, check=False)
     assert result.returncode == 64
     assert 'did you mean "science"?' in result.stderr

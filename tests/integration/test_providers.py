@@ -15,7 +15,7 @@ jsonschema = pytest.importorskip("jsonschema")
 PROVIDERS = ["mcp", "openai", "openai-responses", "anthropic", "gemini"]
 CODE = {"code": "print(1)"}
 TAKE_OBJECTS = ["mcp", "gemini"]
-OPTIONAL = ["environment", "timeout", "working_directory"]
+OPTIONAL = ["environment", "timeout", "files", "working_directory"]
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schemas" / "config.json"
 KINDS = json.loads(SCHEMA.read_text("utf-8"))["$defs"]["environment"]["properties"]["type"]["enum"]
 
@@ -70,6 +70,8 @@ def nodes(schema):
     yield schema
     for child in schema.get("properties", {}).values():
         yield from nodes(child)
+    if "items" in schema:
+        yield from nodes(schema["items"])
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -663,8 +663,11 @@ static void test_a_script_sees_nothing_of_the_server(void **state)
     setenv("SECRET", "of the server", 1);
     execute_in(&call, fixture, "{\"type\": \"system\", \"environment\": {\"TZ\": \"UTC\"}}",
                &request);
-    assert_string_equal(call.out, "['HOME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'TMPDIR', "
-                                  "'TZ'] '' UTC True 0\n");
+    assert_string_equal(call.out,
+                        "['HOME', 'LANG', 'LOKY_MAX_CPU_COUNT', 'NUMBA_NUM_THREADS', "
+                        "'OMP_NUM_THREADS', 'PATH', 'POLARS_MAX_THREADS', "
+                        "'PYTHONDONTWRITEBYTECODE', 'PYTHON_CPU_COUNT', 'RAYON_NUM_THREADS', "
+                        "'TMPDIR', 'TZ'] '' UTC True 0\n");
     calls_deinit(&call, 1);
     working_directory_unref(directory);
     fixture_free(fixture);

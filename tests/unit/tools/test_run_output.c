@@ -64,26 +64,11 @@ static void test_both_streams_are_shown_within_what_a_model_can_read(void **stat
     assert_non_null(strstr(json_string_value(shown_err), "\n19999\nKeyError: 'plum'\n"));
 }
 
-static void test_a_failure_is_small_and_ends_with_its_error(void **state)
-{
-    AUTO_FREE char *out = numbered(20000, "");
-    AUTO_FREE char *err = numbered(20000, "KeyError: 'plum'\n");
-    AUTO_JSON json_t *brief = brief_of(out, err);
-    AUTO_JSON json_t *shrunk = run_output_shrink(brief);
-    AUTO_FREE char *text = json_text(shrunk);
-
-    (void)state;
-    assert_in_range(strlen(text), 300, 700);
-    assert_non_null(strstr(json_object_get_string(shrunk, "stderr"), "KeyError: 'plum'\n"));
-    assert_true(json_string_length(json_object_get(brief, "stdout")) > 5000);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_short_output_is_as_it_was_printed),
         cmocka_unit_test(test_both_streams_are_shown_within_what_a_model_can_read),
-        cmocka_unit_test(test_a_failure_is_small_and_ends_with_its_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
