@@ -8,7 +8,7 @@
 #include "environments/workplace/provided_files.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"
-#include "server/tools/code/code_fence.h"
+#include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/file_resource.h"
 #include "server/tools/invocation.h"
@@ -53,7 +53,7 @@ struct python_call {
     struct invocation *invocation; /* borrowed: it cancels or outlives this */
     struct python_host *host;      /* borrowed */
     struct python_request request;
-    char *bare_code;    /* owned; the code without its fence, or NULL */
+    struct code_cleaning cleaned;
     json_t *from_block; /* the environment that a block in the code asks for, or NULL */
     struct run_setting setting;
     struct run *run; /* borrowed from the executor */
@@ -78,16 +78,15 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
                                            python_done_fn done)
 {
     struct python_call *call = NEW(struct python_call);
-    size_t length;
 
     call->number = ++host->calls;
     call->invocation = invocation;
     call->host = host;
     call->request = *request;
-    call->bare_code = code_fence_remove(request->code, request->code_length, &length);
-    if (call->bare_code) {
-        call->request.code = call->bare_code;
-        call->request.code_length = length;
+    code_cleaning_do(&call->cleaned, request->code, request->code_length);
+    if (call->cleaned.code) {
+        call->request.code = call->cleaned.code;
+        call->request.code_length = call->cleaned.length;
     }
     call->done = done;
     python_progress_init(&call->progress, invocation, host->settings.loop);
@@ -98,7 +97,7 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
 static void python_call_finish(struct python_call *call)
 {
     python_call_set_state(call, PYTHON_CALL_OVER);
-    free(call->bare_code);
+    code_cleaning_deinit(&call->cleaned);
     json_decref(call->from_block);
     free(call);
 }

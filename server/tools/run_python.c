@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "environments/executor.h"
 #include "server/tools/caller.h"
-#include "server/tools/code/code_fence.h"
+#include "server/tools/code/code_cleaning.h"
 #include "server/tools/file_links.h"
 #include "server/tools/hints/earlier_names.h"
 #include "server/tools/hints/hints.h"
@@ -72,19 +72,20 @@ static json_t *run_python_hints(const struct invocation *invocation, const json_
 {
     const struct python_host *host = invocation->data;
     const json_t *sent = json_object_get(invocation->arguments, "code");
-    size_t length = json_string_length(sent);
-    AUTO_FREE char *bare = code_fence_remove(json_string_value(sent), length, &length);
     AUTO_FREE char *directory = run_python_directory(invocation, structured);
-    struct hint_facts facts = {
-        .structured = structured,
-        .code = bare ? bare : json_string_value(sent),
-        .code_length = length,
-        .had_fence = bare != NULL,
-    };
-    json_t *hints = run_python_find_hints(invocation, &facts, setting);
+    struct code_cleaning cleaned;
+    struct hint_facts facts = {.structured = structured};
+    json_t *hints;
 
+    code_cleaning_do(&cleaned, json_string_value(sent), json_string_length(sent));
+    facts.code = cleaned.code ? cleaned.code : json_string_value(sent);
+    facts.code_length = cleaned.length;
+    facts.had_fence = cleaned.had_fence;
+    facts.had_magic = cleaned.had_magic;
+    hints = run_python_find_hints(invocation, &facts, setting);
     if (json_is_true(json_object_get(structured, "success")))
         earlier_names_note(host->earlier, directory, facts.code, facts.code_length);
+    code_cleaning_deinit(&cleaned);
     return hints;
 }
 

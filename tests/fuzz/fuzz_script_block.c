@@ -1,10 +1,10 @@
 /* Input: a script. What its block asks for are strings, and asked in a block of our own they are
- * the same; unwrapping and splitting into lines end inside of the text. */
+ * the same; cleaning and splitting into lines end inside of the text. */
 #undef NDEBUG
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/tools/code/code_fence.h"
+#include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/python_source.h"
 #include "server/tools/code/script_block.h"
 
@@ -30,12 +30,23 @@ static void check_lines(const char *code, size_t length)
     }
 }
 
-static void check_fence(const char *code, size_t length)
+/* Lines keep their numbers, and what is clean is clean. */
+static void check_cleaning(const char *code, size_t length)
 {
-    size_t bare_length;
-    AUTO_FREE char *bare = code_fence_remove(code, length, &bare_length);
+    struct code_cleaning cleaned;
+    struct code_cleaning again;
 
-    assert(!bare || bare_length < length);
+    code_cleaning_do(&cleaned, code, length);
+    assert(cleaned.length <= length);
+    if (cleaned.code) {
+        assert(cleaned.code[cleaned.length] == '\0');
+        for (size_t i = 0; i < cleaned.length; i++)
+            assert(cleaned.code[i] == code[i] || (cleaned.code[i] == ' ' && code[i] != '\n'));
+        code_cleaning_do(&again, cleaned.code, cleaned.length);
+        assert(again.had_fence || !again.had_magic);
+        code_cleaning_deinit(&again);
+    }
+    code_cleaning_deinit(&cleaned);
 }
 
 /* JSON's arrays of strings are TOML's, but for a slash, which jansson leaves alone. */
@@ -61,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error err = ERROR_INIT;
 
     check_lines(code, length);
-    check_fence(code, length);
+    check_cleaning(code, length);
     if (script_block_read(code, length, &definition, &err) == 0 && definition)
         check_block(definition);
     return 0;

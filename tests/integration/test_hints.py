@@ -24,7 +24,9 @@ SAID = [
     ("!pip install nothing-like-it\nimport os", "environment_definition: {\"type\": \"venv\", "
                                                 "\"pip_packages\": [\"nothing-like-it\"]}"),
     ("import os\n!ls", "Line 2 is a shell command"),
-    ("%matplotlib inline\nimport os", "Line 1 is a magic command"),
+    ("%matplotlib inline\nimport os", "what began with % was left out"),
+    ("import os\n%timeit os", "Line 2 is a magic command"),
+    ("x = '''\n%matplotlib inline\n'''\nprint(x)", None),
     ("import asyncio\nawait asyncio.sleep(1)", "Put line 2 into `async def main():`"),
     ("import no_such_package_anywhere", "call with environment: \"science\""),
     ("import nothing_like_it", "no nothing_like_it.py. If nothing_like_it is a package"),
@@ -61,7 +63,7 @@ def call(server, code, **arguments):
 
 
 # The words of each hint that no other text of a result has.
-WORDS = ("fence", "bare expression", "notebooks", "magic", "async def main", "environment_definition",
+WORDS = ("fence", "left out", "bare expression", "notebooks", "magic", "async def main", "environment_definition",
          "call with environment", "working directory", "script.py is", "input()", "earlier call",
          "limit of memory", "processes and threads", "install")
 

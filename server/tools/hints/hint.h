@@ -20,7 +20,8 @@ struct hint_facts {
     const json_t *arguments;  /* of the call */
     const char *code;         /* NUL-terminated, as it ran */
     size_t code_length;
-    bool had_fence;        /* it came in a Markdown fence, which was removed */
+    bool had_fence;        /* see code_cleaning.h */
+    bool had_magic;        /* likewise */
     const char *directory; /* the path of the working directory; NULL: it is not known */
     double timeout;        /* seconds that the script had */
     const json_t *earlier; /* its keys are what earlier calls have defined there; or NULL */

@@ -5,6 +5,7 @@
 
 /* hint_syntax.c: what is no Python */
 char *hint_removed_fence(const struct hint_facts *facts);
+char *hint_removed_magic(const struct hint_facts *facts);
 char *hint_fence(const struct hint_facts *facts);
 char *hint_pip_command(const struct hint_facts *facts);
 char *hint_shell_command(const struct hint_facts *facts);

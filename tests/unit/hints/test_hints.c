@@ -81,6 +81,7 @@ enum {
     HAS_LARGE = 1 << 1,
     HAD_FENCE = 1 << 2,
     HAD_ALL = 1 << 3, /* the time that there is */
+    HAD_MAGIC = 1 << 4,
 };
 
 struct hint_case {
@@ -123,6 +124,7 @@ static char *hints_of(struct stage *stage, const struct hint_case *each)
         .code = each->code,
         .code_length = strlen(each->code),
         .had_fence = each->flags & HAD_FENCE,
+        .had_magic = each->flags & HAD_MAGIC,
         .directory = stage->scratch,
         .timeout = each->flags & HAD_ALL ? 60 : 5,
         .earlier = earlier,
@@ -161,6 +163,7 @@ static void assert_hints(struct stage *stage, const struct hint_case *cases, siz
 
 SHOW(test_what_is_no_python, //
      {"print(1)", NULL, "came in a Markdown fence", SUCCESS, NULL, HAD_FENCE},
+     {"print(1)", NULL, "what began with % was left out", SUCCESS, NULL, HAD_MAGIC},
      {"Text\n```python\nx", SYNTAX(2) "invalid syntax\n", "Line 2 is a Markdown fence"},
      {"x = '''\n```\n'''; y z", SYNTAX(3) "invalid syntax\n", NULL},
      {"!pip install -q 'rich>=1' tqdm", SYNTAX(1) "invalid syntax\n",
@@ -174,7 +177,7 @@ SHOW(test_what_is_no_python, //
       "Environment \"large\" has my_tool: call with environment: \"large\".", NULL, NULL,
       HAS_LARGE},
      {"!ls -l", SYNTAX(1) "invalid syntax\n", "subprocess.run("},
-     {"x = 7\n%matplotlib inline", SYNTAX(2) "invalid syntax\n", "Line 2 is a magic command"},
+     {"x = 7\n%timeit x", SYNTAX(2) "invalid syntax\n", "Line 2 is a magic command"},
      {"x = (7\n%d e)", SYNTAX(2) "invalid syntax\n", NULL},
      {"x =", SYNTAX(1) "invalid syntax\n", NULL},
      {"import asyncio\nawait f()", SYNTAX(2) "'await' outside function\n",

@@ -1,0 +1,77 @@
+#include "server/tools/code/code_cleaning.h"
+
+#include "base/memory.h"
+#include "server/tools/code/code_fence.h"
+#include "server/tools/code/python_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool code_cleaning_is_magic(const struct python_line *line)
+{
+    static const char *const magic[] = {"%matplotlib", "%config InlineBackend"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(magic); i++)
+        if (line->length >= strlen(magic[i]) && memcmp(line->text, magic[i], strlen(magic[i])) == 0)
+            return line->indent == 0 && !memchr(line->text, '\n', line->length);
+    return false;
+}
+
+/* Moves to the next line of magic. */
+static bool code_cleaning_next(struct python_source *source, struct python_line *ret)
+{
+    while (python_source_next(source, ret))
+        if (code_cleaning_is_magic(ret))
+            return true;
+    return false;
+}
+
+/* False where a string or a bracket is not closed: then a line may be a part of it. */
+static bool code_cleaning_has_magic(const char *code, size_t length)
+{
+    struct python_source source;
+    struct python_line line;
+    bool is_found = false;
+
+    python_source_init(&source, code, length);
+    while (code_cleaning_next(&source, &line))
+        is_found = true;
+    return is_found && !source.is_lost;
+}
+
+static void code_cleaning_blank_magic(char *code, size_t length)
+{
+    struct python_source source;
+    struct python_line line;
+
+    python_source_init(&source, code, length);
+    while (code_cleaning_next(&source, &line))
+        memset(code + (line.text - code), ' ', line.length);
+}
+
+static char *code_cleaning_copy(const char *code, size_t length)
+{
+    char *copy = memory_new(length + 1, 1);
+
+    memcpy(copy, code, length);
+    return copy;
+}
+
+void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length)
+{
+    *ret = (struct code_cleaning){.length = length};
+    ret->code = code_fence_remove(code, length, &ret->length);
+    ret->had_fence = ret->code != NULL;
+    ret->had_magic = code_cleaning_has_magic(ret->code ? ret->code : code, ret->length);
+    if (!ret->had_magic)
+        return;
+    if (!ret->code)
+        ret->code = code_cleaning_copy(code, length);
+    code_cleaning_blank_magic(ret->code, ret->length);
+}
+
+void code_cleaning_deinit(struct code_cleaning *cleaning)
+{
+    free(cleaning->code);
+    *cleaning = (struct code_cleaning){0};
+}

@@ -1,0 +1,17 @@
+/* Code as it runs: without what a model has put around it or into it out of habit, where it is
+ * certain that nothing is lost. Code that is cleaned could not run as it was. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct code_cleaning {
+    char *code; /* owned, NUL-terminated; NULL: the code stays as it is */
+    size_t length;
+    bool had_fence; /* a Markdown fence around it; see code_fence.h */
+    bool had_magic; /* lines that only say how a notebook shows figures: %matplotlib inline */
+};
+
+/* What is removed leaves blanks, so that line numbers stay. */
+void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length);
+void code_cleaning_deinit(struct code_cleaning *cleaning);

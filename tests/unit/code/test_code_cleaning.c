@@ -1,0 +1,59 @@
+#include "server/tools/code/code_cleaning.h"
+
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const struct {
+    const char *code;
+    const char *clean; /* NULL: it stays as it is */
+    bool had_fence;
+    bool had_magic;
+} cases[] = {
+    {"print(1)", NULL, false, false},
+    {"```python\nx\n```", "         \nx\n", true, false},
+    {"%matplotlib inline\nx", "                  \nx", false, true},
+    {"x\n%config InlineBackend.figure_format = 'svg'\ny",
+     "x\n                                           \ny", false, true},
+    {"```\n%matplotlib inline\nx\n```", "   \n                  \nx\n", true, true},
+
+    {"%timeit x", NULL, false, false},
+    {"x = '''\n%matplotlib inline\n'''", NULL, false, false},
+    {"x = (7\n%matplotlib)", NULL, false, false},
+    {"if x:\n    %matplotlib inline", NULL, false, false},
+    {"%matplotlib inline\nx = '", NULL, false, false},
+    {"%matplotlib (\n1)", NULL, false, false},
+};
+
+static void test_only_what_is_certain_is_removed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct code_cleaning cleaned;
+
+        code_cleaning_do(&cleaned, cases[i].code, strlen(cases[i].code));
+        assert_int_equal(cleaned.had_fence, cases[i].had_fence);
+        assert_int_equal(cleaned.had_magic, cases[i].had_magic);
+        if (cases[i].clean)
+            assert_string_equal(cleaned.code, cases[i].clean);
+        else
+            assert_null(cleaned.code);
+        assert_int_equal(cleaned.length, strlen(cases[i].clean ? cases[i].clean : cases[i].code));
+        code_cleaning_deinit(&cleaned);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_what_is_certain_is_removed),
+    };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
