@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 from client import Server  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
+VARIABLES = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}  # as a run has them
 LIMIT = 1.05
 TIMEOUT = 300
 SCRIPT = """import sys, time
@@ -32,7 +33,7 @@ print(time.process_time() - begun[0], time.monotonic() - begun[1], file=sys.stde
 
 
 def plain(script):
-    done = subprocess.run([PYTHON, script], capture_output=True, text=True, check=True)
+    done = subprocess.run([PYTHON, script], env=VARIABLES, capture_output=True, text=True, check=True)
     return list(map(float, done.stderr.split()))
 
 

@@ -66,9 +66,17 @@ def test_a_timeout_ends_what_runs_inside_and_replaces_it(kept_server, engine):
     before = containers(engine)
     result = kept_server.run("import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
                              "print('early', flush=True)\ntime.sleep(1000)", arguments={"timeout": 1})
-    assert result["timed_out"] and result["stdout"] == "early\n" and result["duration"] < 2
+    assert result["timed_out"] and result["stdout"] == "early\n" and result["duration"] < 2.5
     assert leftovers.until(lambda: containers(engine) == [], 2)
     assert not is_there(kept_server) and containers(engine) != before
+
+
+@pytest.mark.serial
+def test_a_script_that_ends_at_its_timeout_leaves_it_as_it_is(kept_server):
+    result = kept_server.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 3})
+    assert result["timed_out"] and result["stdout"] == "early\n"
+    assert result["stderr"].endswith("KeyboardInterrupt\n")
+    assert is_there(kept_server)
 
 
 def test_a_cancel_ends_what_runs_inside_and_replaces_it(kept_server, engine):

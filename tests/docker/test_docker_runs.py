@@ -10,6 +10,7 @@ import pytest
 
 import leftovers
 
+INTERRUPTED = 0.5  # seconds that a script gets at its timeout
 CLOSE = 1.0  # seconds from the end of a timeout or a cancel to the end of what ran
 
 
@@ -125,12 +126,40 @@ def test_a_timeout_ends_what_runs_inside(docker_server, engine):
         result = call(server, "import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
                               "print('early', flush=True)\ntime.sleep(1000)", timeout=2)
         assert result["timed_out"] and result["stdout"] == "early\n"
-        assert result["duration"] < 2 + CLOSE
+        assert result["duration"] < 2 + INTERRUPTED + CLOSE
         assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
         assert not engine.shims()
 
 
 @pytest.mark.serial
+@pytest.mark.serial
+def test_a_timeout_shows_what_was_printed_and_where_the_script_stood(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+        result = call(server, "import time\nprint('early')\ntime.sleep(1000)", timeout=3)
+        assert result["timed_out"] and result["stdout"] == "early\n"
+        assert "script.py\", line 3" in result["stderr"] and result["stderr"].endswith("KeyboardInterrupt\n")
+
+
+@pytest.mark.serial
+def test_what_a_stubborn_script_has_printed_is_in_its_result(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        server.run("pass")
+        result = call(server, "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                              "print('early')\ntime.sleep(1000)", timeout=4)
+        assert result["timed_out"] and result["stdout"] == "early\n" and result["signal"] == "SIGKILL"
+
+
+def test_a_script_does_not_see_its_starter(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        result = server.run("import os, sys\nprint(sys.path[0], [each for each in sys.path if 'fd' in each],"
+                            " 'PYTHONPATH' in os.environ, os.listdir('/proc/self/fd'))")
+        assert result["stdout"] == "/workspace [] False ['0', '1', '2', '3']\n", result
+
+
 def test_the_time_of_a_script_begins_when_its_container_has_started(docker_server):
     with docker_server() as server:
         server.initialize()
