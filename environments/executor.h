@@ -52,6 +52,7 @@ struct run_report {
     struct execution_end execution;      /* its receipt is borrowed until `done` returns */
     const struct capture *streams;       /* [PROCESS_STREAMS]; borrowed until `done` returns */
     json_t *files;                       /* borrowed likewise */
+    bool has_removed_files;              /* some that were there before */
     bool files_are_complete;             /* false: the run may have changed more of them */
     const json_t *pictures;              /* borrowed likewise: gallery.h; NULL: none are wanted */
     struct working_directory *directory; /* claimed and borrowed likewise */

@@ -62,6 +62,7 @@ struct run_report run_report_of(const struct run *run, const struct execution_en
         .execution = *end,
         .streams = run->streams,
         .files = run->changes.files,
+        .has_removed_files = run->changes.has_removed,
         .files_are_complete = run->changes.are_complete,
         .pictures = run->gallery.pictures,
         .directory = run->directory,

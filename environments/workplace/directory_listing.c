@@ -302,10 +302,24 @@ json_t *directory_listing_files(const struct directory_listing *listing, const c
     return files;
 }
 
+static bool directory_listing_lacks_any(const struct directory_listing *before,
+                                        const struct directory_listing *after)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        if (!find_file(after, before->paths + before->files[i].path))
+            return true;
+    }
+    return false;
+}
+
 struct directory_changes directory_listing_changes(const struct directory_listing *before,
                                                    const struct directory_listing *after)
 {
-    struct directory_changes changes = {json_array(), after->is_complete};
+    struct directory_changes changes = {
+        .files = json_array(),
+        .are_complete = after->is_complete,
+        .has_removed = directory_listing_lacks_any(before, after),
+    };
 
     for (size_t i = 0; i < after->count; i++) {
         const struct listed_file *file = &after->files[i];

@@ -22,6 +22,7 @@ struct directory_listing;
 struct directory_changes {
     json_t *files;     /* sorted by path: array of {path, size, mimeType} */
     bool are_complete; /* false: there may be more */
+    bool has_removed;  /* a file is not there any more */
 };
 
 /* Begins to list the tree under the descriptor DIRECTORY (borrowed until this returns). Caches are

@@ -161,7 +161,7 @@ void file_resource_tell(struct python_host *host, const struct tool_caller *call
         update.uri = uri;
         registry_tell_update(host->registry, &update);
     }
-    if (!report->files_are_complete) {
+    if (report->has_removed_files || !report->files_are_complete) {
         AUTO_FREE char *folder = file_uri(report->working_directory, "");
 
         update.uri = folder;

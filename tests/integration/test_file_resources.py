@@ -348,6 +348,17 @@ def test_a_request_that_listens_is_told_of_changes():
         assert updates(server) == [watched]
 
 
+def test_a_removal_is_a_change():
+    with client.Server() as server:
+        server.initialize()
+        handle = run(server, "open('a', 'w')")
+        server.request("resources/subscribe", {"uri": uri(handle, "a")})
+        run(server, "os.remove('a')")
+        server.request("ping")
+        assert updates(server) == [uri(handle, "a")]
+        assert refusal(server, uri(handle, "a")).code == -32002
+
+
 def test_a_change_that_is_not_listed_is_told():
     """The list of changes ends after a hundred files."""
     with client.Server() as server:
