@@ -1,5 +1,6 @@
 """One script, one container: what the script sees, what comes back, what ends it, what is left."""
 
+import base64
 import contextlib
 import os
 import pathlib
@@ -9,6 +10,7 @@ import time
 import pytest
 
 import leftovers
+from pictures import BLUE, RED, Pixels, halves
 
 INTERRUPTED = 0.5  # seconds that a script gets at its timeout
 CLOSE = 1.0  # seconds from the end of a timeout or a cancel to the end of what ran
@@ -39,6 +41,18 @@ def background(server, code):
     thread.start()
     yield results
     thread.join()
+
+
+def test_a_picture_comes_back(docker_server):
+    with docker_server() as server:
+        server.initialize()
+        code = ("import base64, os\n"
+                f"open('plot.png', 'wb').write(base64.b64decode({base64.b64encode(halves(64, 32)).decode()!r}))\n"
+                "os.symlink('/etc/passwd', 'link.png')\nos.mkfifo('fifo.png')\n")
+        result = server.call_tool("run_python", {"code": code})
+        [image] = [block for block in result["content"] if block["type"] == "image"]
+        pixels = Pixels(base64.b64decode(image["data"]))
+        assert (pixels[5, 5], pixels[5, 30]) == (RED, BLUE)
 
 
 def test_a_script_runs_in_the_working_directory(docker_server):
