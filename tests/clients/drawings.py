@@ -32,8 +32,8 @@ def noise(mask):  # around a colour
 """
 SMALL = PIXELS + (
     "picture('small.png', 64, 48, lambda n: b'\\xff\\0\\0' * n, lambda n: b'\\0\\0\\xff' * n)\n")
-LARGE = PIXELS + (  # does not shrink below 2 MB
-    "picture('large.png', 1600, 1200, noise(b'\\xff\\0\\0'), noise(b'\\0\\0\\xff'))\n")
+LARGE = PIXELS + (  # more than 1 MiB
+    "picture('large.png', 900, 700, noise(b'\\xff\\0\\0'), noise(b'\\0\\0\\xff'))\n")
 FIGURE = """
 import matplotlib.pyplot as plt
 

@@ -86,7 +86,7 @@ def of_agents():
 
 
 def configuration():
-    """Python as Debian has it, and an environment for data."""
+    """Python as Debian has it, and an environment for data; also over HTTP calls may define others."""
     data = pathlib.Path(installed.python("data")).parents[1].resolve()
     return {"environments": {"system": {"type": "system"},
                              "data": {"type": "venv", "venv_path": str(data)}},
