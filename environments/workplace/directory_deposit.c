@@ -55,5 +55,8 @@ char *directory_deposit(struct working_directory *directory, const char *stem, c
         if (!deposit_is_taken(err))
             return NULL;
     }
+    error_clear(err);
+    error_set(err, ERROR_SYSTEM, "all names from %s.txt to %s-%d.txt are taken", stem, stem,
+              DEPOSIT_NAMES);
     return NULL;
 }

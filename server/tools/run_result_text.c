@@ -192,8 +192,8 @@ json_t *run_result_text(const json_t *structured, const struct run_output *outpu
         result_text_add_rests(&text, output, structured);
         result_text_add_hints(&text, hints);
         result_text_add_files(&text, structured);
-        result_text_add_handle(&text, handle);
         result_text_add_incompleteness(&text, structured);
+        result_text_add_handle(&text, handle);
     }
     string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));
     buffer_deinit(&text);

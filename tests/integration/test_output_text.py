@@ -145,7 +145,7 @@ def test_a_script_that_takes_the_rights_away_changes_nothing(server):
     assert run(server, "print(len(open('output.txt').read().splitlines()))").endswith("60000\n")
 
 
-def test_a_directory_that_cannot_be_written_to_is_said(tmp_path):
+def test_output_that_cannot_be_put_into_a_file_is_said(tmp_path):
     place = tmp_path / "work"
     place.mkdir()
     with Server(config={"working_directory": str(place)}) as server:
@@ -153,7 +153,8 @@ def test_a_directory_that_cannot_be_written_to_is_said(tmp_path):
         server.initialize()
         text = run(server, f"import os\n{LINES}\nfor name in ['output'] + [f'output-{{i}}' for i in "
                            "range(2, 101)]: open(name + '.txt', 'w')")
-        assert "It could not be put into a file (" in text
+        assert "It could not be put into a file (all names from output.txt to output-100.txt are " \
+               "taken)" in text
         assert "let the script write to one." in text
 
 
