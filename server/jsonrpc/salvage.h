@@ -7,5 +7,6 @@
 #include <stddef.h>
 
 /* As JSON, or NULL when there is none to be found. What is repaired to find it: ill-formed UTF-8,
- * and escapes that stand for half a character or for a NUL. SCAN has been over TEXT. Owned by the caller. */
+ * and escapes that stand for half a character or for a NUL. SCAN has been over TEXT. Owned by the
+ * caller. */
 char *salvage_id(const char *text, size_t length, const struct scan *scan);
