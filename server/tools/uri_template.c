@@ -21,7 +21,8 @@ struct variable {
     size_t literal_length;
 };
 
-/* Finds the first variable at or behind TEXT in a checked template; false: there is none. */
+/* Finds the first variable at or behind TEXT, which is a checked template or the beginning of one;
+ * false: there is none. */
 static bool next_variable(const char *text, struct variable *ret)
 {
     const char *open = strchr(text, '{');
@@ -35,8 +36,8 @@ static bool next_variable(const char *text, struct variable *ret)
     *ret = (struct variable){.name = name,
                              .length = (size_t)(close - name),
                              .has_slashes = open[1] == '+',
-                             .literal = close + 1,
-                             .literal_length = strcspn(close + 1, "{")};
+                             .literal = close + (*close == '}'),
+                             .literal_length = strcspn(close + (*close == '}'), "{")};
     return true;
 }
 
