@@ -36,6 +36,7 @@ struct execution_end {
     bool out_of_memory;             /* the memory limit ended a process */
     bool out_of_disk;               /* it was killed: it had written too much */
     bool survivors;                 /* containment failed: something of it is still alive */
+    unsigned leftovers; /* processes that were still there after the script, and were killed */
     double cpu_seconds;
     uint64_t peak_memory;
     double start_seconds; /* from environment_start to the start of the script */

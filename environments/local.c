@@ -32,6 +32,7 @@ static struct execution_end local_end(const struct process_end *end)
         .out_of_memory = end->out_of_memory,
         .out_of_disk = end->out_of_disk,
         .survivors = end->survivors,
+        .leftovers = end->leftovers,
         .cpu_seconds = end->cpu_seconds,
         .peak_memory = end->peak_memory,
         .start_seconds = end->start_seconds,

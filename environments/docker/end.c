@@ -22,6 +22,7 @@ static void take_words(struct execution_end *end, const struct docker_observatio
     end->survivors = words->flags & LAST_WORDS_SURVIVORS;
     end->out_of_memory = end->out_of_memory || words->flags & LAST_WORDS_OUT_OF_MEMORY;
     end->out_of_disk = words->flags & LAST_WORDS_OUT_OF_DISK;
+    end->leftovers = words->leftovers;
     end->cpu_seconds = words->cpu_seconds;
     end->peak_memory = words->peak_bytes;
     end->run_seconds = words->run_seconds;

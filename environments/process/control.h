@@ -66,6 +66,7 @@ struct control_ended {
     double time;
     double cpu_seconds;
     uint64_t peak_bytes;
-    int32_t status;    /* as wait(2) has it */
-    uint32_t exceeded; /* of enum control_exceeded: why the supervisor ended the tree; or 0 */
+    int32_t status;     /* as wait(2) has it */
+    uint32_t exceeded;  /* of enum control_exceeded: why the supervisor ended the tree; or 0 */
+    uint32_t leftovers; /* processes that had to be killed when the program had ended */
 };

@@ -59,6 +59,7 @@ struct process_end {
     bool out_of_memory;             /* a process was killed by the memory limit */
     bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
     bool survivors;                 /* containment failed: the tree was not empty in time */
+    unsigned leftovers;             /* processes that were still there after the program */
     char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, or its end or output could
                                        not be followed; why */
     double cpu_seconds;             /* user and system, of the tree as far as it was waited for */

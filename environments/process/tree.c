@@ -201,6 +201,7 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
     tree->end.cpu_seconds = ended.cpu_seconds;
     tree->end.peak_memory = ended.peak_bytes;
     tree->end.out_of_disk = ended.exceeded == CONTROL_EXCEEDED_DISK;
+    tree->end.leftovers = ended.leftovers;
     tree->end.out_of_memory = ended.exceeded == CONTROL_EXCEEDED_MEMORY;
     if (tree->started > 0)
         tree->end.run_seconds = ended.time - tree->started;

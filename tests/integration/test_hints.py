@@ -44,6 +44,8 @@ SAID = [
     ("import threading, time\nfor i in range(100):\n"
      "    threading.Thread(target=time.sleep, args=(3,), daemon=True).start()",
      "24 processes and threads"),
+    ("import subprocess\nsubprocess.Popen(['sleep', '1000'])\nprint('started')", "1 process of it still ran"),
+    ("import subprocess\nsubprocess.Popen(['sleep', '1000']).kill()\nprint('killed')", None),
     ("1 / 0", None),
     ("print(42)", None),
     ("import sys; print(42, file=sys.stderr)\n6 * 7", None),
@@ -65,7 +67,7 @@ def call(server, code, **arguments):
 # The words of each hint that no other text of a result has.
 WORDS = ("fence", "left out", "bare expression", "notebooks", "magic", "async def main", "environment_definition",
          "call with environment", "working directory", "script.py is", "input()", "earlier call",
-         "limit of memory", "processes and threads", "install")
+         "limit of memory", "processes and threads", "still ran", "install")
 
 
 @pytest.mark.parametrize("code, said", SAID, ids=[code.split("\n")[0] for code, _ in SAID])

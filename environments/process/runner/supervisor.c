@@ -35,6 +35,8 @@ struct supervisor {
     double next_look;      /* at them; 0: none is needed, or possible */
     double next_flush;     /* when the program is told to flush; 0: it has no starter */
     uint32_t exceeded;     /* of enum control_exceeded */
+    bool is_killing;       /* what is left when the program has ended */
+    uint32_t leftovers;    /* processes that this has killed */
 };
 
 /* True when no child is left. */
@@ -46,6 +48,8 @@ static bool supervisor_reap(struct supervisor *supervisor)
 
     (void)!read(supervisor->signals, &ignored, sizeof ignored); /* several may have become one */
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        supervisor->leftovers +=
+            supervisor->is_killing && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
         if (pid != supervisor->program)
             continue;
         supervisor->status = status;
@@ -70,6 +74,7 @@ static bool empty_tree(struct supervisor *supervisor)
 {
     double deadline = clock_seconds() + SUPERVISOR_KILL_SECONDS;
 
+    supervisor->is_killing = supervisor->ended > 0;
     do {
         struct pollfd child = {.fd = supervisor->signals, .events = POLLIN};
 
@@ -88,8 +93,10 @@ static double supervisor_seconds(struct timeval time)
 
 static void tell_end(const struct supervisor *supervisor)
 {
-    struct control_ended ended = {
-        .time = supervisor->ended, .status = supervisor->status, .exceeded = supervisor->exceeded};
+    struct control_ended ended = {.time = supervisor->ended,
+                                  .status = supervisor->status,
+                                  .exceeded = supervisor->exceeded,
+                                  .leftovers = supervisor->leftovers};
     struct rusage usage; /* of all processes that were waited for, not of the program alone */
 
     getrusage(RUSAGE_CHILDREN, &usage);

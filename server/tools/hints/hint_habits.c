@@ -29,6 +29,18 @@ char *hint_undefined_name(const struct hint_facts *facts)
         name);
 }
 
+char *hint_left_running(const struct hint_facts *facts)
+{
+    json_int_t count = json_integer_value(json_object_get(facts->structured, "ended_processes"));
+
+    if (count == 0 || !json_is_true(json_object_get(facts->structured, "success")))
+        return NULL;
+    return memory_format("When the script had ended, %" JSON_INTEGER_FORMAT
+                         " process%s of it still ran and %s ended: nothing runs on after a call. "
+                         "Use what you start in the same script, and wait for it.",
+                         count, count == 1 ? "" : "es", count == 1 ? "was" : "were");
+}
+
 /* What matplotlib and tkinter say where there is no screen. */
 char *hint_screen(const struct hint_facts *facts)
 {
@@ -94,6 +106,7 @@ char *hint_bare_expression(const struct hint_facts *facts)
 
     if (json_string_length(json_object_get(structured, "stdout")) ||
         json_string_length(json_object_get(structured, "stderr")) ||
+        json_array_size(json_object_get(structured, "files")) > 0 ||
         !json_is_true(json_object_get(structured, "success")) ||
         !hint_find_last_line(facts, &line) || hint_is_statement(&line) ||
         hint_is_empty_value(&line))

@@ -29,5 +29,6 @@ char *hint_timeout(const struct hint_facts *facts);
 /* hint_habits.c: what works at a desk or in a notebook */
 char *hint_input(const struct hint_facts *facts);
 char *hint_undefined_name(const struct hint_facts *facts);
+char *hint_left_running(const struct hint_facts *facts);
 char *hint_screen(const struct hint_facts *facts);
 char *hint_bare_expression(const struct hint_facts *facts);
