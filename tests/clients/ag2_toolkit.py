@@ -1,8 +1,9 @@
 """AG2's agent with its MCP toolkit, which starts the server anew for each call.
 
-    ag2_toolkit.py API COMMAND...
+    ag2_toolkit.py API [--person ANSWER] COMMAND...
 
-The model is at the URL API, in the form of OpenAI's Responses.
+The model is at the URL API, in the form of OpenAI's Responses. A person, if there is one, gives
+ANSWER to every question of the server.
 """
 
 import asyncio
@@ -11,14 +12,28 @@ import sys
 from ag2 import Agent
 from ag2.config import OpenAIResponsesConfig
 from ag2.tools import MCPStdioServerConfig, MCPToolkit
+from ag2.tools.toolkits.mcp_server.answering import MCPAnswerPolicy
+
+
+def toolkit(words):
+    """The toolkit for the command line WORDS, and who answers, or None."""
+    person = None
+    policy = MCPAnswerPolicy()
+    if words[0] == "--person":
+        _, answer, *words = words
+        policy = MCPAnswerPolicy(elicitation="ask")
+        person = lambda question: answer  # noqa: E731
+    command, *arguments = words
+    server = MCPStdioServerConfig(command=command, args=arguments)
+    return MCPToolkit(server, answering=policy), person
 
 
 async def main():
-    api, command, *arguments = sys.argv[1:]
+    api, *words = sys.argv[1:]
     model = OpenAIResponsesConfig(model="gpt-5.1", api_key="none", base_url=f"{api}/v1",
                                   streaming=True)
-    server = MCPStdioServerConfig(command=command, args=arguments)
-    agent = Agent("writer", config=model, tools=[MCPToolkit(server)])
+    tools, person = toolkit(words)
+    agent = Agent("writer", config=model, tools=[tools], hitl_hook=person)
     await agent.ask("Go on.")
 
 

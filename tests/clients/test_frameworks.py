@@ -4,6 +4,8 @@ function calls around `pyexecd call`: a model that does what it reads gets its p
 import json
 import subprocess
 
+import pytest
+
 import drawings
 import installed
 import model_scripts
@@ -22,6 +24,21 @@ def ag2(steps, home):
                              *model_scripts.command(home), home=home)
         assert done.returncode == 0 and model.ended, f"{done} {model.trouble}"
         return model.readings
+
+
+@pytest.mark.parametrize("answer, read", [
+    ("yes", "Code output: 42"), ("No, use the test data", "The reason given: use the test data")])
+def test_a_person_approves_through_ag2(tmp_path, answer, read):
+    """AG2 shows its user the question and sends what is typed, and only where the form has one field."""
+    config = tmp_path / "config.yaml"
+    config.write_text("approval: always\n")
+    config.chmod(0o600)
+    with standin.Model([{"code": "print(6 * 7)"}]) as model:
+        done = installed.run(installed.python("ag2_toolkit"), str(TOOLKIT), model.url, "--person", answer,
+                             installed.PYEXECD, "--config", str(config), home=tmp_path)
+        assert done.returncode == 0 and model.ended, f"{done} {model.trouble}"
+        (reading,) = model.readings
+    assert read in reading.text
 
 
 def autogen(codes, home):
