@@ -48,8 +48,11 @@ static void refuse_path(struct caller_check *check, const char *key, const char 
     if (*path != '/')
         caller_check_refuse(check, key, "\"%s\" must be an absolute path", path);
     else if (json_array_size(allowed) == 0)
-        caller_check_refuse(check, key, "\"%s\" cannot be used: callers.allowed_paths is empty",
-                            path);
+        caller_check_refuse(
+            check, key,
+            "\"%s\" cannot be used: callers.allowed_paths is empty; the operator can "
+            "list directories there: allowed_paths: [/DIRECTORY]",
+            path);
     else
         caller_check_refuse(
             check, key, "\"%s\" does not lead into one of callers.allowed_paths (%s)", path, list);

@@ -12,6 +12,7 @@
 #include "environments/docker/pip_command.h"
 #include "environments/docker/site.h"
 #include "environments/instance.h"
+#include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
 
 #include <assert.h>
@@ -194,6 +195,8 @@ static void image_packages_on_output(struct exec *exec, enum frame_stream stream
 static void fail_with_last_lines(struct docker_packages *packages, const struct execution_end *end,
                                  const char *said)
 {
+    const char *advice = package_installation_advice(
+        said, json_is_true(json_object_get(packages->site->definition, "allow_source_builds")));
     AUTO_FREE char *text = NULL;
 
     if (end->failure[0])
@@ -203,7 +206,8 @@ static void fail_with_last_lines(struct docker_packages *packages, const struct 
     else if (strstr(said, "No module named pip"))
         text = memory_copy_string("the image has no pip, which installs packages");
     else
-        text = memory_format("pip failed:\n%s", *said ? said : "(it said nothing)");
+        text = memory_format("pip failed:\n%s%s%s", *said ? said : "(it said nothing)",
+                             advice ? "\n" : "", advice ? advice : "");
     environment_step(packages->site->environment, -1, "installing %s", packages->names);
     image_packages_fail(packages, text);
 }
@@ -370,7 +374,7 @@ static int read_requirements(struct docker_packages *packages, struct requiremen
     if (requirements_add_packages(wanted, requirements_listed(packages->site->definition), err) < 0)
         return -1;
     if (file && requirements_add_file(wanted, file, err) < 0)
-        return -1;
+        return error_prefix(err, "requirements_file");
     return requirements_check_hashes(wanted, err);
 }
 

@@ -350,3 +350,11 @@ char *package_installation_step(const char *line)
     }
     return NULL;
 }
+
+const char *package_installation_advice(const char *said, bool allow_source_builds)
+{
+    if (allow_source_builds || !strstr(said, "(from versions: none)"))
+        return NULL;
+    return "Only wheels are installed: a package that has source archives only needs "
+           "allow_source_builds: true";
+}

@@ -38,3 +38,7 @@ package_installation_start(const struct package_installation *installation, void
 /* The step that LINE of an installer reports, "downloading numpy-2.0-py3-none-any.whl", or NULL.
  * Owned by the caller. */
 char *package_installation_step(const char *line);
+
+/* What would help, where pip has SAID that it found no version, and sources are not built; static
+ * storage, or NULL. A package that has no wheel looks like one that does not exist. */
+const char *package_installation_advice(const char *said, bool allow_source_builds);

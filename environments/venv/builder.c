@@ -217,6 +217,18 @@ static void venv_builder_on_said(void *data, const char *line)
                          step);
 }
 
+/* Keeps ERR, with what would help. */
+static void venv_builder_keep_error(struct venv_builder *builder, const struct error *err)
+{
+    AUTO_FREE char *said = error_text(err);
+    const char *advice = package_installation_advice(said, builder->plan.allow_source_builds);
+
+    if (advice)
+        error_set(&builder->error, err->code, "%s\n%s", said, advice);
+    else
+        error_copy(&builder->error, err);
+}
+
 static void venv_builder_on_installed(void *data, const char *output, const struct error *err)
 {
     struct venv_builder *builder = data;
@@ -225,7 +237,7 @@ static void venv_builder_on_installed(void *data, const char *output, const stru
     builder->tool = NULL;
     if (!is_given_up(builder) && err) {
         say_installing(builder);
-        error_copy(&builder->error, err);
+        venv_builder_keep_error(builder, err);
     } else if (!is_given_up(builder)) {
         (void)venv_builder_place(builder);
     }

@@ -89,7 +89,7 @@ static int read_packages(struct venv_packages *packages, const struct venv_defin
     if (file)
         file_identity_read(&packages->file, file); /* before: a change meanwhile is found later */
     if (file && requirements_add_file(&packages->requirements, file, err) < 0)
-        return -1;
+        return error_prefix(err, "requirements_file");
     return requirements_check_hashes(&packages->requirements, err);
 }
 

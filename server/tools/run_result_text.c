@@ -41,6 +41,17 @@ static void result_text_end_line(struct buffer *text)
         result_text_add(text, "\n", 1);
 }
 
+/* Ends a sentence that ERROR is the last part of: what a tool has printed stays as it is. */
+static void result_text_end_sentence(struct buffer *text, const char *error)
+{
+    size_t length = strlen(error);
+    bool is_output = strchr(error, '\n');
+
+    if (!is_output && length > 0 && !strchr(".!?\n", error[length - 1]))
+        result_text_add_string(text, ".");
+    result_text_end_line(text);
+}
+
 static void result_text_add_error(struct buffer *text, const json_t *structured)
 {
     const char *error = json_object_get_string(structured, "error");
@@ -51,7 +62,7 @@ static void result_text_add_error(struct buffer *text, const json_t *structured)
                                      ? "The run failed: "
                                      : "The script ");
     result_text_add_string(text, error);
-    result_text_add_string(text, ".\n");
+    result_text_end_sentence(text, error);
 }
 
 static void result_text_add_exit_code(struct buffer *text, const json_t *structured)

@@ -544,6 +544,7 @@ def test_packages_are_built_only_when_that_is_allowed(place):
     wheels.sdist(place.packages, "gadget", build=f"open({str(place.folder / 'ran')!r}, 'w')")
     error = fail_once(place, place.links("gadget"))
     assert "No matching distribution found for gadget" in error
+    assert "needs allow_source_builds: true" in error and not error.endswith("..")
     assert not (place.folder / "ran").exists()
     assert run_once(place, place.links("gadget", allow_source_builds=True),
                     "import gadget; print(gadget.VERSION)") == "1.0\n"

@@ -18,7 +18,8 @@ const struct http_refusal *http_gate_check_host(const struct http_names *names,
                                                   "Bad Request: one valid Host header is required"};
     static const struct http_refusal other = {
         421, "", HTTP_CODE_BAD_REQUEST,
-        "Misdirected Request: this server has another name than the one in Host"};
+        "Misdirected Request: this server has another name than the one in Host; the operator "
+        "lists further names, with their ports, in http.allowed_hosts"};
     unsigned count = 0;
     const char *host = http_exchange_field(exchange, "Host", &count);
 
