@@ -1,11 +1,14 @@
 """Every example runs as its own first lines say."""
 
+import http.server
 import json
 import os
 import pathlib
 import pty
 import re
+import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -153,3 +156,40 @@ def test_own_tool_throws_dice():
             assert re.fullmatch("[1-6]( [1-6]){4}", thrown["content"][0]["text"])
         refused = client.request("tools/call", {"name": "dice", "arguments": {"count": 101}})
         assert refused["isError"] and "at most 100" in refused["content"][0]["text"]
+
+
+class Chat(http.server.BaseHTTPRequestHandler):
+    """A stand-in for chat completions: asks for two calls, one after the other, then repeats what it was told."""
+
+    CODE = ["open('poem.txt', 'w').write('roses')", "print(open('poem.txt').read())"]
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert request["tools"][0]["function"]["name"] == "run_python"
+        results = [message for message in request["messages"] if message["role"] == "tool"]
+        message = {"role": "assistant", "content": results[-1]["content"] if results else None}
+        if len(results) < len(self.CODE):
+            arguments = json.dumps({"code": self.CODE[len(results)], "timeout": None})
+            message["tool_calls"] = [{"id": f"call_{len(results)}", "type": "function",
+                                      "function": {"name": "run_python", "arguments": arguments}}]
+        assert [result["tool_call_id"] for result in results] == [f"call_{i}" for i in range(len(results))]
+        body = json.dumps({"choices": [{"message": message}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_a_tool_loop_writes_a_poem_and_reads_it_back(tmp_path):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chat) as chat:
+        threading.Thread(target=chat.serve_forever, daemon=True).start()
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYEXECD": str(installed.PYEXECD),
+                       "OPENAI_BASE_URL": f"http://127.0.0.1:{chat.server_port}/v1"}
+        done = subprocess.run(["/usr/bin/python3", EXAMPLES / "tool_loop.py", "a-model", "A poem!"], env=environment,
+                              capture_output=True, text=True, check=False, timeout=120)
+        chat.shutdown()
+    assert done.returncode == 0, done.stderr
+    assert "Code output: roses" in done.stdout
