@@ -89,6 +89,14 @@ def test_call_reads_the_poem_back(tmp_path):
     assert poem.TEXT in text
 
 
+def test_openais_own_types_take_what_call_prints(tmp_path):
+    done = installed.run(installed.python("ag2_toolkit"),
+                         str(installed.ROOT / "tests" / "clients" / "openai_types.py"),
+                         installed.PYEXECD, home=tmp_path)
+    assert done.returncode == 0, done
+    assert done.stdout == "call_1 True\ncall_2 True\n"
+
+
 def test_ag2_makes_a_toolkit_of_tools_and_files(tmp_path):
     done = installed.run(installed.python("ag2"), str(RESOURCES), installed.PYEXECD, home=tmp_path)
     assert done.returncode == 0, done
