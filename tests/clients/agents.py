@@ -17,7 +17,7 @@ import subprocess
 
 import installed
 
-SECONDS = 100  # for a whole conversation, on a busy machine
+SECONDS = 300  # for a whole conversation, on a busy machine
 SERVER = "python"
 PROMPT = "Go on."
 

@@ -90,7 +90,7 @@ def configuration():
     data = pathlib.Path(installed.python("data")).parents[1].resolve()
     return {"environments": {"system": {"type": "system"},
                              "data": {"type": "venv", "venv_path": str(data)}},
-            "default_environment": "system"}
+            "default_environment": "system", "callers": {"define_environments": True}}
 
 
 def command(folder):

@@ -23,7 +23,7 @@ STEPS = {
     "poem read": poem_is_read,
     "small picture": {"code": drawings.SMALL},
     "large picture": {"code": drawings.LARGE},
-    "figure": {"code": drawings.FIGURE, "environment": "data"},
+    "figure": {"code": drawings.FIGURE, "environment": "data", "timeout": 200},
     **{script.name: script.arguments() for script in model_scripts.of_agents()},
 }
 NAMES = list(STEPS)

@@ -3,6 +3,7 @@ shows = "a data frame on the last line, as in a notebook"
 reads = ['^exitcode: 0 ']
 next = 'print\('
 environment = "data"
+timeout = 200
 '''
 import pandas as pd
 

@@ -3,6 +3,7 @@ shows = "a CSV file that pandas groups"
 reads = ['^exitcode: 0 ', 'north +30']
 next = 'south +20'
 environment = "data"
+timeout = 200
 '''
 import io
 import pandas as pd

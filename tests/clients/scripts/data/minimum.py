@@ -3,6 +3,7 @@ shows = "SciPy"
 reads = ['^exitcode: 0 ']
 next = '^Code output: minimum at 3.0'
 environment = "data"
+timeout = 200
 '''
 from scipy.optimize import minimize
 

@@ -3,6 +3,7 @@ shows = "a column that is not there"
 reads = ['^exitcode: 1 ']
 next = '^KeyError: .Sold.'
 environment = "data"
+timeout = 200
 '''
 import pandas as pd
 

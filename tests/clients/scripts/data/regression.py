@@ -3,6 +3,7 @@ shows = "scikit-learn"
 reads = ['^exitcode: 0 ']
 next = '^Code output: slope 2.0'
 environment = "data"
+timeout = 200
 '''
 import numpy as np
 from sklearn.linear_model import LinearRegression

@@ -3,6 +3,7 @@ shows = "matrices that do not fit"
 reads = ['^exitcode: 1 ']
 next = 'ValueError: .*\(2,3\)|mismatch'
 environment = "data"
+timeout = 200
 '''
 import numpy as np
 

@@ -3,6 +3,7 @@ shows = "NumPy"
 reads = ['^exitcode: 0 ']
 next = '^Code output: mean 2.5'
 environment = "data"
+timeout = 200
 '''
 import numpy as np
 

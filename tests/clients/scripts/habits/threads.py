@@ -7,7 +7,7 @@ varies = true
 import threading
 import time
 
-threads = [threading.Thread(target=time.sleep, args=(30,)) for _ in range(500)]
+threads = [threading.Thread(target=time.sleep, args=(30,), daemon=True) for _ in range(500)]
 for thread in threads:
     thread.start()
 print(len(threads))

@@ -1,8 +1,9 @@
 '''
 shows = "two locks, taken in another order"
 reads = ['timed out after 4 seconds']
-next = 'it was at line 8.*`timeout` may be up to'
+next = '`timeout` may be up to'
 timeout = 4
+varies = true
 '''
 import threading
 

@@ -1,7 +1,7 @@
 '''
 shows = "a loop without an end, that says where it is"
 reads = ['timed out after 2 seconds', 'tick 3']
-next = 'it was at line 5.*`timeout` may be up to'
+next = '`timeout` may be up to'
 timeout = 2
 agents = true
 varies = true

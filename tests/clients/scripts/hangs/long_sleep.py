@@ -1,8 +1,9 @@
 '''
 shows = "a sleep beyond the timeout"
 reads = ['timed out after 3 seconds', 'starting']
-next = 'it was at line 4.*`timeout` may be up to'
+next = '`timeout` may be up to'
 timeout = 3
+varies = true
 '''
 import time
 

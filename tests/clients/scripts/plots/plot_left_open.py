@@ -3,6 +3,8 @@ shows = "a plot that is neither saved nor shown"
 reads = ['^\[image: image/png', 'Pictures shown below: ']
 next = 'figure-1\.png'
 environment = "data"
+timeout = 200
+varies = true
 '''
 import matplotlib.pyplot as plt
 

@@ -3,6 +3,8 @@ shows = "a plot that the script saves"
 reads = ['^\[image: image/png', 'Pictures shown below: ']
 next = 'growth\.png'
 environment = "data"
+timeout = 200
+varies = true
 '''
 import matplotlib.pyplot as plt
 
