@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/starter/starter.h"
 #include "environments/run_variables.h"
 #include "environments/workplace/provided_files.h"
 
@@ -364,6 +365,24 @@ void run_begin(struct run *run)
     }
 }
 
+/* Those of the request, and what the policy of the environment says to the starter. */
+static char **run_copy_variables(const struct run_request *request)
+{
+    static const char *const none[] = {NULL};
+    const char *const *given = request->variables ? request->variables : none;
+    size_t count = 0;
+    char **copy;
+
+    while (given[count])
+        count++;
+    copy = memory_new(count + 2, sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = memory_copy_string(given[i]);
+    if (request->environment->settings.images == IMAGES_OFF)
+        copy[count] = memory_copy_string(STARTER_WITHOUT_FIGURES);
+    return copy;
+}
+
 /* What the request only lends. */
 static void run_copy_request(struct run *run, const struct run_request *request)
 {
@@ -379,7 +398,7 @@ static void run_copy_request(struct run *run, const struct run_request *request)
     run->directory = working_directory_ref(request->directory);
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
-    run->variables = memory_copy_strings(request->variables);
+    run->variables = run_copy_variables(request);
     run->arguments = memory_copy_strings(request->arguments);
     run->owner = memory_copy_string(request->owner);
 }

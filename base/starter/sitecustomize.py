@@ -69,5 +69,6 @@ def import_theirs():
 figures_source = __loader__.get_data("figures.py")
 leave_no_trace(__loader__.archive)
 flush_regularly()
-watch_for_matplotlib(figures_source)
+if os.environ.pop("PYEXECD_FIGURES", None) != "off":
+    watch_for_matplotlib(figures_source)
 import_theirs()

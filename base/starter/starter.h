@@ -16,6 +16,9 @@
 #define STARTER_SIGNAL  SIGURG /* a program that does not handle it does not notice it */
 #define STARTER_SECONDS 1.     /* between two of them */
 
+/* A variable that it takes: figures are then left to the script. */
+#define STARTER_WITHOUT_FIGURES "PYEXECD_FIGURES=off"
+
 /* The archive in a file that cannot be changed and closes on exec. -1 where that cannot be had. */
 int starter_open(void);
 

@@ -16,7 +16,8 @@ def shared_server():
     if not (PACKAGES / "installed").exists():
         pytest.skip("no .deps/data: ./dev deps installs it")
     environment = {"type": "venv", "venv_path": str(PACKAGES)}
-    with Server(config={"environments": {"it": environment}, "default_environment": "it"}) as server:
+    both = {"it": environment, "off": {**environment, "images": "off"}}
+    with Server(config={"environments": both, "default_environment": "it"}) as server:
         server.initialize()
         yield server
 
@@ -119,3 +120,9 @@ def test_an_import_that_fails_looks_as_it_would_without_it(run):
     result = run("import sys\nsys.modules['numpy'] = None\nimport matplotlib.pyplot")
     assert "figures.py" not in result["stderr"] and "importlib" not in result["stderr"]
     assert result["stderr"].endswith("ModuleNotFoundError: import of numpy halted; None in sys.modules\n")
+
+
+def test_figures_are_left_to_the_script_where_the_operator_says_so(run):
+    result = run(PLOT + "plt.show()\nimport os; print('PYEXECD_FIGURES' in os.environ)", environment="off")
+    assert result["success"] and result["stdout"] == "False\n", result
+    assert result["names"] == []
