@@ -1,7 +1,7 @@
 '''
 shows = "a server in the background, for the next call"
 reads = ['^exitcode: 0 ']
-next = '^Code output: started'
+next = 'process of it still ran and was ended'
 '''
 import subprocess
 import sys
