@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define GALLERY_SECONDS 2.0 /* that a result may wait for all pictures */
+#define GALLERY_SECONDS 5.0 /* that a result may wait for all pictures */
 
 #define REASON_MANY   "no more are shown of one run"
 #define REASON_TIME   "there was no time to read it"

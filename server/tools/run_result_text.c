@@ -84,7 +84,8 @@ static void result_text_add_output(struct buffer *text, const json_t *structured
     result_text_add_string(text, "Code output: ");
     result_text_add(text, json_string_value(out), json_string_length(out));
     if (json_string_length(out) == 0 && json_string_length(err) == 0)
-        result_text_add_string(text, "(none: the script printed nothing)");
+        result_text_add_string(text,
+                               "(none: the script printed nothing; print() what you want to see)");
     if (json_string_length(err) == 0)
         return;
     result_text_end_line(text);

@@ -46,6 +46,9 @@ SAID = [
      "24 processes and threads"),
     ("import subprocess\nsubprocess.Popen(['sleep', '1000'])\nprint('started')", "1 process of it still ran"),
     ("import subprocess\nsubprocess.Popen(['sleep', '1000']).kill()\nprint('killed')", None),
+    ("display(1)", "display() is of notebooks"),
+    ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "faulthandler.enable()"),
+    ("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)", None),
     ("1 / 0", None),
     ("print(42)", None),
     ("import sys; print(42, file=sys.stderr)\n6 * 7", None),
@@ -67,7 +70,7 @@ def call(server, code, **arguments):
 # The words of each hint that no other text of a result has.
 WORDS = ("fence", "left out", "bare expression", "notebooks", "magic", "async def main", "environment_definition",
          "call with environment", "working directory", "script.py is", "input()", "earlier call",
-         "limit of memory", "processes and threads", "still ran", "install")
+         "limit of memory", "processes and threads", "still ran", "of notebooks", "faulthandler", "install")
 
 
 @pytest.mark.parametrize("code, said", SAID, ids=[code.split("\n")[0] for code, _ in SAID])
@@ -80,7 +83,7 @@ def test_a_hint_is_said_when_it_is_true(server, code, said):
 
 
 def test_a_timeout_says_what_may_be_asked_for(server):
-    answer = text(call(server, "import time\ntime.sleep(100)", timeout=1))
+    answer = text(call(server, "import time\ntime.sleep(100)", timeout=4))
     assert "it was at line 2 (time.sleep(100)). `timeout` may be up to 8." in answer
     answer = text(call(server, "import time\ntime.sleep(100)", timeout=8))
     assert "Environment \"science\" allows a `timeout` of up to 600." in answer

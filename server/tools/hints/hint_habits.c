@@ -29,6 +29,33 @@ char *hint_undefined_name(const struct hint_facts *facts)
         name);
 }
 
+/* What only IPython defines. */
+char *hint_notebook(const struct hint_facts *facts)
+{
+    AUTO_FREE char *name =
+        hint_is_about(facts, "NameError") ? hint_quoted(facts->failure.message) : NULL;
+
+    if (!name || (strcmp(name, "display") != 0 && strcmp(name, "get_ipython") != 0) ||
+        json_object_get(facts->earlier, name))
+        return NULL;
+    return memory_format("%s() is of notebooks, and this is a program: use print(), or write a "
+                         "file.",
+                         name);
+}
+
+/* What the code of a C library ends with, and no exception of Python. */
+char *hint_crash(const struct hint_facts *facts)
+{
+    static const char *const signals[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
+    const char *name = json_object_get_string(facts->structured, "signal");
+
+    for (size_t i = 0; name && i < ARRAY_SIZE(signals); i++)
+        if (strcmp(name, signals[i]) == 0)
+            return memory_copy_string("A crash, not an exception: begin the script with `import "
+                                      "faulthandler; faulthandler.enable()` to see the line.");
+    return NULL;
+}
+
 char *hint_left_running(const struct hint_facts *facts)
 {
     json_int_t count = json_integer_value(json_object_get(facts->structured, "ended_processes"));

@@ -30,5 +30,7 @@ char *hint_timeout(const struct hint_facts *facts);
 char *hint_input(const struct hint_facts *facts);
 char *hint_undefined_name(const struct hint_facts *facts);
 char *hint_left_running(const struct hint_facts *facts);
+char *hint_notebook(const struct hint_facts *facts);
+char *hint_crash(const struct hint_facts *facts);
 char *hint_screen(const struct hint_facts *facts);
 char *hint_bare_expression(const struct hint_facts *facts);

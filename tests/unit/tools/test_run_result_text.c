@@ -45,10 +45,11 @@ static void test_text_is_in_the_form_that_models_know(void **state)
          "exitcode: 0 (execution succeeded)\nCode output: \nError output:\nwarning"},
         {"{\"success\":false,\"returncode\":null,\"error\":\"cannot execute python3\"}",
          "The run failed: cannot execute python3.\n"},
-        {"{}",
-         "exitcode: 0 (execution succeeded)\nCode output: (none: the script printed nothing)"},
+        {"{}", "exitcode: 0 (execution succeeded)\nCode output: (none: the script printed nothing; "
+               "print() what you want to see)"},
         {"{\"success\":false,\"returncode\":7}",
-         "exitcode: 7 (execution failed)\nCode output: (none: the script printed nothing)"},
+         "exitcode: 7 (execution failed)\nCode output: (none: the script printed nothing; "
+         "print() what you want to see)"},
         {"{\"success\":false,\"returncode\":-9,\"stdout\":\"1\\n2\\n\",\"error\":\"timed out\"}",
          "The script timed out.\nexitcode: -9 (execution failed)\nCode output: 1\n2\n"},
         {"{\"stdout\":\"x\",\"hints\":[\"Print it.\",\"Name it.\"]}",

@@ -1,7 +1,7 @@
 '''
 shows = "a script that ends with an assignment"
 reads = ['^exitcode: 0 ']
-next = 'printed nothing'
+next = 'print.. what you want to see'
 agents = true
 '''
 values = [3, 1, 2]

@@ -1,7 +1,7 @@
 '''
 shows = "a crash of the interpreter"
 reads = ['SIGSEGV|signal 11|Segmentation']
-next = 'SIGSEGV'
+next = 'faulthandler'
 '''
 import ctypes
 

@@ -1,7 +1,7 @@
 '''
 shows = "display() of a notebook"
 reads = ['NameError: name .display. is not defined']
-next = 'NameError'
+next = 'notebooks'
 '''
 values = {"a": 1}
 display(values)
