@@ -60,15 +60,22 @@ static size_t plain_text_parameters(const char *text, size_t length)
     return end < length && plain_text_is_between(text[end], 0x40, 0x7E) ? end + 1 : end;
 }
 
-/* Up to its terminator in the same line; 0: it has none. */
+/* True when TEXT starts with ESC or with the C1 form of a sequence. */
+static bool plain_text_is_introducer(const char *text, size_t length)
+{
+    return text[0] == ESCAPE || ((unsigned char)text[0] == C1_LEAD && length > 1 &&
+                                 plain_text_is_between(text[1], 0x80, 0x9F));
+}
+
+/* Up to its terminator in the same line; 0: it has none. Another sequence ends it, too, so that no
+ * byte is looked at for more than one string. */
 static size_t plain_text_string(const char *text, size_t length)
 {
     for (size_t i = 0; i < length && i < STRING_BYTES && text[i] != '\n'; i++) {
         if (text[i] == '\a')
             return i + 1;
-        if (i + 1 < length && ((text[i] == ESCAPE && text[i + 1] == '\\') ||
-                               ((unsigned char)text[i] == C1_LEAD && text[i + 1] == '\x9C')))
-            return i + 2;
+        if (plain_text_is_introducer(text + i, length - i))
+            return i + 1 < length && (text[i + 1] == '\\' || text[i + 1] == '\x9C') ? i + 2 : 0;
     }
     return 0;
 }
@@ -86,8 +93,7 @@ static size_t plain_text_sequence(const char *text, size_t length)
 {
     size_t end = 1;
 
-    if ((unsigned char)text[0] == C1_LEAD && length > 1 &&
-        plain_text_is_between(text[1], 0x80, 0x9F))
+    if (text[0] != ESCAPE && plain_text_is_introducer(text, length))
         return 2 + plain_text_rest((char)((unsigned char)text[1] - 0x40), text + 2, length - 2);
     if (text[0] != ESCAPE)
         return iscntrl((unsigned char)text[0]) ? 1 : 0;

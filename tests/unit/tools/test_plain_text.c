@@ -61,6 +61,8 @@ static void test_control_sequences_are_gone(void **state)
         {"\x1B[", ""},
         {"x\x1B[31", "x"},
         {"\x1B]never ends\nthe next line", "never ends\nthe next line"},
+        {"\x1B]0;never ends\x1B[1m, but here\a!", "0;never ends, but here!"},
+        {"\x1B]\x1B]\xC2\x9D\x1B]0;title\a!", "!"},
         {"\x1B[3\nx", "\nx"},
         {"\xC2", "\xC2"},
         {"\xC2\xA0", "\xC2\xA0"}, /* a blank */
