@@ -144,7 +144,8 @@ static _Noreturn void picture_show_scaled(WebPPicture *bitmap, struct picture_an
             picture_tell(answer, bytes);
         side = side * 7 / 10;
     }
-    picture_refuse(PICTURE_TOO_LARGE, (struct picture_size){0});
+    picture_refuse(PICTURE_TOO_LARGE,
+                   (struct picture_size){answer->file_width, answer->file_height});
 }
 
 static _Noreturn void picture_show(const struct picture_codec *codec,
