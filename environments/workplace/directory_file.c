@@ -87,6 +87,8 @@ static int directory_file_parent(int directory, const char *path, const char **r
     AUTO_CLOSE int parent = fcntl(directory, F_DUPFD_CLOEXEC, 0);
     const char *slash;
 
+    if (parent < 0)
+        return error_set_errno(err, errno, "cannot open it");
     for (; (slash = strchr(path, '/')); path = slash + 1) {
         AUTO_FREE char *name = memory_format("%.*s", (int)(slash - path), path);
         int next = directory_file_enter(parent, name, err);
