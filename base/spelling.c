@@ -2,10 +2,9 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
-
-enum { LONGEST_NAME = 64 }; /* nobody mistypes a longer name in two places only */
 
 /* What other programs call the same thing. */
 static const struct {
@@ -45,13 +44,13 @@ static size_t spelling_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The number of characters to insert, delete, replace or swap with their neighbour. */
-static size_t spelling_distance(const char *from, const char *to)
+size_t spelling_distance(const char *from, const char *to)
 {
-    size_t rows[3][LONGEST_NAME + 1];
+    size_t rows[3][SPELLING_LONGEST + 1];
     size_t from_length = strlen(from);
     size_t to_length = strlen(to);
 
+    assert(from_length <= SPELLING_LONGEST && to_length <= SPELLING_LONGEST);
     for (size_t j = 0; j <= to_length; j++)
         rows[0][j] = j;
     for (size_t i = 1; i <= from_length; i++) {
@@ -72,8 +71,8 @@ static size_t spelling_distance(const char *from, const char *to)
 
 void spelling_try(struct spelling *spelling, const char *candidate)
 {
-    size_t wrong = strnlen(spelling->wrong, LONGEST_NAME + 1);
-    size_t length = strnlen(candidate, LONGEST_NAME + 1);
+    size_t wrong = strnlen(spelling->wrong, SPELLING_LONGEST + 1);
+    size_t length = strnlen(candidate, SPELLING_LONGEST + 1);
     size_t edits;
 
     if (spelling_is_other_word(spelling->wrong, candidate)) {
@@ -81,8 +80,8 @@ void spelling_try(struct spelling *spelling, const char *candidate)
         spelling->distance = 0;
         return;
     }
-    if (wrong > LONGEST_NAME || length > LONGEST_NAME || wrong > length + SPELLING_DISTANCE ||
-        length > wrong + SPELLING_DISTANCE)
+    if (wrong > SPELLING_LONGEST || length > SPELLING_LONGEST ||
+        wrong > length + SPELLING_DISTANCE || length > wrong + SPELLING_DISTANCE)
         return;
     edits = spelling_distance(spelling->wrong, candidate);
     if (edits >= spelling->distance || edits >= length)

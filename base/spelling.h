@@ -10,7 +10,10 @@ struct spelling {
     size_t distance;     /* of the nearest; a farther one is not taken */
 };
 
-enum { SPELLING_DISTANCE = 2 };
+enum {
+    SPELLING_DISTANCE = 2,
+    SPELLING_LONGEST = 64, /* bytes; nobody mistypes a longer name in two places only */
+};
 
 #define SPELLING_INIT(WRONG)                                                                       \
     {                                                                                              \
@@ -21,3 +24,7 @@ enum { SPELLING_DISTANCE = 2 };
  * pip_packages), or when it is at most two edits away (of which fewer than its length: "ab" is no
  * spelling of "x") and nearer than what was found before. */
 void spelling_try(struct spelling *spelling, const char *candidate);
+
+/* The number of characters to insert, delete, replace or swap with their neighbour to make TO of
+ * FROM. Neither has more than SPELLING_LONGEST bytes. */
+size_t spelling_distance(const char *from, const char *to);

@@ -2,8 +2,10 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/spelling.h"
 #include "base/untrusted.h"
 #include "base/utf8.h"
+#include "environments/workplace/directory_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,14 +16,14 @@
 
 enum {
     NAMES_MOST = 1000,
-    NAME_BYTES = 60, /* of one that is shown */
+    NAME_BYTES = 60, /* of one that is shown; a spelling can be as long */
     NAMES_NEAR = 3,
     NAMES_SHOWN = 8,
 };
 
 static bool directory_name_is_hidden(const char *name)
 {
-    return *name == '.' || strcmp(name, "script.py") == 0;
+    return *name == '.' || strcmp(name, SCRIPT_NAME) == 0;
 }
 
 bool directory_name_is_plain(const char *name)
@@ -97,35 +99,23 @@ static size_t directory_name_stem(const char *name)
     return dot && dot > name ? (size_t)(dot - name) : strlen(name);
 }
 
-static char directory_name_fold(char c)
+/* NAME in small letters. Owned by the caller. */
+static char *directory_name_fold(const char *name)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    char *folded = memory_copy_string(name);
+
+    for (char *at = folded; *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at - 'A' + 'a');
+    return folded;
 }
 
-/* How many characters have to be changed, added or removed to make A of B; capitals count as small
- * letters. Both are at most NAME_BYTES long. */
-static unsigned directory_name_distance(const char *a, const char *b)
+static size_t directory_name_distance(const char *a, const char *b)
 {
-    unsigned row[NAME_BYTES + 1];
-    const size_t length = strlen(b);
+    AUTO_FREE char *from = directory_name_fold(a);
+    AUTO_FREE char *to = directory_name_fold(b);
 
-    for (size_t i = 0; i <= length; i++)
-        row[i] = (unsigned)i;
-    for (size_t i = 1; *a; a++, i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= length; j++) {
-            const unsigned above = row[j];
-            const unsigned other =
-                diagonal + (directory_name_fold(*a) != directory_name_fold(b[j - 1]));
-            const unsigned one = 1 + (above < row[j - 1] ? above : row[j - 1]);
-
-            row[j] = other < one ? other : one;
-            diagonal = above;
-        }
-    }
-    return row[length];
+    return spelling_distance(from, to);
 }
 
 /* A third of the name may be wrong; or the extension is another one. */
