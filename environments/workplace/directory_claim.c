@@ -10,7 +10,7 @@
  * Without a mount namespace script.py itself is executed. It is put there by a rename, by a run
  * that has the directory to itself.
  *
- * A directory that a user lends has no script.py of ours: what has that name is his.
+ * A directory that a user lends has no script.py of ours: what has that name is the user's.
  *
  * "To itself" counts other servers too: a directory in use is locked shared, and only who gets the
  * lock exclusively may change script.py. */

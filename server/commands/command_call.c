@@ -72,8 +72,9 @@ static int command_call_conclude(const struct command_call *command)
         return command_call_print_failure(command, command->failure);
     if (result->requests)
         return command_call_print_failure(
-            command, "this environment runs nothing before a person has agreed, and here is nobody "
-                     "to ask; choose another environment");
+            command,
+            "this environment runs nothing before a person has agreed, and there is nobody "
+            "to ask here; choose another environment");
     return command_call_print(command, result->content, result->is_error);
 }
 

@@ -15,7 +15,7 @@ static bool is_listed_alone(const struct group *group, const char *name)
     return true;
 }
 
-/* True when USER alone has the group NUMBER as his primary one. */
+/* True when NUMBER is the primary group of no other user than USER. */
 static bool is_nobody_elses(gid_t number, uid_t user)
 {
     const struct passwd *each;

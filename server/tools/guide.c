@@ -22,8 +22,7 @@ static const char rules[] =
 static const char packages_of_callers[] =
     "Packages are those of the environment. For others pass `environment_definition`, such as "
     "{\"type\": \"venv\", \"pip_packages\": [\"numpy\"]}, or begin the program with a PEP 723 "
-    "block "
-    "(`# /// script`).\n";
+    "block (`# /// script`).\n";
 
 static const char packages_of_the_operator[] =
     "Packages are those of the environment; there is no way to get others.\n";

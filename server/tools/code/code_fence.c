@@ -44,11 +44,9 @@ static bool code_fence_is_python(struct code_span word)
     static const char *const words[] = {"", "python", "python3", "py"};
     const size_t length = (size_t)(word.end - word.start);
 
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
         if (strlen(words[i]) == length && strncasecmp(word.start, words[i], length) == 0)
             return true;
-    }
     return false;
 }
 

@@ -8,8 +8,7 @@
 
 #include <stddef.h>
 
-/* CODE without its fence, NUL-terminated and owned by the caller; the fence leaves an empty line,
- * so that line numbers
- * stay. NULL: CODE is not a whole fenced block of Python. What is, cannot be a
- * Python program as it stands. */
+/* CODE without its fence, NUL-terminated and owned by the caller. The fence leaves an empty line,
+ * so that line numbers stay. NULL: CODE is not, as a whole, a fenced block of Python. A fenced
+ * block can never run as it stands, so nothing is lost. */
 char *code_fence_remove(const char *code, size_t length, size_t *ret_length);
