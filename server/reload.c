@@ -11,9 +11,16 @@
 
 /* Taken over by service_reload() and by the tools. */
 static const char *const changeable[] = {
-    "approval",     "callers",  "default_environment",
-    "environments", "keep_for", "limits",
-    "max_timeout",  "results",  "share_directory_across_isolation",
+    "approval",
+    "callers",
+    "default_environment",
+    "environments",
+    "images",
+    "keep_for",
+    "limits",
+    "max_timeout",
+    "results",
+    "share_directory_across_isolation",
     "timeout",
 };
 

@@ -135,12 +135,13 @@ def test_what_counts_at_the_start_only_is_named(tmp_path):
     with serve(started) as server:
         server.initialize()
         reload(server, generation("new", working_directory=str(tmp_path), containment="best-effort",
-                                  listen=["unix:/tmp/nowhere"], limits={"connections": 5}))
+                                  listen=["unix:/tmp/nowhere"], limits={"connections": 5},
+                                  images="file", results="structured"))
         assert tell(server) == "new"
         told = server.stderr()
         for key in ("working_directory", "containment", "listen", "limits.connections"):
             assert f"config.yaml: {key}: changed, which counts when the server is started again" in told
-        for key in ("environments", "limits"):
+        for key in ("environments", "limits", "images", "results"):
             assert f"config.yaml: {key}: changed" not in told
         reload(server, started)
         assert server.stderr().count("started again") == 4
