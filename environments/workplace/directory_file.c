@@ -125,7 +125,7 @@ static int directory_file_replace(int parent, const char *name, const char *data
 int directory_file_put(const struct working_directory *directory, const char *path,
                        const char *data, size_t length, struct error *err)
 {
-    const char *name;
+    const char *name = NULL;
     AUTO_CLOSE int parent = directory_file_parent(directory->fd, path, &name, err);
 
     if (parent < 0 || directory_file_replace(parent, name, data, length, err) < 0)

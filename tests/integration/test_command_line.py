@@ -29,6 +29,12 @@ def pyexecd(*arguments, **options):
     return result
 
 
+@pytest.fixture(autouse=True)
+def at_a_place_to_work(tmp_path, monkeypatch):
+    """`pyexecd run` works where it is called."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def write_config(tmp_path):
     """Writes a configuration (JSON is YAML, or the text itself) and returns its path."""

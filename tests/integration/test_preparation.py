@@ -335,7 +335,8 @@ def test_a_preparation_without_steps_gives_signs_of_life_in_every_revision(tmp_p
 # With `run`
 
 
-def test_run_is_silent_about_it_unless_on_a_terminal(tmp_path, configure):
+def test_run_is_silent_about_it_unless_on_a_terminal(tmp_path, configure, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where it works
     config = configure(slow=Slow(tmp_path, seconds=0.5).environment())
     result = subprocess.run([os.environ["PYEXECD"], "run", "--config", config, "-"], input="print(1)",
                             capture_output=True, text=True, check=False, timeout=60)

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -79,8 +80,10 @@ def both(request, tmp_path_factory):
             script = folder / "script.py"
             script.unlink(missing_ok=True)
             script.write_text(code)
+            # Whoever runs the tests may ignore SIGHUP.
             plain = subprocess.run([request.param, script], cwd=folder, env=environment, capture_output=True,
-                                   text=True, stdin=subprocess.DEVNULL)
+                                   text=True, stdin=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
             return ours, (plain.stdout, plain.stderr)
 
         yield run_both
