@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { QUOTED_BYTES = 200 };
+enum {
+    QUOTED_BYTES = 200,
+    HINT_BYTES = 2000, /* a longer line, as with a whole Dockerfile in it, is none */
+};
 
 bool hint_is_about(const struct hint_facts *facts, const char *type)
 {
@@ -52,7 +55,7 @@ json_t *hints_find(const struct hint_facts *given)
     for (size_t i = 0; i < ARRAY_SIZE(hint_table); i++) {
         AUTO_FREE char *line = hint_table[i](&facts);
 
-        if (line)
+        if (line && strlen(line) <= HINT_BYTES)
             json_array_append_new(said, json_string_format("%s", line));
     }
     traceback_deinit(&facts.failure);

@@ -328,6 +328,15 @@ static int setup_files(void **state)
     return 0;
 }
 
+static void test_a_hint_has_no_endless_list_in_it(void **state)
+{
+    AUTO_FREE char *code = memory_format("!pip install %*s", 3000, "rich");
+
+    memset(code + strlen("!pip install "), 'x', 2990);
+    assert_hints(*state,
+                 &(struct hint_case){code, SYNTAX(1) "invalid syntax\n", .flags = MAY_DEFINE}, 1);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -336,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_files_and_names, setup_files, teardown),
         TEST(test_limits),
         TEST(test_habits),
+        TEST(test_a_hint_has_no_endless_list_in_it),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
