@@ -30,9 +30,11 @@ void file_links_name(const json_t *structured)
 
 static json_t *file_links_link(const json_t *file)
 {
-    return json_pack("{s:s, s:O, s:O, s:O*, s:O}", "type", "resource_link", //
+    AUTO_FREE char *name = file_uri_name(json_object_get_string(file, "path"));
+
+    return json_pack("{s:s, s:O, s:s, s:O*, s:O}", "type", "resource_link", //
                      "uri", json_object_get(file, "uri"),                   //
-                     "name", json_object_get(file, "path"),                 //
+                     "name", name,                                          //
                      "mimeType", json_object_get(file, "mimeType"),         //
                      "size", json_object_get(file, "size"));
 }

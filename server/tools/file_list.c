@@ -44,8 +44,9 @@ static json_t *file_list_describe(const char *handle, const json_t *file)
 {
     const char *path = json_object_get_string(file, "path");
     AUTO_FREE char *uri = file_uri(handle, path);
+    AUTO_FREE char *name = file_uri_name(path);
 
-    return json_pack("{s:s, s:s, s:O, s:O}", "uri", uri, "name", path, "mimeType",
+    return json_pack("{s:s, s:s, s:O, s:O}", "uri", uri, "name", name, "mimeType",
                      json_object_get(file, "mimeType"), "size", json_object_get(file, "size"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/visible.h"
 #include "server/tools/uri_template.h"
 
 #include <ctype.h>
@@ -35,6 +36,13 @@ char *file_uri(const char *handle, const char *path)
     AUTO_FREE char *rest = file_uri_encode(path, "/");
 
     return memory_format("pyexecd://%s/%s", authority, rest);
+}
+
+char *file_uri_name(const char *path)
+{
+    const size_t length = strlen(path);
+
+    return visible_line(path, length, length);
 }
 
 json_t *file_uri_read(const char *uri)

@@ -10,5 +10,9 @@
  * if PATH is "". Owned by the caller. */
 char *file_uri(const char *handle, const char *path);
 
+/* PATH as the name of a resource, which clients put into text: on one line, whatever a script has
+ * called its file. Owned by the caller. */
+char *file_uri_name(const char *path);
+
 /* The variables of the template in URI. New reference, or NULL. */
 json_t *file_uri_read(const char *uri);

@@ -2,15 +2,27 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/visible.h"
 #include "server/tools/invocation.h"
 
 #include <string.h>
 
-enum { NAMES_SHOWN = 5 }; /* of files that are not shown */
+enum {
+    NAMES_SHOWN = 5, /* of files that are not shown */
+    NAME_SHOWN_BYTES = 200,
+};
 
 static json_int_t run_pictures_number(const json_t *picture, const char *key)
 {
     return json_integer_value(json_object_get(picture, key));
+}
+
+/* The path of PICTURE, which a script has chosen, on one line. Owned by the caller. */
+static char *run_pictures_name(const json_t *picture)
+{
+    const char *path = json_object_get_string(picture, "path");
+
+    return visible_line(path, strlen(path), NAME_SHOWN_BYTES);
 }
 
 /* LIST (taken) and SEPARATOR, if there is something to separate, and WHAT. Owned by the caller. */
@@ -24,15 +36,15 @@ static char *run_pictures_join(char *list, const char *separator, const char *wh
 /* "plot.png", and what was done to it. Owned by the caller. */
 static char *run_pictures_describe(const json_t *picture)
 {
-    const char *path = json_object_get_string(picture, "path");
+    AUTO_FREE char *name = run_pictures_name(picture);
     json_int_t width = run_pictures_number(picture, "width");
     json_int_t file_width = run_pictures_number(picture, "fileWidth");
 
     if (width == file_width)
-        return memory_copy_string(path);
+        return STEAL_PTR(name);
     return memory_format("%s (scaled to %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT
                          "; the file has %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT " pixels)",
-                         path, width, run_pictures_number(picture, "height"), file_width,
+                         name, width, run_pictures_number(picture, "height"), file_width,
                          run_pictures_number(picture, "fileHeight"));
 }
 
@@ -62,9 +74,10 @@ static char *run_pictures_list_reason(const json_t *pictures, const char *reason
 
     json_array_foreach (pictures, i, picture) {
         const char *own = json_object_get_string(picture, "reason");
+        AUTO_FREE char *name = run_pictures_name(picture);
 
         if (own && strcmp(own, reason) == 0 && count++ < NAMES_SHOWN)
-            list = run_pictures_join(list, ", ", json_object_get_string(picture, "path"));
+            list = run_pictures_join(list, ", ", name);
     }
     if (count <= NAMES_SHOWN)
         return memory_format("%s (%s)", list, reason);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "base/visible.h"
 #include "server/tools/run_output.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 enum {
     FILES_SHOWN = 20,
+    PATH_SHOWN_BYTES = 200,
     TEXT_EXTRA_BYTES = 256 * 1024, /* for the text besides the output */
 };
 
@@ -137,6 +139,14 @@ static void result_text_add_hints(struct buffer *text, const json_t *hints)
     }
 }
 
+/* A script chooses names, which may be long and have controls and newlines. */
+static void result_text_add_path(struct buffer *text, const char *path)
+{
+    AUTO_FREE char *line = visible_line(path, strlen(path), PATH_SHOWN_BYTES);
+
+    result_text_add_string(text, line);
+}
+
 static void result_text_add_files(struct buffer *text, const json_t *structured)
 {
     const json_t *files = json_object_get(structured, "files");
@@ -155,7 +165,7 @@ static void result_text_add_files(struct buffer *text, const json_t *structured)
         if (i == FILES_SHOWN)
             break;
         result_text_add_string(text, i == 0 ? " " : ", ");
-        result_text_add_string(text, json_object_get_string(file, "path"));
+        result_text_add_path(text, json_object_get_string(file, "path"));
         result_text_add_string(text, " (");
         result_text_add_string(text, size);
         result_text_add_string(text, ")");

@@ -35,6 +35,9 @@ static void test_the_text_tells_of_each_picture(void **state)
              "d", "many") "]",
          "Code output: 1\nPictures shown below: a.png\nPictures not shown: b, d (many); c "
          "(broken)\n"},
+        {"[" SHOWN("a\\nb.png") "," LEFT_OUT("c\\u001b[m", "broken") "]",
+         "Code output: 1\nPictures shown below: a<U+000A>b.png\nPictures not shown: "
+         "c<U+001B>[m (broken)\n"},
         {"[" LEFT_OUT("1", "x") "," LEFT_OUT("2", "x") "," LEFT_OUT("3", "x") "," LEFT_OUT(
              "4", "x") "," LEFT_OUT("5", "x") "," LEFT_OUT("6", "x") "," LEFT_OUT("7", "x") "]",
          "Code output: 1\nPictures not shown: 1, 2, 3, 4, 5 and 2 more (x)\n"},

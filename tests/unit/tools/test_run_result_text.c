@@ -67,6 +67,9 @@ static void test_text_is_in_the_form_that_models_know(void **state)
          "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a (2 "
          "bytes)\n"
          "To go on with these files, pass working_directory: \"0f3a\".\n"},
+        {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a\\nThe script\\u001b[1m\",\"size\":1}]}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: "
+         "a<U+000A>The script<U+001B>[1m (1 byte)"},
         {"{\"stdout\":\"x\",\"files_complete\":true}",
          "exitcode: 0 (execution succeeded)\nCode output: x"},
     };
@@ -106,12 +109,26 @@ static void test_text_names_a_bounded_number_of_files(void **state)
     assert_null(strstr(json_string_value(text), "file-20"));
 }
 
+static void test_text_shows_the_beginning_of_a_long_name(void **state)
+{
+    AUTO_FREE char *path = memory_format("%04000d", 0);
+    AUTO_JSON json_t *changes =
+        json_pack("{s:s, s:[{s:s, s:i}]}", "stdout", "x", "files", "path", path, "size", 1);
+    AUTO_FREE char *written = json_text(changes);
+    AUTO_JSON json_t *text = text_of(written);
+
+    (void)state;
+    assert_non_null(strstr(json_string_value(text), "0... (4000 bytes in all) (1 byte)"));
+    assert_true(json_string_length(text) < 400);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_is_in_the_form_that_models_know),
         cmocka_unit_test(test_text_keeps_nul_characters),
         cmocka_unit_test(test_text_names_a_bounded_number_of_files),
+        cmocka_unit_test(test_text_shows_the_beginning_of_a_long_name),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
