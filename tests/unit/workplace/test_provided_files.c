@@ -80,11 +80,30 @@ static void test_files_are_checked_before_anything_is_written(void **state)
                    "files: a is there twice");
 }
 
+/* Each is made in the same turn of the server's loop. */
+static void test_files_lead_through_few_folders(void **state)
+{
+    AUTO_JSON json_t *files = json_array();
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        json_array_append_new(files, json_pack("{s:o, s:s}", "path",
+                                               json_string_format("%d/2/3/4/5/6/7/8/9/10/f", i),
+                                               "text", ""));
+    assert_int_equal(provided_files_check(files, 10, &err), 0);
+    json_array_append_new(files, json_pack("{s:s, s:s}", "path", "a/b", "text", ""));
+    assert_int_equal(provided_files_check(files, 10, &err), -1);
+    assert_string_equal(err.message, "files: their paths have more than 500 folders in all; use "
+                                     "shorter paths");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_path_is_shortened_or_refused),
         cmocka_unit_test(test_files_are_checked_before_anything_is_written),
+        cmocka_unit_test(test_files_lead_through_few_folders),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
