@@ -280,7 +280,8 @@ static json_t *parse_arguments(const json_t *written, struct error *err)
                         &error);
     if (!parsed)
         error_set(err, ERROR_INVALID_ARGUMENTS,
-                  "the arguments are no valid JSON: %s (character %d)", error.text, error.position);
+                  "the arguments are not valid JSON: %s (character %d)", error.text,
+                  error.position);
     return parsed;
 }
 
@@ -307,9 +308,10 @@ static int check_call(const struct provider_call *call, const char *provider, st
                          "gemini",
                          provider);
     if (!seen)
-        return error_set(err, ERROR_INVALID_ARGUMENTS,
-                         "this is no tool call of openai, openai-responses, anthropic or gemini; "
-                         "pass one call, as the API has it");
+        return error_set(
+            err, ERROR_INVALID_ARGUMENTS,
+            "this is not a tool call of openai, openai-responses, anthropic or gemini; "
+            "pass one call, as the API has it");
     if (seen != call->form)
         return error_set(err, ERROR_USAGE, "this is a tool call of %s, not of %s", seen->name,
                          call->form->name);
@@ -326,7 +328,7 @@ int provider_call_read(struct provider_call *call, const char *text, size_t leng
     arguments = call->object ? call->form->read(call) : NULL;
     if (!call->object)
         return error_set(err, ERROR_INVALID_ARGUMENTS,
-                         "the tool call is no valid JSON: %s (line %d, column %d)", error.text,
+                         "the tool call is not valid JSON: %s (line %d, column %d)", error.text,
                          error.line, error.column);
     if (check_call(call, provider, err) < 0)
         return -1;

@@ -41,7 +41,7 @@ char *hint_removed_magic(const struct hint_facts *facts)
 {
     if (!facts->had_magic)
         return NULL;
-    return memory_copy_string("This is no notebook: what began with % was left out.");
+    return memory_copy_string("This is not a notebook: what began with % was left out.");
 }
 
 char *hint_fence(const struct hint_facts *facts)

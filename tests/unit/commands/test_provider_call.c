@@ -155,11 +155,11 @@ static void test_what_is_no_call_can_still_be_answered(void **state)
         const char *message;
         const char *result; /* of no content */
     } cases[] = {
-        {NULL, "x", "the tool call is no valid JSON: ",
+        {NULL, "x", "the tool call is not valid JSON: ",
          "{\"role\":\"tool\",\"tool_call_id\":\"\",\"content\":\"\"}"},
-        {"gemini", "", "the tool call is no valid JSON: ",
+        {"gemini", "", "the tool call is not valid JSON: ",
          "{\"functionResponse\":{\"name\":\"\",\"response\":{\"error\":\"\"}}}"},
-        {NULL, "[]", "this is no tool call of ",
+        {NULL, "[]", "this is not a tool call of ",
          "{\"role\":\"tool\",\"tool_call_id\":\"\",\"content\":\"\"}"},
         {"openai", ANTHROPIC, "this is a tool call of anthropic, not of openai",
          "{\"role\":\"tool\",\"tool_call_id\":\"i\",\"content\":\"\"}"},
@@ -169,7 +169,7 @@ static void test_what_is_no_call_can_still_be_answered(void **state)
          "the arguments must be an object, not array",
          "{\"type\":\"tool_result\",\"tool_use_id\":\"i\",\"content\":\"\",\"is_error\":true}"},
         {NULL, "{\"type\":\"function_call\",\"call_id\":\"i\",\"name\":\"n\",\"arguments\":\"{\"}",
-         "the arguments are no valid JSON: ",
+         "the arguments are not valid JSON: ",
          "{\"type\":\"function_call_output\",\"call_id\":\"i\",\"output\":\"\"}"},
         {NULL, "{\"type\":5,\"id\":7,\"functionCall\":{\"name\":[],\"args\":3}}",
          "the arguments must be an object",
