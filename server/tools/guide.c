@@ -25,7 +25,8 @@ static const char packages_of_callers[] =
     "block (`# /// script`).\n";
 
 static const char packages_of_the_operator[] =
-    "Packages are those of the environment; there is no way to get others.\n";
+    "Packages are those of the environment; calls cannot ask for others. Install none from a "
+    "program: others may use the environment, too.\n";
 
 static const char use[] =
     "`" RUN_PYTHON_NAME "` runs Python programs and returns what they print and the files they "

@@ -1,5 +1,7 @@
 """What the documents name exists: links, files, and the subcommands of ./dev."""
 
+import json
+import os
 import re
 import subprocess
 
@@ -47,6 +49,21 @@ def test_dev_commands_exist(path):
     usage = subprocess.run([tree.ROOT / "dev", "help"], capture_output=True, text=True).stdout
     known = set(re.findall(r"^  ([a-z]+)", usage, re.MULTILINE))
     assert set(DEV_COMMAND.findall(tree.text(path))) <= known
+
+
+def introspect(what):
+    asked = subprocess.run(["meson", "introspect", os.environ["BUILD_ROOT"], what],
+                           capture_output=True, text=True, check=True)
+    return json.loads(asked.stdout)
+
+
+@pytest.mark.skipif("BUILD_ROOT" not in os.environ, reason="meson names the build directory")
+def test_the_schema_for_editors_is_where_it_is_installed():
+    (named,) = re.findall(r"\$schema=(\S+)", tree.text("docs/configuration.md"))
+    (prefix,) = [option["value"] for option in introspect("--buildoptions")
+                 if option["name"] == "prefix"]
+    usual = [place.replace(prefix, "/usr/local", 1) for place in introspect("--installed").values()]
+    assert named in usual
 
 
 def test_readme_is_there():

@@ -61,6 +61,8 @@ def test_packages_are_told_as_the_description_tells_them():
             (tool,) = server.request("tools/list")["tools"]
             (told,) = [line[2:] for line in tool["description"].splitlines() if "Packages" in line]
             assert ("environment_definition" in told) == callers
+            assert ("Install none from a program" in told) == (not callers), \
+                "it could: and would change the environment for others"
             for words in (begun["instructions"], text(server), text(server, environment="science")):
                 assert told in words
                 assert "- science: venv, with numpy" in words
