@@ -2,48 +2,12 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/mcp/form.h"
 #include "server/mcp/result.h"
 
 #include <string.h>
 
 /* Elicitation */
-
-/* Up to 2025-06-18 the titles of choices are a list of their own beside the values. */
-static void translate_choices(json_t *property)
-{
-    const json_t *choices = json_object_get(property, "oneOf");
-    json_t *values;
-    json_t *titles;
-    const json_t *choice;
-    size_t i;
-
-    if (!choices)
-        return;
-    values = json_array();
-    titles = json_array();
-    json_array_foreach (choices, i, choice) {
-        json_array_append(values, json_object_get(choice, "const"));
-        json_array_append(titles, json_object_get(choice, "title"));
-    }
-    json_object_set_new(property, "enum", values);
-    json_object_set_new(property, "enumNames", titles);
-    json_object_del(property, "oneOf");
-}
-
-/* A form for 2025-06-18, where only booleans have defaults. New reference. */
-static json_t *translate_form(const json_t *schema)
-{
-    json_t *translated = json_deep_copy(schema);
-    const char *name;
-    json_t *property;
-
-    json_object_foreach (json_object_get(translated, "properties"), name, property) {
-        if (!json_is_boolean(json_object_get(property, "default")))
-            json_object_del(property, "default");
-        translate_choices(property);
-    }
-    return translated;
-}
 
 /* Before 2025-11-25 there are forms only; only in 2025-11-25 a page has an id. */
 static void translate_elicitation(json_t *params, enum mcp_version version)
@@ -52,7 +16,7 @@ static void translate_elicitation(json_t *params, enum mcp_version version)
         const json_t *schema = json_object_get(params, "requestedSchema");
 
         json_object_del(params, "mode");
-        json_object_set_new(params, "requestedSchema", translate_form(schema));
+        json_object_set_new(params, "requestedSchema", form_translate(schema));
     }
     if (version != MCP_2025_11_25)
         json_object_del(params, "elicitationId");
@@ -107,6 +71,16 @@ json_t *question_translate(const json_t *question, enum mcp_version version)
     if (strcmp(method, "sampling/createMessage") == 0)
         translate_sampling(params, version);
     return json_pack("{s:s, s:o*}", "method", method, "params", params);
+}
+
+json_t *question_restore(const json_t *question, enum mcp_version version, json_t *answer)
+{
+    const json_t *params = json_object_get(question, "params");
+
+    if (version >= MCP_2025_11_25 ||
+        strcmp(json_object_get_string(question, "method"), "elicitation/create") != 0)
+        return json_incref(answer);
+    return form_restore(json_object_get(params, "requestedSchema"), answer);
 }
 
 const char *question_need(const char *method)

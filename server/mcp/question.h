@@ -1,4 +1,5 @@
-/* Translates a request to the client from the newest revision to that of the client. */
+/* Translates requests to the client from the newest revision to that of the client, and their
+ * answers back. */
 #pragma once
 
 #include "server/mcp/version.h"
@@ -7,6 +8,9 @@
 
 /* {method, params} as VERSION has it. New reference. */
 json_t *question_translate(const json_t *question, enum mcp_version version);
+
+/* ANSWER of a client of VERSION to QUESTION, as the newest revision has it. New reference. */
+json_t *question_restore(const json_t *question, enum mcp_version version, json_t *answer);
 
 /* Why METHOD is sent to the client, in words: "a person has to be asked". */
 const char *question_need(const char *method);

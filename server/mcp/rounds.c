@@ -179,10 +179,11 @@ void rounds_next(struct job *job)
 bool rounds_answer(struct job *job, const char *key, json_t *answer)
 {
     struct rounds *rounds = &job->rounds;
+    const json_t *question = json_object_get(job->invocation.result.requests, key);
 
     if (!rounds->answers)
         rounds->answers = json_object();
-    json_object_set(rounds->answers, key, answer);
+    json_object_set_new(rounds->answers, key, question_restore(question, job->version, answer));
     json_object_del(rounds->asked, key);
     return json_object_size(rounds->asked) == 0;
 }

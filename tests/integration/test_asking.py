@@ -152,6 +152,24 @@ def test_the_client_is_asked_while_its_request_waits(server, revision):
     assert result["structuredContent"] == ANSWERS
 
 
+@pytest.mark.parametrize("revision, filled_in", [
+    ("2025-06-18", {"on.ham": True, "on.egg": False}), ("2025-11-25", {"on": ["ham"]})])
+def test_several_choices_are_fields_that_the_client_knows(server, revision, filled_in):
+    _initialize(server, revision, CAPABILITIES)
+    _start(server, {"form": {"method": "elicitation/create", "params": {
+        "mode": "form", "message": "What on it?", "requestedSchema": {
+            "type": "object", "properties": {
+                "on": {"type": "array", "items": {"type": "string", "enum": ["ham", "egg"]}}}}}}})
+    question = _take_questions(server, 1)["elicitation/create"]
+    fields = question["params"]["requestedSchema"]["properties"]
+    assert fields.keys() == filled_in.keys()
+    assert {field["type"] for field in fields.values()} == \
+        {"boolean" if revision == "2025-06-18" else "array"}
+    _answer(server, question, {"action": "accept", "content": filled_in})
+    answers = server.receive()["result"]["structuredContent"]
+    assert answers == {"form": {"action": "accept", "content": {"on": ["ham"]}}}
+
+
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
 def test_older_clients_can_be_asked_for_what_there_was(server, revision):
     _initialize(server, revision, CAPABILITIES)

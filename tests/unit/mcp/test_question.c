@@ -45,6 +45,59 @@ static void a_form_has_what_its_revision_knows(void **state)
         "\"c\":{\"type\":\"string\",\"enum\":[\"1\",\"2\"],\"enumNames\":[\"One\",\"Two\"]}}}}}");
 }
 
+/* A form with two fields of several choices, and one of another type. */
+static const char SEVERAL[] =
+    "{\"method\":\"elicitation/create\",\"params\":{\"message\":\"m\",\"requestedSchema\":{"
+    "\"type\":\"object\",\"properties\":{"
+    "\"on\":{\"type\":\"array\",\"title\":\"On it\",\"description\":\"d\",\"default\":[\"egg\"],"
+    "\"items\":{\"type\":\"string\",\"enum\":[\"ham\",\"egg\"]}},"
+    "\"to\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"const\":\"t\",\"title\":\"Tea\"}]}},"
+    "\"name\":{\"type\":\"string\"}},\"required\":[\"on\",\"name\"]}}}";
+
+static void several_choices_are_switches_before_there_were_lists(void **state)
+{
+    (void)state;
+    expect(MCP_2025_11_25, SEVERAL, SEVERAL);
+    expect(MCP_2025_06_18, SEVERAL,
+           "{\"method\":\"elicitation/create\",\"params\":{\"message\":\"m\","
+           "\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
+           "\"on.ham\":{\"type\":\"boolean\",\"title\":\"On it: ham\",\"description\":\"d\","
+           "\"default\":false},"
+           "\"on.egg\":{\"type\":\"boolean\",\"title\":\"On it: egg\",\"description\":\"d\","
+           "\"default\":true},"
+           "\"to.t\":{\"type\":\"boolean\",\"title\":\"to: Tea\",\"default\":false},"
+           "\"name\":{\"type\":\"string\"}},\"required\":[\"name\"]}}}");
+}
+
+/* ANSWER to the question SEVERAL from a client of VERSION arrives as EXPECTED. */
+static void expect_answer(enum mcp_version version, const char *answer, const char *expected)
+{
+    AUTO_JSON json_t *asked = json_loads(SEVERAL, 0, NULL);
+    AUTO_JSON json_t *given = json_loads(answer, 0, NULL);
+    AUTO_JSON json_t *wanted = json_loads(expected, 0, NULL);
+    AUTO_JSON json_t *restored = question_restore(asked, version, given);
+    AUTO_FREE char *text = json_text(restored);
+
+    assert_non_null(wanted);
+    if (!json_equal(restored, wanted))
+        fail_msg("%s", text);
+}
+
+static void what_is_switched_on_arrives_as_a_list(void **state)
+{
+    static const char LIST[] = "{\"action\":\"accept\",\"content\":{\"on\":[\"ham\"],"
+                               "\"to\":[],\"name\":\"Ada\"}}";
+    static const char DECLINED[] = "{\"action\":\"decline\"}";
+
+    (void)state;
+    expect_answer(MCP_2025_06_18,
+                  "{\"action\":\"accept\",\"content\":{\"on.ham\":true,\"on.egg\":false,"
+                  "\"name\":\"Ada\"}}",
+                  LIST);
+    expect_answer(MCP_2025_11_25, LIST, LIST);
+    expect_answer(MCP_2025_06_18, DECLINED, DECLINED);
+}
+
 static void a_page_has_an_id_in_one_revision(void **state)
 {
     static const char PAGE[] =
@@ -90,6 +143,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_form_has_what_its_revision_knows),
+        cmocka_unit_test(several_choices_are_switches_before_there_were_lists),
+        cmocka_unit_test(what_is_switched_on_arrives_as_a_list),
         cmocka_unit_test(a_page_has_an_id_in_one_revision),
         cmocka_unit_test(a_model_is_asked_in_messages_of_one_block),
         cmocka_unit_test(roots_are_asked_for_alike),

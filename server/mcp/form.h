@@ -1,0 +1,12 @@
+/* Forms for clients of 2025-06-18, which know fewer of their fields than later ones. */
+#pragma once
+
+#include <jansson.h>
+
+/* SCHEMA of a form as 2025-06-18 has it: where several choices may be made, each becomes a field of
+ * its own. New reference. */
+json_t *form_translate(const json_t *schema);
+
+/* The ANSWER to what form_translate has made of SCHEMA, as an answer to SCHEMA itself. New
+ * reference. */
+json_t *form_restore(const json_t *schema, const json_t *answer);
