@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
+#include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/interpreter.h"
 #include "environments/process/subprocess.h"
 
@@ -26,7 +27,7 @@ enum {
 
 /* For every Python 3. Its argument is the scratch directory. */
 static const char QUESTION[] =
-    "import glob, json, os, shutil, sys, sysconfig, zipfile\n"
+    "import json, os, shutil, sys, sysconfig, zipfile\n"
     "\n"
     "def executable():\n"
     "    if sys.prefix == sys.base_prefix:\n"
@@ -44,17 +45,7 @@ static const char QUESTION[] =
     "    places = dict.fromkeys(('base', 'platbase', 'installed_base', 'installed_platbase'), '')\n"
     "    scheme = 'venv' if 'venv' in known else 'posix_prefix'\n"
     "    return sysconfig.get_path('purelib', scheme, places).lstrip('/')\n"
-    "\n"
-    "def find_bundled_pip():\n"
-    "    import ensurepip\n"
-    "    own = os.path.join(os.path.dirname(ensurepip.__file__), '_bundled')\n"
-    "    for folder in (getattr(ensurepip, '_WHEEL_PKG_DIR', None) or own, own):\n"
-    "        name = 'pip-%s-*.whl' % ensurepip.version()\n"
-    "        found = glob.glob(os.path.join(glob.escape(str(folder)), name))\n"
-    "        if found:\n"
-    "            return found[0]\n"
-    "    return None\n"
-    "\n"
+    "\n" BUNDLED_PIP_SOURCE "\n"
     "def bundled_pip():\n"
     "    try:\n"
     "        return find_bundled_pip()\n"

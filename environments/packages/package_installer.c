@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
+#include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
@@ -195,6 +196,35 @@ static void add_pip(struct strings *arguments, const struct package_installation
     add_all(arguments, (const char *const[]){"-I", "-m", "pip", "install", NULL});
 }
 
+/* pip, or, in a venv that was made without it, the one that comes with its Python. */
+static const char PIP_OR_BUNDLED[] =
+    "import runpy, sys\n"
+    "\n" BUNDLED_PIP_SOURCE "\n"
+    "def lend_pip():\n"
+    "    sys.modules.pop('pip', None)\n"
+    "    try:\n"
+    "        wheel = find_bundled_pip()\n"
+    "    except Exception:\n"
+    "        wheel = None\n"
+    "    if not wheel:\n"
+    "        sys.exit('%s has neither pip nor ensurepip, and there is no uv on PATH: install '\n"
+    "                 'python%d.%d-venv (as Debian and Ubuntu call it) or uv'\n"
+    "                 % ((sys.executable,) + sys.version_info[:2]))\n"
+    "    sys.path.insert(0, wheel)\n"
+    "\n"
+    "try:\n"
+    "    from pip import __version__\n"
+    "except ImportError:\n"
+    "    lend_pip()\n"
+    "runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
+
+/* Into a venv of which it is not known whether it has pip. */
+static void add_any_pip(struct strings *arguments, const struct package_installation *installation)
+{
+    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
+    add_all(arguments, (const char *const[]){"-I", "-c", PIP_OR_BUNDLED, "install", NULL});
+}
+
 static void add_other_pip(struct strings *arguments,
                           const struct package_installation *installation)
 {
@@ -236,7 +266,9 @@ static int add_installer(struct strings *arguments, const struct package_install
     *ret_name = uv ? "uv" : "pip";
     if (uv)
         add_uv(arguments, installation, uv);
-    else if (!base || base->pip)
+    else if (!base)
+        add_any_pip(arguments, installation);
+    else if (base->pip)
         add_pip(arguments, installation);
     else if (has_capable_pip(base))
         add_other_pip(arguments, installation);

@@ -286,6 +286,29 @@ def test_a_venv_at_the_path_is_used_as_it_is_and_wins(place):
     assert not (place.state / "venvs").exists()
 
 
+@needs_pip
+def test_what_a_script_installs_is_there_for_all(place):
+    """As docs/environments.md warns."""
+    place.wheel("gadget")
+    install = ["install", "--no-index", "--find-links", str(place.packages), "gadget"]
+    with initialized(place.server(one={}, two={})) as server:
+        output(server, "import subprocess, sys\n"
+                       f"subprocess.run([sys.executable, '-m', 'pip', *{install}], check=True)",
+               environment="one")
+        assert output(server, "import gadget; print(gadget.VERSION)", environment="two") == "1.0\n"
+
+
+@needs_pip
+def test_packages_come_into_a_venv_that_was_made_without_pip(place):
+    place.wheel("gadget")
+    venv = place.folder / "mine"
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", venv], check=True)
+    definition = place.links("gadget", venv_path=str(venv))
+    assert run_once(place, definition, "import gadget; print(gadget.__file__)").startswith(f"{venv}/")
+    assert not list(venv.rglob("pip*")), "it still has none"
+    place.assert_nothing_is_left()
+
+
 def test_without_one_it_is_created_there_and_found_again(place):
     venv = place.folder / "deep" / "er" / "venv"
     for _ in range(2):
@@ -755,6 +778,21 @@ def test_without_ensurepip_the_pythons_own_pip_is_used_or_what_to_install_is_tol
         assert re.search(r"has neither ensurepip nor pip, and there is no uv on PATH: "
                          r"install python3\.\d+-venv", error), error
         assert output(server, "print(1)", environment="without") == "1\n"
+    place.assert_nothing_is_left()
+
+
+@needs_pip
+@needs_namespace
+def test_a_venv_without_pip_that_no_ensurepip_helps_says_what_to_install(place):
+    place.wheel("gadget")
+    venv = place.folder / "mine"
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", venv], check=True)
+    asked = subprocess.run([PYTHON, "-c", "import ensurepip; print(ensurepip.__path__[0])"],
+                           capture_output=True, text=True, check=True)
+    error = fail_once(place, place.links("gadget", venv_path=str(venv)),
+                      hiding(asked.stdout.strip()))
+    assert re.search(rf"{venv}/bin/python has neither pip nor ensurepip, and there is no uv on "
+                     r"PATH: install python3\.\d+-venv .* or uv", error), error
     place.assert_nothing_is_left()
 
 

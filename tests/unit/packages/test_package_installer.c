@@ -262,7 +262,6 @@ static void test_pip_in_the_venv_installs_otherwise(void **state)
     struct base_python base = {.executable = (char *)"/nothing", .pip = (char *)"23.0"};
 
     trial->installation.find_links = "/wheels";
-    assert_command_line(trial, EXPECTED);
     trial->installation.base = &base;
     assert_command_line(trial, EXPECTED);
 }
