@@ -1,7 +1,7 @@
 '''
 shows = "a value on the last line, as in a notebook"
 reads = ['^exitcode: 0 ']
-next = 'print\('
+next = 'bare expression'
 agents = true
 '''
 values = [3, 1, 2]

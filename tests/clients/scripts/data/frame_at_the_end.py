@@ -1,7 +1,7 @@
 '''
 shows = "a data frame on the last line, as in a notebook"
 reads = ['^exitcode: 0 ']
-next = 'print\('
+next = 'bare expression'
 environment = "data"
 timeout = 200
 '''
