@@ -222,7 +222,7 @@ static const char PIP_OR_BUNDLED[] =
 static void add_any_pip(struct strings *arguments, const struct package_installation *installation)
 {
     package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
-    add_all(arguments, (const char *const[]){"-I", "-c", PIP_OR_BUNDLED, "install", NULL});
+    add_all(arguments, (const char *const[]){"-Ic", PIP_OR_BUNDLED, "install", NULL});
 }
 
 static void add_other_pip(struct strings *arguments,
