@@ -57,11 +57,12 @@ def test_memory_is_limited(podman_server):
 
 
 def test_a_container_is_kept(podman_server, podman):
+    deaf = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(100)"
     with podman_server({"keep_container_running": True}) as server:
         server.initialize()
         assert server.run("open('/opt/there', 'w')")["success"]
         assert server.run("open('/opt/there')")["success"]
-        assert server.run("import time; time.sleep(1000)", arguments={"timeout": 1})["timed_out"]
+        assert server.run(deaf, arguments={"timeout": 4})["timed_out"]
         assert not server.run("open('/opt/there')")["success"]
     assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [], 5)
 

@@ -178,7 +178,7 @@ def test_the_time_of_a_script_begins_when_its_container_has_started(docker_serve
     with docker_server() as server:
         server.initialize()
         server.run("pass")
-        results = [call(server, "import time; time.sleep(0.5)", timeout=0.6) for _ in range(6)]
+        results = [call(server, "import time; time.sleep(1)", timeout=1.25) for _ in range(6)]
         assert any(result["success"] for result in results), results[0]
 
 
