@@ -97,6 +97,9 @@ static void forget_variables(void)
         unsetenv(names[i]);
 }
 
+static const struct base_python with_pip = {.executable = (char *)"/nothing",
+                                            .pip = (char *)"23.0"};
+
 static int trial_setup(void **state)
 {
     struct trial *trial = NEW(struct trial);
@@ -111,6 +114,7 @@ static int trial_setup(void **state)
     installation->venv = memory_format("%s/venv", trial->bench->scratch);
     installation->scratch = memory_format("%s/left", trial->bench->scratch);
     installation->requirements = &trial->requirements;
+    installation->base = &with_pip;
     free(workbench_program(trial->bench, "venv/bin/python", INSTALLER));
     trial->search_path = memory_copy_string(getenv("PATH"));
     forget_variables();
@@ -259,10 +263,8 @@ static void test_pip_in_the_venv_installs_otherwise(void **state)
     static const char EXPECTED[] = "python -I -m pip install --only-binary :all:"
                                    " --find-links /wheels -r @/left/requirements.txt";
     struct trial *trial = *state;
-    struct base_python base = {.executable = (char *)"/nothing", .pip = (char *)"23.0"};
 
     trial->installation.find_links = "/wheels";
-    trial->installation.base = &base;
     assert_command_line(trial, EXPECTED);
 }
 
