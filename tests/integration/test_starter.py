@@ -65,6 +65,12 @@ def pythons():
     return [each for each in dict.fromkeys(map(path_of, found)) if each]
 
 
+def forget_signals():
+    """Whoever runs the tests may ignore some, as a shell does for what is in its background."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture(scope="module", params=pythons())
 def both(request, tmp_path_factory):
     """Runs code in the server, and as plain Python would: (stdout, stderr) of each."""
@@ -80,10 +86,9 @@ def both(request, tmp_path_factory):
             script = folder / "script.py"
             script.unlink(missing_ok=True)
             script.write_text(code)
-            # Whoever runs the tests may ignore SIGHUP.
             plain = subprocess.run([request.param, script], cwd=folder, env=environment, capture_output=True,
                                    text=True, stdin=subprocess.DEVNULL,
-                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+                                   preexec_fn=forget_signals)
             return ours, (plain.stdout, plain.stderr)
 
         yield run_both

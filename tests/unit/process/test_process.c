@@ -1053,6 +1053,8 @@ static void test_host_that_stops_ends_what_runs(void **state)
                                      &err),
                      0);
     let_spare_prepare(fixture);
+    for (double until = now() + 10; count_processes() == 0 && now() < until;)
+        let_loop_run(fixture, 0.01);
     assert_int_equal(count_processes(), 1);
     fixture_free(fixture);
     assert_true(execution.ended);
