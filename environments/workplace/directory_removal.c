@@ -70,7 +70,7 @@ int directory_open_forced(int parent, const char *name)
     return fd;
 }
 
-static DIR *directory_removal_open_stream(int parent, const char *name)
+DIR *directory_open_stream(int parent, const char *name)
 {
     AUTO_CLOSE int fd = directory_open_forced(parent, name);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -141,7 +141,7 @@ static void step_entries(struct directory_removal *removal)
         return;
     }
     snprintf(removal->inner_name, sizeof removal->inner_name, "%s", entry->d_name);
-    removal->inner = directory_removal_open_stream(removal->directory, entry->d_name);
+    removal->inner = directory_open_stream(removal->directory, entry->d_name);
 }
 
 /* A pass may put new entries at the top, so passes go on until one finds nothing, or nothing that
@@ -152,7 +152,7 @@ static bool begin_pass(struct directory_removal *removal)
         return false;
     removal->found = false;
     removal->progressed = false;
-    removal->entries = directory_removal_open_stream(removal->directory, ".");
+    removal->entries = directory_open_stream(removal->directory, ".");
     return removal->entries != NULL;
 }
 

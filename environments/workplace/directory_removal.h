@@ -31,5 +31,8 @@ bool directory_removal_step(struct directory_removal *removal, unsigned operatio
  * are missing. -1 with errno set when it cannot be done. */
 int directory_open_forced(int parent, const char *name);
 
+/* The same as a stream from its beginning, owned by the caller; NULL when it cannot be done. */
+DIR *directory_open_stream(int parent, const char *name);
+
 /* Gives the owner of the open directory FD all rights; where that fails, what needs them will. */
 void directory_allow_owner(int fd);

@@ -77,21 +77,11 @@ int sweep_discard(struct workplace *workplace, int parent, const char *name)
     return trash < 0 ? -1 : renameat(parent, name, trash, target);
 }
 
-static DIR *workplace_sweep_open_stream(int parent, const char *name)
-{
-    AUTO_CLOSE int fd = directory_open_forced(parent, name);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (stream)
-        STEAL_FD(fd);
-    return stream;
-}
-
 /* True when there is nothing in the directory FD to go on with. Requests that stand alone leave
  * many of these. */
 static bool is_bare(int fd)
 {
-    DIR *stream = workplace_sweep_open_stream(fd, ".");
+    DIR *stream = directory_open_stream(fd, ".");
     const struct dirent *entry;
     bool found = !stream;
 
@@ -192,7 +182,7 @@ static void look_into_root(struct workplace *workplace)
     }
     if (text_starts_with(entry->d_name, PRINCIPAL_PREFIX)) {
         (void)unlinkat(workplace->root_fd, entry->d_name, AT_REMOVEDIR); /* an empty one */
-        sweep->principal = workplace_sweep_open_stream(workplace->root_fd, entry->d_name);
+        sweep->principal = directory_open_stream(workplace->root_fd, entry->d_name);
     } else if (text_starts_with(entry->d_name, PRIVATE_PREFIX)) {
         consider_private(workplace, entry->d_name);
     }
@@ -202,7 +192,7 @@ static void workplace_sweep_begin_look(struct workplace *workplace)
 {
     struct sweep *sweep = &workplace->sweep;
 
-    sweep->root = workplace_sweep_open_stream(workplace->root_fd, ".");
+    sweep->root = directory_open_stream(workplace->root_fd, ".");
     if (sweep->root)
         workplace_sweep_set_state(sweep, SWEEP_LOOKING);
 }
