@@ -29,7 +29,7 @@ SAID = [
     ("x = '''\n%matplotlib inline\n'''\nprint(x)", None),
     ("import asyncio\nawait asyncio.sleep(1)", "Put line 2 into `async def main():`"),
     ("import no_such_package_anywhere", "call with environment: \"science\""),
-    ("import nothing_like_it", "no nothing_like_it.py. If nothing_like_it is a package"),
+    ("import nothing_like_it", "nor as a file of yours. If nothing_like_it is a package"),
     ("import sys; sys.exit('error: externally-managed-environment')", "A script cannot install"),
     ("open('sale.csv')", "The working directory has no sale.csv, but it has sales.csv"),
     ("import pathlib; pathlib.Path('sale.csv').read_text()", "but it has sales.csv"),

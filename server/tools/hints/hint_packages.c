@@ -29,9 +29,9 @@ static char *hint_unknown_module(const struct hint_facts *facts, const char *nam
     AUTO_FREE char *advice = package_advice(facts, packages);
     const bool is_conditional = facts->rules && !package_advice_find(facts, packages);
 
-    return memory_format("This environment has no module \"%s\", and the working directory no "
-                         "%s.py. %s%s%s%s",
-                         name, name, is_conditional ? "If " : "", is_conditional ? name : "",
+    return memory_format("Python found no module \"%s\", neither in this environment nor as a file "
+                         "of yours. %s%s%s%s",
+                         name, is_conditional ? "If " : "", is_conditional ? name : "",
                          is_conditional ? " is a package: " : "", advice);
 }
 
