@@ -89,7 +89,8 @@ char *hint_own_file(const struct hint_facts *facts)
 {
     const char *errors = json_object_get_string(facts->structured, "stderr");
 
-    if (!errors || !strstr(errors, "script.py'") ||
+    if (!errors || json_is_true(json_object_get(facts->structured, "success")) ||
+        !strstr(errors, "script.py'") ||
         (!strstr(errors, "[Errno 16] ") && !strstr(errors, "[Errno 30] ")))
         return NULL;
     return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
