@@ -12,6 +12,7 @@ import socket
 import stat
 import struct
 import subprocess
+import sys
 import time
 
 import pytest
@@ -211,17 +212,47 @@ def test_a_socket_that_a_killed_server_left_is_taken_over(tmp_path):
         connect(str(path), process).close()
         process.kill()
     assert path.exists()
+    takes_over(path)
+
+
+def test_a_socket_that_a_child_of_a_killed_server_still_has_is_taken_over(tmp_path):
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as listener, subprocess.Popen(
+            [sys.executable, "-c", LISTEN, str(path)], stdout=subprocess.PIPE) as process:
+        child = int(process.stdout.readline())
+        try:
+            assert process.wait(START_SECONDS) == 0
+            listener.connect(str(path))
+            takes_over(path)
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
+# Listens at the path and ends; its child, whose number it prints, keeps the socket.
+LISTEN = """import os, socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+child = os.fork()
+if not child: time.sleep(100)
+print(child, flush=True)
+os._exit(0)
+"""
+
+
+def takes_over(path):
     with running("--listen", f"unix:{path}") as process:
-        assert leftovers.until(lambda: can_ask(path), START_SECONDS)
+        assert leftovers.until(lambda: process.poll() is not None or can_ask(path), START_SECONDS)
+        assert process.poll() is None, process.stderr.read()
 
 
 def can_ask(path):
     try:
         with socket.socket(socket.AF_UNIX) as stream:
             stream.connect(str(path))
-            ask(stream)
+            ask(stream, 1)
         return True
-    except (ConnectionRefusedError, ConnectionResetError):  # the one that was left
+    except (ConnectionRefusedError, ConnectionResetError, TimeoutError):  # the one that was left
         return False
 
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -84,12 +85,28 @@ static int socket_open_directory(const char *path, struct error *err)
 
 /* Unix */
 
+/* False when the process that began to listen has ended: a child that it was just starting can keep
+ * the socket open for a moment. Processes that our PID namespace does not show have the number 0.
+ */
+static bool socket_has_listener(int fd)
+{
+    struct ucred listener;
+    socklen_t length = sizeof listener;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &length) < 0 || listener.pid == 0)
+        return true;
+    return kill(listener.pid, 0) == 0 || errno != ESRCH;
+}
+
 static bool is_answered(const struct endpoint *endpoint)
 {
     AUTO_CLOSE int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-    return probe < 0 || connect(probe, &endpoint->any, endpoint->length) == 0 ||
-           errno != ECONNREFUSED;
+    if (probe < 0)
+        return true;
+    if (connect(probe, &endpoint->any, endpoint->length) < 0)
+        return errno != ECONNREFUSED;
+    return socket_has_listener(probe);
 }
 
 static int remove_stale(const struct endpoint *endpoint, struct error *err)
