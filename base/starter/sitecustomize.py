@@ -35,9 +35,21 @@ def flush_regularly():
             pass
 
     def flush_all(_number, _frame):
+        nonlocal flushes
+        flushes += 1
         flush(sys.stdout, sys.__stdout__)
         flush(sys.stderr, sys.__stderr__)
 
+    # The only wait of Python that any signal ends.
+    def pause():
+        """Wait until a signal arrives."""
+        before = None
+        while before != flushes:
+            before = flushes
+            pause_once()
+
+    flushes = 0
+    pause_once, _signal.pause = _signal.pause, pause
     _signal.signal(PERIODICAL, flush_all)
 
 
