@@ -66,15 +66,19 @@ char *hint_module(const struct hint_facts *facts)
         name, json_string_value(json_array_get(packages, 0)), advice);
 }
 
-/* Python's words (PEP 668) when a script has called pip. */
+/* Python's words when a script has called pip: PEP 668, and those of a Python that has none. */
+static bool hint_says_no_pip(const char *output)
+{
+    return output && (strstr(output, "error: externally-managed-environment") ||
+                      strstr(output, ": No module named pip\n"));
+}
+
 char *hint_managed_python(const struct hint_facts *facts)
 {
-    static const char words[] = "error: externally-managed-environment";
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-    const char *output = json_object_get_string(facts->structured, "stdout");
     AUTO_FREE char *advice = NULL;
 
-    if (!(errors && strstr(errors, words)) && !(output && strstr(output, words)))
+    if (!hint_says_no_pip(json_object_get_string(facts->structured, "stderr")) &&
+        !hint_says_no_pip(json_object_get_string(facts->structured, "stdout")))
         return NULL;
     advice = package_advice(facts, NULL);
     return memory_format("A script cannot install packages into this Python. %s", advice);
