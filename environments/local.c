@@ -116,8 +116,9 @@ struct execution *local_start(struct environment *environment, const char *inter
 /* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
 enum script_delivery local_delivery(const struct environment *environment)
 {
-    return process_host_receipt(environment->host).layers & LAYER_PID_NAMESPACE ? SCRIPT_LAID_OVER
-                                                                                : SCRIPT_IN_PLACE;
+    return process_host_receipt(environment->host, NULL).layers & LAYER_PID_NAMESPACE
+               ? SCRIPT_LAID_OVER
+               : SCRIPT_IN_PLACE;
 }
 
 bool local_can_overlap(const struct environment *environment)
@@ -127,5 +128,5 @@ bool local_can_overlap(const struct environment *environment)
 
 struct process_receipt local_expected_receipt(const struct environment *environment)
 {
-    return process_host_receipt(environment->host);
+    return process_host_receipt(environment->host, NULL);
 }

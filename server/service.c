@@ -128,7 +128,8 @@ static int open_host(struct service *service, const json_t *tree, struct error *
         &(struct process_host_settings){
             .loop = service->loop,
             .runner_path = runner,
-            .policy = {.wanted = LAYERS_OF_TREES, .required = best_effort ? 0 : LAYERS_OF_TREES},
+            .policy = {.wanted = LAYERS_OF_TREES | LAYERS_OF_SANDBOX,
+                       .required = best_effort ? 0 : LAYERS_OF_TREES},
             .missing = service_on_missing,
         },
         err);

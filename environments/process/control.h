@@ -12,6 +12,9 @@ enum {
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
 };
 
+/* What a path of a sandbox begins with. */
+enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w' };
+
 enum control_type {
     CONTROL_RUN = 1,    /* to the runner: struct control_run, then NUL-terminated strings */
     CONTROL_INTERRUPT,  /* to it: SIGINT for the program, if it is still there */
@@ -19,7 +22,6 @@ enum control_type {
                          * how many may be on their way is a quota that scripts share */
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
     CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
-    CONTROL_NO_CGROUP,  /* the same, because a cgroup cannot be entered */
     CONTROL_FAILED,     /* the program could not be started; the text says why */
     CONTROL_STARTED,    /* the program runs: struct control_started */
     CONTROL_ENDED,      /* it has ended: struct control_ended */
@@ -30,12 +32,14 @@ struct control_header {
     uint32_t length;
 };
 
-/* Followed by the arguments, the variables, the directory and, with a script, the path where its
- * code is to appear. The code is in a file whose descriptor travels beside the message; or that is
+/* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
+ * be written as well), the directory and, with a script, the path where its code is to appear. The
+ * code is in a file whose descriptor travels beside the message; or that is
  * the program's input. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
+    uint32_t path_count;
     uint32_t has_script;
     uint32_t has_input;    /* the descriptor beside the message is the program's standard input */
     uint32_t has_starter;  /* the program is the Python of a script */
@@ -45,7 +49,17 @@ struct control_run {
     uint64_t shared_bytes; /* of a private /dev/shm */
 };
 
+/* What a machine may be without. */
+enum control_need {
+    NEED_NAMESPACES, /* user, mount, PID and IPC; and whatever else a runner cannot do */
+    NEED_CGROUPS,    /* that can be entered */
+    NEED_ROOT,       /* LAYER_ROOT */
+    NEED_NETWORK,    /* LAYER_NETWORK */
+    NEEDS,
+};
+
 struct control_refused {
+    uint32_t need;  /* of enum control_need */
     int32_t number; /* errno */
 };
 

@@ -3,10 +3,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/process/absence.h"
-#include "environments/process/control.h"
 #include "environments/process/cpu_share.h"
-#include "environments/process/landlock.h"
+#include "environments/process/machine.h"
 #include "environments/process/spawn.h"
 #include "environments/process/tree_private.h"
 
@@ -22,21 +20,27 @@
 
 #define TIDY_SECONDS    0.01 /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
-#define RUNNER_KEY      "runner" /* of spares: one runner serves every program */
+
+enum { HOST_KINDS = 3 };
+
+/* A kind of tree: each one serves every program that asks for these layers. */
+struct host_kind {
+    struct process_host *host; /* borrowed */
+    unsigned sandbox;          /* layers */
+    struct spare_maker maker;
+    json_t *expected; /* owned: what the next one will not have, as far as is known */
+};
 
 struct process_host {
     struct process_host_settings settings;
-    struct absence namespaces;
-    struct absence cgroup_entry; /* cgroups are there, and cannot be entered */
-    struct cgroup_tree *cgroups; /* owned */
-    json_t *expected;            /* owned: what the next tree will not have, as far as is known */
-    json_t *told;                /* owned: all that was ever missing */
-    int runner;                  /* owned: the executable */
+    struct machine machine;
+    struct host_kind kinds[HOST_KINDS];
+    json_t *told; /* owned: all that was ever missing */
+    int runner;   /* owned: the executable */
     double cpus;
     struct list trees;         /* owned */
     unsigned long next_number; /* of a tree */
     struct spares spares;      /* some of them */
-    struct spare_maker runners;
     bool stopping;
     pid_t lingering; /* a zombie that the last look for orphans has seen */
     ev_timer tidy;
@@ -44,103 +48,63 @@ struct process_host {
     ev_prepare finish;
 };
 
-/* What a tree is to be held by, WITHOUT what is said to be absent. Signals cannot leave a PID
- * namespace, so Landlock is not needed in one. */
-static struct tree_plan host_plan_without(const struct process_host *host, bool namespaces,
-                                          bool cgroups)
-{
-    struct tree_plan plan = {.layers = host->settings.policy.wanted};
+static const struct {
+    const char *key;
+    unsigned sandbox;
+} host_kinds[HOST_KINDS] = {
+    {"runner", 0},
+    {"sandbox", LAYERS_OF_SANDBOX},
+    {"sandbox with network", LAYERS_OF_SANDBOX & ~LAYER_NETWORK},
+};
 
-    if (!cgroups && !cgroup_tree_is_empty(host->cgroups))
-        plan.cgroups = host->cgroups;
-    if (namespaces)
-        plan.layers &= ~LAYER_PID_NAMESPACE;
-    if (!plan.cgroups || !cgroup_tree_can_kill(plan.cgroups))
-        plan.layers &= ~LAYER_CGROUP_KILL;
-    if (plan.layers & LAYER_PID_NAMESPACE || !landlock_can_scope_signals())
-        plan.layers &= ~LAYER_LANDLOCK;
-    return plan;
+static struct tree_wish host_wish(const struct process_sandbox *sandbox)
+{
+    if (!sandbox)
+        return (struct tree_wish){0};
+    return (struct tree_wish){
+        .sandbox = LAYERS_OF_SANDBOX & ~(sandbox->network * (unsigned)LAYER_NETWORK),
+        .all = sandbox->required,
+    };
 }
 
-/* For a run: without all that is known to be absent. */
-static struct tree_plan host_plan(const struct process_host *host)
+static struct host_kind *host_kind_of(struct process_host *host, const struct tree_wish *wish)
 {
-    return host_plan_without(host, host->namespaces.what, host->cgroup_entry.what);
+    for (size_t i = 0; i < HOST_KINDS - 1; i++)
+        if (host->kinds[i].sandbox == wish->sandbox)
+            return &host->kinds[i];
+    return &host->kinds[HOST_KINDS - 1];
 }
 
-/* For a spare, which may be refused without harm: what is absent is tried again now and then. */
-static struct tree_plan host_plan_of_spare(const struct process_host *host)
-{
-    return host_plan_without(host, host->namespaces.what && !absence_is_due(&host->namespaces),
-                             host->cgroup_entry.what && !absence_is_due(&host->cgroup_entry));
-}
-
-static bool host_is_refused(const struct process_host *host)
-{
-    unsigned required = host->settings.policy.required;
-
-    return required && !(host_plan(host).layers & required);
-}
-
-static void add_missing_limits(json_t *missing, const struct cgroup_tree *cgroups)
-{
-    if (!cgroups || !cgroup_tree_limits_memory(cgroups))
-        process_receipt_add_missing(
-            missing, "memory limit: no writable cgroup with the memory controller; measured ten "
-                     "times a second in a PID namespace");
-    if (!cgroups || !cgroup_tree_limits_processes(cgroups))
-        process_receipt_add_missing(
-            missing, geteuid() == 0
-                         ? "process limit: no writable cgroup with the pids controller, and "
-                           "the resource limit does not hold for uid 0"
-                         : "process limit by cgroup: no writable cgroup with the pids "
-                           "controller; the resource limit is used");
-}
-
-json_t *host_missing(const struct process_host *host, const struct tree_plan *plan)
-{
-    json_t *missing = json_array();
-
-    if (host->namespaces.what && !(plan->layers & LAYER_PID_NAMESPACE)) {
-        process_receipt_add_missing(missing, host->namespaces.what);
-        if (!(plan->layers & LAYER_LANDLOCK))
-            process_receipt_add_missing(missing, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
-    }
-    if (host->cgroup_entry.what && !plan->cgroups)
-        process_receipt_add_missing(missing, host->cgroup_entry.what);
-    add_missing_limits(missing, plan->cgroups);
-    return missing;
-}
-
-/* The next tree will be without MISSING, too. Each text is told once. */
-static void host_expect(struct process_host *host, const json_t *missing)
+/* The next tree of this KIND will be without MISSING, too. Each text is told once. */
+static void host_expect(struct process_host *host, struct host_kind *kind, const json_t *missing)
 {
     const json_t *what;
     size_t i;
 
-    json_decref(host->expected);
-    host->expected = json_copy((json_t *)missing);
-    json_array_foreach (host->expected, i, what)
+    json_decref(kind->expected);
+    kind->expected = json_copy((json_t *)missing);
+    json_array_foreach (kind->expected, i, what)
         if (process_receipt_add_missing(host->told, json_string_value(what)) &&
             host->settings.missing)
             host->settings.missing(host->settings.data, json_string_value(what));
 }
 
-static void host_expect_plan(struct process_host *host)
+static void host_expect_plans(struct process_host *host)
 {
-    const struct tree_plan plan = host_plan(host);
-    AUTO_JSON json_t *missing = host_missing(host, &plan);
+    for (size_t i = 0; i < HOST_KINDS; i++) {
+        const struct tree_wish wish = {.sandbox = host->kinds[i].sandbox};
+        const struct tree_plan plan = machine_plan(&host->machine, &wish);
+        AUTO_JSON json_t *missing = machine_missing(&host->machine, &plan);
 
-    host_expect(host, missing);
+        if (host->kinds[i].maker.count > 0)
+            host_expect(host, &host->kinds[i], missing);
+    }
 }
 
 void host_note_ready(struct process_host *host, const struct tree *tree)
 {
-    if (tree->layers & LAYER_PID_NAMESPACE)
-        absence_end(&host->namespaces);
-    if (tree->leaf)
-        absence_end(&host->cgroup_entry);
-    host_expect(host, tree->missing);
+    machine_note_had(&host->machine, tree->layers, tree->leaf);
+    host_expect(host, host_kind_of(host, &tree->wish), tree->missing);
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */
@@ -164,18 +128,33 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
     }
 }
 
-static struct spare *host_make_runner(struct spare_maker *maker)
+static struct spare *host_make_spare(struct spare_maker *maker)
 {
-    struct process_host *host = CONTAINER_OF(maker, struct process_host, runners);
-    const struct tree_plan plan = host_plan_of_spare(host);
+    const struct host_kind *kind = CONTAINER_OF(maker, struct host_kind, maker);
+    struct process_host *host = kind->host;
+    const struct tree_wish wish = {.sandbox = kind->sandbox};
+    const struct tree_plan plan = machine_plan_of_spare(&host->machine, &wish);
     struct error ignored = ERROR_INIT; /* a call that needs a runner gets the same error */
     struct tree *tree;
 
-    if (host->stopping ||
-        (host->settings.policy.required && !(plan.layers & host->settings.policy.required)))
+    if (host->stopping || machine_falls_short(&host->machine, &plan))
         return NULL;
     tree = tree_new(host, &plan, &ignored);
     return tree ? &tree->spare : NULL;
+}
+
+/* Spares are kept of those kinds that are used. */
+static void host_init_kinds(struct process_host *host)
+{
+    for (size_t i = 0; i < HOST_KINDS; i++) {
+        struct host_kind *kind = &host->kinds[i];
+
+        kind->host = host;
+        kind->sandbox = host_kinds[i].sandbox;
+        kind->maker = (struct spare_maker){
+            .key = host_kinds[i].key, .count = i == 0, .make = host_make_spare};
+        spares_add(&host->spares, &kind->maker);
+    }
 }
 
 static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
@@ -183,7 +162,7 @@ static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
     struct process_host *host = CONTAINER_OF(timer, struct process_host, tidy);
 
     (void)events;
-    if (cgroup_tree_finish(host->cgroups))
+    if (cgroup_tree_finish(host->machine.cgroups))
         ev_timer_stop(loop, timer);
 }
 
@@ -235,16 +214,15 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host->runner = runner;
     host->cpus = cpu_share();
     host->told = json_array();
-    host->cgroups = cgroup_tree_new();
+    machine_init(&host->machine, &settings->policy);
     list_init(&host->trees);
-    host_expect_plan(host);
     signal(SIGCHLD, SIG_DFL); /* if it was inherited as ignored, the kernel would reap */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_open_files();
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
-    host->runners = (struct spare_maker){.key = RUNNER_KEY, .count = 1, .make = host_make_runner};
     spares_init(&host->spares, settings->loop);
-    spares_add(&host->spares, &host->runners);
+    host_init_kinds(host);
+    host_expect_plans(host);
     ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
     ev_timer_start(settings->loop, &host->orphans);
     ev_prepare_init(&host->finish, host_on_finish);
@@ -272,10 +250,9 @@ void process_host_free(struct process_host *host)
     ev_timer_stop(host->settings.loop, &host->tidy);
     ev_timer_stop(host->settings.loop, &host->orphans);
     ev_prepare_stop(host->settings.loop, &host->finish);
-    cgroup_tree_free(host->cgroups);
-    absence_deinit(&host->namespaces);
-    absence_deinit(&host->cgroup_entry);
-    json_decref(host->expected);
+    machine_deinit(&host->machine);
+    for (size_t i = 0; i < HOST_KINDS; i++)
+        json_decref(host->kinds[i].expected);
     json_decref(host->told);
     close(host->runner);
     free(host);
@@ -298,11 +275,24 @@ enum process_origin process_host_origin(const struct process_host *host, uint64_
     return origin;
 }
 
-struct process_receipt process_host_receipt(const struct process_host *host)
+/* From now on there are spares of KIND. */
+static void host_use(struct process_host *host, struct host_kind *kind)
 {
-    const struct tree_plan plan = host_plan(host);
+    if (kind->maker.count > 0)
+        return;
+    kind->maker.count = 1;
+    host_expect_plans(host);
+}
 
-    return tree_plan_receipt(&plan, host->expected);
+struct process_receipt process_host_receipt(struct process_host *host,
+                                            const struct process_sandbox *sandbox)
+{
+    const struct tree_wish wish = host_wish(sandbox);
+    const struct tree_plan plan = machine_plan(&host->machine, &wish);
+    struct host_kind *kind = host_kind_of(host, &wish);
+
+    host_use(host, kind);
+    return tree_plan_receipt(&plan, kind->expected);
 }
 
 double process_host_cpus(const struct process_host *host)
@@ -313,6 +303,11 @@ double process_host_cpus(const struct process_host *host)
 struct ev_loop *host_loop(const struct process_host *host)
 {
     return host->settings.loop;
+}
+
+const struct machine *host_machine(const struct process_host *host)
+{
+    return &host->machine;
 }
 
 int host_runner(const struct process_host *host)
@@ -326,54 +321,22 @@ unsigned long host_add(struct process_host *host, struct tree *tree)
     return host->next_number++;
 }
 
-const char *process_host_namespace_hint(void)
+bool host_learn(struct process_host *host, const struct tree *tree, enum control_need need,
+                int number, const char *text)
 {
-    static const struct {
-        const char *path;
-        char forbids;
-        const char *hint;
-    } settings[] = {
-        {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
-         " (kernel.apparmor_restrict_unprivileged_userns=1)"},
-        {"/proc/sys/kernel/unprivileged_userns_clone", '0',
-         " (kernel.unprivileged_userns_clone=0)"},
-        {"/proc/sys/user/max_user_namespaces", '0', " (user.max_user_namespaces=0)"},
-    };
+    struct tree_plan plan;
 
-    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
-        AUTO_CLOSE int fd = open(settings[i].path, O_RDONLY | O_CLOEXEC);
-        char value[2] = "";
-
-        if (fd >= 0 && read(fd, value, sizeof value) > 0 && value[0] == settings[i].forbids &&
-            value[1] == '\n')
-            return settings[i].hint;
-    }
-    return "";
-}
-
-/* A limit of zero is answered like one that is used up, but a setting says which it is. */
-static bool is_proof(int number, bool of_namespaces)
-{
-    return absence_is_proven(number) ||
-           (of_namespaces && number == ENOSPC && *process_host_namespace_hint());
-}
-
-bool host_learn(struct process_host *host, const struct tree *tree, bool cgroups, int number,
-                const char *text)
-{
-    AUTO_FREE char *what =
-        memory_format("%s%s", text, cgroups ? "" : process_host_namespace_hint());
-
-    if (!(tree->layers & LAYER_PID_NAMESPACE) || !is_proof(number, !cgroups))
+    if (!(tree->layers & LAYER_PID_NAMESPACE) ||
+        !machine_note_refused(&host->machine, need, number, text))
         return tree->process && !tree->is_second;
-    absence_note(cgroups ? &host->cgroup_entry : &host->namespaces, what);
-    host_expect_plan(host);
-    return !host_is_refused(host);
+    host_expect_plans(host);
+    plan = machine_plan(&host->machine, &tree->wish);
+    return !machine_falls_short(&host->machine, &plan);
 }
 
 void host_retry(struct process_host *host, struct tree *tree)
 {
-    const struct tree_plan plan = host_plan(host);
+    const struct tree_plan plan = machine_plan(&host->machine, &tree->wish);
     struct error err = ERROR_INIT;
     struct tree *other;
 
@@ -392,35 +355,33 @@ void host_retry(struct process_host *host, struct tree *tree)
         tree_kill(other);
 }
 
-bool host_refuses(const struct process_host *host, struct error *err)
+bool host_refuses(const struct process_host *host, const struct tree_wish *wish, struct error *err)
 {
-    AUTO_FREE char *all = memory_copy_string("");
-    size_t i;
-    json_t *what;
-
     if (host->stopping)
         return error_set(err, ERROR_UNAVAILABLE, "the server is stopping") < 0;
-    if (!host_is_refused(host))
-        return false;
-    json_array_foreach (host->expected, i, what) {
-        char *longer = memory_format("%s%s%s", all, i ? "; " : "", json_string_value(what));
-
-        free(all);
-        all = longer;
-    }
-    return error_set(err, ERROR_UNAVAILABLE,
-                     "this machine cannot contain a run, so none is started: %s. The operator can "
-                     "allow it with `containment: best-effort`",
-                     all) < 0;
+    return machine_refuses(&host->machine, wish, err);
 }
 
-struct tree *host_take(struct process_host *host, struct error *err)
+struct tree *host_take(struct process_host *host, const struct process_sandbox *sandbox,
+                       struct error *err)
 {
-    const struct tree_plan plan = host_plan(host);
+    const struct tree_wish wish = host_wish(sandbox);
+    const struct tree_plan plan = machine_plan(&host->machine, &wish);
+    struct host_kind *kind = host_kind_of(host, &wish);
     struct spare *spare;
+    struct tree *tree;
 
-    if (host_refuses(host, err))
+    if (host_refuses(host, &wish, err))
         return NULL;
-    spare = spares_take(&host->spares, RUNNER_KEY);
-    return spare ? CONTAINER_OF(spare, struct tree, spare) : tree_new(host, &plan, err);
+    host_use(host, kind);
+    spare = spares_take(&host->spares, kind->maker.key);
+    if (!spare)
+        return tree_new(host, &plan, err);
+    tree = CONTAINER_OF(spare, struct tree, spare);
+    if (wish.all && wish.sandbox & ~tree->layers) { /* made when the machine had less */
+        tree_kill(tree);
+        return tree_new(host, &plan, err);
+    }
+    tree->wish = wish;
+    return tree;
 }

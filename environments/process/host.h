@@ -40,9 +40,10 @@ bool process_host_is_idle(const struct process_host *host);
 /* Frees an idle host. */
 void process_host_free(struct process_host *host);
 
-/* What the next process will be held by, as far as is known. `missing` is the host's, until its
- * loop runs again. */
-struct process_receipt process_host_receipt(const struct process_host *host);
+/* What the next process in SANDBOX, or in none, will be held by, as far as is known. `missing` is
+ * the host's, until its loop runs again. */
+struct process_receipt process_host_receipt(struct process_host *host,
+                                            const struct process_sandbox *sandbox);
 
 /* The CPUs that processes may use (cpu_share.h), as it was when the host was made. */
 double process_host_cpus(const struct process_host *host);
@@ -56,7 +57,3 @@ enum process_origin {
 
 /* The origin of what is in the v2 control group CGROUP, an id as the kernel gives it. */
 enum process_origin process_host_origin(const struct process_host *host, uint64_t cgroup);
-
-/* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where
- * none of the usual ones does. Static storage. */
-const char *process_host_namespace_hint(void);

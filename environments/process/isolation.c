@@ -4,6 +4,7 @@ const char *isolation_name(enum isolation isolation)
 {
     static const char *const names[ISOLATIONS] = {
         [ISOLATION_NONE] = "none",
+        [ISOLATION_SANDBOX] = "sandbox",
         [ISOLATION_DOCKER] = "docker",
     };
 

@@ -4,10 +4,11 @@
 #pragma once
 
 enum isolation {
-    ISOLATION_NONE,   /* all rights of the server's user */
-    ISOLATION_DOCKER, /* a container */
+    ISOLATION_NONE,    /* all rights of the server's user */
+    ISOLATION_SANDBOX, /* what its policy names; on this machine */
+    ISOLATION_DOCKER,  /* a container */
     ISOLATIONS,
 };
 
-/* "none", "docker". Static storage. */
+/* "none", "sandbox", "docker". Static storage. */
 const char *isolation_name(enum isolation isolation);

@@ -1,18 +1,35 @@
 #include "environments/process/landlock.h"
 
-#include <stddef.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* From the kernel's user interface (landlock(7)); libc has no wrappers, and Debian 12's headers
- * are older than the field that is needed. */
+ * are older than the fields that are needed. */
 enum {
     CREATE_RULESET = 444,
+    ADD_RULE = 445,
     RESTRICT_SELF = 446,
     RULESET_VERSION = 1 << 0,
+    RULE_PATH_BENEATH = 1,
+    SCOPE_ABSTRACT_SOCKETS = 1 << 0,
     SCOPE_SIGNAL = 1 << 1,
     SCOPES_SINCE_ABI = 6,
+};
+
+/* What can be done with files, in the order of the bits; each ABI knows the first so many. */
+enum {
+    EXECUTE = 1 << 0,
+    WRITE_FILE = 1 << 1,
+    READ_FILE = 1 << 2,
+    READ_DIRECTORY = 1 << 3,
+    MAKE_CHARACTER_DEVICE = 1 << 6,
+    MAKE_BLOCK_DEVICE = 1 << 11,
+    TRUNCATE = 1 << 14,
+    ASK_DEVICE = 1 << 15,
+    OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | ASK_DEVICE,
 };
 
 struct ruleset_attributes {
@@ -21,20 +38,80 @@ struct ruleset_attributes {
     uint64_t scoped;
 };
 
+struct path_beneath_attributes {
+    uint64_t allowed_access;
+    int32_t parent_fd;
+} __attribute__((packed));
+
+static long landlock_abi(void)
+{
+    return syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
+}
+
 bool landlock_can_scope_signals(void)
 {
-    return syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION) >= SCOPES_SINCE_ABI;
+    return landlock_abi() >= SCOPES_SINCE_ABI;
+}
+
+bool landlock_can_hold_files(void)
+{
+    return landlock_abi() >= 1;
+}
+
+int landlock_restrict(int rules)
+{
+    return (int)syscall(RESTRICT_SELF, rules, 0);
 }
 
 int landlock_scope_signals(void)
 {
     const struct ruleset_attributes attributes = {.scoped = SCOPE_SIGNAL};
-    int ruleset = (int)syscall(CREATE_RULESET, &attributes, sizeof attributes, 0);
+    int rules = (int)syscall(CREATE_RULESET, &attributes, sizeof attributes, 0);
     int ret;
 
-    if (ruleset < 0)
+    if (rules < 0)
         return -1;
-    ret = (int)syscall(RESTRICT_SELF, ruleset, 0);
-    close(ruleset);
+    ret = landlock_restrict(rules);
+    close(rules);
     return ret;
+}
+
+/* All that the kernel knows. */
+static uint64_t landlock_all(void)
+{
+    static const unsigned counts[] = {0, 13, 14, 15, 15, 16}; /* by ABI */
+    size_t abi = (size_t)landlock_abi();
+
+    return (UINT64_C(1) << counts[abi < 5 ? abi : 5]) - 1;
+}
+
+int landlock_new(void)
+{
+    const struct ruleset_attributes attributes = {
+        .handled_access_fs = landlock_all(),
+        .scoped = landlock_can_scope_signals() ? SCOPE_ABSTRACT_SOCKETS : 0,
+    };
+    /* Older kernels know a shorter struct, and a longer one as long as its rest is zero. */
+    return (int)syscall(CREATE_RULESET, &attributes, sizeof attributes, 0);
+}
+
+int landlock_allow(int rules, int place, enum landlock_access access)
+{
+    static const uint64_t rights[] = {
+        [LANDLOCK_LIST] = READ_DIRECTORY,
+        [LANDLOCK_READ] = EXECUTE | READ_FILE | READ_DIRECTORY,
+        [LANDLOCK_WRITE] = ~(uint64_t)(MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE | ASK_DEVICE),
+        [LANDLOCK_DEVICES] = ~(uint64_t)(MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE),
+    };
+    struct path_beneath_attributes attributes = {
+        .allowed_access = rights[access] & landlock_all(),
+        .parent_fd = place,
+    };
+    struct stat status;
+
+    if (fstat(place, &status) < 0)
+        return -1;
+    if (!S_ISDIR(status.st_mode))
+        attributes.allowed_access &= OF_FILES;
+    return (int)syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &attributes, 0);
 }

@@ -22,6 +22,29 @@ static int append_strings(struct buffer *job, const char *const *strings, uint32
     return 0;
 }
 
+/* PATHS, each behind ACCESS. */
+static int append_paths(struct buffer *job, char access, const char *const *paths, uint32_t *count,
+                        struct error *err)
+{
+    for (; paths && *paths; paths++, ++*count)
+        if (buffer_append(job, &access, 1, err) < 0 ||
+            buffer_append(job, *paths, strlen(*paths) + 1, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int append_sandbox(struct buffer *job, const struct process_sandbox *sandbox,
+                          uint32_t *ret_count, struct error *err)
+{
+    *ret_count = 0;
+    if (!sandbox)
+        return 0;
+    return append_paths(job, CONTROL_READ, sandbox->read, ret_count, err) < 0 ||
+                   append_paths(job, CONTROL_WRITE, sandbox->write, ret_count, err) < 0
+               ? -1
+               : 0;
+}
+
 /* The CONTROL_RUN for COMMAND, without limits. */
 static int make_job(struct buffer *job, const struct process_command *command, struct error *err)
 {
@@ -42,8 +65,9 @@ static int make_job(struct buffer *job, const struct process_command *command, s
         buffer_append(job, (const char *)&run, sizeof run, err) < 0 ||
         append_strings(job, command->arguments, &run.argument_count, err) < 0 ||
         append_strings(job, command->environment, &run.variable_count, err) < 0 ||
+        append_sandbox(job, command->sandbox, &run.path_count, err) < 0 ||
         append_strings(job, last, &count, err) < 0)
-        return error_prefix(err, "arguments and environment variables together");
+        return error_prefix(err, "arguments, environment variables and paths together");
     header.length = (uint32_t)(buffer_length(job) - sizeof header);
     memcpy(buffer_bytes(job), &header, sizeof header);
     memcpy(buffer_bytes(job) + sizeof header, &run, sizeof run);
@@ -79,7 +103,7 @@ int process_start(struct process_host *host, struct process *process,
 
     assert(process->output && process->ended && !(command->script && command->input > 0));
     buffer_init(&job, CONTROL_LIMIT_BYTES);
-    if (make_job(&job, command, err) == 0 && (tree = host_take(host, err))) {
+    if (make_job(&job, command, err) == 0 && (tree = host_take(host, command->sandbox, err))) {
         ret = process_hand_over(tree, command, err);
         if (ret == 0)
             ret = tree_run(tree, process, &job, &command->limits, err);

@@ -41,6 +41,7 @@ struct process_command {
                            and not to be changed; or both NULL */
     int input;        /* without a script: a descriptor that is its standard input; 0: /dev/null */
     bool has_starter; /* the program is the Python of a script (base/starter/starter.h) */
+    const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
     struct process_limits limits;
 };
 

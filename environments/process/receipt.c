@@ -19,7 +19,9 @@ bool process_receipt_add_missing(json_t *missing, const char *what)
 
 const char *process_receipt_isolation(const struct process_receipt *receipt)
 {
-    return isolation_name(receipt->layers & LAYER_CONTAINER ? ISOLATION_DOCKER : ISOLATION_NONE);
+    if (receipt->layers & LAYER_CONTAINER)
+        return isolation_name(ISOLATION_DOCKER);
+    return isolation_name(receipt->layers & LAYERS_OF_FILES ? ISOLATION_SANDBOX : ISOLATION_NONE);
 }
 
 const char *process_receipt_tree(const struct process_receipt *receipt)

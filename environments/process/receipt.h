@@ -17,6 +17,7 @@ enum process_limiter {
 
 struct process_receipt {
     unsigned layers; /* those of enum process_layer that the tree had */
+    unsigned asked;  /* those of a sandbox that it was to have */
     enum process_limiter limiter;
     const json_t *missing; /* borrowed from whose receipt it is: what could not be had, and why, one
                               string for each; NULL: nothing */
@@ -25,7 +26,7 @@ struct process_receipt {
 /* Adds WHAT to MISSING, a list of such texts. False when it is there already. */
 bool process_receipt_add_missing(json_t *missing, const char *what);
 
-/* The level of isolation: "none", "docker". Static storage, as all of these. */
+/* The level of isolation: "none", "sandbox", "docker". Static storage, as all of these. */
 const char *process_receipt_isolation(const struct process_receipt *receipt);
 
 /* The strongest layer: "pid namespace", "cgroup", "landlock", "container", else "best effort". */

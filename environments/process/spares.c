@@ -58,7 +58,7 @@ void spares_refill(struct spares *spares)
 
 void spares_add(struct spares *spares, struct spare_maker *maker)
 {
-    assert(maker->key && maker->count > 0);
+    assert(maker->key);
     list_init(&maker->ready);
     list_append(&spares->makers, &maker->link);
     spares_refill(spares);

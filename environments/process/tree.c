@@ -157,16 +157,17 @@ static void tree_on_ready(struct tree *tree, const char *missing)
         tree_set_state(tree, TREE_READY);
 }
 
-static void tree_refused(struct tree *tree, bool cgroups, int number, const char *text)
+static void tree_refused(struct tree *tree, const struct control_refused *refused, const char *text)
 {
     struct error err = ERROR_INIT;
 
-    if (tree->state == TREE_PREPARING && host_learn(tree->host, tree, cgroups, number, text))
+    if (tree->state == TREE_PREPARING &&
+        host_learn(tree->host, tree, (enum control_need)refused->need, refused->number, text))
         host_retry(tree->host, tree);
-    tree_fail(tree, host_refuses(tree->host, &err) ? err.message : text);
+    tree_fail(tree, host_refuses(tree->host, &tree->wish, &err) ? err.message : text);
 }
 
-static void tree_on_refused(struct tree *tree, bool cgroups, const char *payload, size_t length)
+static void tree_on_refused(struct tree *tree, const char *payload, size_t length)
 {
     struct control_refused refused;
     AUTO_FREE char *text = NULL;
@@ -174,8 +175,10 @@ static void tree_on_refused(struct tree *tree, bool cgroups, const char *payload
     if (length < sizeof refused)
         return;
     memcpy(&refused, payload, sizeof refused);
+    if (refused.need >= NEEDS)
+        return;
     text = memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
-    tree_refused(tree, cgroups, refused.number, text);
+    tree_refused(tree, &refused, text);
 }
 
 static void tree_on_started(struct tree *tree, const char *payload, size_t length)
@@ -226,8 +229,7 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
         tree_on_ready(tree, text);
         break;
     case CONTROL_REFUSED:
-    case CONTROL_NO_CGROUP:
-        tree_on_refused(tree, type == CONTROL_NO_CGROUP, payload, length);
+        tree_on_refused(tree, payload, length);
         break;
     case CONTROL_FAILED:
         tree_fail(tree, text);
@@ -382,6 +384,7 @@ struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const jso
 {
     return (struct process_receipt){
         .layers = plan->layers,
+        .asked = plan->wish.sandbox,
         .limiter = plan->cgroups ? cgroup_tree_limiter(plan->cgroups) : LIMITER_RLIMITS,
         .missing = missing,
     };
@@ -394,8 +397,9 @@ struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, s
 
     tree->host = host;
     tree->code = -1;
+    tree->wish = plan->wish;
     tree->layers = plan->layers;
-    tree->missing = host_missing(host, plan);
+    tree->missing = machine_missing(host_machine(host), plan);
     tree->end.receipt = tree_plan_receipt(plan, tree->missing);
     if (tree_spawn(tree, plan->cgroups, &spawned, err) < 0) {
         json_decref(tree->missing);

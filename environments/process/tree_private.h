@@ -5,8 +5,8 @@
 #include "base/buffer.h"
 #include "base/list.h"
 #include "environments/process/cgroup_leaf.h"
-#include "environments/process/cgroup_tree.h"
 #include "environments/process/channel.h"
+#include "environments/process/machine.h"
 #include "environments/process/process.h"
 #include "environments/process/spares.h"
 
@@ -24,12 +24,6 @@ enum tree_state {
     TREE_OVER,      /* waiting for the loop to report and free it */
 };
 
-/* What a tree is to have, chosen before it is made. */
-struct tree_plan {
-    unsigned layers;             /* of enum process_layer */
-    struct cgroup_tree *cgroups; /* borrowed; NULL: none can be used */
-};
-
 /* What a tree with PLAN is held by; MISSING (borrowed) is what it is without. */
 struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing);
 
@@ -39,6 +33,7 @@ struct tree {
     struct process_host *host; /* borrowed */
     struct list link;          /* in the host */
     struct spare spare;        /* until it has a program */
+    struct tree_wish wish;     /* of its process, or of the one that it waits for */
     unsigned layers;           /* of enum process_layer: what the runner is asked for */
     json_t *missing;           /* owned: what could not be had */
     struct cgroup_leaf *leaf;  /* owned; NULL: none */
@@ -107,22 +102,22 @@ int host_runner(const struct process_host *host);
 /* Puts TREE among those of HOST; returns its number. */
 unsigned long host_add(struct process_host *host, struct tree *tree);
 
-/* What this machine does not give to a tree with PLAN, one text for each. New reference. */
-json_t *host_missing(const struct process_host *host, const struct tree_plan *plan);
+const struct machine *host_machine(const struct process_host *host);
 
 /* TREE is prepared, and has all that it was to have. */
 void host_note_ready(struct process_host *host, const struct tree *tree);
 
-/* TREE's runner was refused namespaces, or entry to its CGROUPS, with errno NUMBER. True: it is
- * worth trying again, in vain at most a few times. */
-bool host_learn(struct process_host *host, const struct tree *tree, bool cgroups, int number,
-                const char *text);
+/* TREE's runner was refused what it NEEDs, with errno NUMBER. True: it is worth trying again, in
+ * vain at most a few times. */
+bool host_learn(struct process_host *host, const struct tree *tree, enum control_need need,
+                int number, const char *text);
 
 /* TREE's runner was refused: its process, if any, goes to another tree, or stays. */
 void host_retry(struct process_host *host, struct tree *tree);
 
-/* A tree for a new process: the prepared one, else a new one. NULL with ERR. */
-struct tree *host_take(struct process_host *host, struct error *err);
+/* A tree for a new process in SANDBOX: the prepared one, else a new one. NULL with ERR. */
+struct tree *host_take(struct process_host *host, const struct process_sandbox *sandbox,
+                       struct error *err);
 
-/* True, with ERR, when no process can be started: the policy requires more than there is. */
-bool host_refuses(const struct process_host *host, struct error *err);
+/* True, with ERR, when no process with WISH can be started: more is required than there is. */
+bool host_refuses(const struct process_host *host, const struct tree_wish *wish, struct error *err);

@@ -171,7 +171,7 @@ static void print_environments(struct doctor *doctor)
 
 static void print_containment(const struct doctor *doctor)
 {
-    const struct process_receipt receipt = process_host_receipt(doctor->service.host);
+    const struct process_receipt receipt = process_host_receipt(doctor->service.host, NULL);
     const json_t *what;
     size_t i;
 

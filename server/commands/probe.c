@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/process/cgroup_tree.h"
-#include "environments/process/host.h"
+#include "environments/process/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,8 +86,7 @@ static bool try_user_namespace(char *detail)
     int number = errno_of_child(new_user_namespace);
 
     if (number)
-        snprintf(detail, PROBE_DETAIL_BYTES, "%s%s", strerror(number),
-                 process_host_namespace_hint());
+        snprintf(detail, PROBE_DETAIL_BYTES, "%s%s", strerror(number), machine_namespace_hint());
     return number == 0;
 }
 

@@ -135,9 +135,18 @@ static void protect_others(int fd, unsigned layers)
 static void set_shared_memory(int fd, const struct program *program,
                               const struct runner_preparation *preparation)
 {
-    if (preparation->has_mounts &&
+    if (preparation->has_mounts && !(preparation->layers & LAYER_ROOT) &&
         mounts_set_shared_memory(program->run.shared_bytes, program->directory) < 0)
         cold_start_fail(fd, "cannot make a private /dev/shm", "");
+}
+
+static void show_paths(int fd, const struct program *program,
+                       const struct runner_preparation *preparation)
+{
+    const char *subject;
+
+    if (preparation->layers & LAYER_ROOT && root_show(preparation, program, &subject) < 0)
+        cold_start_fail(fd, "cannot show in the sandbox: ", subject);
 }
 
 static _Noreturn void cold_start_execute(const struct program *program,
@@ -152,6 +161,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
         seal_late(fd, preparation);
     }
     set_shared_memory(fd, program, preparation);
+    show_paths(fd, program, preparation);
     if (program->script && script_lay_over(preparation, program) < 0)
         cold_start_fail(fd, "cannot lay the script over ", program->script);
     if (program->run.has_input && dup2(program->code, STDIN_FILENO) < 0)
@@ -160,6 +170,8 @@ static _Noreturn void cold_start_execute(const struct program *program,
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
     if (program->run.has_starter)
         variables = starter_lend(preparation->starter, variables);
+    if (preparation->layers & LAYER_FILES && files_restrict(preparation, program) < 0)
+        cold_start_fail(fd, "cannot restrict files", "");
     drop_capabilities(fd);
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         protect_others(fd, preparation->layers);

@@ -31,7 +31,7 @@ static void enter_cgroups(char *const *directories)
 
         snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
         if (preparation_write_file(path, "0") < 0)
-            runner_refuse(CONTROL_NO_CGROUP, "cannot enter a cgroup");
+            runner_refuse(NEED_CGROUPS, "cannot enter a cgroup");
     }
 }
 
@@ -41,13 +41,13 @@ static void map_ids(uid_t uid, gid_t gid)
     char map[64];
 
     if (preparation_write_file("/proc/self/setgroups", "deny") < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot write setgroups");
+        runner_refuse(NEED_NAMESPACES, "cannot write setgroups");
     snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
     if (preparation_write_file("/proc/self/uid_map", map) < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot write uid_map");
+        runner_refuse(NEED_NAMESPACES, "cannot write uid_map");
     snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
     if (preparation_write_file("/proc/self/gid_map", map) < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot write gid_map");
+        runner_refuse(NEED_NAMESPACES, "cannot write gid_map");
 }
 
 static void enter_namespaces(void)
@@ -56,8 +56,25 @@ static void enter_namespaces(void)
     gid_t gid = getegid();
 
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) < 0)
-        runner_refuse(CONTROL_REFUSED, "user, mount, PID and IPC namespaces: unshare");
+        runner_refuse(NEED_NAMESPACES, "user, mount, PID and IPC namespaces: unshare");
     map_ids(uid, gid);
+}
+
+/* The machine has another name, and its cgroups are not seen: the own one was entered before. */
+static void enter_names(void)
+{
+    if (unshare(CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
+        runner_refuse(NEED_ROOT, "UTS and cgroup namespaces: unshare");
+    if (sethostname("sandbox", strlen("sandbox")) < 0)
+        runner_refuse(NEED_ROOT, "cannot set the host name");
+}
+
+static void enter_network(void)
+{
+    if (unshare(CLONE_NEWNET) < 0)
+        runner_refuse(NEED_NETWORK, "network namespace: unshare");
+    if (network_prepare() < 0)
+        runner_refuse(NEED_NETWORK, "cannot prepare an own network");
 }
 
 void prepare_tree(struct runner_preparation *preparation)
@@ -66,6 +83,10 @@ void prepare_tree(struct runner_preparation *preparation)
         /* Ahead of time, because joining costs a grace period of the kernel: 8 ms when idle. */
         enter_cgroups(preparation->cgroups);
         enter_namespaces();
+        if (preparation->layers & LAYER_ROOT)
+            enter_names();
+        if (preparation->layers & LAYER_NETWORK)
+            enter_network();
         preparation->has_mounts = true;
     } else {
         preparation->has_mounts = unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0; /* root may */
@@ -87,7 +108,7 @@ static void preparation_mount_proc(struct runner_preparation *preparation)
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
         return;
     if (errno != EPERM)
-        runner_refuse(CONTROL_REFUSED, "cannot mount /proc");
+        runner_refuse(NEED_NAMESPACES, "cannot mount /proc");
     preparation_add_missing(preparation, "own /proc (the script sees the host's)");
 }
 
@@ -99,23 +120,28 @@ static void cover_cgroups(void)
     if (stat("/sys/fs/cgroup", &status) == 0 &&
         mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
               "size=4k,mode=0555") < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot cover /sys/fs/cgroup");
+        runner_refuse(NEED_NAMESPACES, "cannot cover /sys/fs/cgroup");
 }
 
 static void prepare_mounts(struct runner_preparation *preparation)
 {
     if (mounts_make_private() < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot make mounts private");
+        runner_refuse(NEED_NAMESPACES, "cannot make mounts private");
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         return; /* the program has yet to enter its cgroups */
     script_prepare(preparation);
     /* The filter forbids them as well; here the kernel itself does, where it can be told. */
     (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
+    if (preparation->layers & LAYER_ROOT) {
+        if (root_prepare(preparation) < 0)
+            runner_refuse(NEED_ROOT, "cannot make an own root");
+        return;
+    }
     preparation_mount_proc(preparation);
     if (*preparation->cgroups)
         cover_cgroups();
     if (mounts_seal_kernel() < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot make /proc and /sys read-only");
+        runner_refuse(NEED_NAMESPACES, "cannot make /proc and /sys read-only");
 }
 
 /* What uid 0 could change without a capability. */
@@ -136,15 +162,15 @@ void prepare_supervisor(struct runner_preparation *preparation)
     else
         note_open_kernel(preparation);
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot become child subreaper");
+        runner_refuse(NEED_NAMESPACES, "cannot become child subreaper");
     /* Filters need it. They are built here and not in the program, because that takes time. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot set no_new_privs");
+        runner_refuse(NEED_NAMESPACES, "cannot set no_new_privs");
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot become undumpable");
+        runner_refuse(NEED_NAMESPACES, "cannot become undumpable");
     if (fence_kernel() < 0 || (!is_namespace && fence_other_processes() < 0))
-        runner_refuse(CONTROL_REFUSED, "cannot filter system calls");
+        runner_refuse(NEED_NAMESPACES, "cannot filter system calls");
     /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -40,10 +40,12 @@ bool program_parse(struct program *program, char *payload, size_t length)
     if (length < sizeof program->run)
         return false;
     memcpy(&program->run, payload, sizeof program->run);
-    if (program->run.argument_count > left || program->run.variable_count > left)
+    if (program->run.argument_count > left || program->run.variable_count > left ||
+        program->run.path_count > left)
         return false;
     program->arguments = next_strings(&text, &left, program->run.argument_count);
     program->variables = next_strings(&text, &left, program->run.variable_count);
+    program->paths = next_strings(&text, &left, program->run.path_count);
     program->directory = next_string(&text, &left);
     if (program->run.has_script) {
         program->script = next_string(&text, &left);
@@ -53,5 +55,5 @@ bool program_parse(struct program *program, char *payload, size_t length)
     if (program->run.has_input && program->code < 0)
         return false;
     return program->arguments && program->run.argument_count > 0 && program->variables &&
-           program->directory;
+           program->paths && program->directory;
 }

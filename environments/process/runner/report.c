@@ -31,14 +31,14 @@ void report_text(enum control_type type, const char *text)
     runner_report(type, text, strlen(text));
 }
 
-void runner_refuse(enum control_type type, const char *text)
+void runner_refuse(enum control_need need, const char *text)
 {
     struct {
         struct control_refused head;
         char text[256];
-    } message = {.head.number = errno};
+    } message = {.head = {.need = need, .number = errno}};
 
     snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
-    runner_report(type, &message, sizeof message.head + strlen(message.text));
+    runner_report(CONTROL_REFUSED, &message, sizeof message.head + strlen(message.text));
     _exit(1);
 }

@@ -26,6 +26,7 @@ struct runner_preparation {
     int script_file;   /* with a PID namespace: in memory, for the script of the program */
     int script_mount;  /* likewise: its mount, which has no place yet */
     int starter;       /* starter_open() */
+    int cover;         /* with LAYER_ROOT: an empty directory, to hide the machine's root under */
 };
 
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */
@@ -39,6 +40,7 @@ struct program {
     struct control_run run;
     char **arguments;
     char **variables;
+    char **paths; /* of the sandbox: enum control_access, then the path */
     const char *directory;
     const char *script; /* where the code is to appear; NULL: nowhere */
     int code;           /* a file that holds the code, or the input; or -1 */
@@ -53,6 +55,22 @@ void script_prepare(struct runner_preparation *preparation);
 /* In the program's process: makes the code of PROGRAM appear as its script, for this tree alone. -1
  * with errno set. */
 int script_lay_over(const struct runner_preparation *preparation, const struct program *program);
+
+/* The network of this namespace gets its loopback. -1 with errno set. */
+int network_prepare(void);
+
+/* In the supervisor, within namespaces: makes the root of a sandbox and enters it. The machine's
+ * is still there, at a place that only we know. -1 with errno set. */
+int root_prepare(struct runner_preparation *preparation);
+
+/* In the program's process: shows the paths of PROGRAM at their places and hides the machine's
+ * root. -1 with errno set; *RET_SUBJECT (borrowed) is what it could not do that with. */
+int root_show(const struct runner_preparation *preparation, const struct program *program,
+              const char **ret_subject);
+
+/* In the program's process: from now on it can use what its sandbox shows, and nothing else. -1
+ * with errno set. */
+int files_restrict(const struct runner_preparation *preparation, const struct program *program);
 
 /* A way to start a program. */
 struct program_start {
@@ -73,8 +91,8 @@ _Noreturn void supervise(const struct runner_preparation *preparation,
 void runner_report(enum control_type type, const void *payload, size_t length);
 void report_text(enum control_type type, const char *text);
 
-/* Reports "TEXT: strerror(errno)" as TYPE, CONTROL_REFUSED or CONTROL_NO_CGROUP, and ends. */
-_Noreturn void runner_refuse(enum control_type type, const char *text);
+/* Reports that what NEED says cannot be had, "TEXT: strerror(errno)", and ends. */
+_Noreturn void runner_refuse(enum control_need need, const char *text);
 
 /* Keeps the calling process, for good, from setting limits, priority or affinity of others: without
  * a PID namespace its supervisor and the server are in reach and of the same uid. The process must

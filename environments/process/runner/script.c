@@ -39,7 +39,7 @@ void script_prepare(struct runner_preparation *preparation)
     if (mount("script", MOMENTARY_PLACE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") <
             0 ||
         !script_make(preparation) || umount2(MOMENTARY_PLACE, MNT_DETACH) < 0)
-        runner_refuse(CONTROL_REFUSED, "cannot make a private script");
+        runner_refuse(NEED_NAMESPACES, "cannot make a private script");
 }
 
 static int script_fill(int file, int code)

@@ -329,7 +329,7 @@ void supervise(const struct runner_preparation *preparation, const struct progra
 
     supervisor.signals = watch_children();
     if (supervisor.signals < 0)
-        runner_refuse(CONTROL_REFUSED, "signalfd");
+        runner_refuse(NEED_NAMESPACES, "signalfd");
     report_text(CONTROL_READY, preparation->missing);
     for (;;) {
         struct pollfd watched[] = {

@@ -354,7 +354,7 @@ static void test_the_end_says_what_held_the_tree(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
         struct fixture *fixture = fixture_new(wanted[i]);
-        const struct process_receipt expected = process_host_receipt(fixture->host);
+        const struct process_receipt expected = process_host_receipt(fixture->host, NULL);
         struct execution execution;
 
         execute(fixture, &execution, "pass", 0);
@@ -452,7 +452,7 @@ static void test_a_script_is_seen_by_its_process_only(void **state)
 
     (void)state;
     let_spare_prepare(fixture);
-    if (!(process_host_receipt(fixture->host).layers & LAYER_PID_NAMESPACE)) {
+    if (!(process_host_receipt(fixture->host, NULL).layers & LAYER_PID_NAMESPACE)) {
         fixture_free(fixture);
         skip();
     }
@@ -679,7 +679,7 @@ static void test_program_cannot_leave_its_cgroup(void **state)
     struct execution execution;
 
     (void)state;
-    if (process_host_receipt(fixture->host).limiter == LIMITER_RLIMITS) {
+    if (process_host_receipt(fixture->host, NULL).limiter == LIMITER_RLIMITS) {
         fixture_free(fixture);
         skip();
     }

@@ -1,0 +1,251 @@
+#include "environments/process/machine.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/process/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Layers that are not there when what NEED says is absent. Own roots and networks are made in
+ * namespaces. */
+static unsigned machine_layers_of(enum control_need need)
+{
+    static const unsigned layers[NEEDS] = {
+        [NEED_NAMESPACES] = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_NETWORK,
+        [NEED_ROOT] = LAYER_ROOT,
+        [NEED_NETWORK] = LAYER_NETWORK,
+    };
+
+    return layers[need];
+}
+
+/* Signals cannot leave a PID namespace, so Landlock is not needed for them in one. ABSENT is one
+ * for each of enum control_need. */
+static struct tree_plan machine_plan_without(const struct machine *machine,
+                                             const struct tree_wish *wish, const bool *absent)
+{
+    struct tree_plan plan = {
+        .wish = *wish,
+        .layers = machine->policy.wanted & (LAYERS_OF_TREES | wish->sandbox),
+    };
+
+    if (!absent[NEED_CGROUPS] && !cgroup_tree_is_empty(machine->cgroups))
+        plan.cgroups = machine->cgroups;
+    for (int need = 0; need < NEEDS; need++)
+        if (absent[need])
+            plan.layers &= ~machine_layers_of((enum control_need)need);
+    if (!(plan.layers & LAYER_PID_NAMESPACE))
+        plan.layers &= ~machine_layers_of(NEED_NAMESPACES);
+    if (!plan.cgroups || !cgroup_tree_can_kill(plan.cgroups))
+        plan.layers &= ~(unsigned)LAYER_CGROUP_KILL;
+    if (plan.layers & LAYER_PID_NAMESPACE || !landlock_can_scope_signals())
+        plan.layers &= ~(unsigned)LAYER_LANDLOCK;
+    if (!landlock_can_hold_files())
+        plan.layers &= ~(unsigned)LAYER_FILES;
+    return plan;
+}
+
+struct tree_plan machine_plan(const struct machine *machine, const struct tree_wish *wish)
+{
+    bool absent[NEEDS];
+
+    for (int need = 0; need < NEEDS; need++)
+        absent[need] = machine->absences[need].what;
+    return machine_plan_without(machine, wish, absent);
+}
+
+struct tree_plan machine_plan_of_spare(const struct machine *machine, const struct tree_wish *wish)
+{
+    bool absent[NEEDS];
+
+    for (int need = 0; need < NEEDS; need++)
+        absent[need] = machine->absences[need].what && !absence_is_due(&machine->absences[need]);
+    return machine_plan_without(machine, wish, absent);
+}
+
+bool machine_falls_short(const struct machine *machine, const struct tree_plan *plan)
+{
+    unsigned required = machine->policy.required;
+
+    if (required && !(plan->layers & required))
+        return true;
+    if (plan->wish.all && plan->wish.sandbox & ~plan->layers)
+        return true;
+    return plan->wish.sandbox && !(plan->layers & LAYERS_OF_FILES);
+}
+
+static void machine_add_missing_limits(json_t *missing, const struct cgroup_tree *cgroups)
+{
+    if (!cgroups || !cgroup_tree_limits_memory(cgroups))
+        process_receipt_add_missing(
+            missing, "memory limit: no writable cgroup with the memory controller; measured ten "
+                     "times a second in a PID namespace");
+    if (!cgroups || !cgroup_tree_limits_processes(cgroups))
+        process_receipt_add_missing(
+            missing, geteuid() == 0
+                         ? "process limit: no writable cgroup with the pids controller, and "
+                           "the resource limit does not hold for uid 0"
+                         : "process limit by cgroup: no writable cgroup with the pids "
+                           "controller; the resource limit is used");
+}
+
+static void machine_add_missing_layer(json_t *missing, const char *layer, const char *why)
+{
+    AUTO_FREE char *what = memory_format("%s: %s", layer, why);
+
+    process_receipt_add_missing(missing, what);
+}
+
+/* What PLAN does not have of the sandbox that was asked for. */
+static void machine_add_missing_sandbox(const struct machine *machine, json_t *missing,
+                                        const struct tree_plan *plan)
+{
+    static const struct {
+        enum process_layer layer;
+        enum control_need need;
+        const char *name;
+    } layers[] = {
+        {LAYER_ROOT, NEED_ROOT, "own root directory"},
+        {LAYER_NETWORK, NEED_NETWORK, "own network"},
+    };
+    unsigned absent = plan->wish.sandbox & ~plan->layers;
+
+    for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
+        const char *why = machine->absences[layers[i].need].what;
+
+        if (absent & layers[i].layer)
+            machine_add_missing_layer(missing, layers[i].name, why ? why : "needs user namespaces");
+    }
+    if (absent & LAYER_FILES)
+        machine_add_missing_layer(missing, "file rules", "need Landlock (Linux 5.13)");
+}
+
+json_t *machine_missing(const struct machine *machine, const struct tree_plan *plan)
+{
+    const struct absence *namespaces = &machine->absences[NEED_NAMESPACES];
+    const struct absence *cgroups = &machine->absences[NEED_CGROUPS];
+    json_t *missing = json_array();
+
+    if (namespaces->what && !(plan->layers & LAYER_PID_NAMESPACE)) {
+        process_receipt_add_missing(missing, namespaces->what);
+        if (!(plan->layers & LAYER_LANDLOCK))
+            process_receipt_add_missing(missing, "signal scope: needs Landlock ABI 6 (Linux 6.12)");
+    }
+    machine_add_missing_sandbox(machine, missing, plan);
+    if (cgroups->what && !plan->cgroups)
+        process_receipt_add_missing(missing, cgroups->what);
+    machine_add_missing_limits(missing, plan->cgroups);
+    return missing;
+}
+
+void machine_note_had(struct machine *machine, unsigned layers, bool cgroups)
+{
+    static const struct {
+        enum process_layer layer;
+        enum control_need need;
+    } had[] = {
+        {LAYER_PID_NAMESPACE, NEED_NAMESPACES},
+        {LAYER_ROOT, NEED_ROOT},
+        {LAYER_NETWORK, NEED_NETWORK},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(had); i++)
+        if (layers & had[i].layer)
+            absence_end(&machine->absences[had[i].need]);
+    if (cgroups)
+        absence_end(&machine->absences[NEED_CGROUPS]);
+}
+
+const char *machine_namespace_hint(void)
+{
+    static const struct {
+        const char *path;
+        char forbids;
+        const char *hint;
+    } settings[] = {
+        {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
+         " (kernel.apparmor_restrict_unprivileged_userns=1)"},
+        {"/proc/sys/kernel/unprivileged_userns_clone", '0',
+         " (kernel.unprivileged_userns_clone=0)"},
+        {"/proc/sys/user/max_user_namespaces", '0', " (user.max_user_namespaces=0)"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+        AUTO_CLOSE int fd = open(settings[i].path, O_RDONLY | O_CLOEXEC);
+        char value[2] = "";
+
+        if (fd >= 0 && read(fd, value, sizeof value) > 0 && value[0] == settings[i].forbids &&
+            value[1] == '\n')
+            return settings[i].hint;
+    }
+    return "";
+}
+
+/* A limit of zero is answered like one that is used up, but a setting says which it is. */
+static bool machine_is_proof(int number, bool of_namespaces)
+{
+    return absence_is_proven(number) ||
+           (of_namespaces && number == ENOSPC && *machine_namespace_hint());
+}
+
+bool machine_note_refused(struct machine *machine, enum control_need need, int number,
+                          const char *text)
+{
+    AUTO_FREE char *what =
+        memory_format("%s%s", text, need == NEED_CGROUPS ? "" : machine_namespace_hint());
+
+    if (!machine_is_proof(number, need != NEED_CGROUPS))
+        return false;
+    absence_note(&machine->absences[need], what);
+    return true;
+}
+
+/* WHAT is missing, as one text. Owned by the caller. */
+static char *machine_join(const json_t *missing)
+{
+    char *all = memory_copy_string("");
+    const json_t *what;
+    size_t i;
+
+    json_array_foreach (missing, i, what) {
+        char *longer = memory_format("%s%s%s", all, i ? "; " : "", json_string_value(what));
+
+        free(all);
+        all = longer;
+    }
+    return all;
+}
+
+bool machine_refuses(const struct machine *machine, const struct tree_wish *wish, struct error *err)
+{
+    const struct tree_plan plan = machine_plan(machine, wish);
+    AUTO_JSON json_t *missing = machine_missing(machine, &plan);
+    AUTO_FREE char *all = machine_join(missing);
+    unsigned required = machine->policy.required;
+
+    if (!machine_falls_short(machine, &plan))
+        return false;
+    if (required && !(plan.layers & required))
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "this machine cannot contain a run, so none is started: %s. The operator "
+                         "can allow it with `containment: best-effort`",
+                         all) < 0;
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "this machine cannot give the run its sandbox, so it is not started: %s",
+                     all) < 0;
+}
+
+void machine_init(struct machine *machine, const struct process_policy *policy)
+{
+    *machine = (struct machine){.policy = *policy, .cgroups = cgroup_tree_new()};
+}
+
+void machine_deinit(struct machine *machine)
+{
+    cgroup_tree_free(machine->cgroups);
+    for (int need = 0; need < NEEDS; need++)
+        absence_deinit(&machine->absences[need]);
+}

@@ -1,0 +1,75 @@
+/* The files of a sandbox, by Landlock: the same list as its root has (root.c). Where no root of its
+ * own can be had these rules alone hold it, over the machine's files. */
+#include "environments/process/landlock.h"
+#include "environments/process/runner/root_table.h"
+#include "environments/process/runner/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What PATH leads to can be used so; what is not there cannot. */
+static int files_allow(int rules, const char *path, enum landlock_access access)
+{
+    int place = open(path, O_PATH | O_CLOEXEC);
+    int ret;
+
+    if (place < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
+    ret = landlock_allow(rules, place, access);
+    close(place);
+    return ret;
+}
+
+static bool files_is_device(const char *path)
+{
+    return strncmp(path, "/dev/", strlen("/dev/")) == 0;
+}
+
+static int files_allow_table(int rules)
+{
+    for (size_t i = 0; i < root_entry_count; i++)
+        if (files_allow(rules, root_entries[i].path,
+                        files_is_device(root_entries[i].path) ? LANDLOCK_WRITE : LANDLOCK_READ) < 0)
+            return -1;
+    return files_allow(rules, "/proc", LANDLOCK_READ);
+}
+
+/* What only a root of its own makes private. */
+static int files_allow_own(int rules)
+{
+    return files_allow(rules, "/", LANDLOCK_LIST) < 0 ||
+                   files_allow(rules, "/etc", LANDLOCK_READ) < 0 ||
+                   files_allow(rules, "/tmp", LANDLOCK_WRITE) < 0 ||
+                   files_allow(rules, "/dev/pts", LANDLOCK_DEVICES) < 0
+               ? -1
+               : 0;
+}
+
+static int files_allow_paths(int rules, char *const *paths)
+{
+    for (; *paths; paths++)
+        if (files_allow(rules, *paths + 1,
+                        **paths == CONTROL_WRITE ? LANDLOCK_WRITE : LANDLOCK_READ) < 0)
+            return -1;
+    return 0;
+}
+
+int files_restrict(const struct runner_preparation *preparation, const struct program *program)
+{
+    int rules = landlock_new();
+    int ret;
+
+    if (rules < 0)
+        return -1;
+    ret = files_allow_table(rules) < 0 || files_allow_paths(rules, program->paths) < 0 ? -1 : 0;
+    if (ret == 0 && preparation->layers & LAYER_ROOT)
+        ret = files_allow_own(rules);
+    if (ret == 0 && preparation->has_mounts)
+        ret = files_allow(rules, "/dev/shm", LANDLOCK_WRITE);
+    if (ret == 0)
+        ret = landlock_restrict(rules);
+    close(rules);
+    return ret;
+}

@@ -1,0 +1,295 @@
+/* The root of a sandbox: a file system in memory that has what a program needs, and what its policy
+ * names, each at its own place.
+ *
+ * What is the same for every program is made ahead of time. The machine's root is kept at a place
+ * in the new one until the program's own paths were taken from there; then it is covered, since to
+ * take it away would cost a grace period of the kernel. No program has the right to lift the cover.
+ */
+#include "environments/process/runner/root_table.h"
+#include "environments/process/runner/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MACHINE "/.machine"
+
+enum { PATH_BYTES = 4096, DIRECTORY_MODE = 0755, FILE_MODE = 0644 };
+
+static int root_fail(const char **ret_subject, const char *subject)
+{
+    *ret_subject = subject;
+    return -1;
+}
+
+/* Mounts */
+
+/* A copy of the mounts at and below PLACE that has no place yet. */
+static int root_copy_mount(int place, uint64_t attributes)
+{
+    struct mount_attr set = {.attr_set = attributes};
+    int tree =
+        open_tree(place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+
+    if (tree >= 0 && mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &set, sizeof set) < 0) {
+        close(tree);
+        return -1;
+    }
+    return tree;
+}
+
+/* What is to be mounted on PATH has something to lie on: makes it, and what it is in. */
+static int root_make_place(const char *path, bool is_directory)
+{
+    char part[PATH_BYTES];
+
+    for (const char *end = path + 1; (end = strchr(end, '/')); end++) {
+        snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
+        if (mkdir(part, DIRECTORY_MODE) < 0 && errno != EEXIST && errno != EROFS)
+            return -1;
+    }
+    if (is_directory)
+        return mkdir(path, DIRECTORY_MODE) < 0 && errno != EEXIST && errno != EROFS ? -1 : 0;
+    return mknod(path, S_IFREG | FILE_MODE, 0) < 0 && errno != EEXIST && errno != EROFS ? -1 : 0;
+}
+
+/* Shows what PLACE, a descriptor, leads to at PATH. */
+static int root_mount(int place, const char *path, uint64_t attributes)
+{
+    struct stat status;
+    int tree = fstat(place, &status) < 0 ? -1 : root_copy_mount(place, attributes);
+    int ret;
+
+    if (tree < 0)
+        return -1;
+    ret = root_make_place(path, S_ISDIR(status.st_mode)) < 0
+              ? -1
+              : move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+    close(tree);
+    return ret;
+}
+
+/* An empty read-only directory without a place. */
+static int root_new_cover(void)
+{
+    int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+    int cover = -1;
+
+    if (context < 0)
+        return -1;
+    if (fsconfig(context, FSCONFIG_SET_STRING, "size", "4k", 0) == 0 &&
+        fsconfig(context, FSCONFIG_SET_STRING, "mode", "0555", 0) == 0 &&
+        fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        cover =
+            fsmount(context, FSMOUNT_CLOEXEC,
+                    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    close(context);
+    return cover;
+}
+
+/* What is the same for every program */
+
+/* Makes the link that is at PATH on the machine. */
+static int root_copy_link(const char *path, const char *place)
+{
+    char target[PATH_BYTES];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+
+    if (length < 0)
+        return -1;
+    target[length] = '\0';
+    return symlink(target, place);
+}
+
+/* One entry of the machine's, which may be missing. */
+static int root_take(const struct root_entry *entry)
+{
+    char place[PATH_BYTES];
+    struct stat status;
+    int fd = open(entry->path, O_PATH | O_CLOEXEC | (entry->is_followed ? 0 : O_NOFOLLOW));
+    int ret;
+
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
+    snprintf(place, sizeof place, "%s%s", ROOT_PLACE, entry->path);
+    if (fstat(fd, &status) == 0 && S_ISLNK(status.st_mode)) {
+        close(fd);
+        return root_copy_link(entry->path, place);
+    }
+    ret = root_mount(fd, place, MOUNT_ATTR_NOSUID | entry->attributes);
+    close(fd);
+    return ret;
+}
+
+static int root_write(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+    int ret;
+
+    if (fd < 0)
+        return -1;
+    ret = dprintf(fd, "%s", text);
+    close(fd);
+    return ret;
+}
+
+/* Who the program is, and nobody else of the machine. */
+static int root_write_users(void)
+{
+    const char *name = geteuid() == 0 ? "root" : "user";
+    char text[256];
+
+    snprintf(text, sizeof text, "%s:x:%u:%u::/tmp:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
+             name, geteuid(), getegid());
+    if (root_write(ROOT_PLACE "/etc/passwd", text) < 0)
+        return -1;
+    snprintf(text, sizeof text, "%s:x:%u:\nnogroup:x:65534:\n", name, getegid());
+    return root_write(ROOT_PLACE "/etc/group", text) < 0 ||
+                   root_write(ROOT_PLACE "/etc/hosts",
+                              "127.0.0.1 localhost sandbox\n::1 localhost\n") < 0 ||
+                   root_write(ROOT_PLACE "/etc/hostname", "sandbox\n") < 0
+               ? -1
+               : 0;
+}
+
+static int root_make_links(void)
+{
+    int ret = 0;
+
+    for (size_t i = 0; ret == 0 && i < root_link_count; i++)
+        ret = symlink(root_links[i].target, root_links[i].place);
+    return ret;
+}
+
+static int root_mount_own(void)
+{
+    int ret = 0;
+
+    for (size_t i = 0; ret == 0 && i < root_own_count; i++)
+        ret = mount(root_own[i].type, root_own[i].place, root_own[i].type, root_own[i].flags,
+                    root_own[i].options);
+    return ret;
+}
+
+static int root_make_directories(void)
+{
+    int ret = 0;
+
+    for (size_t i = 0; ret == 0 && i < root_directory_count; i++)
+        ret = mkdir(root_directories[i], DIRECTORY_MODE);
+    return ret;
+}
+
+static int root_take_entries(void)
+{
+    int ret = 0;
+
+    for (size_t i = 0; ret == 0 && i < root_entry_count; i++)
+        ret = root_take(&root_entries[i]);
+    return ret;
+}
+
+static int root_fill(void)
+{
+    return root_make_directories() < 0 || root_take_entries() < 0 || root_write_users() < 0 ||
+                   root_mount_own() < 0
+               ? -1
+               : root_make_links();
+}
+
+static int root_enter(void)
+{
+    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    return mount_setattr(AT_FDCWD, ROOT_PLACE "/proc", 0, &read_only, sizeof read_only) < 0 ||
+                   mkdir(ROOT_PLACE MACHINE, 0) < 0 ||
+                   syscall(SYS_pivot_root, ROOT_PLACE, ROOT_PLACE MACHINE) < 0
+               ? -1
+               : chdir("/");
+}
+
+int root_prepare(struct runner_preparation *preparation)
+{
+    mode_t before = umask(0);
+    int ret = mount("sandbox", ROOT_PLACE, "tmpfs", MS_NOSUID | MS_NODEV,
+                    "mode=0755,size=1m,nr_inodes=4096") < 0 ||
+                      root_fill() < 0 || root_enter() < 0
+                  ? -1
+                  : 0;
+
+    umask(before);
+    preparation->cover = ret < 0 ? -1 : root_new_cover();
+    return preparation->cover < 0 ? -1 : 0;
+}
+
+/* What a program's policy names */
+
+/* What is at PATH of the MACHINE. A directory that can be written could have been replaced by a
+ * link. */
+static int root_find(int machine, const char *path, bool is_written)
+{
+    const struct open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
+                   (is_written ? (uint64_t)RESOLVE_NO_SYMLINKS : 0),
+    };
+
+    return (int)syscall(SYS_openat2, machine, path, &how, sizeof how);
+}
+
+static int root_show_path(int machine, const char *path)
+{
+    bool is_written = path[0] == CONTROL_WRITE;
+    int place = root_find(machine, path + 1, is_written);
+    int ret;
+
+    if (place < 0)
+        return -1;
+    ret = root_mount(place, path + 1,
+                     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+                         (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
+    close(place);
+    return ret;
+}
+
+static int root_resize(const char *place, uint64_t bytes)
+{
+    char options[64];
+
+    snprintf(options, sizeof options, "size=%llu", (unsigned long long)bytes);
+    return mount(NULL, place, NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV, options);
+}
+
+/* Nothing of it is seen any more, and nothing can be made beside what is shown. */
+static int root_close(const struct runner_preparation *preparation)
+{
+    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH) < 0
+               ? -1
+               : mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
+}
+
+int root_show(const struct runner_preparation *preparation, const struct program *program,
+              const char **ret_subject)
+{
+    int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    mode_t before = umask(0);
+
+    if (machine < 0 || root_resize("/tmp", program->run.shared_bytes) < 0 ||
+        root_resize("/dev/shm", program->run.shared_bytes) < 0)
+        return root_fail(ret_subject, "/tmp");
+    for (char **path = program->paths; *path; path++)
+        if (root_show_path(machine, *path) < 0)
+            return root_fail(ret_subject, *path + 1);
+    close(machine);
+    umask(before);
+    return root_close(preparation) < 0 ? root_fail(ret_subject, "the root") : 0;
+}

@@ -1,0 +1,41 @@
+/* What is in the root of every sandbox (root.c), and what may be done with it (files.c). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROOT_PLACE "/proc" /* exists everywhere; the new root is made there */
+
+/* Of the machine, at its own place. Links stay links; what a machine does not have is left out. */
+struct root_entry {
+    const char *path;
+    uint64_t attributes; /* of its mount: MOUNT_ATTR_..., beside NOSUID */
+    bool is_followed;    /* what a link leads to is shown in its place */
+};
+
+extern const struct root_entry root_entries[];
+extern const size_t root_entry_count;
+
+/* Made anew, each in its turn. */
+extern const char *const root_directories[];
+extern const size_t root_directory_count;
+
+/* File systems of its own. How much of them can be filled is set for each program. */
+struct root_file_system {
+    const char *type;
+    const char *place;
+    unsigned long flags;
+    const char *options;
+};
+
+extern const struct root_file_system root_own[];
+extern const size_t root_own_count;
+
+struct root_link {
+    const char *target;
+    const char *place;
+};
+
+extern const struct root_link root_links[];
+extern const size_t root_link_count;

@@ -1,0 +1,362 @@
+/* Sandboxes on a real loop with the real runner: what a program sees, and what each layer holds
+ * alone. */
+#include "base/cleanup.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "environments/process/landlock.h"
+#include "environments/process/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KEPT_BYTES = 4096, NOBODY = 65533 };
+
+/* A folder of the test's own:
+ *
+ *     FOLDER/work     can be written
+ *     FOLDER/shown    can be read
+ *     FOLDER/hidden   is not named
+ *     FOLDER/link     leads to hidden */
+struct scene {
+    char folder[64];
+    struct ev_loop *loop;
+    struct process_host *host;
+    struct process process;
+    struct process_receipt receipt; /* without `missing` */
+    size_t missing;
+    char failure[ERROR_FULL_BYTES];
+    int status;
+    char output[KEPT_BYTES + 1];
+    size_t length;
+};
+
+static void scene_on_output(struct process *process, enum process_stream stream, const char *data,
+                            size_t length)
+{
+    struct scene *scene = CONTAINER_OF(process, struct scene, process);
+    size_t room = KEPT_BYTES - scene->length;
+
+    (void)stream;
+    memcpy(scene->output + scene->length, data, length < room ? length : room);
+    scene->length += length < room ? length : room;
+    scene->output[scene->length] = '\0';
+}
+
+static void scene_on_ended(struct process *process, const struct process_end *end)
+{
+    struct scene *scene = CONTAINER_OF(process, struct scene, process);
+
+    scene->receipt = end->receipt;
+    scene->missing = json_array_size(end->receipt.missing);
+    scene->status = end->reported ? end->wait_status : -1;
+    snprintf(scene->failure, sizeof scene->failure, "%s", end->failure);
+    ev_break(scene->loop, EVBREAK_ALL);
+}
+
+static void scene_make(const struct scene *scene, const char *name, bool is_file)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", scene->folder, name);
+    AUTO_CLOSE int fd = is_file ? open(path, O_CREAT | O_WRONLY, 0644) : -1;
+
+    if (is_file)
+        assert_int_equal(write(fd, "secret", 6), 6);
+    else
+        assert_return_code(mkdir(path, 0755), 0);
+}
+
+static struct scene *scene_new(unsigned layers)
+{
+    struct scene *scene = NEW(struct scene);
+    struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
+                                             .policy = {.wanted = layers}};
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *link = NULL;
+
+    strcpy(scene->folder, "/tmp/sandbox-XXXXXX");
+    assert_non_null(mkdtemp(scene->folder));
+    scene_make(scene, "work", false);
+    scene_make(scene, "shown", false);
+    scene_make(scene, "hidden", false);
+    scene_make(scene, "shown/file", true);
+    scene_make(scene, "hidden/file", true);
+    link = memory_format("%s/link", scene->folder);
+    assert_return_code(symlink("hidden", link), 0);
+    scene->loop = ev_loop_new(0);
+    settings.loop = scene->loop;
+    scene->host = process_host_new(&settings, &err);
+    if (!scene->host)
+        fail_msg("%s", err.message);
+    return scene;
+}
+
+static void scene_free(struct scene *scene)
+{
+    AUTO_FREE char *command = memory_format("rm -r %s", scene->folder);
+
+    process_host_stop(scene->host);
+    while (!process_host_is_idle(scene->host)) {
+        ev_run(scene->loop, EVRUN_NOWAIT);
+        usleep(1000);
+    }
+    process_host_free(scene->host);
+    ev_loop_destroy(scene->loop);
+    assert_int_equal(system(command), 0);
+    free(scene);
+}
+
+/* Runs CODE in work, in a sandbox with PATHS of SANDBOX; -1 when it is refused. */
+static int scene_run(struct scene *scene, const struct process_sandbox *sandbox, const char *code,
+                     struct error *err)
+{
+    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
+    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", code,
+                                     scene->folder,      NULL};
+    const char *const variables[] = {"PATH=/usr/bin:/bin", NULL};
+    const struct process_command command = {
+        .arguments = arguments,
+        .environment = variables,
+        .directory = work,
+        .sandbox = sandbox,
+        .limits = {.memory = 256 << 20, .processes = 64, .file_size = 1 << 30},
+    };
+
+    scene->length = 0;
+    scene->process = (struct process){.output = scene_on_output, .ended = scene_on_ended};
+    if (process_start(scene->host, &scene->process, &command, err) < 0)
+        return -1;
+    ev_run(scene->loop, 0);
+    return 0;
+}
+
+/* The usual sandbox: work can be written, shown can be read. */
+static void scene_run_usual(struct scene *scene, bool network, const char *code)
+{
+    AUTO_FREE char *shown = memory_format("%s/shown", scene->folder);
+    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
+    const char *const read[] = {shown, NULL};
+    const char *const write[] = {work, NULL};
+    struct error err = ERROR_INIT;
+
+    if (scene_run(scene,
+                  &(struct process_sandbox){.read = read, .write = write, .network = network}, code,
+                  &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+/* Prints a word for each thing that was possible. */
+#define TRIES                                                                                      \
+    "import os, sys\n"                                                                             \
+    "folder = sys.argv[1]\n"                                                                       \
+    "def attempt(word, act):\n"                                                                    \
+    "    try: act()\n"                                                                             \
+    "    except OSError: return\n"                                                                 \
+    "    print(word, end=' ')\n"                                                                   \
+    "attempt('read', lambda: open(folder + '/shown/file').read())\n"                               \
+    "attempt('CHANGE', lambda: open(folder + '/shown/file', 'w'))\n"                               \
+    "attempt('write', lambda: open('new', 'w').write('x'))\n"                                      \
+    "attempt('HIDDEN', lambda: open(folder + '/hidden/file').read())\n"                            \
+    "attempt('LINK', lambda: open(folder + '/link/file').read())\n"                                \
+    "attempt('PASSWORDS', lambda: open('/etc/shadow').read())\n"                                   \
+    "attempt('MACHINE', lambda: open('/.machine/etc/shadow').read())\n"                            \
+    "attempt('ROOT', lambda: open('/new', 'w'))\n"                                                 \
+    "attempt('KERNEL', lambda: open('/proc/sys/kernel/core_pattern', 'w'))\n"                      \
+    "attempt('null', lambda: open('/dev/null', 'w').write('x'))\n"
+
+#define EXPECTED_IN_ANY "read write null "
+
+static void test_a_program_uses_what_its_policy_names(void **state)
+{
+    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) { /* without a spare, and with one */
+        scene_run_usual(scene, false, TRIES);
+        assert_string_equal(scene->failure, "");
+        assert_string_equal(scene->output, EXPECTED_IN_ANY);
+        assert_string_equal(process_receipt_isolation(&scene->receipt), "sandbox");
+    }
+    scene_free(scene);
+}
+
+static void check_layers(unsigned without, size_t *ret_missing)
+{
+    struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~without);
+
+    scene_run_usual(scene, false, TRIES);
+    assert_string_equal(scene->failure, "");
+    assert_string_equal(scene->output, EXPECTED_IN_ANY);
+    assert_int_equal(scene->receipt.layers & without, 0);
+    *ret_missing = scene->missing;
+    scene_free(scene);
+}
+
+static void test_each_layer_of_files_holds_them_alone(void **state)
+{
+    size_t none;
+    size_t one;
+
+    (void)state;
+    check_layers(0, &none);
+    check_layers(LAYER_ROOT, &one);
+    assert_int_equal(one, none + 1);
+    if (!landlock_can_hold_files())
+        skip();
+    check_layers(LAYER_FILES, &one);
+    assert_int_equal(one, none + 1);
+    check_layers(LAYER_PID_NAMESPACE, &one);
+    assert_true(one >= none + 2);
+}
+
+static int try_as_nobody(void)
+{
+    struct scene *scene;
+
+    if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+        return 1;
+    scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+    scene_run_usual(scene, false, TRIES);
+    if (strcmp(scene->output, EXPECTED_IN_ANY) != 0)
+        return 2;
+    scene_free(scene);
+    return 0;
+}
+
+static void test_the_sandbox_needs_no_privilege(void **state)
+{
+    int status = -1;
+    pid_t child;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    child = fork();
+    if (child == 0)
+        _exit(try_as_nobody());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static int listen_on_loopback(in_port_t *ret_port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_return_code(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_return_code(listen(fd, 8), 0);
+    assert_return_code(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    *ret_port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void test_the_network_is_closed_unless_it_is_opened(void **state)
+{
+    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+    in_port_t port;
+    AUTO_CLOSE int listener = listen_on_loopback(&port);
+    AUTO_FREE char *code = memory_format("import socket\n"
+                                         "print(socket.socket().connect_ex(('127.0.0.1', %u)))\n"
+                                         "own = socket.socket()\n"
+                                         "own.bind(('127.0.0.1', 0))\n"
+                                         "own.listen()\n"
+                                         "print(socket.socket().connect_ex(own.getsockname()))\n",
+                                         port);
+
+    (void)state;
+    scene_run_usual(scene, false, code);
+    assert_string_equal(scene->output, "111\n0\n");
+    scene_run_usual(scene, true, code);
+    assert_string_equal(scene->output, "0\n0\n");
+    assert_int_equal(scene->receipt.layers & LAYER_NETWORK, 0);
+    assert_int_equal(scene->receipt.asked & LAYER_NETWORK, 0);
+    scene_free(scene);
+}
+
+static void test_what_is_required_is_had_or_refused(void **state)
+{
+    static const unsigned without[] = {LAYER_ROOT, LAYER_NETWORK, LAYER_FILES};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(without); i++) {
+        struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~without[i]);
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(
+            scene_run(scene, &(struct process_sandbox){.required = true}, "print(1)", &err), -1);
+        assert_int_equal(err.code, ERROR_UNAVAILABLE);
+        assert_non_null(strstr(err.message, "cannot give the run its sandbox"));
+        scene_free(scene);
+    }
+}
+
+static void test_without_a_layer_of_files_there_is_no_sandbox(void **state)
+{
+    struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~LAYERS_OF_FILES);
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(scene_run(scene, &(struct process_sandbox){0}, "print(1)", &err), -1);
+    assert_int_equal(err.code, ERROR_UNAVAILABLE);
+    scene_free(scene);
+}
+
+static void test_what_can_be_written_is_not_behind_a_link(void **state)
+{
+    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+    AUTO_FREE char *link = memory_format("%s/link", scene->folder);
+    const char *const write[] = {link, NULL};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(scene_run(scene, &(struct process_sandbox){.write = write}, "print(1)", &err),
+                     0);
+    assert_non_null(strstr(scene->failure, "cannot show in the sandbox"));
+    assert_non_null(strstr(scene->failure, link));
+    scene_free(scene);
+}
+
+static void test_nothing_passes_from_one_run_to_the_next(void **state)
+{
+    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        scene_run_usual(scene, false,
+                        "import os\n"
+                        "print(*sorted(os.listdir('/tmp')), *os.listdir('/dev/shm'),\n"
+                        "      *os.listdir('/run'), *os.listdir('/home'))\n"
+                        "open('/tmp/left', 'w'), open('/dev/shm/left', 'w')\n");
+        assert_non_null(strstr(scene->output, "sandbox-")); /* the way to its own directory */
+        assert_null(strstr(scene->output, "left"));
+    }
+    scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_program_uses_what_its_policy_names),
+        cmocka_unit_test(test_each_layer_of_files_holds_them_alone),
+        cmocka_unit_test(test_the_sandbox_needs_no_privilege),
+        cmocka_unit_test(test_the_network_is_closed_unless_it_is_opened),
+        cmocka_unit_test(test_what_is_required_is_had_or_refused),
+        cmocka_unit_test(test_without_a_layer_of_files_there_is_no_sandbox),
+        cmocka_unit_test(test_what_can_be_written_is_not_behind_a_link),
+        cmocka_unit_test(test_nothing_passes_from_one_run_to_the_next),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
