@@ -143,6 +143,14 @@ void http_double_open(struct http_double *peer)
                                             });
 }
 
+struct http_double *http_double_serve(void)
+{
+    struct http_double *peer = http_double_new();
+
+    http_double_open(peer);
+    return peer;
+}
+
 void http_double_free(struct http_double *peer)
 {
     if (!peer->is_over)
@@ -168,4 +176,12 @@ void http_double_respond(struct http_double *peer, const char *body)
 {
     http_respond(peer->waiting, 200, "", "text/plain", body, strlen(body));
     peer->waiting = NULL;
+}
+
+char *http_double_read_to_end(struct http_double *peer)
+{
+    char *text = memory_new(HTTP_DOUBLE_TEXT_BYTES, 1);
+
+    turn_until_closed(peer->loop, peer->client, text, HTTP_DOUBLE_TEXT_BYTES);
+    return text;
 }

@@ -12,7 +12,14 @@
 
 #include "server/transport/http/http_connection.h"
 
-enum { HTTP_DOUBLE_SMALL_BYTES = 10 };
+enum {
+    HTTP_DOUBLE_SMALL_BYTES = 10,
+    HTTP_DOUBLE_TEXT_BYTES = 1024 * 1024, /* more than any response has */
+};
+
+/* The response with BODY, of LENGTH bytes. */
+#define HTTP_DOUBLE_OK(LENGTH, BODY)                                                               \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " LENGTH "\r\n\r\n" BODY
 
 struct http_double {
     struct ev_loop *loop;
@@ -42,9 +49,15 @@ struct http_double *http_double_new(void);
 void http_double_open(struct http_double *peer);
 void http_double_free(struct http_double *peer);
 
+/* Both, with the limits as they are. */
+struct http_double *http_double_serve(void);
+
 void http_double_say(struct http_double *peer, const char *text);
 
 /* Says TEXT and waits for WANTED, and nothing else. */
 void http_double_ask(struct http_double *peer, const char *text, const char *wanted);
+
+/* What came back until the connection was closed, owned by the caller. */
+char *http_double_read_to_end(struct http_double *peer);
 
 void http_double_respond(struct http_double *peer, const char *body);
