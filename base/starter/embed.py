@@ -2,21 +2,37 @@
 """Turns the files of the starter into a C file with an archive of them (see starter_archive.h).
 
 usage: embed.py OUTPUT.c FILE.py...
+
+Of the first file it holds the bytecode, too, as the Python that runs this makes it. A Python of the same
+version takes that and saves most of what the starter costs; others compile the source.
 """
 
 import io
+import py_compile
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
 
 
+def bytecode_of(file):
+    """It is taken without a look at the source."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "compiled")
+        unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(file, target, file.name, doraise=True, invalidation_mode=unchecked)
+        return target.read_bytes()
+
+
 def archive_of(files):
     made = io.BytesIO()
+    members = {file.name: file.read_bytes() for file in files}
+    members[f"{files[0].name}c"] = bytecode_of(files[0])
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
-        for file in files:
-            archive.writestr(zipfile.ZipInfo(file.name, DATE), file.read_bytes())
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name, DATE), data)
     return made.getvalue()
 
 
