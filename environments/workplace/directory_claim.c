@@ -95,7 +95,8 @@ static int directory_claim_place(const struct working_directory *directory, cons
 }
 
 /* Makes CODE the text of the script.py that is there. Only a file of ours with a single name is
- * written to: by another name it could be anything of ours. False: it has to be replaced. */
+ * written to: by another name it could be anything of ours. It is cut last: what ext4 cuts to
+ * nothing goes to the disk when it is closed. False: it has to be replaced. */
 static bool directory_claim_rewrite(const struct working_directory *directory, const char *code,
                                     size_t length)
 {
@@ -104,8 +105,8 @@ static bool directory_claim_rewrite(const struct working_directory *directory, c
     struct stat status;
 
     return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 1 &&
-           status.st_uid == geteuid() && ftruncate(fd, 0) == 0 &&
-           fd_write_all(fd, code, length, &ignored) == 0;
+           status.st_uid == geteuid() && fd_write_all(fd, code, length, &ignored) == 0 &&
+           ftruncate(fd, (off_t)length) == 0;
 }
 
 static int directory_claim_show(const struct working_directory *directory, const char *code,
