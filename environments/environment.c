@@ -332,6 +332,11 @@ struct execution *environment_start(struct environment *environment,
     return environment->ops->start(environment, request, listener, err);
 }
 
+const char *const *environment_needs(const struct environment *environment)
+{
+    return environment->ops->needs ? environment->ops->needs(environment) : NULL;
+}
+
 enum script_delivery environment_delivery(const struct environment *environment)
 {
     return environment->ops->delivery(environment);

@@ -129,6 +129,9 @@ struct environment_ops {
     const char *(*describe_interpreter)(const struct environment *environment);
     const char *(*python_version)(const struct environment *environment);
 
+    /* See environment_needs. NULL: its Python is not one of this machine. */
+    const char *const *(*needs)(const struct environment *environment);
+
     /* What the next run would be held by, as far as is known. What did hold one that has begun is
      * in its end. */
     struct process_receipt (*expected_receipt)(const struct environment *environment);
@@ -222,6 +225,12 @@ int environment_admit(const struct environment *environment, const char *directo
 struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err);
+
+/* What of this machine the Python of the prepared ENVIRONMENT needs to read, beyond the system's
+ * own programs (/usr): NULL-terminated absolute paths, sorted, none in another one. A path that is
+ * a link stands for the link only; see interpreter/python_needs.h. Borrowed until ENVIRONMENT is
+ * prepared again; NULL when it needs nothing, because it brings a file system of its own. */
+const char *const *environment_needs(const struct environment *environment);
 
 enum script_delivery environment_delivery(const struct environment *environment);
 bool environment_can_overlap(const struct environment *environment);

@@ -8,6 +8,7 @@
 #include "base/untrusted.h"
 #include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/interpreter.h"
+#include "environments/interpreter/python_needs.h"
 #include "environments/process/subprocess.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #define PACKAGES_NAME "site-packages"
 
 enum {
-    FORMAT = 1, /* of the facts; other ones are asked for anew */
+    FORMAT = 2, /* of the facts; other ones are asked for anew */
     FACTS_BYTES = 64 * 1024,
 };
 
@@ -113,6 +114,7 @@ void base_python_free(struct base_python *base)
     free(base->pip);
     free(base->own_pip);
     free(base->folder);
+    memory_free_strings(base->directories);
     free(base);
 }
 
@@ -160,7 +162,7 @@ static struct base_python *base_python_read_facts(const json_t *facts, const cha
 static bool is_still_so(const struct base_python *base, const char *candidate)
 {
     return file_identity_holds(&base->candidate_file, candidate) &&
-           file_identity_holds(&base->executable_file, base->executable);
+           file_identity_holds(&base->executable_file, base->executable) && base->directories;
 }
 
 struct base_python *base_python_load(const char *state, const char *candidate)
@@ -175,6 +177,7 @@ struct base_python *base_python_load(const char *state, const char *candidate)
         return NULL;
     }
     base->candidate = memory_copy_string(candidate);
+    base->directories = python_directories_from_json(json_object_get(facts, "directories"));
     file_identity_from_json(&base->candidate_file, json_object_get(facts, "candidate_file"));
     file_identity_from_json(&base->executable_file, json_object_get(facts, "executable_file"));
     if (is_still_so(base, candidate))
@@ -212,6 +215,7 @@ static int write_facts(json_t *facts, const struct base_python *base, const char
     json_object_set_new(facts, "format", json_integer(FORMAT));
     json_object_set_new(facts, "found_at",
                         json_string_repaired(base->candidate, strlen(base->candidate)));
+    json_object_set_new(facts, "directories", python_directories_to_json(base->directories));
     json_object_set_new(facts, "candidate_file", file_identity_to_json(&base->candidate_file));
     json_object_set_new(facts, "executable_file", file_identity_to_json(&base->executable_file));
     text = json_text(facts);
@@ -263,6 +267,7 @@ struct base_python *base_python_keep(const char *state, const struct interpreter
         return NULL;
     }
     base->candidate = memory_copy_string(interpreter->candidate);
+    base->directories = memory_copy_strings((const char *const *)interpreter->directories);
     base->candidate_file = interpreter->candidate_file;
     file_identity_read(&base->executable_file, base->executable);
     if (base_python_keep_facts(facts, base, scratch, err) == 0)

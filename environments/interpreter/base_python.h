@@ -18,13 +18,14 @@ struct subprocess;
 
 /* Everything is owned. */
 struct base_python {
-    char *candidate;  /* where it was found: perhaps a wrapper, or the Python of a venv */
-    char *executable; /* what bin/python of a venv leads to */
-    char *version;    /* "3.11.2" */
-    char *packages;   /* where packages are in a venv: "lib/python3.11/site-packages" */
-    char *pip;        /* the version of the pip that venvs get, or NULL */
-    char *own_pip;    /* the version of the pip that it has for itself, or NULL */
-    char *folder;     /* STATE/pythons/DIGEST */
+    char *candidate;    /* where it was found: perhaps a wrapper, or the Python of a venv */
+    char *executable;   /* what bin/python of a venv leads to */
+    char *version;      /* "3.11.2" */
+    char *packages;     /* where packages are in a venv: "lib/python3.11/site-packages" */
+    char *pip;          /* the version of the pip that venvs get, or NULL */
+    char *own_pip;      /* the version of the pip that it has for itself, or NULL */
+    char *folder;       /* STATE/pythons/DIGEST */
+    char **directories; /* what it says it uses; see python_needs.h */
     struct file_identity candidate_file;
     struct file_identity executable_file;
 };

@@ -36,10 +36,12 @@ static void interpreter_forget_answer(struct interpreter *interpreter)
     free(interpreter->executable);
     free(interpreter->version);
     free(interpreter->prefix);
+    memory_free_strings(interpreter->directories);
     interpreter->candidate = NULL;
     interpreter->executable = NULL;
     interpreter->version = NULL;
     interpreter->prefix = NULL;
+    interpreter->directories = NULL;
 }
 
 static void interpreter_set_state(struct interpreter *interpreter, enum interpreter_state state)
@@ -137,9 +139,11 @@ static void interpreter_keep_answer(struct interpreter *interpreter, const char 
     free(interpreter->executable);
     free(interpreter->version);
     free(interpreter->prefix);
+    memory_free_strings(interpreter->directories);
     interpreter->executable = memory_copy_string(executable);
     interpreter->version = memory_copy_string(answer->version);
     interpreter->prefix = memory_copy_string(answer->prefix);
+    interpreter->directories = memory_copy_strings(answer->directories);
     file_identity_read(&interpreter->executable_file, executable);
 }
 

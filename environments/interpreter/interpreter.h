@@ -35,9 +35,10 @@ struct interpreter {
     void (*done)(struct interpreter *interpreter, const struct error *err);
 
     /* What it was resolved to; NULL before. */
-    char *executable; /* owned; absolute: the program to run */
-    char *version;    /* owned; "3.11.2" */
-    char *prefix;     /* owned; sys.prefix, without site: where the library is */
+    char *executable;   /* owned; absolute: the program to run */
+    char *version;      /* owned; "3.11.2" */
+    char *prefix;       /* owned; sys.prefix, without site: where the library is */
+    char **directories; /* owned, as are the strings; what it says it uses (python_needs.h) */
 
     char *candidate; /* owned; the program that has the name: perhaps a wrapper */
 

@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/interpreter/python_needs.h"
 #include "environments/process/process.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@
 #define ANSWER_SECONDS 5.0
 
 enum {
-    ANSWER_BYTES = 16 * 1024,
+    ANSWER_BYTES = 64 * 1024,
     COMPLAINT_BYTES = 4096,
     QUOTED_BYTES = 160, /* of what an interpreter that failed has printed */
     VARIABLES = 64,
@@ -24,7 +25,40 @@ enum {
 /* NUL separates the parts of the answer. The question is valid in Python 2, too. */
 static const char QUESTION[] =
     "import os, sys\n"
-    "parts = ['python', sys.executable or '', sys.version.split()[0], sys.prefix, '']\n"
+    "\n"
+    "def prefixes():\n"
+    "    for name in ('prefix', 'base_prefix', 'exec_prefix', 'base_exec_prefix'):\n"
+    "        yield getattr(sys, name, None)\n"
+    "\n"
+    "def library():\n"
+    "    if sys.base_prefix not in ('/usr', '/usr/local'):\n" /* all of it is in /usr, then */
+    "        import sysconfig\n"
+    "        for path in sysconfig.get_paths().values():\n"
+    "            yield path\n"
+    "    for path in sys.path:\n"
+    "        yield path\n"
+    "\n"
+    "def shared_libraries():\n"
+    "    if sys.base_prefix not in ('/usr', '/usr/local'):\n"
+    "        for module in ('_bz2', '_ctypes', '_lzma', '_sqlite3', '_ssl'):\n"
+    "            try:\n"
+    "                __import__(module)\n" /* which loads what it is linked with */
+    "            except Exception:\n"
+    "                pass\n"
+    "    for line in open('/proc/self/maps', 'rb'):\n"
+    "        path = line.rstrip(b'\\n').split(None, 5)[5:]\n"
+    "        if path and path[0].startswith(b'/') and not path[0].endswith(b' (deleted)'):\n"
+    "            yield os.path.dirname(os.fsdecode(path[0]))\n"
+    "\n"
+    "used = []\n"
+    "for source in (prefixes, library, shared_libraries):\n"
+    "    try:\n"
+    "        for path in source():\n"
+    "            if path and path not in used:\n"
+    "                used.append(path)\n"
+    "    except Exception:\n"
+    "        pass\n"
+    "parts = ['python', sys.executable or '', sys.version.split()[0], sys.prefix] + used + ['']\n"
     "os.write(1, os.fsencode('\\0'.join(parts)))\n";
 
 enum answer_field {
@@ -32,7 +66,8 @@ enum answer_field {
     ANSWER_EXECUTABLE,
     ANSWER_VERSION,
     ANSWER_PREFIX,
-    ANSWER_FIELDS,
+    ANSWER_DIRECTORIES, /* from here on */
+    ANSWER_FIELDS = ANSWER_DIRECTORIES + PYTHON_DIRECTORIES_MOST,
 };
 
 struct interpreter_question {
@@ -46,22 +81,24 @@ struct interpreter_question {
     struct buffer complaint;
 };
 
-/* Splits the answer at its NULs. False when it is invalid. */
-static bool split_answer(struct buffer *answer, const char *fields[ANSWER_FIELDS])
+/* Splits the answer at its NULs; NULL follows the last field. False when it is invalid. */
+static bool split_answer(struct buffer *answer, const char *fields[ANSWER_FIELDS + 1])
 {
     const char *bytes = buffer_bytes(answer);
     size_t left = buffer_length(answer);
+    int count = 0;
 
-    for (int i = 0; i < ANSWER_FIELDS; i++) {
-        const char *end = left ? memchr(bytes, '\0', left) : NULL;
+    while (left && count < ANSWER_FIELDS) {
+        const char *end = memchr(bytes, '\0', left);
 
         if (!end)
             return false;
-        fields[i] = bytes;
+        fields[count++] = bytes;
         left -= (size_t)(end + 1 - bytes);
         bytes = end + 1;
     }
-    return strcmp(fields[ANSWER_MARK], "python") == 0;
+    fields[count] = NULL;
+    return count >= ANSWER_DIRECTORIES && strcmp(fields[ANSWER_MARK], "python") == 0;
 }
 
 /* True when a program that is no Python complains about the question, as /bin/ls does. */
@@ -94,7 +131,7 @@ static int fail_with_complaint(struct interpreter_question *question, struct err
 
 static int interpreter_question_judge(struct interpreter_question *question,
                                       const struct process_end *end,
-                                      const char *fields[ANSWER_FIELDS], struct error *err)
+                                      const char *fields[ANSWER_FIELDS + 1], struct error *err)
 {
     if (question->timed_out)
         return error_set(err, ERROR_UNAVAILABLE, "%s did not answer within %g seconds",
@@ -180,7 +217,7 @@ static int interpreter_question_start_process(struct interpreter_question *quest
 static void interpreter_question_tell(struct interpreter_question *question,
                                       const struct process_end *end)
 {
-    const char *fields[ANSWER_FIELDS];
+    const char *fields[ANSWER_FIELDS + 1];
     struct error err = ERROR_INIT;
 
     if (interpreter_question_judge(question, end, fields, &err) < 0) {
@@ -192,6 +229,7 @@ static void interpreter_question_tell(struct interpreter_question *question,
                                     .executable = fields[ANSWER_EXECUTABLE],
                                     .version = fields[ANSWER_VERSION],
                                     .prefix = fields[ANSWER_PREFIX],
+                                    .directories = &fields[ANSWER_DIRECTORIES],
                                 },
                                 NULL);
 }

@@ -1,5 +1,11 @@
 /* Asks one executable whether it is a Python 3 by running it in the process layer, with a limit of
- * time and output. A program that hangs is killed with everything that it has started. */
+ * time and output. A program that hangs is killed with everything that it has started.
+ *
+ * It is asked without site and isolated: it runs the modules of its own library and nothing else,
+ * no sitecustomize, no .pth file, nothing that a variable or the current directory names. A script
+ * in a sandbox can write none of what is run, so that the answer is the operator's. One without a
+ * sandbox could have replaced the interpreter itself; what it says is therefore checked like any
+ * input. */
 #pragma once
 
 #include "base/error.h"
@@ -14,6 +20,9 @@ struct interpreter_answer {
     const char *executable; /* sys.executable; may be "" */
     const char *version;    /* "3.11.2" */
     const char *prefix;     /* sys.prefix, without site */
+
+    /* What it uses: its prefixes, its library, where its shared libraries are. NULL-terminated. */
+    const char *const *directories;
 };
 
 struct interpreter_question_settings {

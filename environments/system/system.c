@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/interpreter/interpreter.h"
+#include "environments/interpreter/python_needs.h"
 #include "environments/local.h"
 #include "environments/reach.h"
 
@@ -11,6 +12,8 @@
 struct system_environment {
     struct environment environment;
     struct interpreter interpreter;
+    char *state;  /* owned; the state directory, or NULL */
+    char **needs; /* owned; see python_needs.h */
 };
 
 static struct system_environment *system_of(struct environment *environment)
@@ -56,6 +59,11 @@ static const char *system_python_version(const struct environment *environment)
     return const_system_of(environment)->interpreter.version;
 }
 
+static const char *const *system_needs(const struct environment *environment)
+{
+    return (const char *const *)const_system_of(environment)->needs;
+}
+
 static json_t *system_describe_reach(const struct environment *environment)
 {
     const char *named = json_object_get_string(environment->definition, "executable");
@@ -71,6 +79,11 @@ static void system_on_found(struct interpreter *interpreter, const struct error 
     struct system_environment *system =
         CONTAINER_OF(interpreter, struct system_environment, interpreter);
 
+    memory_free_strings(system->needs);
+    system->needs =
+        err ? NULL
+            : python_needs_find(interpreter->executable,
+                                (const char *const *)interpreter->directories, system->state);
     environment_end_preparation(&system->environment, err);
 }
 
@@ -79,6 +92,8 @@ static void system_free(struct environment *environment)
     struct system_environment *system = system_of(environment);
 
     interpreter_deinit(&system->interpreter);
+    memory_free_strings(system->needs);
+    free(system->state);
     environment_deinit(environment);
     free(system);
 }
@@ -93,6 +108,7 @@ static const struct environment_ops system_ops = {
     .can_overlap = local_can_overlap,
     .describe_interpreter = system_describe_interpreter,
     .python_version = system_python_version,
+    .needs = system_needs,
     .expected_receipt = local_expected_receipt,
     .reach = system_describe_reach,
     .free = system_free,
@@ -107,6 +123,7 @@ static struct environment *system_environment_new(struct environment_recipe *rec
     (void)ret_key;
     (void)err;
     environment_init(&system->environment, &system_ops, recipe);
+    system->state = recipe->state ? memory_copy_string(recipe->state) : NULL;
     interpreter_init(&system->interpreter, recipe->loop, recipe->host, name);
     system->interpreter.done = system_on_found;
     return &system->environment;

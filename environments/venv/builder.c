@@ -159,6 +159,7 @@ static int write_record(struct venv_builder *builder, const char *tree)
         .version = has_venv ? (char *)plan->version : base->version,
         .executable = has_venv ? own : base->executable,
         .packages = (char *)plan->packages,
+        .directories = has_venv ? plan->directories : base->directories,
     };
 
     file_identity_read(&record.executable_file, own);

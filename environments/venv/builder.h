@@ -40,6 +40,7 @@ struct venv_plan {
     const struct base_python *base;
     const struct interpreter *interpreter;
     const char *version; /* of the one that is there */
+    char **directories;  /* that it says it uses */
 
     const struct requirements *requirements;
     const char *packages; /* their digest, for the record; NULL: there are none */

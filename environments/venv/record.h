@@ -8,9 +8,10 @@
 #include <stdbool.h>
 
 struct venv_record {
-    char *version;    /* owned; "3.11.2" */
-    char *executable; /* owned; the Python that it was made from */
-    char *packages;   /* owned; a digest of the packages that have been installed, or NULL */
+    char *version;      /* owned; "3.11.2" */
+    char *executable;   /* owned; the Python that it was made from */
+    char *packages;     /* owned; a digest of the packages that have been installed, or NULL */
+    char **directories; /* owned; what that Python says it uses (python_needs.h); NULL: not known */
     struct file_identity executable_file;
 };
 

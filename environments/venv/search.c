@@ -30,19 +30,22 @@ static bool venv_search_is_complete(const struct venv_search *search,
                        (record->packages && strcmp(record->packages, search->packages) == 0));
 }
 
-/* RECORD is of a venv whose interpreter is VERSION now. */
+/* RECORD is of a venv whose interpreter is VERSION now and uses DIRECTORIES. */
 static void venv_search_judge(struct venv_search *search, const struct venv_record *record,
-                              const char *version)
+                              const char *version, char *const *directories)
 {
     free(search->version);
+    memory_free_strings(search->directories);
     search->version = memory_copy_string(version);
+    search->directories = memory_copy_strings((const char *const *)directories);
     if (venv_search_is_complete(search, record))
         search->finding = VENV_USABLE;
     else
         search->finding = search->place->is_ours ? VENV_USELESS : VENV_LACKS_PACKAGES;
 }
 
-/* The Python behind the venv has been replaced, perhaps by one of the same version. */
+/* The Python behind the venv has been replaced, perhaps by one of the same version, or was never
+ * asked for what it uses. */
 static void venv_search_renew_record(const struct venv_search *search, struct venv_record *record)
 {
     struct error ignored = ERROR_INIT; /* the interpreter is asked again the next time */
@@ -50,6 +53,8 @@ static void venv_search_renew_record(const struct venv_search *search, struct ve
     file_identity_read(&record->executable_file, search->place->python);
     free(record->version);
     record->version = memory_copy_string(search->version);
+    memory_free_strings(record->directories);
+    record->directories = memory_copy_strings((const char *const *)search->directories);
     (void)venv_record_write(record, search->place->path, &ignored);
 }
 
@@ -58,7 +63,7 @@ static void venv_search_judge_answer(struct venv_search *search)
     struct venv_record record;
     const bool has_record = venv_record_read(&record, search->place->path);
 
-    venv_search_judge(search, &record, search->python.version);
+    venv_search_judge(search, &record, search->python.version, search->python.directories);
     if (has_record && search->finding == VENV_USABLE)
         venv_search_renew_record(search, &record);
     venv_record_deinit(&record);
@@ -84,7 +89,7 @@ static enum outcome venv_search_ask(struct venv_search *search, struct error *er
     struct environment *environment = search->environment;
     enum outcome outcome;
 
-    environment_step(environment, -1, "asking the Python of the venv for its version");
+    environment_step(environment, -1, "asking the Python of the venv what it is");
     interpreter_deinit(&search->python);
     interpreter_init(&search->python, environment->loop, environment->host, search->place->python);
     search->python.done = venv_search_on_answered;
@@ -100,9 +105,9 @@ static enum outcome venv_search_look(struct venv_search *search, struct error *e
     struct venv_record record;
     enum outcome outcome = OUTCOME_READY;
 
-    if (venv_record_read(&record, search->place->path) &&
+    if (venv_record_read(&record, search->place->path) && record.directories &&
         file_identity_holds(&record.executable_file, search->place->python))
-        venv_search_judge(search, &record, record.version);
+        venv_search_judge(search, &record, record.version, record.directories);
     else
         outcome = venv_search_ask(search, err);
     venv_record_deinit(&record);
@@ -126,5 +131,7 @@ void venv_search_deinit(struct venv_search *search)
 {
     interpreter_deinit(&search->python);
     free(search->version);
+    memory_free_strings(search->directories);
     search->version = NULL;
+    search->directories = NULL;
 }

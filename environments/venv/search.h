@@ -2,7 +2,7 @@
  *
  * The record of a venv (record.h) says what it was made from, as long as its interpreter is the
  * file that it was. If it is another one, or if there is no record because the venv is not one of
- * ours, the interpreter is asked for its version. */
+ * ours, the interpreter is asked for its version and for the directories that it uses. */
 #pragma once
 
 #include "base/error.h"
@@ -28,7 +28,8 @@ struct venv_search {
 
     /* What was found. */
     enum venv_finding finding;
-    char *version; /* owned; of the Python that is there, or NULL */
+    char *version;      /* owned; of the Python that is there, or NULL */
+    char **directories; /* owned; what it says it uses (python_needs.h); NULL without a version */
 
     /* Private. */
     struct interpreter python;

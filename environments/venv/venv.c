@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/instance.h"
 #include "environments/interpreter/base_search.h"
+#include "environments/interpreter/python_needs.h"
 #include "environments/local.h"
 #include "environments/reach.h"
 #include "environments/venv/builder.h"
@@ -56,6 +57,7 @@ struct venv_environment {
     struct venv_packages packages;
     struct venv_place place;
     char *version; /* owned; of the Python */
+    char **needs;  /* owned; see python_needs.h */
     struct file_identity python_file;
     int in_use; /* owned; the venv, locked against being swept; -1 */
 
@@ -157,6 +159,7 @@ static enum outcome venv_build(struct venv_environment *venv)
         .base = venv->base.base,
         .interpreter = venv->base.interpreter,
         .version = venv->search.version,
+        .directories = venv->search.directories,
         .requirements = &venv->packages.requirements,
         .packages = *venv->packages.digest ? venv->packages.digest : NULL,
         .index_url = definition->pip_index_url,
@@ -195,6 +198,9 @@ static enum outcome venv_become_prepared(struct venv_environment *venv)
 {
     free(venv->version);
     venv->version = memory_copy_string(venv->search.version);
+    memory_free_strings(venv->needs);
+    venv->needs = python_needs_find(venv->place.python,
+                                    (const char *const *)venv->search.directories, venv->folder);
     file_identity_read(&venv->python_file, venv->place.python);
     venv_set_state(venv, VENV_PREPARED);
     return OUTCOME_READY;
@@ -301,6 +307,11 @@ static const char *venv_python_version(const struct environment *environment)
     return const_venv_of(environment)->version;
 }
 
+static const char *const *venv_needs(const struct environment *environment)
+{
+    return (const char *const *)const_venv_of(environment)->needs;
+}
+
 static void venv_begin(struct environment *environment)
 {
     struct venv_environment *venv = venv_of(environment);
@@ -331,6 +342,7 @@ static void venv_free(struct environment *environment)
     venv_place_deinit(&venv->place);
     venv_definition_deinit(&venv->definition);
     free(venv->version);
+    memory_free_strings(venv->needs);
     free(venv->folder);
     free(venv->state_name);
     environment_deinit(environment);
@@ -365,6 +377,7 @@ static const struct environment_ops venv_ops = {
     .can_overlap = local_can_overlap,
     .describe_interpreter = venv_describe_interpreter,
     .python_version = venv_python_version,
+    .needs = venv_needs,
     .expected_receipt = local_expected_receipt,
     .reach = venv_describe_reach,
     .stop = venv_stop,

@@ -127,6 +127,17 @@ static double command_doctor_timing(const json_t *result, const char *key)
     return json_number_value(json_object_get(json_object_get(result, "timings"), key));
 }
 
+/* What a sandbox would have to show of this machine. */
+static void print_needs(const struct environment *environment)
+{
+    const char *const *needs = environment_needs(environment);
+
+    if (needs && !needs[0])
+        command_print_line("", "  needs to read", "only the system's own programs");
+    for (size_t i = 0; needs && needs[i]; i++)
+        command_print_line("", i == 0 ? "  needs to read" : "", needs[i]);
+}
+
 static void print_trial(struct doctor *doctor, struct environment *environment,
                         const json_t *result)
 {
@@ -141,6 +152,7 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
                              command_doctor_timing(result, "start") * 1e3,
                              command_doctor_timing(result, "run") * 1e3);
         command_print_line("yes", environment->name, text);
+        print_needs(environment);
         return;
     }
     text = memory_format("no script can be run: %s",

@@ -36,6 +36,7 @@ EXCEPT = {
     "environments/interpreter/base_python.c": ("rename", RENAME),
     "environments/interpreter/file_identity.c": ("stat", "compares; an interpreter is often behind links"),
     "environments/interpreter/interpreter.c": ("stat", "an interpreter is often behind links"),
+    "environments/interpreter/python_needs.c": ("fopen", KERNEL),
     "environments/interpreter/search_path.c": ("stat", "an interpreter is often behind links"),
     "environments/process/cgroup_entry.c": ("open fd_read_file", KERNEL),
     "environments/process/cgroup_leaf.c": ("stat", KERNEL),

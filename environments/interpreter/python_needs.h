@@ -1,0 +1,33 @@
+/* What of this machine a Python needs to read: found for a sandbox, in which nothing else is.
+ *
+ *     what the interpreter says that it uses     its prefixes, its library, libraries that it loads
+ *     + the program itself and, of a venv, the venv
+ *     -> every path, walked as the kernel walks it: the links on the way, and what is at its end
+ *     -> needed_paths.h: what of it is shown
+ *
+ * Links are shown as links. A venv of uv in a project, for example, needs
+ *     /home/alice/project/.venv
+ *     /home/alice/.local/share/uv/python/cpython-3.12-linux-x86_64-gnu      a link
+ *     /home/alice/.local/share/uv/python/cpython-3.12.11-linux-x86_64-gnu
+ *
+ * Not among them: what a .pth file or a sitecustomize adds to sys.path, such as a package that was
+ * installed as editable, since scripts without a sandbox could write these. The packages of a user
+ * (~/.local/lib/python3.11/site-packages) are not either: HOME of a run is its working directory,
+ * so that scripts without a sandbox do not import them. */
+#pragma once
+
+#include <jansson.h>
+
+enum { PYTHON_DIRECTORIES_MOST = 64 }; /* that an interpreter says it uses */
+
+/* A sorted, NULL-terminated list for memory_free_strings: real directories; links, which are to be
+ * made anew; and files, where the directory around one is not to be shown. EXECUTABLE is the
+ * absolute path that is run, DIRECTORIES (NULL-terminated, or NULL) what it says it uses, which is
+ * not believed. STATE is the state directory, or NULL. */
+char **python_needs_find(const char *executable, const char *const *directories, const char *state);
+
+/* How DIRECTORIES are kept in a file. New reference; NULL for NULL. */
+json_t *python_directories_to_json(char *const *directories);
+
+/* For memory_free_strings. NULL when JSON is no list of strings, or too long. */
+char **python_directories_from_json(const json_t *json);
