@@ -45,35 +45,63 @@ static int root_copy_mount(int place, uint64_t attributes)
     return tree;
 }
 
-/* What is to be mounted on PATH has something to lie on: makes it, and what it is in. */
-static int root_make_place(const char *path, bool is_directory)
+/* RET of a call that was to make a file. In what is shown already there is one. */
+static int root_made(int ret)
+{
+    return ret < 0 && (errno == EEXIST || errno == EROFS) ? 0 : ret;
+}
+
+/* Makes the directories that PATH is in. */
+static int root_make_way(const char *path)
 {
     char part[PATH_BYTES];
 
     for (const char *end = path + 1; (end = strchr(end, '/')); end++) {
         snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
-        if (mkdir(part, DIRECTORY_MODE) < 0 && errno != EEXIST && errno != EROFS)
+        if (root_made(mkdir(part, DIRECTORY_MODE)) < 0)
             return -1;
     }
-    if (is_directory)
-        return mkdir(path, DIRECTORY_MODE) < 0 && errno != EEXIST && errno != EROFS ? -1 : 0;
-    return mknod(path, S_IFREG | FILE_MODE, 0) < 0 && errno != EEXIST && errno != EROFS ? -1 : 0;
+    return 0;
 }
 
-/* Shows what PLACE, a descriptor, leads to at PATH. */
-static int root_mount(int place, const char *path, uint64_t attributes)
+/* Makes the link again that ORIGINAL, a descriptor, is. */
+static int root_copy_link(int original, const char *path)
 {
-    struct stat status;
-    int tree = fstat(place, &status) < 0 ? -1 : root_copy_mount(place, attributes);
+    char target[PATH_BYTES];
+    ssize_t length = readlinkat(original, "", target, sizeof target - 1);
+
+    if (length < 0)
+        return -1;
+    target[length] = '\0';
+    return root_made(symlink(target, path));
+}
+
+/* Shows what ORIGINAL leads to at PATH, where it has something to lie on. */
+static int root_mount(int original, bool is_directory, const char *path, uint64_t attributes)
+{
+    int tree = root_copy_mount(original, attributes);
     int ret;
 
     if (tree < 0)
         return -1;
-    ret = root_make_place(path, S_ISDIR(status.st_mode)) < 0
-              ? -1
-              : move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+    ret =
+        root_made(is_directory ? mkdir(path, DIRECTORY_MODE) : mknod(path, S_IFREG | FILE_MODE, 0));
+    if (ret == 0)
+        ret = move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
     close(tree);
     return ret;
+}
+
+/* ORIGINAL, a descriptor of anything, is at PATH, too. */
+static int root_place(int original, const char *path, uint64_t attributes)
+{
+    struct stat status;
+
+    if (fstat(original, &status) < 0 || root_make_way(path) < 0)
+        return -1;
+    if (S_ISLNK(status.st_mode))
+        return root_copy_link(original, path);
+    return root_mount(original, S_ISDIR(status.st_mode), path, MOUNT_ATTR_NOSUID | attributes);
 }
 
 /* An empty read-only directory without a place. */
@@ -96,34 +124,17 @@ static int root_new_cover(void)
 
 /* What is the same for every program */
 
-/* Makes the link that is at PATH on the machine. */
-static int root_copy_link(const char *path, const char *place)
-{
-    char target[PATH_BYTES];
-    ssize_t length = readlink(path, target, sizeof target - 1);
-
-    if (length < 0)
-        return -1;
-    target[length] = '\0';
-    return symlink(target, place);
-}
-
 /* One entry of the machine's, which may be missing. */
 static int root_take(const struct root_entry *entry)
 {
     char place[PATH_BYTES];
-    struct stat status;
     int fd = open(entry->path, O_PATH | O_CLOEXEC | (entry->is_followed ? 0 : O_NOFOLLOW));
     int ret;
 
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
     snprintf(place, sizeof place, "%s%s", ROOT_PLACE, entry->path);
-    if (fstat(fd, &status) == 0 && S_ISLNK(status.st_mode)) {
-        close(fd);
-        return root_copy_link(entry->path, place);
-    }
-    ret = root_mount(fd, place, MOUNT_ATTR_NOSUID | entry->attributes);
+    ret = root_place(fd, place, entry->attributes);
     close(fd);
     return ret;
 }
@@ -236,7 +247,7 @@ int root_prepare(struct runner_preparation *preparation)
 static int root_find(int machine, const char *path, bool is_written)
 {
     const struct open_how how = {
-        .flags = O_PATH | O_CLOEXEC,
+        .flags = O_PATH | O_CLOEXEC | (is_written ? 0 : (uint64_t)O_NOFOLLOW),
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
                    (is_written ? (uint64_t)RESOLVE_NO_SYMLINKS : 0),
     };
@@ -252,9 +263,8 @@ static int root_show_path(int machine, const char *path)
 
     if (place < 0)
         return -1;
-    ret = root_mount(place, path + 1,
-                     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-                         (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
+    ret = root_place(place, path + 1,
+                     MOUNT_ATTR_NODEV | (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
     close(place);
     return ret;
 }

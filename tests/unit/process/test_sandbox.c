@@ -328,6 +328,26 @@ static void test_what_can_be_written_is_not_behind_a_link(void **state)
     scene_free(scene);
 }
 
+static void test_a_link_is_shown_as_a_link(void **state)
+{
+    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+    AUTO_FREE char *link = memory_format("%s/link", scene->folder);
+    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
+    const char *const read[] = {link, NULL};
+    const char *const write[] = {work, NULL};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(scene_run(scene, &(struct process_sandbox){.read = read, .write = write},
+                               "import os, sys\n"
+                               "print(os.readlink(sys.argv[1] + '/link'))\n"
+                               "print(os.path.exists(sys.argv[1] + '/link'))\n",
+                               &err),
+                     0);
+    assert_string_equal(scene->output, "hidden\nFalse\n");
+    scene_free(scene);
+}
+
 static void test_nothing_passes_from_one_run_to_the_next(void **state)
 {
     struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
@@ -355,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_what_is_required_is_had_or_refused),
         cmocka_unit_test(test_without_a_layer_of_files_there_is_no_sandbox),
         cmocka_unit_test(test_what_can_be_written_is_not_behind_a_link),
+        cmocka_unit_test(test_a_link_is_shown_as_a_link),
         cmocka_unit_test(test_nothing_passes_from_one_run_to_the_next),
     };
 
