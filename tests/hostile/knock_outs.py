@@ -64,7 +64,7 @@ KNOCK_OUTS = [
     # What is out of reach
     KnockOut("signal scope", "landlock", [NO_SCOPE]),
     KnockOut("fence", "landlock", [
-        (PREPARE, "fence_other_processes() < 0", "false"),
+        (PREPARE, "filter_install(FILTER_OTHER_PROCESSES) < 0", "false"),
     ]),
     KnockOut("undumpable supervisor", "namespace", [
         (PREPARE, "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
@@ -78,7 +78,6 @@ KNOCK_OUTS = [
     ]),
     KnockOut("no new privileges", "namespace", [
         (PREPARE, "if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)", "if (false)"),
-        (PREPARE, "if (fence_kernel() < 0 ||", "if (false ||"),  # it sets them, too
     ]),
     KnockOut("cover of the cgroups", "namespace", [
         (PREPARE, 'if (stat("/sys/fs/cgroup", &status) == 0 &&', "if (false &&"),
@@ -86,9 +85,9 @@ KNOCK_OUTS = [
     ]),
     KnockOut("no further user namespaces", "namespace", [
         (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
-        (PREPARE, "fence_kernel() < 0", "false"),
+        (PREPARE, "filter_install(FILTER_KERNEL) < 0", "false"),
     ]),
-    KnockOut("no keys", "namespace", [(PREPARE, "fence_kernel() < 0", "false")]),
+    KnockOut("no keys", "namespace", [(PREPARE, "filter_install(FILTER_KERNEL) < 0", "false")]),
     KnockOut("kernel that is read only", "namespace", [
         (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
     ]),

@@ -1,4 +1,5 @@
 #include "base/starter/starter.h"
+#include "environments/process/filter/filter.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -163,13 +164,14 @@ void prepare_supervisor(struct runner_preparation *preparation)
         note_open_kernel(preparation);
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot become child subreaper");
-    /* Filters need it. They are built here and not in the program, because that takes time. */
+    /* Filters need it. They are installed here and not in the program, because that takes time. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot set no_new_privs");
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot become undumpable");
-    if (fence_kernel() < 0 || (!is_namespace && fence_other_processes() < 0))
+    if (filter_install(FILTER_KERNEL) < 0 ||
+        (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
         runner_refuse(NEED_NAMESPACES, "cannot filter system calls");
     /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);

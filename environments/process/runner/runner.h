@@ -94,15 +94,6 @@ void report_text(enum control_type type, const char *text);
 /* Reports that what NEED says cannot be had, "TEXT: strerror(errno)", and ends. */
 _Noreturn void runner_refuse(enum control_need need, const char *text);
 
-/* Keeps the calling process, for good, from setting limits, priority or affinity of others: without
- * a PID namespace its supervisor and the server are in reach and of the same uid. The process must
- * have no_new_privs. -1 with errno set. */
-int fence_other_processes(void);
-
-/* Keeps the calling process, for good, from keyrings, whose quota belongs to the user, and from
- * user namespaces of its own, in which it would have capabilities. Likewise. */
-int fence_kernel(void);
-
 /* In a mount namespace of our own: nothing spreads to others from now on, and /dev/shm is private.
  * -1 with errno set, as the following. */
 int mounts_make_private(void);

@@ -1,0 +1,117 @@
+#include "environments/process/filter/filter_branches.h"
+
+#include <assert.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* x32, a second way into the calls of x86-64: their numbers with this bit. */
+enum { FIRST_OF_X32 = 0x40000000 };
+
+/* A tracer has set this number so that no call is made. */
+static const uint32_t no_call = UINT32_MAX;
+
+static bool rule_names(const struct filter_rule *rule, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = rule->calls; (at = strstr(at, name)); at += length)
+        if ((at == rule->calls || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+/* Adds what the rules from RULE on say of call NAME. True when an answer without a test was among
+ * it: nothing behind that one is looked at. */
+static bool branch_add_rules(struct filter_branch *branch, const struct filter_rule *rule,
+                             const char *name)
+{
+    for (; rule && rule->calls; rule++) {
+        if (!rule_names(rule, name))
+            continue;
+        if (rule->test == FILTER_ALWAYS) {
+            branch->answer = rule->answer;
+            return true;
+        }
+        assert(branch->test_count < BRANCH_TESTS_MOST);
+        branch->tests[branch->test_count++] = rule;
+    }
+    return false;
+}
+
+static struct filter_branch branch_of_call(const struct filter_rules *rules, uint32_t architecture,
+                                           uint32_t number)
+{
+    struct filter_branch branch = {.first = number, .answer = rules->unknown};
+    char *name = filter_call_name(architecture, number);
+
+    if (!name)
+        return branch;
+    branch.answer = rules->otherwise;
+    if (!branch_add_rules(&branch, rules->before, name))
+        (void)branch_add_rules(&branch, rules->rules, name);
+    free(name);
+    return branch;
+}
+
+static bool branch_is_like(const struct filter_branch *branch, const struct filter_branch *other)
+{
+    return branch->answer == other->answer && branch->test_count == other->test_count &&
+           memcmp(branch->tests, other->tests, sizeof branch->tests) == 0;
+}
+
+static void branches_add(struct filter_branches *branches, struct filter_branch branch)
+{
+    if (branches->count > 0 && branch_is_like(&branches->all[branches->count - 1], &branch))
+        return;
+    assert(branches->count < BRANCHES_MOST);
+    branches->all[branches->count++] = branch;
+}
+
+/* The first name in RULE that no architecture has, or NULL. */
+static const char *rule_unknown_name(const struct filter_rule *rule)
+{
+    const char *name = rule->calls;
+
+    while (*name) {
+        const size_t length = strcspn(name, " ");
+
+        if (!filter_call_is_known(name, length))
+            return name;
+        name += length + strspn(name + length, " ");
+    }
+    return NULL;
+}
+
+static const char *rules_unknown_name(const struct filter_rule *rule)
+{
+    for (; rule && rule->calls; rule++) {
+        const char *name = rule_unknown_name(rule);
+
+        if (name)
+            return name;
+    }
+    return NULL;
+}
+
+int filter_branches_init(struct filter_branches *branches, const struct filter_rules *rules,
+                         uint32_t architecture, const char **ret_name)
+{
+    const char *unknown = rules_unknown_name(rules->before);
+
+    if (!unknown)
+        unknown = rules_unknown_name(rules->rules);
+    if (unknown) {
+        *ret_name = unknown;
+        return -1;
+    }
+    branches->count = 0;
+    for (uint32_t number = 0; number < FILTER_CALLS; number++)
+        branches_add(branches, branch_of_call(rules, architecture, number));
+    branches_add(branches, (struct filter_branch){.first = FILTER_CALLS, .answer = rules->unknown});
+    if (architecture != SCMP_ARCH_X86_64)
+        return 0;
+    branches_add(branches, (struct filter_branch){.first = FIRST_OF_X32, .answer = FILTER_KILL});
+    branches_add(branches, (struct filter_branch){.first = no_call, .answer = rules->unknown});
+    return 0;
+}

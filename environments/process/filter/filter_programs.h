@@ -1,0 +1,6 @@
+/* What the filter compiler makes. */
+#pragma once
+
+#include <linux/filter.h>
+
+extern const struct sock_fprog filter_programs[]; /* by enum filter */

@@ -1,0 +1,37 @@
+/* A filter of system calls as data. For each call the rules that name it are looked at in their
+ * order, and the first that fits answers. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FILTER_ALLOW = -1, FILTER_KILL = -2 };
+
+enum filter_test {
+    FILTER_ALWAYS,
+    FILTER_IS,     /* the argument is the value */
+    FILTER_IS_NOT, /* it is not */
+    FILTER_HAS,    /* it has one of the bits of the value */
+};
+
+struct filter_rule {
+    const char *calls; /* their names, a blank between two; NULL: the end of the rules */
+    int answer;        /* an errno, 0 for a success that does nothing, or FILTER_ALLOW */
+    enum filter_test test;
+    unsigned argument; /* that is tested. Its lower half: the kernel, too, sees no more of an int */
+    uint32_t value;
+};
+
+struct filter_rules {
+    const char *name;                 /* in enum filter */
+    const struct filter_rule *before; /* come first; or NULL */
+    const struct filter_rule *rules;
+    int otherwise;       /* the answer to a call that no rule fits */
+    int unknown;         /* to a number that is no call, or none yet */
+    bool is_native_only; /* programs of the machine's 32-bit architecture are killed */
+};
+
+extern const struct filter_rules kernel_filter;
+extern const struct filter_rules process_filter;
+extern const struct filter_rules sandbox_filter;
+extern const struct filter_rules offline_filter;

@@ -1,0 +1,355 @@
+/* What the real kernel answers to a process under a filter. */
+#include "environments/process/filter/filter.h"
+
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/netlink.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    NO_CALL_YET = 5000,
+    GAP = 400, /* between the old numbers and those that all architectures share */
+    NEWEST_FIRST = 470,
+    USER_DISPATCH = 59, /* PR_SET_SYSCALL_USER_DISPATCH */
+    IO_PRIORITY_OF_USER = 3,
+    NEW_TIME = 0x80,
+    MOST_ARGUMENTS = 4,
+};
+
+/* Neither a descriptor, an address nor a flag: what reaches the kernel fails and does nothing. */
+#define BAD                                                                                        \
+    {                                                                                              \
+        -1, -1, -1, -1                                                                             \
+    }
+/* The kernel sees no upper half of an int. */
+#define ABOVE(VALUE) ((VALUE) | 1L << 40)
+
+struct filter_case {
+    long call;
+    long arguments[MOST_ARGUMENTS];
+    int answer; /* errno, or 0; of the kernel itself where the call is allowed */
+};
+
+static const struct filter_case kernel_cases[] = {
+    {SYS_getpid, BAD, 0},
+    {SYS_mount, BAD, EFAULT},
+    {SYS_add_key, BAD, ENOSYS},
+    {SYS_request_key, BAD, ENOSYS},
+    {SYS_keyctl, BAD, ENOSYS},
+    {SYS_clone3, BAD, ENOSYS},
+    {SYS_clone, {CLONE_NEWUSER | CLONE_THREAD}, EPERM},
+    {SYS_unshare, {CLONE_NEWUSER}, EPERM},
+    {SYS_unshare, {CLONE_NEWUSER | CLONE_FILES}, EPERM},
+    {SYS_unshare, {CLONE_FILES}, 0},
+    {SYS_prctl, {PR_SET_DUMPABLE, 1000}, 0}, /* EINVAL, if it were done */
+    {SYS_prctl, {ABOVE(PR_SET_DUMPABLE), 1000}, 0},
+    {SYS_prctl, {PR_SET_NAME, -1}, EFAULT},
+};
+
+static const struct filter_case process_cases[] = {
+    {SYS_getpid, BAD, 0},
+    {SYS_prlimit64, {0, -1}, EINVAL},
+    {SYS_prlimit64, {ABOVE(0), -1}, EINVAL},
+    {SYS_prlimit64, {1, -1}, EPERM},
+    {SYS_setpriority, {PRIO_PROCESS, 0, 19}, 0},
+    {SYS_setpriority, {PRIO_PROCESS, 1, 19}, EPERM},
+    {SYS_setpriority, {PRIO_USER, 0, 19}, EPERM},
+    {SYS_setpriority, {ABOVE(PRIO_USER), 0, 19}, EPERM},
+    {SYS_ioprio_set, {-1, 0, 0}, EINVAL},
+    {SYS_ioprio_set, {-1, 1, 0}, EPERM},
+    {SYS_ioprio_set, {IO_PRIORITY_OF_USER, 0, -1}, EPERM},
+    {SYS_sched_setaffinity, {0, 8, -1}, EFAULT},
+    {SYS_sched_setaffinity, {1, 8, -1}, EPERM},
+    {SYS_sched_setattr, {0, 0, 0}, EINVAL},
+    {SYS_sched_setattr, {1, 0, 0}, EPERM},
+    {SYS_sched_setparam, {0, 0}, EINVAL},
+    {SYS_sched_setparam, {1, 0}, EPERM},
+    {SYS_sched_setscheduler, {0, -1, 0}, EINVAL},
+    {SYS_sched_setscheduler, {1, -1, 0}, EPERM},
+};
+
+/* The same in a sandbox with and without a network. */
+static const struct filter_case sandbox_cases[] = {
+    /* Allowed: it is the kernel that answers */
+    {SYS_getpid, BAD, 0},
+    {SYS_read, BAD, EBADF},
+    {SYS_openat, BAD, EFAULT},
+    {SYS_openat2, BAD, E2BIG},
+    {SYS_faccessat2, BAD, EINVAL},
+    {SYS_statx, BAD, EINVAL},
+    {SYS_close_range, {1, 0}, EINVAL},
+    {SYS_memfd_create, {-1, 0}, EFAULT},
+    {SYS_mmap, {0, 0, 0, 0}, EINVAL},
+    {SYS_execve, BAD, EFAULT},
+    {SYS_pidfd_open, BAD, EINVAL},
+    {SYS_kill, {0, 0}, 0},
+    {SYS_futex, BAD, ENOSYS}, /* no such operation */
+    {SYS_epoll_create1, BAD, EINVAL},
+    {SYS_timerfd_create, BAD, EINVAL},
+    {SYS_sched_setaffinity, {0, 8, -1}, EFAULT},
+    {SYS_prlimit64, {0, -1}, EINVAL},
+    {SYS_getrandom, {-1, 0, -1}, EINVAL},
+    {SYS_shmget, {-1, -1, 0}, ENOENT},
+    {SYS_setresuid, {-1, -1, -1}, 0},
+    {SYS_seccomp, BAD, EINVAL},
+    {SYS_rseq, BAD, EINVAL},
+
+    /* What the supervisor needs after it */
+    {SYS_mount, BAD, EFAULT},
+    {SYS_umount2, BAD, EINVAL},
+    {SYS_open_tree, {-1, -1, 0}, EFAULT},
+    {SYS_mount_setattr, BAD, EINVAL},
+    {SYS_capset, BAD, EFAULT},
+
+    /* By their arguments */
+    {SYS_unshare, {CLONE_FILES | CLONE_FS}, 0},
+    {SYS_unshare, {CLONE_NEWUSER}, EPERM},
+    {SYS_unshare, {CLONE_NEWNS}, EPERM},
+    {SYS_unshare, {CLONE_NEWPID}, EPERM},
+    {SYS_unshare, {CLONE_NEWNET}, EPERM},
+    {SYS_unshare, {CLONE_NEWIPC}, EPERM},
+    {SYS_unshare, {CLONE_NEWUTS}, EPERM},
+    {SYS_unshare, {CLONE_NEWCGROUP}, EPERM},
+    {SYS_unshare, {NEW_TIME}, EPERM},
+    {SYS_unshare, {CLONE_NEWUTS | CLONE_FILES}, EPERM},
+    {SYS_clone, {CLONE_THREAD}, EINVAL},
+    {SYS_clone, {CLONE_THREAD | CLONE_NEWUSER}, EPERM},
+    {SYS_clone, {CLONE_THREAD | CLONE_NEWNET}, EPERM},
+    {SYS_ioctl, {-1, TCGETS}, EBADF},
+    {SYS_ioctl, {-1, TIOCSTI}, EPERM},
+    {SYS_ioctl, {-1, ABOVE(TIOCSTI)}, EPERM},
+    {SYS_ioctl, {-1, TIOCLINUX}, EPERM},
+    {SYS_prctl, {PR_SET_NAME, -1}, EFAULT},
+    {SYS_prctl, {PR_SET_DUMPABLE, 1000}, 0},
+    {SYS_prctl, {USER_DISPATCH, 0, 0, 0}, EPERM},
+    {SYS_prctl, {PR_SET_MM, -1}, EPERM},
+    {SYS_personality, {PER_LINUX}, 0},
+    {SYS_personality, {0xffffffff}, 0},
+    {SYS_personality, {ADDR_NO_RANDOMIZE}, EPERM},
+    {SYS_socket, {AF_UNIX, -1}, EINVAL},
+    {SYS_socket, {AF_PACKET, -1}, EAFNOSUPPORT},
+    {SYS_socket, {AF_ALG, -1}, EAFNOSUPPORT},
+    {SYS_socket, {AF_VSOCK, -1}, EAFNOSUPPORT},
+    {SYS_socket, {0, -1}, EAFNOSUPPORT},
+
+    /* Refused */
+    {SYS_acct, BAD, EPERM},
+    {SYS_adjtimex, BAD, EPERM},
+    {SYS_bpf, BAD, EPERM},
+    {SYS_chroot, BAD, EPERM},
+    {SYS_clock_adjtime, BAD, EPERM},
+    {SYS_clock_settime, BAD, EPERM},
+    {SYS_delete_module, BAD, EPERM},
+    {SYS_fanotify_init, BAD, EPERM},
+    {SYS_finit_module, BAD, EPERM},
+    {SYS_fsconfig, BAD, EPERM},
+    {SYS_fsmount, BAD, EPERM},
+    {SYS_fsopen, BAD, EPERM},
+    {SYS_fspick, BAD, EPERM},
+    {SYS_get_mempolicy, BAD, EPERM},
+    {SYS_init_module, BAD, EPERM},
+    {SYS_kcmp, BAD, EPERM},
+    {SYS_kexec_load, BAD, EPERM},
+    {SYS_mbind, BAD, EPERM},
+    {SYS_migrate_pages, BAD, EPERM},
+    {SYS_move_pages, BAD, EPERM},
+    {SYS_name_to_handle_at, BAD, EPERM},
+    {SYS_open_by_handle_at, BAD, EPERM},
+    {SYS_perf_event_open, BAD, EPERM},
+    {SYS_pidfd_getfd, BAD, EPERM},
+    {SYS_process_madvise, BAD, EPERM},
+    {SYS_process_vm_readv, BAD, EPERM},
+    {SYS_process_vm_writev, BAD, EPERM},
+    {SYS_ptrace, BAD, EPERM},
+    {SYS_quotactl, BAD, EPERM},
+    {SYS_reboot, BAD, EPERM},
+    {SYS_remap_file_pages, BAD, EPERM},
+    {SYS_set_mempolicy, BAD, EPERM},
+    {SYS_setdomainname, BAD, EPERM},
+    {SYS_setns, BAD, EPERM},
+    {SYS_settimeofday, BAD, EPERM},
+    {SYS_swapoff, BAD, EPERM},
+    {SYS_swapon, BAD, EPERM},
+    {SYS_syslog, BAD, EPERM},
+    {SYS_userfaultfd, BAD, EPERM},
+    {SYS_vmsplice, BAD, EPERM},
+
+    /* Not there */
+    {SYS_clone3, BAD, ENOSYS},
+    {SYS_io_uring_setup, BAD, ENOSYS},
+    {SYS_io_uring_enter, BAD, ENOSYS},
+    {SYS_io_uring_register, BAD, ENOSYS},
+    {SYS_io_setup, BAD, ENOSYS},
+    {SYS_add_key, BAD, ENOSYS},
+    {SYS_keyctl, BAD, ENOSYS},
+    {GAP, BAD, ENOSYS},
+    {NEWEST_FIRST, BAD, ENOSYS},
+    {NO_CALL_YET, BAD, ENOSYS},
+};
+
+static const struct filter_case online_cases[] = {
+    {SYS_socket, {AF_INET, -1}, EINVAL},
+    {SYS_socket, {AF_INET6, -1}, EINVAL},
+    {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, 0},
+    {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT}, EPROTONOSUPPORT},
+};
+
+static const struct filter_case offline_cases[] = {
+    {SYS_socket, {AF_INET, SOCK_DGRAM}, ENETUNREACH},
+    {SYS_socket, {AF_INET6, SOCK_STREAM}, ENETUNREACH},
+    {SYS_socket, {ABOVE(AF_INET), SOCK_STREAM}, ENETUNREACH},
+    {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, EAFNOSUPPORT},
+};
+
+/* In a child under FILTER: CALL's errno, or 0. Or the signal that ended the child, negative. */
+static int answer_under(enum filter filter, const struct filter_case *call)
+{
+    const long *arguments = call->arguments;
+    pid_t pid = fork();
+    int status;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || filter_install(filter) < 0)
+            _exit(UINT8_MAX);
+        errno = 0;
+        (void)syscall(call->call, arguments[0], arguments[1], arguments[2], arguments[3]);
+        _exit(errno);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void check_cases(enum filter filter, const struct filter_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int answer = answer_under(filter, &cases[i]);
+
+        if (answer != cases[i].answer)
+            fail_msg("case %zu: call %ld (%#lx, %#lx): %d, not %d", i, cases[i].call,
+                     cases[i].arguments[0], cases[i].arguments[1], answer, cases[i].answer);
+    }
+}
+
+static void test_the_kernels_keys_and_namespaces_are_out_of_reach(void **state)
+{
+    (void)state;
+    check_cases(FILTER_KERNEL, kernel_cases, ARRAY_SIZE(kernel_cases));
+}
+
+static void test_other_processes_keep_their_limits(void **state)
+{
+    (void)state;
+    check_cases(FILTER_OTHER_PROCESSES, process_cases, ARRAY_SIZE(process_cases));
+}
+
+static void test_a_sandbox_has_the_listed_calls(void **state)
+{
+    (void)state;
+    check_cases(FILTER_SANDBOX, sandbox_cases, ARRAY_SIZE(sandbox_cases));
+    check_cases(FILTER_SANDBOX, online_cases, ARRAY_SIZE(online_cases));
+}
+
+static void test_a_sandbox_without_a_network_has_no_socket_of_one(void **state)
+{
+    (void)state;
+    check_cases(FILTER_SANDBOX_OFFLINE, sandbox_cases, ARRAY_SIZE(sandbox_cases));
+    check_cases(FILTER_SANDBOX_OFFLINE, offline_cases, ARRAY_SIZE(offline_cases));
+}
+
+#ifdef __x86_64__
+static const struct filter_case x32_getpid = {SYS_getpid | 0x40000000, BAD, -SIGSYS};
+
+static void test_a_foreign_entry_to_the_kernel_kills(void **state)
+{
+    (void)state;
+    for (enum filter filter = FILTER_KERNEL; filter <= FILTER_SANDBOX_OFFLINE; filter++)
+        check_cases(filter, &x32_getpid, 1);
+}
+
+/* By the entry of 32-bit programs: call NUMBER, whose arguments are bad. */
+static int answer_to_32_bits(enum filter filter, int number)
+{
+    pid_t pid = fork();
+    int status;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int ret = number;
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || filter_install(filter) < 0)
+            _exit(UINT8_MAX);
+        __asm__ volatile("int $0x80"
+                         : "+a"(ret)
+                         : "b"(-1), "c"(-1), "d"(-1)
+                         : "memory", "r8", "r9", "r10", "r11");
+        _exit(ret < 0 ? -ret : 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void test_programs_of_32_bits_are_filtered_or_killed(void **state)
+{
+    enum { GETPID_OF_32 = 20, MOUNT_OF_32 = 21, PRLIMIT64_OF_32 = 340, KEYCTL_OF_32 = 288 };
+
+    (void)state;
+    if (answer_to_32_bits(FILTER_KERNEL, GETPID_OF_32) == -SIGSEGV)
+        skip(); /* the kernel has no such entry */
+    assert_int_equal(answer_to_32_bits(FILTER_KERNEL, GETPID_OF_32), 0);
+    assert_int_equal(answer_to_32_bits(FILTER_KERNEL, MOUNT_OF_32), EFAULT);
+    assert_int_equal(answer_to_32_bits(FILTER_KERNEL, KEYCTL_OF_32), ENOSYS);
+    assert_int_equal(answer_to_32_bits(FILTER_OTHER_PROCESSES, GETPID_OF_32), 0);
+    assert_int_equal(answer_to_32_bits(FILTER_OTHER_PROCESSES, PRLIMIT64_OF_32), EPERM);
+    assert_int_equal(answer_to_32_bits(FILTER_SANDBOX, GETPID_OF_32), -SIGSYS);
+    assert_int_equal(answer_to_32_bits(FILTER_SANDBOX_OFFLINE, GETPID_OF_32), -SIGSYS);
+}
+#endif
+
+static void test_a_filter_needs_no_new_privileges(void **state)
+{
+    pid_t pid = fork();
+    int status;
+
+    (void)state;
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+            _exit(UINT8_MAX);
+        _exit(filter_install(FILTER_KERNEL) < 0 ? errno : 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), EACCES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_kernels_keys_and_namespaces_are_out_of_reach),
+        cmocka_unit_test(test_other_processes_keep_their_limits),
+        cmocka_unit_test(test_a_sandbox_has_the_listed_calls),
+        cmocka_unit_test(test_a_sandbox_without_a_network_has_no_socket_of_one),
+#ifdef __x86_64__
+        cmocka_unit_test(test_a_foreign_entry_to_the_kernel_kills),
+        cmocka_unit_test(test_programs_of_32_bits_are_filtered_or_killed),
+#endif
+        cmocka_unit_test(test_a_filter_needs_no_new_privileges),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
