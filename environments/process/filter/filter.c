@@ -1,10 +1,10 @@
 #include "environments/process/filter/filter.h"
 
+#include "environments/process/filter/filter_programs.h"
+
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "environments/process/filter/filter_programs.h"
 
 int filter_install(enum filter filter)
 {

@@ -1,6 +1,6 @@
-/* Makes filter_programs.c. It runs on the machine that builds; the filters are for ARCHITECTURE.
+/* Prints filter_programs.c. It runs on the machine that builds; the filters are for ARCHITECTURE.
  *
- *     filter-compiler ARCHITECTURE OUTPUT.c
+ *     filter-compiler ARCHITECTURE >filter_programs.c
  */
 #include "environments/process/filter/filter_branches.h"
 #include "environments/process/filter/filter_code.h"
@@ -67,50 +67,41 @@ static int compiler_translate(struct filter_code *code, const struct filter_rule
     return 0;
 }
 
-static void compiler_print(FILE *output, const struct filter_code *code, const char *name)
+static void compiler_print(const struct filter_code *code, const char *name)
 {
-    fprintf(output, "    [%s] = {%zu, (struct sock_filter[]){\n", name, BPF_MAXINSNS - code->first);
+    printf("    [%s] = {%zu, (struct sock_filter[]){\n", name, BPF_MAXINSNS - code->first);
     for (size_t i = code->first; i < BPF_MAXINSNS; i++) {
         const struct sock_filter *one = &code->instructions[i];
 
-        fprintf(output, "        {0x%02x, %u, %u, 0x%08x},\n", one->code, one->jt, one->jf, one->k);
+        printf("        {0x%02x, %u, %u, 0x%08x},\n", one->code, one->jt, one->jf, one->k);
     }
-    fputs("    }},\n", output);
+    puts("    }},");
 }
 
-static int compiler_write(FILE *output, const struct compiler_target *target)
+static int compiler_print_all(const struct compiler_target *target)
 {
     static struct filter_code code;
 
-    fputs("/* Made by filter_compiler.c. */\n"
-          "#include \"environments/process/filter/filter.h\"\n"
-          "#include \"environments/process/filter/filter_programs.h\"\n\n"
-          "const struct sock_fprog filter_programs[] = {\n",
-          output);
+    puts("/* Made by filter_compiler.c. */\n"
+         "#include \"environments/process/filter/filter.h\"\n"
+         "#include \"environments/process/filter/filter_programs.h\"\n\n"
+         "const struct sock_fprog filter_programs[] = {");
     for (size_t i = 0; i < FILTERS; i++) {
         if (compiler_translate(&code, compiler_filters[i], target) < 0)
             return -1;
-        compiler_print(output, &code, compiler_filters[i]->name);
+        compiler_print(&code, compiler_filters[i]->name);
     }
-    fputs("};\n", output);
-    return 0;
+    puts("};");
+    return fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-    const struct compiler_target *target = argc == 3 ? compiler_find_target(argv[1]) : NULL;
-    FILE *output;
-    int ret;
+    const struct compiler_target *target = argc == 2 ? compiler_find_target(argv[1]) : NULL;
 
     if (!target) {
-        fputs("usage: filter-compiler x86_64|aarch64 OUTPUT.c\n", stderr);
+        fputs("usage: filter-compiler x86_64|aarch64\n", stderr);
         return 2;
     }
-    output = fopen(argv[2], "w");
-    if (!output) {
-        perror(argv[2]);
-        return 1;
-    }
-    ret = compiler_write(output, target);
-    return fclose(output) < 0 || ret < 0 ? 1 : 0;
+    return compiler_print_all(target) < 0 ? 1 : 0;
 }
