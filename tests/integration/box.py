@@ -7,7 +7,7 @@
 
 import leftovers
 
-PREPARE_TIMEOUT = 60
+PREPARE_TIMEOUT = 180
 
 
 class Box(leftovers.Watched):
@@ -30,6 +30,15 @@ class Box(leftovers.Watched):
         that of the call is one of its ARGUMENTS."""
         return self.call_tool("run_python", {"code": code, **(arguments or {})},
                               timeout=timeout)["structuredContent"]
+
+    def begin(self, code, **arguments):
+        """A call that is not waited for, whose script has begun and has printed `on`; its id."""
+        call = self.start(f"print('on', flush=True)\n{code}", progress_token="begun", **arguments)
+        while not any(note.get("message") == "on" for note in self.progress("begun")):
+            message = self.receive()
+            assert "method" in message, message
+            self.notifications.append(message)
+        return call
 
     def start(self, code, progress_token=None, **arguments):
         """A call that is not waited for; its id."""

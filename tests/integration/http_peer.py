@@ -15,7 +15,7 @@ import time
 
 import wire
 
-TIMEOUT = 20
+TIMEOUT = 60
 VERSION_KEY = wire.VERSION_KEY
 SENT_SECONDS = 0.05  # in which most requests are answered
 

@@ -18,6 +18,7 @@ from client import Server
 
 VARIABLE = "PYEXECD_TEST_MARK"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
+PATIENCE = 60  # seconds in which what ends at all has ended, on any machine
 
 
 def sanitized():
@@ -25,7 +26,7 @@ def sanitized():
     return b"__asan_init" in pathlib.Path(os.environ["PYEXECD"]).read_bytes()
 
 
-def until(condition, seconds):
+def until(condition, seconds=PATIENCE):
     """Waits until CONDITION() is true, at most SECONDS; its last value."""
     deadline = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < deadline:
@@ -135,7 +136,7 @@ class Watched(Server):
         return sorted(os.path.relpath(os.path.join(folder, name), self.home)
                       for folder, *names in os.walk(self.home) for name in itertools.chain(*names))
 
-    def survivors(self, seconds):
+    def survivors(self, seconds=PATIENCE):
         """Processes of its runs that are still there after SECONDS."""
         until(lambda: not self.processes(), seconds)
         return {pid: read(f"/proc/{pid}/cmdline") for pid in self.processes()}

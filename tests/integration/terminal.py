@@ -23,7 +23,7 @@ def on_terminal(*arguments, columns=80, **variables):
                       environment)
         os._exit(127)
     written = b""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     with contextlib.suppress(OSError):  # EIO: nobody writes to it any more
         while select.select([fd], [], [], max(0, deadline - time.monotonic()))[0]:
             if not (data := os.read(fd, 65536)):

@@ -71,6 +71,9 @@ def test_a_unix_socket_is_an_address_too(tmp_path):
     assert not (tmp_path / "admin").exists()
 
 
+ANSWERED = 'pyexecd_tool_calls_total{tool="run_python",outcome="success"}'
+
+
 def test_while_the_server_stops_it_says_so(port):
     """A client that does not read holds the end up."""
     with serve(f"http://127.0.0.1:{port}") as server:
@@ -78,7 +81,7 @@ def test_while_the_server_stops_it_says_so(port):
         server.send_line(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
             "name": "run_python", "arguments": {"code": "print('x' * 1000000)"},
             "_meta": client.STRUCTURED}}))
-        time.sleep(0.5)
+        assert leftovers.until(lambda: scrape(port).get(ANSWERED) == 1)
         server.process.send_signal(signal.SIGTERM)
         answer = ask(port, "/healthz")
         assert (answer.status, answer.json()["status"]) == (503, "stopping")
@@ -86,21 +89,23 @@ def test_while_the_server_stops_it_says_so(port):
 
 
 def test_what_is_counted(port):
-    with serve(f"http://127.0.0.1:{port}", timeout=2,
+    with serve(f"http://127.0.0.1:{port}", timeout=100,
                limits={"concurrent_runs": 1, "queued_runs": 4}) as server:
         server.initialize()
         before = scrape(port)
         assert before["pyexecd_connections"] == 1
         assert not [name for name in before if name.startswith("pyexecd_runs_total{")]
-        for code in ("print(1)", "print(2)", "1/0", "while True: pass"):
+        for code in ("print(1)", "print(2)", "1/0"):
             server.call_tool("run_python", {"code": code})
+        server.call_tool("run_python", {"code": "while True: pass", "timeout": 2})
         for _ in range(4):
-            last = server.start_tool("run_python", {"code": "import time; time.sleep(60)"})
+            last = server.start_tool("run_python", {"code": "import time; time.sleep(100)"})
         server.wait(last)  # it was told that the server is busy
         busy = scrape(port)
         assert (busy["pyexecd_runs_running"], busy["pyexecd_run_queue_length"]) == (1, 2)
-        for request in range(last - 3, last):
+        for request in range(last - 1, last - 4, -1):  # none takes the place of another
             server.cancel(request)
+        server.request("ping")
         assert leftovers.until(lambda: scrape(port)["pyexecd_runs_running"] == 0, client.TIMEOUT)
         with pytest.raises(RpcError):
             server.call_tool("nothing", {})
@@ -121,7 +126,7 @@ def test_what_is_counted(port):
         assert calls("unknown", "refused") == 1
         assert after['pyexecd_requests_refused_total{reason="busy"}'] == 1
         assert after['pyexecd_run_duration_seconds_count{environment="system"}'] == 5
-        assert 0.5 < after['pyexecd_run_duration_seconds_sum{environment="system"}'] < 60
+        assert 0.5 < after['pyexecd_run_duration_seconds_sum{environment="system"}'] < 600
         assert after['pyexecd_run_duration_seconds_bucket{environment="system",le="+Inf"}'] == 5
         assert after['pyexecd_run_queue_wait_seconds_count{environment="system"}'] == 5
         assert abs(after["process_start_time_seconds"] - time.time()) < 120

@@ -30,7 +30,7 @@ def lines(server):
 
 def last(server, count=1):
     """The last line, once there are COUNT."""
-    assert leftovers.until(lambda: len(lines(server)) >= count, client.TIMEOUT), server.stderr()
+    assert leftovers.until(lambda: len(lines(server)) >= count), server.stderr()
     assert len(lines(server)) == count
     return lines(server)[-1]
 
@@ -67,7 +67,8 @@ def test_how_a_call_can_end():
         assert last(server)["outcome"] == "success"
         run(server, "while True: pass", timeout=1)
         line = last(server, 2)
-        assert (line["outcome"], line["timed_out"], line["signal"]) == ("error", True, "SIGINT")
+        assert (line["outcome"], line["timed_out"]) == ("error", True)
+        assert line["signal"] in ("SIGINT", "SIGKILL")
         run(server, 5)
         line = last(server, 3)
         assert (line["outcome"], line["reason"]) == ("refused", "invalid_arguments")
@@ -79,11 +80,11 @@ def test_how_a_call_can_end():
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", server.stderr())
 
 
-def test_a_cancelled_call_has_a_line():
-    with serve() as server:
+def test_a_cancelled_call_has_a_line(tmp_path):
+    with serve(config={"working_directory": str(tmp_path)}) as server:
         server.initialize()
-        request = server.start_tool("run_python", {"code": "import time; time.sleep(60)"})
-        time.sleep(0.2)
+        request = server.start_tool("run_python", {"code": "open('begun', 'w')\nimport time; time.sleep(60)"})
+        assert leftovers.until((tmp_path / "begun").exists)
         server.cancel(request)
         line = last(server)
         assert (line["outcome"], line["environment"]) == ("cancelled", "system")

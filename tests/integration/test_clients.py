@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -81,12 +80,12 @@ def test_approvals_that_one_client_declined_void_nobody_elses(tokens):
 
 # Places
 
-SLEEP = "import time; time.sleep(60)"
+SLEEP = "import time; time.sleep(600)"
 
 
 def sleep(connection, count):
     """So many runs of CONNECTION that go, or wait, for longer than any test."""
-    return [connection.start_tool("run_python", {"code": SLEEP}) for _ in range(count)]
+    return [connection.start_tool("run_python", {"code": SLEEP, "timeout": 500}) for _ in range(count)]
 
 
 def prints(connection):
@@ -150,7 +149,7 @@ address = {address!r}
 family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
 def ask(message, head=""):
     with socket.socket(family) as stream:
-        stream.settimeout(10)
+        stream.settimeout(25)
         if {source!r}:
             stream.bind({source!r})
         stream.connect(address)
@@ -260,14 +259,13 @@ def test_a_script_without_a_namespace_cannot_either(transport):
 
 
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
-def test_a_script_that_hides_shuts_out_nobody(transport):
+def test_a_script_that_hides_shuts_out_nobody(tmp_path, transport):
     """Its descriptors cannot be looked at, so the client's must be."""
-    with client.Server("--log-level", "debug", transport=transport) as server:
+    with client.Server(transport=transport, config={"working_directory": str(tmp_path)}) as server:
         server.initialize()
         server.start_tool("run_python", {
-            "code": f"import ctypes, time; ctypes.CDLL(None).prctl(4, 0); {SLEEP}"})
-        going(server, 1)
-        time.sleep(0.5)
+            "code": f"import ctypes; ctypes.CDLL(None).prctl(4, 0); open('hidden', 'w'); {SLEEP}"})
+        assert leftovers.until((tmp_path / "hidden").exists)
         for _ in range(2):
             other = server.connect()
             other.initialize()
@@ -404,7 +402,7 @@ import socket, sys
 streams = []
 for _ in range({count}):
     stream = socket.socket({family})
-    stream.settimeout(5)
+    stream.settimeout(25)
     stream.connect({address!r})
     try:
         stream.sendall({text!r})
@@ -470,7 +468,7 @@ LISTENER = """
 import re, socket, sys
 def ask(head, body=b""):
     stream = socket.socket(socket.AF_UNIX)
-    stream.settimeout(5)
+    stream.settimeout(25)
     stream.connect({address!r})
     stream.sendall((head + "Host: localhost\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)).encode() + body)
     return stream, stream.recv(65536).decode()

@@ -74,7 +74,7 @@ def doctor(*arguments, host=None, **options):
         environment["DOCKER_HOST"] = host
     result = subprocess.run([os.environ["PYEXECD"], "doctor", *map(str, arguments)],
                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                            timeout=60, env=environment, **options)
+                            timeout=180, env=environment, **options)
     sections = {}
     for line in result.stdout.splitlines():
         if not line.startswith(" "):
@@ -155,7 +155,7 @@ def test_an_engine_that_does_not_answer_is_not_waited_for(tmp_path, needs_docker
         silent.listen()
         started = time.monotonic()
         status, sections = doctor("-c", needs_docker(f"unix://{tmp_path}/socket"))
-    assert 4.5 < time.monotonic() - started < 25  # it is asked, and then tried as by a call
+    assert 4.5 < time.monotonic() - started < 100  # it is asked, and then tried as by a call
     assert status == 1 and "no script can be run" in sections["environments"][0]
     (line,) = sections["docker"]
     assert line.startswith("  no   engine ") and "in 5 seconds" in line
@@ -203,12 +203,12 @@ def test_a_python_without_ensurepip_says_what_to_install(tmp_path, monkeypatch):
 @pytest.mark.once
 def test_pythons_that_hang_are_not_waited_for(tmp_path, monkeypatch):
     for name in ("3.7.1", "3.8.1", "3.9.1"):
-        script_at(tmp_path / ".pyenv/versions" / name / "bin/python3", f"sleep 60; echo {name}")
+        script_at(tmp_path / ".pyenv/versions" / name / "bin/python3", f"sleep 300; echo {name}")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("PYENV_ROOT", raising=False)
     started = time.monotonic()
     status, sections = doctor()
-    assert status == 0 and time.monotonic() - started < 20
+    assert status == 0 and time.monotonic() - started < 150
     assert sections["venv"][-1].startswith("  ?    others ")
 
 
@@ -226,7 +226,7 @@ def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):
         while not (tmp_path / "started").exists():
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        assert process.wait(4) == 128 + signal.SIGINT
+        assert process.wait(60) == 128 + signal.SIGINT
     finally:
         process.kill()
         process.wait()

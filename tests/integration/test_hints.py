@@ -9,10 +9,10 @@ from test_script_block import text
 CONFIG = {
     "default_environment": "small",
     "environments": {
-        "small": {"type": "system", "timeout": 5, "max_timeout": 8,
+        "small": {"type": "system", "timeout": 15, "max_timeout": 15,
                   "limits": {"memory": "256MiB", "processes": 24}},
         "science": {"type": "venv", "pip_packages": ["no-such-package-anywhere"],
-                    "limits": {"memory": "512MiB", "processes": 24}, "timeout": 5},
+                    "limits": {"memory": "512MiB", "processes": 24}, "timeout": 15},
     },
     "callers": {"define_environments": True},
 }
@@ -83,9 +83,12 @@ def test_a_hint_is_said_when_it_is_true(server, code, said):
 
 
 def test_a_timeout_says_what_may_be_asked_for(server):
-    answer = text(call(server, "import time\ntime.sleep(100)", timeout=4))
-    assert "it was at line 2 (time.sleep(100)). `timeout` may be up to 8." in answer
-    answer = text(call(server, "import time\ntime.sleep(100)", timeout=8))
+    def answer_after(seconds):
+        return text(client.given_time(lambda: call(server, "import time\ntime.sleep(100)", timeout=seconds)))
+
+    answer = answer_after(8)
+    assert "it was at line 2 (time.sleep(100)). `timeout` may be up to 15." in answer
+    answer = answer_after(15)
     assert "Environment \"science\" allows a `timeout` of up to 600." in answer
 
 

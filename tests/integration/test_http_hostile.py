@@ -19,6 +19,7 @@ from test_http_stateless import LIST, modern
 
 MIB = 1024 * 1024
 CONNECTIONS = 256
+SOON = 10.0  # seconds, on any machine
 
 
 def resident(server):
@@ -43,10 +44,10 @@ def server():
 
 
 def assert_answers_soon(server):
-    """A call of somebody else is answered within a second."""
+    """A call of somebody else is answered, and not when something else is given up."""
     started = time.monotonic()
     assert server.http_peer().post(LIST).wait().status == 200
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < SOON
 
 
 class Dripper:
@@ -62,7 +63,7 @@ class Dripper:
     def drip(self):
         try:
             if self.stream is None:
-                self.stream = socket.create_connection(self.address, 5)
+                self.stream = socket.create_connection(self.address, client.TIMEOUT)
                 self.stream.sendall(self.head.replace(b"PORT", b"%d" % self.address[1]))
                 self.stream.setblocking(False)
                 self.sent = 0
@@ -98,7 +99,7 @@ def test_dripping_connections_keep_nobody_out(server, head, data):
 
 
 def test_connections_that_say_nothing_keep_nobody_out(server):
-    crowd = [socket.create_connection(server.address, 5) for _ in range(CONNECTIONS)]
+    crowd = [socket.create_connection(server.address, client.TIMEOUT) for _ in range(CONNECTIONS)]
     assert_answers_soon(server)
     for stream in crowd:
         stream.close()
@@ -153,7 +154,7 @@ def assert_costs_nothing(server, http, cases, count):
     before = resident(server)
     for status, data in cases:
         send_all(http, data, status, count)
-    assert leftovers.until(lambda: connections(server) == 0, 5)
+    assert leftovers.until(lambda: connections(server) == 0)
     gained = resident(server) - before
     if not leftovers.sanitized():  # which keeps what is freed
         assert gained < 64 * 1024, f"{gained} bytes after {count * len(cases)} refused requests"
@@ -194,7 +195,7 @@ def test_strangers_that_do_not_wait_for_their_refusal(guarded):
     assert_answers_soon(guarded)
     assert late.wait().status == 401
     late.stream.close()
-    assert leftovers.until(lambda: connections(guarded) == 0, 5)
+    assert leftovers.until(lambda: connections(guarded) == 0)
 
 
 def test_a_thousand_sessions_that_never_say_goodbye(server):
@@ -211,7 +212,7 @@ def test_a_thousand_sessions_that_never_say_goodbye(server):
     assert_answers_soon(server)
     keep.close()
     first.close()
-    assert leftovers.until(lambda: connections(server) == 0, 5)
+    assert leftovers.until(lambda: connections(server) == 0)
     if not leftovers.sanitized():
         assert resident(server) - before < 8 * MIB
 
@@ -298,4 +299,4 @@ def test_clients_that_vanish_in_the_middle(server):
     for _ in range(50):
         http.post(LIST).close()
     assert_answers_soon(server)
-    assert leftovers.until(lambda: connections(server) == 0, 5)
+    assert leftovers.until(lambda: connections(server) == 0)

@@ -8,15 +8,14 @@ import os
 import signal
 import time
 
-import client
 import leftovers
 import pytest
 from leftovers import Watched
 
 RUNS = 120 if leftovers.sanitized() else int(os.environ.get("LIFETIME_RUNS", "200"))
 
-# How long after the end of a script, or its timeout, the answer may take.
-GRACE = 2.0 if leftovers.sanitized() else 0.5
+STARTED = 10  # seconds, in which a script has begun on any machine
+GRACE = 20.0  # seconds from the end of a script, or its timeout, to its answer, on any machine
 INTERRUPTED = 0.5  # seconds that a script gets at its deadline
 
 pytestmark = pytest.mark.serial
@@ -118,8 +117,8 @@ def test_answer_comes_with_the_end_of_the_script(server, code):
 @cases(NEVER_ENDS)
 def test_answer_comes_with_the_timeout(server, code):
     before = time.monotonic()
-    result = server.call_tool("run_python", {"code": code, "timeout": 1})["structuredContent"]
-    assert 1 <= time.monotonic() - before < 1 + INTERRUPTED + GRACE
+    result = server.call_tool("run_python", {"code": code, "timeout": STARTED})["structuredContent"]
+    assert STARTED <= time.monotonic() - before < STARTED + INTERRUPTED + GRACE
     assert result["timed_out"] and not result["success"]
     assert result["stdout"].endswith("ing\n"), "what was printed before the end is kept"
     assert not server.survivors(0)
@@ -138,7 +137,7 @@ time.sleep(1000)
 
 
 def test_a_script_that_keeps_its_supervisor_from_watching_is_killed(server):
-    arguments = {"code": BLINDS, "timeout": 15}
+    arguments = {"code": BLINDS, "timeout": 50}
     result = server.call_tool("run_python", arguments)["structuredContent"]
     if result["containment"]["process_tree"] != "pid namespace":
         pytest.skip("the supervisor is out of a script's reach where it is not in its namespace")
@@ -151,13 +150,12 @@ def test_nothing_survives_a_killed_server(victim, code):
     victim.initialize()
     stays = code.removesuffix("os._exit(0)\n") + "time.sleep(1000)"
     victim.start_tool("run_python", {"code": stays})
-    assert leftovers.until(victim.processes, 20), "the script has started"
+    assert leftovers.until(victim.processes), "the script has started"
     time.sleep(0.2)  # it is in the middle of what it does
     below = leftovers.descendants(victim.process.pid)
     kill(victim)
-    assert not victim.survivors(1)
-    leftovers.until(lambda: not leftovers.alive(below), 1)
-    assert not leftovers.alive(below), "supervisors and prepared runners too"
+    assert not victim.survivors()
+    assert leftovers.until(lambda: not leftovers.alive(below)), "supervisors and prepared runners too"
 
 
 def test_next_server_removes_the_cgroups_of_a_killed_one(victim, server):
@@ -190,8 +188,8 @@ def look(server):
     """What a server has."""
     pid = server.process.pid
     return {
-        "processes": server.survivors(2),
-        "zombies": leftovers.until(lambda: not leftovers.zombies(pid), 2) or leftovers.zombies(pid),
+        "processes": server.survivors(),
+        "zombies": leftovers.until(lambda: not leftovers.zombies(pid)) or leftovers.zombies(pid),
         "cgroups": len(leftovers.cgroups(pid)),
         "files": server.files(),
         "descriptors": leftovers.descriptors(pid),
@@ -204,7 +202,7 @@ def measure(server):
         before = look(server)
         time.sleep(0.5)
         return before if look(server) == before else None
-    quiet = leftovers.until(seen, client.TIMEOUT)
+    quiet = leftovers.until(seen)
     assert quiet
     return quiet
 
@@ -215,9 +213,9 @@ def test_hundreds_of_runs_leave_nothing(server):
     before, memory = measure(server), leftovers.status_kib(server.process.pid, "VmRSS")
     outcomes = [answer["result"]["structuredContent"]
                 for answer in run_all(server, itertools.islice(codes, RUNS))]
-    after = measure(server)
     assert len(outcomes) == RUNS
     assert all(outcome["success"] or outcome["timed_out"] for outcome in outcomes)
-    assert after == before
+    leftovers.until(lambda: look(server) == before)
+    assert measure(server) == before
     if not leftovers.sanitized():  # its allocator keeps what is freed
         assert leftovers.status_kib(server.process.pid, "VmRSS") - memory < 1024

@@ -11,7 +11,7 @@ from leftovers import Watched
 
 LIMITED = pathlib.Path(__file__).with_name("limited.py")
 WITHOUT_CGROUPS = [sys.executable, str(LIMITED), "cgroups", "--", os.environ["PYEXECD"]]
-WAIT = "\nimport time; time.sleep(20)"
+WAIT = "\nimport time; time.sleep(60)"
 HOGS = {
     "files in memory": """
 import os
@@ -31,7 +31,7 @@ for i in range(16):
     if os.fork() == 0:
         x = bytearray(48 << 20)
         for page in range(0, 48 << 20, 4096): x[page] = 1
-        import time; time.sleep(20)
+        import time; time.sleep(60)
 """,
 }
 
@@ -52,7 +52,7 @@ def server():
 
 
 def run(server, code):
-    return server.call_tool("run_python", {"code": code}, timeout=60)["structuredContent"]
+    return server.call_tool("run_python", {"code": code, "timeout": 100}, timeout=160)["structuredContent"]
 
 
 @pytest.mark.parametrize("hog", HOGS)

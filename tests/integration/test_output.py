@@ -2,6 +2,7 @@
 
 import threading
 
+import client
 import leftovers
 import pytest
 from client import Server
@@ -18,7 +19,8 @@ def server():
 
 
 def run(server, code, **arguments):
-    return server.call_tool("run_python", {"code": code, **arguments})["structuredContent"]
+    return server.call_tool("run_python", {"code": code, **arguments},
+                            timeout=arguments.get("timeout", 0) + client.TIMEOUT)["structuredContent"]
 
 
 def printing(data):
@@ -62,7 +64,7 @@ print("the tail")
         run(server, "print('x' * 3000000)")  # the largest answer there is
         before = leftovers.status_kib(server.process.pid, "VmRSS")
         with PeakMemory(server.process.pid) as watched:
-            result = run(server, code, timeout=120)
+            result = run(server, code, timeout=600)
     assert result["success"], result["error"]
     assert result["stdout_bytes"] == 1024 * MIB + len("the head\nthe tail\n")
     assert result["truncated"]
@@ -133,5 +135,5 @@ def test_stderr_alone_is_no_failure(server):
 
 
 def test_output_before_a_timeout_is_kept(server):
-    result = run(server, "import time\nprint('so far', flush=True)\ntime.sleep(100)", timeout=2)
+    result = run(server, "import time\nprint('so far', flush=True)\ntime.sleep(100)", timeout=10)
     assert result["timed_out"] and result["stdout"] == "so far\n"

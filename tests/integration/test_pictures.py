@@ -190,7 +190,7 @@ def test_the_command_line_names_files_only(tmp_path):
     script = tmp_path / "leave.py"
     script.write_text(leaving({"plot.png": halves(8, 8)}))
     done = subprocess.run([os.environ["PYEXECD"], "run", "--json", script], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=60)
+                          timeout=180)
     assert done.returncode == 0, done.stderr
     assert [file["path"] for file in json.loads(done.stdout)["files"]] == ["plot.png"]
     assert len(done.stdout) < 5000

@@ -24,7 +24,7 @@ def test_end_of_input_ends_what_listens():
         _listen(server)
         server.finish_writing()
         assert _is_answered(server)
-        assert server.wait_exit(timeout=5) == 0
+        assert server.wait_exit() == 0
 
 
 @pytest.mark.parametrize("transport", ["stdio", "unix", "tcp"])

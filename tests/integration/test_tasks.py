@@ -623,13 +623,13 @@ def test_a_task_of_somebody_else_is_unknown(revision, tmp_path):
 
 
 def test_a_task_is_kept_for_its_time_and_no_longer(legacy):
-    task = legacy.make("must", {"end": "text"}, ttl=1000)
-    time.sleep(0.5)
+    began = time.monotonic()
+    task = legacy.make("must", {"end": "text"}, ttl=5000)
     assert texts(legacy.result(task)) == ["text"]
-    time.sleep(1)
     with pytest.raises(RpcError) as caught:
-        legacy.get(task)
+        legacy.wait(task, statuses=())
     assert caught.value.code == INVALID_PARAMS
+    assert time.monotonic() - began >= 5
 
 
 @pytest.mark.once
@@ -643,7 +643,7 @@ def test_work_that_takes_longer_is_not_ended(legacy):
 
 
 def test_what_nobody_answers_ends_with_its_time(legacy):
-    task = legacy.make("later", {"name": "a", "ask": ["one"]}, ttl=1000)
+    task = legacy.make("later", {"name": "a", "ask": ["one"]}, ttl=5000)
     legacy.release("a")
     waiting = legacy.start("tasks/result", {"taskId": task["taskId"]})
     question_of(legacy.connection)
@@ -660,8 +660,7 @@ def test_two_hundred_tasks_that_nobody_collects_leave_nothing():
             for i in range(200):
                 legacy.make("must", {"end": "x" * 20000}, ttl=1000)
             assert len(legacy.request("tasks/list", {})["tasks"]) > 0
-            time.sleep(1.5)
-            assert legacy.request("tasks/list", {}) == {"tasks": []}
+            assert leftovers.until(lambda: legacy.request("tasks/list", {}) == {"tasks": []})
 
         make_all()
         before = leftovers.status_kib(server.process.pid, "VmRSS")
@@ -676,7 +675,7 @@ def test_two_hundred_tasks_that_nobody_collects_leave_nothing():
 LONG = """
 import time
 print("begun", flush=True)
-time.sleep(3.5)
+time.sleep(6)
 print("over")
 """
 
@@ -689,8 +688,9 @@ def test_a_run_that_takes_long_is_a_task(revision):
         began = time.monotonic()
         task = caller.make("run_python", {"code": LONG})
         attached = time.monotonic() - began
-        assert 1.9 < attached < 3 if caller.is_modern else attached < 1
-        assert leftovers.until(lambda: caller.get(task).get("statusMessage") == "begun", 3)
+        assert not caller.is_modern or attached > 1.9
+        assert task["status"] == "working"
+        assert leftovers.until(lambda: caller.get(task).get("statusMessage") == "begun")
         result = caller.result(task)
         assert result["structuredContent"]["stdout"] == "begun\nover\n"
         assert caller.get(task)["status"] == "completed"
@@ -699,7 +699,8 @@ def test_a_run_that_takes_long_is_a_task(revision):
 def test_a_short_run_is_answered_directly():
     with Server() as server:
         modern = Caller(server, wire.MODERN)
-        assert modern.call("run_python", {"code": "print(1)"})["resultType"] == "complete"
+        assert leftovers.until(  # the first one may take long on a busy machine
+            lambda: modern.call("run_python", {"code": "print(1)"})["resultType"] == "complete")
 
 
 @pytest.mark.parametrize("transport", ["unix", "http"])
@@ -719,7 +720,7 @@ def test_cancelling_the_task_kills_the_run(revision, tmp_path):
     with Server(config={"working_directory": str(tmp_path)}) as server:
         caller = Caller(server, revision)
         task = caller.make("run_python", {"code": HEARTBEAT})
-        assert leftovers.until(lambda: (tmp_path / "beat").exists(), 20)
+        assert leftovers.until(lambda: (tmp_path / "beat").exists())
         cancelled = time.time()
         caller.cancel(task)
         assert last_beat(tmp_path) - cancelled < KILL_SECONDS
@@ -730,7 +731,7 @@ def test_cancelling_the_task_kills_the_run(revision, tmp_path):
 def test_a_run_that_is_a_task_ends_with_the_server(revision, tmp_path):
     with Server(config={"working_directory": str(tmp_path)}) as server:
         Caller(server, revision).make("run_python", {"code": HEARTBEAT})
-        assert leftovers.until(lambda: (tmp_path / "beat").exists(), 20)
+        assert leftovers.until(lambda: (tmp_path / "beat").exists())
     ended = time.time()
     assert last_beat(tmp_path) < ended
 

@@ -3,12 +3,15 @@ killed, whatever it does."""
 
 import time
 
+import client
 import leftovers
 import pytest
+from client import given_time
 from leftovers import Watched
 
 INTERRUPTED = 0.5  # seconds
-BUSY = 10.0  # more than a busy machine needs
+STARTED = 8  # seconds, in which a script has begun on any machine
+SOON = 20.0  # what comes at once comes by then, on any machine
 STUBBORN = {
     "ignores it": "signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)",
     "goes on": "while True:\n    try: time.sleep(100)\n    except KeyboardInterrupt: print('no', flush=True)",
@@ -25,41 +28,42 @@ def server():
         yield server
 
 
-def run(server, code, timeout=2, **arguments):
-    answer = server.call_tool("run_python", {"code": code, "timeout": timeout, **arguments})
+def run(server, code, timeout=STARTED, **arguments):
+    answer = server.call_tool("run_python", {"code": code, "timeout": timeout, **arguments},
+                              timeout=timeout + client.TIMEOUT)
     return answer["structuredContent"]
 
 
-@pytest.mark.serial
 def test_what_a_script_has_printed_before_its_timeout_arrives(server):
-    result = run(server, "import time\nfor i in range(100):\n    print('line', i)\n    time.sleep(0.1)")
-    assert result["timed_out"]
-    assert len(result["stdout"].splitlines()) >= 17
+    """All of it: standard error, where nothing has to be flushed, says how much that is."""
+    result = given_time(lambda: run(server, "import sys, time\nfor i in range(1000):\n    print('line', i)\n"
+                                            "    print(i, file=sys.stderr)\n    time.sleep(0.1)"))
+    told = [line for line in result["stderr"].splitlines() if line.isdigit()]
+    assert told and len(result["stdout"].splitlines()) - len(told) in (0, 1)
 
 
-@pytest.mark.serial
 def test_a_timeout_shows_where_the_script_stood(server):
-    result = run(server, "import time\ndef wait():\n    time.sleep(100)\nwait()", timeout=3)
-    assert result["timed_out"] and not result["success"]
+    result = given_time(lambda: run(server, "import time\ndef wait():\n    time.sleep(100)\nwait()"))
+    assert not result["success"]
     assert "line 3, in wait\n" in result["stderr"]
     assert result["stderr"].endswith("KeyboardInterrupt\n")
-    assert "timed out after 3 seconds" in result["error"]
+    assert "timed out after 8 seconds" in result["error"]
 
 
-@pytest.mark.serial
 def test_a_script_can_clean_up_at_its_timeout(server):
-    result = run(server, "import time\ntry: time.sleep(100)\nfinally: print('cleaned up')", timeout=3)
-    assert result["timed_out"] and result["stdout"] == "cleaned up\n"
-    assert result["timings"]["run"] < 3 + INTERRUPTED
+    result = given_time(
+        lambda: run(server, "import time\ntry: time.sleep(100)\nfinally: print('cleaned up')"))
+    assert result["stdout"] == "cleaned up\n"
+    assert result["timings"]["run"] < STARTED + SOON
 
 
-@pytest.mark.serial
 def test_only_the_program_itself_is_interrupted(server):
-    result = run(server, "import signal, subprocess, sys\n"
-                         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
-                         "signal.pause()", timeout=3)
-    assert result["timed_out"] and result["stderr"].count("KeyboardInterrupt") == 1
-    assert not server.survivors(1)
+    result = given_time(lambda: run(
+        server, "import signal, subprocess, sys\n"
+                "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
+                "signal.pause()"))
+    assert result["stderr"].count("KeyboardInterrupt") == 1
+    assert not server.survivors()
 
 
 def test_a_script_that_waits_for_a_signal_waits_for_its_own(server):
@@ -68,20 +72,19 @@ def test_a_script_that_waits_for_a_signal_waits_for_its_own(server):
     assert result["success"] and result["stdout"] == "woken\nwent on\n"
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("code", STUBBORN.values(), ids=STUBBORN)
 def test_a_script_that_does_not_end_is_killed(server, code):
     before = time.monotonic()
-    result = run(server, f"import os, signal, time\n{code}", timeout=2)
+    result = run(server, f"import os, signal, time\n{code}")
     assert result["timed_out"] and result["signal"] == "SIGKILL"
-    assert 2 + INTERRUPTED <= time.monotonic() - before
-    assert not server.survivors(1)
+    assert STARTED + INTERRUPTED <= time.monotonic() - before
+    assert not server.survivors()
 
 
-@pytest.mark.serial
 def test_a_script_that_ends_well_within_the_grace_has_timed_out_all_the_same(server):
-    result = run(server, "import time\ntry: time.sleep(100)\nexcept KeyboardInterrupt: print('bye')", timeout=3)
-    assert result["timed_out"] and not result["success"] and result["returncode"] == 0
+    result = given_time(
+        lambda: run(server, "import time\ntry: time.sleep(100)\nexcept KeyboardInterrupt: print('bye')"))
+    assert not result["success"] and result["returncode"] == 0
 
 
 def test_a_cancel_kills_at_once(server, tmp_path):
@@ -92,18 +95,19 @@ try:
     time.sleep(100)
 finally:
     open({str(cleaned_up)!r}, "w").close()"""})
-    assert leftovers.until(began.exists, 20)
+    assert leftovers.until(began.exists)
     server.cancel(call)
-    assert not server.survivors(BUSY)
+    assert not server.survivors(SOON)
     assert not cleaned_up.exists()
 
 
 # What was printed a second ago
 
 def test_what_is_printed_without_a_flush_is_told_while_the_script_runs(server):
-    call = server.start_tool("run_python", {"code": "import time\nprint('working')\ntime.sleep(6)"}, "token")
-    assert leftovers.until(lambda: said(server, "token", "working"), 5)
-    server.wait(call)
+    call = server.start_tool("run_python", {"code": "import time\nprint('working')\ntime.sleep(100)", "timeout": 90},
+                             "token")
+    assert leftovers.until(lambda: said(server, "token", "working"))
+    server.cancel(call)
 
 
 def said(server, token, text):
@@ -112,7 +116,6 @@ def said(server, token, text):
     return any(text in note.get("message", "") for note in server.progress(token))
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("waiting", [
     "while True: pass",
     "subprocess.run(['sleep', '100'])",
@@ -122,7 +125,7 @@ def said(server, token, text):
 def test_what_a_stubborn_script_has_printed_is_in_its_result(server, waiting):
     result = run(server, "import os, signal, subprocess, threading, time\n"
                          "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-                         f"print('early')\n{waiting}", timeout=2)
+                         f"print('early')\n{waiting}")
     assert result["timed_out"] and result["stdout"] == "early\n"
     assert result["signal"] == "SIGKILL" and not result["stderr"]
 
@@ -139,7 +142,7 @@ def hurry():
 threading.Thread(target=hurry).start()
 for i in range(200000):
     print(i)
-""", timeout=20)
+""", timeout=120)
     assert result["success"], result
     assert result["stdout_bytes"] == sum(len(f"{i}\n") for i in range(200000))
     assert not result["stderr"]
@@ -155,5 +158,5 @@ sys.stdout = Tee()
 print("early")
 time.sleep(2.2)
 sys.stdout = sys.__stdout__
-""", timeout=20)
+""", timeout=120)
     assert result["success"] and result["stdout"] == "EARLY\n", result

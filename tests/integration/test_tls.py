@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -160,12 +161,10 @@ def test_whoever_does_not_shake_hands_is_closed_in_time(https):
     silent = socket.create_connection(("127.0.0.1", https.port), client.TIMEOUT)
     slow = socket.create_connection(("127.0.0.1", https.port), client.TIMEOUT)
     slow.sendall(b"\x16\x03\x01\x02\x00\x01")  # a hello that never ends
-    begin = time.monotonic()
     initialize(https.connection())  # others do not wait
-    assert time.monotonic() - begin < 1
+    assert not select.select([silent, slow], [], [], 0)[0]
     for peer in (silent, slow):
         assert peer.recv(100) == b""
-    assert time.monotonic() - begin < 12
 
 
 def test_the_end_is_said_in_tls(https):
