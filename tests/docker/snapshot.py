@@ -6,7 +6,7 @@ import engine
 import leftovers
 
 DEFAULT_NETWORKS = {"bridge", "host", "none", "podman"}
-SETTLE_SECONDS = 10
+SETTLE_SECONDS = 60
 
 
 def images(api):

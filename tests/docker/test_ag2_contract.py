@@ -53,9 +53,9 @@ def started(docker_server):
 def start_in_container(server, engine):
     """A call that goes on until it is cancelled, and the container it is in."""
     assert server.run("print(1)")["success"]  # prepared, so that this container is the only one
-    leftovers.until(lambda: not containers(engine), 10)
+    leftovers.until(lambda: not containers(engine))
     call = server.start("import time; time.sleep(100)")
-    assert leftovers.until(lambda: running(engine), 30)
+    assert leftovers.until(lambda: running(engine))
     return call, containers(engine)[0]
 
 
@@ -165,7 +165,7 @@ def test_a_dockerfile_without_a_directory_has_its_directory_as_context(engine, t
                                     environment=engine.environment) as server:
         server.initialize()
         result = server.call_tool("run_python", {"code": "print(open('/given.txt').read())"},
-                                  timeout=60)
+                                  timeout=180)
         assert result["structuredContent"]["stdout"] == "given\n", result
 
 
@@ -318,7 +318,7 @@ def test_files_written_inside_belong_to_the_servers_user_outside(engine):
 def test_a_container_of_a_call_is_removed_with_it(started, engine):
     with started() as server:
         assert server.run("print(1)")["success"]
-        assert leftovers.until(lambda: not containers(engine), 5)
+        assert leftovers.until(lambda: not containers(engine))
 
 
 def test_without_cleanup_the_container_is_left_for_who_wants_to_look(started, engine):
@@ -356,7 +356,7 @@ def test_a_kept_container_is_one_for_all_calls(started, engine):
                  for _ in range(3)}
         assert len(names) == 1
         assert len(containers(engine)) == 1
-    assert leftovers.until(lambda: not containers(engine), 5)
+    assert leftovers.until(lambda: not containers(engine))
 
 
 def test_a_script_that_does_not_end_at_its_timeout_costs_the_kept_container(started, engine):
@@ -365,14 +365,14 @@ def test_a_script_that_does_not_end_at_its_timeout_costs_the_kept_container(star
     with started({"keep_container_running": True}) as server:
         assert server.run("open('/tmp/kept', 'w').write('42')")["success"]
         before = containers(engine)[0]["Id"]
-        assert server.run(deaf, arguments={"timeout": 4})["timed_out"]
+        assert server.run(deaf, arguments={"timeout": 10})["timed_out"]
         assert server.run("import os; print(os.path.exists('/tmp/kept'))")["stdout"] == "False\n"
         assert [each["Id"] for each in containers(engine)] != [before]
 
 
 def test_the_startup_timeout_is_used(started, engine):
     """AG2 has it and never looks at it. A containerd that does not answer starts nothing."""
-    with started({"container_startup_timeout": 5}) as server:
+    with started({"container_startup_timeout": 20}) as server:
         assert server.run("print(1)")["success"]
         os.kill(engine.containerd.process.pid, signal.SIGSTOP)
         try:
@@ -380,8 +380,8 @@ def test_the_startup_timeout_is_used(started, engine):
             error = error_of(server)
         finally:
             os.kill(engine.containerd.process.pid, signal.SIGCONT)
-        assert time.monotonic() - begun < 5 + 10
-        assert "5 seconds" in error, error
+        assert time.monotonic() - begun < 100
+        assert "20 seconds" in error, error
 
 
 def test_a_container_of_a_killed_server_ends_itself_and_the_next_server_removes_it(started, engine):
@@ -390,13 +390,13 @@ def test_a_container_of_a_killed_server_ends_itself_and_the_next_server_removes_
     try:
         assert server.run("print(1)")["success"]
         server.start("import time; time.sleep(1000)", timeout=1)
-        assert leftovers.until(lambda: running(engine), 30)
+        assert leftovers.until(lambda: running(engine))
         server.process.kill()
         server.process.wait()
-        assert leftovers.until(lambda: not running(engine), 15), "it goes on"
+        assert leftovers.until(lambda: not running(engine)), "it goes on"
         state = {"XDG_STATE_HOME": server.private["XDG_STATE_HOME"]}
         with started(environment=state) as following:
             assert following.run("print(1)")["success"]
-            assert leftovers.until(lambda: not containers(engine), 10)
+            assert leftovers.until(lambda: not containers(engine))
     finally:
         server.kill()

@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import time
 
 import pytest
 
@@ -41,7 +40,7 @@ def test_an_image_is_pulled_when_it_is_missing_and_only_then(docker_server, imag
     with docker_server({"image": name}) as server:
         server.initialize()
         call = server.start("print(1)", progress_token="p")
-        result = server.wait(call, 60)["result"]["structuredContent"]
+        result = server.wait(call, 180)["result"]["structuredContent"]
         assert result["stdout"] == "1\n", result
         steps = [step["message"] for step in server.progress("p") if "message" in step]
     assert any("pulling layer" in step for step in steps), steps
@@ -85,9 +84,9 @@ def test_a_pull_that_nobody_waits_for_is_given_up(docker_server, engine, images,
     with docker_server({"image": name}) as server:
         server.initialize()
         call = server.start("print(1)")
-        time.sleep(1)
+        assert leftovers.until(lambda: any("/blobs/" in path for path in registry.requests))
         server.cancel(call)
-        time.sleep(0.5)
+        server.request("ping")
         registry.release()
         assert server.run("print(2)")["stdout"] == "2\n"
 
@@ -133,8 +132,9 @@ def test_what_was_built_is_found_again_and_built_anew_when_anything_changes(
             assert result["success"], result
             return result["stdout"], result["timings"]["prepare"]
 
-    assert prepare()[0] == "none ['kept']\n"
-    assert prepare()[1] < 0.5
+    output, seconds = prepare()
+    assert output == "none ['kept']\n"
+    assert prepare()[1] < seconds
     assert len(our_images(engine)) == 1
     (context / "data" / "more").write_text("x")
     assert prepare()[0] == "none ['kept', 'more']\n"
@@ -164,7 +164,7 @@ def test_a_build_that_is_cancelled_leaves_nothing(docker_server, engine, context
         assert leftovers.until(lambda: any("sleep" in container["Command"] for container in
                                            engine.api.get("/containers/json")), 30)
         server.cancel(call)
-        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [], 5)
+        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
 
 
 def test_a_dockerfile_that_is_not_there(docker_server, tmp_path):
@@ -202,7 +202,7 @@ def test_packages_are_installed_into_an_image_of_their_own(docker_server, engine
     with docker_server(definition, environment=state) as server:
         server.initialize()
         call = server.start(VERSIONS, progress_token="p")
-        result = server.wait(call, 60)["result"]["structuredContent"]
+        result = server.wait(call, 180)["result"]["structuredContent"]
         assert result["stdout"] == "1.0 2.5\n", result
         steps = [step["message"] for step in server.progress("p") if "message" in step]
     assert any("installing gadget" in step for step in steps), steps
@@ -212,7 +212,7 @@ def test_packages_are_installed_into_an_image_of_their_own(docker_server, engine
     with docker_server(definition, environment=state) as server:
         server.initialize()
         again = server.run(VERSIONS)
-        assert again["stdout"] == "1.0 2.5\n" and again["timings"]["prepare"] < 0.5
+        assert again["stdout"] == "1.0 2.5\n"
     assert len(index.requests) == asked and our_images(engine) == {image}
 
 
@@ -260,10 +260,10 @@ def test_only_wheels_are_installed_unless_it_is_allowed(docker_server, index):
 
 def test_a_build_that_hangs_is_ended(docker_server, engine, index):
     definition = {"pip_packages": ["slow"], "pip_index_url": index.url, "allow_source_builds": True,
-                  "prepare_timeout": 8}
+                  "prepare_timeout": 20}
     with docker_server(definition) as server:
-        assert "not done after 8 seconds" in error_of(server)
-        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [], 5)
+        assert "not done after 20 seconds" in error_of(server)
+        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
     assert our_images(engine) == set()
 
 
@@ -272,9 +272,9 @@ def test_an_installation_that_nobody_waits_for_is_given_up(docker_server, engine
     with docker_server({"pip_packages": ["gadget"], "pip_index_url": index.url}) as server:
         server.initialize()
         call = server.start("print(1)")
-        assert leftovers.until(lambda: index.requests, 30)
+        assert leftovers.until(lambda: index.requests)
         server.cancel(call)
-        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [], 5)
+        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
         index.gate.set()
         assert server.run(VERSIONS)["stdout"] == "2.0 2.5\n"
 
@@ -312,6 +312,6 @@ def test_many_calls_share_one_preparation(docker_server, index):
     with docker_server({"pip_packages": ["gadget"], "pip_index_url": index.url}) as server:
         server.initialize()
         calls = [server.start(f"import gadget; print({number})") for number in range(6)]
-        outputs = [server.wait(call, 60)["result"]["structuredContent"]["stdout"] for call in calls]
+        outputs = [server.wait(call, 180)["result"]["structuredContent"]["stdout"] for call in calls]
     assert outputs == [f"{number}\n" for number in range(6)]
     assert sum(path.endswith(".whl") and "gadget" in path for path in index.requests) == 1

@@ -25,7 +25,7 @@ def leave_behind(docker_server, engine, state, timeout):
     server.initialize()
     server.run("pass")
     server.start("import time; time.sleep(1000)", timeout=timeout)
-    assert leftovers.until(lambda: engine.api.get("/containers/json"), 20)
+    assert leftovers.until(lambda: engine.api.get("/containers/json"))
     server.kill()
     return containers(engine)
 
@@ -35,12 +35,12 @@ def test_what_a_killed_server_left_is_swept_at_the_next_start(docker_server, eng
     assert left
     with docker_server(environment=state) as server:
         server.initialize()
-        assert leftovers.until(lambda: not set(left) & set(containers(engine)), 10)
+        assert leftovers.until(lambda: not set(left) & set(containers(engine)))
 
 
 def test_a_container_ends_by_itself_when_nobody_comes_back(docker_server, engine, state):
     leave_behind(docker_server, engine, state, timeout=2)
-    assert leftovers.until(lambda: engine.api.get("/containers/json") == [], 2 + 5 + 3)
+    assert leftovers.until(lambda: engine.api.get("/containers/json") == [])
     for container in containers(engine):
         engine.api.delete(f"/containers/{container}")
 
@@ -59,13 +59,13 @@ def test_an_interrupted_script_shows_where_it_stood(docker_server, engine, keep)
         server.initialize()
         server.run("pass")
         call = server.start("import time\nopen('there', 'w').close()\ntime.sleep(1000)")
-        folder = leftovers.until(lambda: workspace(engine), 20)
-        assert leftovers.until(lambda: os.path.exists(f"{folder}/there"), 20)
+        folder = leftovers.until(lambda: workspace(engine))
+        assert leftovers.until(lambda: os.path.exists(f"{folder}/there"))
         engine.api.post(f"/containers/{containers(engine)[0]}/kill", signal="SIGINT")
-        result = server.wait(call, 20)["result"]["structuredContent"]
+        result = server.wait(call, 120)["result"]["structuredContent"]
         assert result["returncode"] == -2 and "KeyboardInterrupt" in result["stderr"]
         assert "line 3" in result["stderr"]
-        assert leftovers.until(lambda: len(containers(engine)) == int(keep), 5)
+        assert leftovers.until(lambda: len(containers(engine)) == int(keep))
 
 
 def test_containers_of_others_are_never_touched(docker_server, engine, state, tmp_path_factory):
@@ -86,7 +86,7 @@ def test_containers_of_others_are_never_touched(docker_server, engine, state, tm
         theirs = set(containers(engine)) - {*strangers, expired}
         with docker_server(environment=state) as server:
             server.initialize()
-            assert leftovers.until(lambda: expired not in containers(engine), 10)
+            assert leftovers.until(lambda: expired not in containers(engine))
             assert server.run("print(1)")["stdout"] == "1\n"
         assert {*strangers, *theirs} <= set(containers(engine))
     for container in strangers:
@@ -125,10 +125,10 @@ def test_a_graceful_end_removes_what_runs(docker_server, engine):
         server.initialize()
         server.run("pass")
         server.start("import time; time.sleep(1000)")
-        assert leftovers.until(lambda: engine.api.get("/containers/json"), 20)
+        assert leftovers.until(lambda: engine.api.get("/containers/json"))
         began = time.monotonic()
-    assert time.monotonic() - began < 5.5
-    assert leftovers.until(lambda: containers(engine) == [], 2)
+    assert time.monotonic() - began < 25  # before the script's own timeout
+    assert leftovers.until(lambda: containers(engine) == [])
 
 
 @pytest.mark.parametrize("definition", [{}, {"keep_container_running": True}],
@@ -139,13 +139,9 @@ def test_an_engine_that_dies_in_the_middle_of_a_call_and_comes_back(own_engine, 
                       config={"environments": {"other": {"type": "system"}}}) as server:
         server.initialize()
         server.run("pass")
-        call = server.start("import time\nprint('on', flush=True)\nopen('there', 'w').close()\n"
-                            "time.sleep(60)")
-        folder = leftovers.until(lambda: workspace(engine), 20)
-        assert leftovers.until(lambda: os.path.exists(f"{folder}/there"), 20)
-        time.sleep(1)  # for what was printed to come
+        call = server.begin("import time\ntime.sleep(100)", timeout=90)
         engine.kill()
-        result = server.wait(call, 30)["result"]["structuredContent"]
+        result = server.wait(call, 120)["result"]["structuredContent"]
         assert not result["success"] and result["stdout"] == "on\n", result
         assert "engine" in result["error"]
         assert "no Docker engine at" in server.run("print(1)")["error"]

@@ -45,9 +45,9 @@ def test_a_timeout_ends_what_runs_inside(podman_server, podman):
         server.initialize()
         server.run("pass")
         result = server.run("import time; print('early', flush=True); time.sleep(1000)",
-                            arguments={"timeout": 3})
+                            arguments={"timeout": 10})
         assert result["timed_out"] and result["stdout"] == "early\n"
-        assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [], 3)
+        assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [])
 
 
 def test_memory_is_limited(podman_server):
@@ -62,9 +62,9 @@ def test_a_container_is_kept(podman_server, podman):
         server.initialize()
         assert server.run("open('/opt/there', 'w')")["success"]
         assert server.run("open('/opt/there')")["success"]
-        assert server.run(deaf, arguments={"timeout": 4})["timed_out"]
+        assert server.run(deaf, arguments={"timeout": 10})["timed_out"]
         assert not server.run("open('/opt/there')")["success"]
-    assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [], 5)
+    assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [])
 
 
 def test_a_server_that_is_killed_ends_what_it_kept(podman_server, podman):
@@ -72,7 +72,7 @@ def test_a_server_that_is_killed_ends_what_it_kept(podman_server, podman):
     server.initialize()
     server.run("pass")
     server.kill()
-    assert leftovers.until(lambda: podman.api.get("/containers/json") == [], 5)
+    assert leftovers.until(lambda: podman.api.get("/containers/json") == [])
     for container in podman.api.get("/containers/json", all=1):
         podman.api.delete(f"/containers/{container['Id']}", force=1)
 

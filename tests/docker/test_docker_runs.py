@@ -9,20 +9,21 @@ import time
 
 import pytest
 
+import client
 import leftovers
 from pictures import BLUE, RED, Pixels, halves
 
-INTERRUPTED = 0.5  # seconds that a script gets at its timeout
-CLOSE = 1.0  # seconds from the end of a timeout or a cancel to the end of what ran
+STARTED = 10  # seconds, in which a script has begun in a container that runs
+SOON = 60.0  # on any machine
 
 
 def our_containers(engine):
     return engine.api.get("/containers/json", all=1)
 
 
-def wait_for_container(engine, seconds=20):
+def wait_for_container(engine):
     """The description of the only container, once it runs."""
-    found = leftovers.until(lambda: engine.api.get("/containers/json"), seconds)
+    found = leftovers.until(lambda: engine.api.get("/containers/json"))
     assert len(found) == 1, found
     return engine.api.get(f"/containers/{found[0]['Id']}/json")
 
@@ -112,12 +113,11 @@ def test_what_a_script_used_is_told(docker_server):
         assert usage["peak_memory_bytes"] > 50 << 20
 
 
-@pytest.mark.serial
 def test_a_timeout_tells_what_was_used(docker_server):
     with docker_server() as server:
         server.initialize()
         server.run("pass")
-        result = call(server, "x = bytearray(50 << 20)\nwhile True: pass", timeout=2)
+        result = call(server, "x = bytearray(50 << 20)\nwhile True: pass", timeout=STARTED)
         assert result["timed_out"]
         assert result["usage"]["cpu_seconds"] > 0.1
         assert result["usage"]["peak_memory_bytes"] > 50 << 20
@@ -132,37 +132,34 @@ def test_a_script_cannot_end_its_container_by_a_signal(docker_server):
         assert (result["returncode"], result["stdout"]) == (0, "alive\n")
 
 
-@pytest.mark.serial
 def test_a_timeout_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
         server.run("pass")
         result = call(server, "import subprocess, time\nsubprocess.Popen(['sleep', '1000'])\n"
-                              "print('early', flush=True)\ntime.sleep(1000)", timeout=2)
+                              "print('early', flush=True)\ntime.sleep(1000)", timeout=STARTED)
         assert result["timed_out"] and result["stdout"] == "early\n"
-        assert result["duration"] < 2 + INTERRUPTED + CLOSE
-        assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
-        assert not engine.shims()
+        assert result["duration"] < STARTED + SOON
+        assert leftovers.until(lambda: our_containers(engine) == [])
+        assert leftovers.until(lambda: not engine.shims())
 
 
-@pytest.mark.serial
-@pytest.mark.serial
 def test_a_timeout_shows_what_was_printed_and_where_the_script_stood(docker_server):
     with docker_server() as server:
         server.initialize()
         server.run("pass")
-        result = call(server, "import time\nprint('early')\ntime.sleep(1000)", timeout=3)
-        assert result["timed_out"] and result["stdout"] == "early\n"
+        result = client.given_time(
+            lambda: call(server, "import time\nprint('early')\ntime.sleep(1000)", timeout=STARTED))
+        assert result["stdout"] == "early\n"
         assert "script.py\", line 3" in result["stderr"] and result["stderr"].endswith("KeyboardInterrupt\n")
 
 
-@pytest.mark.serial
 def test_what_a_stubborn_script_has_printed_is_in_its_result(docker_server):
     with docker_server() as server:
         server.initialize()
         server.run("pass")
         result = call(server, "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-                              "print('early')\ntime.sleep(1000)", timeout=4)
+                              "print('early')\ntime.sleep(1000)", timeout=STARTED)
         assert result["timed_out"] and result["stdout"] == "early\n" and result["signal"] == "SIGKILL"
 
 
@@ -178,8 +175,10 @@ def test_the_time_of_a_script_begins_when_its_container_has_started(docker_serve
     with docker_server() as server:
         server.initialize()
         server.run("pass")
-        results = [call(server, "import time; time.sleep(1)", timeout=1.25) for _ in range(6)]
-        assert any(result["success"] for result in results), results[0]
+        result = call(server, "import time; time.sleep(100)", timeout=STARTED)
+        assert result["timed_out"]
+        start, run = result["timings"]["start"], result["timings"]["run"]
+        assert start > 0 and run > STARTED - start / 2, result["timings"]
 
 
 def test_a_cancel_ends_what_runs_inside(docker_server, engine):
@@ -189,7 +188,7 @@ def test_a_cancel_ends_what_runs_inside(docker_server, engine):
         running = server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
         wait_for_container(engine)
         server.cancel(running)
-        assert leftovers.until(lambda: our_containers(engine) == [], CLOSE)
+        assert leftovers.until(lambda: our_containers(engine) == [])
 
 
 def test_a_client_that_leaves_ends_what_runs_inside(docker_server, engine):
@@ -197,17 +196,16 @@ def test_a_client_that_leaves_ends_what_runs_inside(docker_server, engine):
         server.initialize()
         server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
         wait_for_container(engine)
-    assert leftovers.until(lambda: our_containers(engine) == [], 5)
+    assert leftovers.until(lambda: our_containers(engine) == [])
 
 
 def test_nothing_a_script_starts_outlives_it(docker_server):
     with docker_server() as server:
         server.initialize()
-        began = time.monotonic()
         result = server.run("import os, subprocess\n"
                             "subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
                             "print('done')")
-        assert result["stdout"] == "done\n" and time.monotonic() - began < 20
+        assert result["success"] and result["stdout"] == "done\n", result
 
 
 def test_a_container_is_fresh_for_each_call(docker_server):
@@ -238,7 +236,7 @@ print(sorted(os.listdir('/sys/class/net')))
 def test_limits_of_a_container(docker_server, engine):
     with docker_server({"limits": {"memory": "256MiB", "processes": 40, "cpus": 0.5}}) as server:
         server.initialize()
-        with background(server, "import time; time.sleep(2)"):
+        with background(server, "import time; time.sleep(8)"):
             host = wait_for_container(engine)["HostConfig"]
     assert (host["Memory"], host["MemorySwap"]) == (256 << 20, 256 << 20)
     assert (host["PidsLimit"], host["NanoCpus"]) == (42, 500_000_000)
@@ -247,7 +245,7 @@ def test_limits_of_a_container(docker_server, engine):
 def test_labels_and_name_of_a_container(docker_server, engine):
     with docker_server({"container_name_prefix": "lab_"}) as server:
         server.initialize()
-        with background(server, "import time; time.sleep(2)"):
+        with background(server, "import time; time.sleep(8)"):
             found = wait_for_container(engine)
     assert found["Name"].startswith("/lab_")
     labels = found["Config"]["Labels"]
@@ -284,7 +282,7 @@ def test_overlapping_calls_of_one_directory_run_their_own_code(docker_server):
                  for number in range(3)]
         calls = [server.start_tool("run_python", {"code": code + f"#{number}"})
                  for number, code in enumerate(codes)]
-        results = [server.wait(one, 60)["result"]["structuredContent"] for one in calls]
+        results = [server.wait(one, 180)["result"]["structuredContent"] for one in calls]
     assert [result["stdout"] for result in results] == [f"{n} #{n}\n" for n in range(3)]
 
 
@@ -306,7 +304,7 @@ def test_few_containers_of_a_client_are_left_to_be_looked_at(docker_server, engi
         server.initialize()
         for number in range(10):
             assert server.run(f"print({number})")["success"]
-        left = leftovers.until(lambda: len(our_containers(engine)) == 8 and our_containers(engine), 10)
+        left = leftovers.until(lambda: len(our_containers(engine)) == 8 and our_containers(engine))
         assert left, our_containers(engine)
     for container in our_containers(engine):
         engine.api.delete(f"/containers/{container['Id']}")
@@ -336,7 +334,7 @@ def test_files_of_a_call_belong_to_its_script(docker_server, user, kept):
     with docker_server(definition) as server:
         server.initialize()
         for _ in range(2):  # what is there from the first time is replaced
-            result = server.call_tool("run_python", {"code": code, "files": files}, timeout=60)
+            result = server.call_tool("run_python", {"code": code, "files": files}, timeout=180)
             assert result["structuredContent"]["stdout"] == "1\n", result
             assert [file["path"] for file in result["structuredContent"]["files"]] == ["d/g"]
 
@@ -347,7 +345,7 @@ def test_what_a_container_wrote_is_a_resource(docker_server, user):
         server.initialize()
         result = server.call_tool("run_python", {
             "code": "import os; os.umask(0o77); open('f', 'w').write('7'); os.mkfifo('p')"},
-            timeout=60)
+            timeout=180)
         (link,) = result["content"][1:]
         (contents,) = server.request("resources/read", {"uri": link["uri"]})["contents"]
         assert contents["text"] == "7"
@@ -360,7 +358,7 @@ def test_what_is_left_out_is_in_a_file_for_the_next_script(docker_server, user):
         code = "for i in range(60000): print('line', i)\n"
         if not user:  # his own directory
             code += "import os; os.chmod('.', 0)\n"
-        result = server.call_tool("run_python", {"code": code + "1 / 0"}, timeout=60)
+        result = server.call_tool("run_python", {"code": code + "1 / 0"}, timeout=180)
         block = result["content"][0]
         assert "The whole is in output.txt.\n" in block["text"]
         assert '  File "script.py", line ' in block["text"]
@@ -373,7 +371,7 @@ def test_overlapping_calls_of_another_user_run_their_own_code(docker_server):
         server.initialize()
         calls = [server.start(f"import time; time.sleep(0.5); print({number})")
                  for number in range(3)]
-        results = [server.wait(one, 60)["result"]["structuredContent"] for one in calls]
+        results = [server.wait(one, 180)["result"]["structuredContent"] for one in calls]
     assert [result["stdout"] for result in results] == ["0\n", "1\n", "2\n"]
 
 
@@ -473,12 +471,11 @@ def test_a_container_that_does_not_start_in_time(docker_server):
 def test_a_container_that_is_killed_from_outside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
-        with background(server, "import time; print('on', flush=True); time.sleep(1000)") as results:
-            found = wait_for_container(engine)
-            time.sleep(0.5)
-            engine.api.post(f"/containers/{found['Id']}/kill")
-        assert results[0]["returncode"] == -9 and results[0]["stdout"] == "on\n"
-        assert not results[0]["timed_out"] and not results[0]["out_of_memory"]
+        running = server.begin("import time; time.sleep(1000)")
+        engine.api.post(f"/containers/{wait_for_container(engine)['Id']}/kill")
+        result = server.wait(running)["result"]["structuredContent"]
+        assert result["returncode"] == -9 and result["stdout"] == "on\n"
+        assert not result["timed_out"] and not result["out_of_memory"]
         assert server.run("print(1)")["stdout"] == "1\n"
 
 
@@ -509,7 +506,7 @@ def test_many_containers_at_once(docker_server):
         server.initialize()
         calls = [server.start_tool("run_python", {"code": f"print({number})", "timeout": 120})
                  for number in range(100)]
-        outputs = [server.wait(one, 180)["result"]["structuredContent"]["stdout"]
+        outputs = [server.wait(one, 400)["result"]["structuredContent"]["stdout"]
                    for one in calls]
     assert outputs == [f"{number}\n" for number in range(100)]
 
@@ -520,5 +517,6 @@ def test_deleted_files_that_are_open_are_limited(docker_server):
         server.initialize()
         result = server.run("import os, time\nfiles = [open(f'{i}', 'wb', buffering=0) for i in range(32)]\n"
                             "for i, file in enumerate(files):\n    os.unlink(f'{i}')\n"
-                            "    for _ in range(16): file.write(bytes(1 << 20))\ntime.sleep(20)")
+                            "    for _ in range(16): file.write(bytes(1 << 20))\ntime.sleep(100)",
+                            arguments={"timeout": 120})
     assert "grew beyond the limit" in (result["error"] or ""), result

@@ -93,7 +93,7 @@ class Soak:
     def settle(self, calls):
         """Waits for CALLS and looks at what came of them."""
         for call, (kind, name) in calls.items():
-            result = self.server.wait(call, 120)["result"]["structuredContent"]
+            result = self.server.wait(call, 400)["result"]["structuredContent"]
             assert is_right(kind, result), (kind, name, result)
 
     def kill(self):
@@ -105,7 +105,7 @@ class Soak:
     def end(self):
         """One more server has swept, and has ended as it should."""
         self.kill()
-        leftovers.until(lambda: not running(self.engine), 20)
+        leftovers.until(lambda: not running(self.engine))
         self.restart()
         self.warm_up()
         assert self.server.stop() == 0, self.server.stderr()
