@@ -65,7 +65,7 @@ print(json.dumps([look(data) for data in json.load(sys.stdin)]))
 def looked_at(pictures):
     data = json.dumps([base64.b64encode(picture).decode() for picture in pictures])
     done = subprocess.run([installed.python("data"), "-c", LOOK], input=data, capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=180)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -10,7 +10,7 @@ import time
 
 import installed
 
-START_SECONDS = 20
+START_SECONDS = 60
 
 
 def free_port():

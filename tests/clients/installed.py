@@ -27,7 +27,7 @@ def node_program(name):
     return str(path)
 
 
-def run(*command, home, timeout=60, **more):
+def run(*command, home, timeout=180, **more):
     """Runs COMMAND with an empty home of its own; what it printed and how it ended."""
     path = f"{DEPS / 'node' / 'bin'}:{os.environ['PATH']}"
     environment = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", **more}

@@ -136,7 +136,7 @@ def told_by_server(folder):
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"}}},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
-    done = subprocess.run(model_scripts.command(folder), capture_output=True, text=True, timeout=20,
+    done = subprocess.run(model_scripts.command(folder), capture_output=True, text=True, timeout=60,
                           input="".join(json.dumps(message) + "\n" for message in asked))
     told, listed = [json.loads(line)["result"] for line in done.stdout.splitlines()]
     (tool,) = [tool for tool in listed["tools"] if tool["name"] == standin.TOOL]

@@ -17,7 +17,7 @@ import http_server
 import pytest
 
 TRUSTED, EVIL = "trusted.example", "evil.example"
-PATIENCE = 60
+PATIENCE = 180
 
 # Asks for PLACE to be written, once as a request that stands alone, once in a session. While nobody
 # answers, it goes on: its own server may be replaced by another one, which is how rebinding works.

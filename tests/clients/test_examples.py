@@ -122,7 +122,7 @@ def test_shell_client_fails_when_the_script_does(tmp_path):
 
 def test_transcript_is_answered(tmp_path):
     """Its messages in one go; the input stays open until the slowest answer can be there."""
-    done = installed.run("/bin/sh", "-c", '{ cat "$1"; sleep 3; } | "$2"', "sh",
+    done = installed.run("/bin/sh", "-c", '{ cat "$1"; sleep 12; } | "$2"', "sh",
                          str(EXAMPLES / "stdio.jsonl"), installed.PYEXECD, home=tmp_path)
     assert done.returncode == 0, done
     answers = {}

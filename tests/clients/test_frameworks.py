@@ -46,7 +46,7 @@ def autogen(codes, home):
     done = subprocess.run(
         [installed.python("autogen"), str(TOOLS), *model_scripts.command(home)],
         input="".join(json.dumps(code) + "\n" for code in codes), capture_output=True, text=True,
-        timeout=60, env={"HOME": str(home), "PATH": "/usr/bin:/bin"})
+        timeout=180, env={"HOME": str(home), "PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -26,7 +26,7 @@ ANSWERS = {
 }
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri",
             "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
-PATIENCE = 10
+PATIENCE = 60
 
 
 class Peer:

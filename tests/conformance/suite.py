@@ -27,7 +27,7 @@ SUITE = INSTALLED.parent / "node_modules/@modelcontextprotocol/conformance/dist/
 # The suite has frozen requirements for some revisions, scenarios for all that speak HTTP like this.
 REQUIRED = ("2025-11-25", "2026-07-28")
 REVISIONS = ("2025-03-26", "2025-06-18", *REQUIRED)
-START_SECONDS = 30
+START_SECONDS = 60
 LIMIT_SECONDS = 600
 
 

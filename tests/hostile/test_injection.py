@@ -85,7 +85,7 @@ def outcome(client):
     """What comes of a call: "right", "error", "gone" for a closed connection; anything else is wrong."""
     try:
         client.initialize()
-        result = client.call_tool("run_python", {"code": "print(6 * 7)"}, timeout=10 + patience())
+        result = client.call_tool("run_python", {"code": "print(6 * 7)"}, timeout=patience())
     except (EOFError, ConnectionError):
         return "gone"
     except TimeoutError:
@@ -159,15 +159,15 @@ def test_memory_that_the_server_cannot_have_ends_it_and_all_its_runs(more):
     try:
         server.initialize()
         server.start_tool("run_python", {"code": "import time; time.sleep(600)"})
-        assert leftovers.until(server.processes, 20)
+        assert leftovers.until(server.processes)
         pages = int(leftovers.read(f"/proc/{server.process.pid}/statm").split()[0])
         limit = pages * os.sysconf("SC_PAGE_SIZE") + more
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, (limit, limit))
         with contextlib.suppress(EOFError, ConnectionError):
             for _ in range(64):
                 server.start_tool("run_python", {"code": "#" * (1 << 20)})
-        assert server.process.wait(20) == -signal.SIGABRT
+        assert server.process.wait(60) == -signal.SIGABRT
         assert "out of memory" in server.stderr()
-        assert not server.survivors(2)
+        assert not server.survivors()
     finally:
         server.kill()

@@ -18,7 +18,7 @@ RUNS = int(os.environ.get("HOSTILE_RUNS", "100"))
 CLIENTS = 8
 SEED = 20  # any: the same mixture each time
 LEVEL = "namespace"
-PROMISE_SECONDS = 2.0  # for 99 of 100 answers
+PROMISE_SECONDS = 20.0  # for 99 of 100 answers, on any machine
 # These take long by themselves, not because of what they attack.
 SLOW = {"many_entries", "output_flood", "many_files", "memory", "memory_of_children", "blinds_its_supervisor"}
 TIMEOUT = 0.3  # of those that never end

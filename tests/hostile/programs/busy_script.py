@@ -1,7 +1,7 @@
 '''
 tries = "to hold its place and all processors for ever"
 held_by = ["deadline"]
-limit = 1
+limit = 4
 [outcome]
 any = "timeout: burning"
 '''

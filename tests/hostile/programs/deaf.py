@@ -1,7 +1,7 @@
 '''
 tries = "to live on without hearing any signal that can be ignored"
 held_by = ["deadline"]
-limit = 1
+limit = 4
 [outcome]
 any = "timeout: deaf"
 '''

@@ -1,7 +1,7 @@
 '''
 tries = "the same with several at once, until the time is over"
 held_by = ["deadline"]
-limit = 1
+limit = 4
 [outcome]
 any = "timeout: running"
 '''

@@ -1,7 +1,7 @@
 '''
 tries = "to run for ever after both its streams have ended"
 held_by = ["deadline"]
-limit = 1
+limit = 4
 [outcome]
 any = "timeout: closing"
 '''

@@ -1,7 +1,7 @@
 '''
 tries = "to keep the server busy by writing single bytes on both streams"
 held_by = ["deadline"]
-limit = 1
+limit = 4
 [outcome]
 any = "timeout: .*"
 '''

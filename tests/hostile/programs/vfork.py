@@ -1,7 +1,7 @@
 '''
 tries = "to be in a wait that most signals do not end: that of vfork for its child"
 held_by = ["deadline"]
-limit = 1
+limit = 4
 [outcome]
 any = "timeout: waiting"
 '''

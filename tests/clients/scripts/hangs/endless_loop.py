@@ -1,8 +1,8 @@
 '''
 shows = "a loop without an end, that says where it is"
-reads = ['timed out after 2 seconds', 'tick 3']
+reads = ['timed out after 5 seconds', 'tick 3']
 next = '`timeout` may be up to'
-timeout = 2
+timeout = 5
 agents = true
 varies = true
 '''
