@@ -171,6 +171,8 @@ static int command_call_open(struct command_call *command, struct config *config
         .executor = service->executor,
         .workplace = service->workplace,
         .default_environment = service->default_environment,
+        .picture_helper =
+            provider_call_takes_images(&command->call) ? service->picture_helper : NULL,
     });
     command->principals = principals_new();
     command->caller = tool_caller_new(command->principals, principal, false);

@@ -22,6 +22,7 @@
 
 struct provider_form {
     const char *name;
+    bool takes_images;
     bool (*is_call)(const json_t *object);
     /* Sets id and name of CALL and returns its arguments, borrowed: text or an object. */
     const json_t *(*read)(struct provider_call *call);
@@ -231,10 +232,10 @@ static json_t *gemini_result(const struct provider_call *call, const json_t *con
 /* Forms */
 
 static const struct provider_form provider_forms[] = {
-    {"openai", is_openai_call, read_openai, openai_result},
-    {"openai-responses", is_responses_call, read_responses, responses_result},
-    {"anthropic", is_anthropic_call, read_anthropic, anthropic_result},
-    {"gemini", is_gemini_call, read_gemini, gemini_result},
+    {"openai", false, is_openai_call, read_openai, openai_result},
+    {"openai-responses", true, is_responses_call, read_responses, responses_result},
+    {"anthropic", true, is_anthropic_call, read_anthropic, anthropic_result},
+    {"gemini", false, is_gemini_call, read_gemini, gemini_result},
 };
 
 static const struct provider_form *detect_form(const json_t *object)
@@ -340,6 +341,11 @@ void provider_call_deinit(struct provider_call *call)
     json_decref(call->object);
     json_decref(call->arguments);
     *call = (struct provider_call){0};
+}
+
+bool provider_call_takes_images(const struct provider_call *call)
+{
+    return call->form->takes_images;
 }
 
 json_t *provider_call_result(const struct provider_call *call, const json_t *content, bool is_error)

@@ -25,6 +25,9 @@ int provider_call_read(struct provider_call *call, const char *text, size_t leng
                        const char *provider, struct error *err);
 void provider_call_deinit(struct provider_call *call);
 
+/* Whether a result of CALL can show images. */
+bool provider_call_takes_images(const struct provider_call *call);
+
 /* The result of CALL: CONTENT has the content blocks of a tool of MCP. New reference. */
 json_t *provider_call_result(const struct provider_call *call, const json_t *content,
                              bool is_error);

@@ -15,6 +15,7 @@ import standin
 TOOLKIT = installed.ROOT / "tests" / "clients" / "ag2_toolkit.py"
 RESOURCES = installed.ROOT / "tests" / "clients" / "ag2_resources.py"
 TOOLS = installed.ROOT / "tests" / "clients" / "autogen_tools.py"
+LOOP = installed.ROOT / "tests" / "clients" / "provider_loop.py"
 
 
 def ag2(steps, home):
@@ -89,12 +90,29 @@ def test_call_reads_the_poem_back(tmp_path):
     assert poem.TEXT in text
 
 
-def test_openais_own_types_take_what_call_prints(tmp_path):
-    done = installed.run(installed.python("ag2_toolkit"),
-                         str(installed.ROOT / "tests" / "clients" / "openai_types.py"),
-                         installed.PYEXECD, home=tmp_path)
+def sdk(provider, url, home):
+    """What is printed by the loop with the SDK of PROVIDER, which checks every type."""
+    done = installed.run(installed.python("providers"), str(LOOP), installed.PYEXECD, provider, url, home=home)
     assert done.returncode == 0, done
-    assert done.stdout == "call_1 True\ncall_2 True\n"
+    return done.stdout
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai-responses", "gemini"])
+def test_a_loop_with_a_providers_sdk_goes_to_its_end(tmp_path, provider):
+    steps = [{"code": poem.WRITE}, lambda readings: poem.read(readings[0].text), {"code": "1 / 0"},
+             {"code": drawings.SMALL}]
+    with standin.Model(steps) as model:
+        assert sdk(provider, model.url, tmp_path) == f"{standin.DONE}\n"
+    written, read, failed, drawn = model.readings
+    assert "poem.txt" in written.text and poem.TEXT in read.text
+    assert "ZeroDivisionError" in failed.text
+    assert "small.png" in drawn.text
+    assert len(drawn.images) == ("Pictures shown" in drawn.text) == (provider != "gemini")
+    assert all(drawings.is_red_and_blue(seen, 20) for seen in drawings.looked_at(drawn.images))
+
+
+def test_openais_types_of_chats_take_what_call_prints(tmp_path):
+    assert "Code output: 42" in sdk("openai", "-", tmp_path)
 
 
 def test_ag2_makes_a_toolkit_of_tools_and_files(tmp_path):

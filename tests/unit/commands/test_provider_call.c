@@ -111,6 +111,7 @@ static void test_pictures_go_where_the_form_takes_them(void **state)
 
     (void)state;
     assert_int_equal(provider_call_read(&call, ANTHROPIC, strlen(ANTHROPIC), NULL, &err), 0);
+    assert_true(provider_call_takes_images(&call));
     assert_result(&call, text_and_image(), false,
                   "{\"type\":\"tool_result\",\"tool_use_id\":\"i\",\"content\":[{\"type\":\"text\","
                   "\"text\":\"a\"},{\"type\":\"image\",\"source\":{\"type\":\"base64\","
@@ -123,6 +124,7 @@ static void test_pictures_go_where_the_form_takes_them(void **state)
                   "\"image_url\":\"data:image/png;base64,QQ==\"}]}");
     provider_call_deinit(&call);
     assert_int_equal(provider_call_read(&call, OPENAI, strlen(OPENAI), NULL, &err), 0);
+    assert_false(provider_call_takes_images(&call));
     assert_result(&call, text_and_image(), false,
                   "{\"role\":\"tool\",\"tool_call_id\":\"i\",\"content\":\"a\"}");
     provider_call_deinit(&call);
