@@ -70,14 +70,20 @@ char *real_path_find(const char *path, struct error *err)
     return real;
 }
 
+bool real_path_holds(const char *path, const char *inner)
+{
+    const size_t length = strlen(path);
+
+    if (strncmp(inner, path, length) != 0)
+        return false;
+    return length == 1 || inner[length] == '/' || inner[length] == '\0';
+}
+
 bool real_path_is_in(const char *path, const char *directory)
 {
     AUTO_FREE char *real = realpath(directory, NULL);
-    size_t length = real ? strlen(real) : 0;
 
-    if (!real || strncmp(path, real, length) != 0)
-        return false;
-    return length == 1 || path[length] == '/' || path[length] == '\0';
+    return real && real_path_holds(real, path);
 }
 
 bool real_path_is_same(const char *path)

@@ -15,5 +15,8 @@ char *real_path_find(const char *path, struct error *err);
  * is no DIRECTORY. */
 bool real_path_is_in(const char *path, const char *directory);
 
+/* True when the real path PATH is INNER, also a real path, or a directory above it. */
+bool real_path_holds(const char *path, const char *inner);
+
 /* True while the real path PATH still is one: no part of it has become a link. */
 bool real_path_is_same(const char *path);
