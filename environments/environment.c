@@ -36,7 +36,8 @@ bool environment_settings_are_equal(const struct environment_settings *a,
            a->prepare_timeout == b->prepare_timeout && a->eager == b->eager &&
            a->limits.memory == b->limits.memory && a->limits.processes == b->limits.processes &&
            a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
-           a->output == b->output && a->approval == b->approval && a->images == b->images;
+           a->output == b->output && a->approval == b->approval && a->images == b->images &&
+           sandbox_settings_are_equal(&a->sandbox, &b->sandbox);
 }
 
 void environment_digest(const json_t *definition, const struct environment_settings *settings,
@@ -44,11 +45,12 @@ void environment_digest(const json_t *definition, const struct environment_setti
 {
     AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
     AUTO_FREE char *numbers = memory_format(
-        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s %s", settings->timeout, settings->max_timeout,
-        settings->prepare_timeout, settings->eager, (uintmax_t)settings->limits.memory,
-        settings->limits.processes, (uintmax_t)settings->limits.file_size,
-        (uintmax_t)settings->disk, settings->output, approval_policy_name(settings->approval),
-        images_policy_name(settings->images));
+        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s %s %d %d %d", settings->timeout,
+        settings->max_timeout, settings->prepare_timeout, settings->eager,
+        (uintmax_t)settings->limits.memory, settings->limits.processes,
+        (uintmax_t)settings->limits.file_size, (uintmax_t)settings->disk, settings->output,
+        approval_policy_name(settings->approval), images_policy_name(settings->images),
+        settings->sandbox.is_wanted, settings->sandbox.required, settings->sandbox.network);
     struct digest digest;
 
     digest_init(&digest);
@@ -61,17 +63,27 @@ void environment_settings_deinit(struct environment_settings *settings)
 {
     free_strings(STEAL_PTR(settings->variables));
     free_strings(STEAL_PTR(settings->paths));
+    sandbox_settings_deinit(&settings->sandbox);
 }
 
-static int check_paths(const struct environment *environment, struct error *err)
+static int environment_check_paths(char *const *paths, struct error *err)
 {
-    char *const *paths = environment->settings.paths;
-
     for (size_t i = 0; paths && paths[i]; i++)
         if (!real_path_is_same(paths[i]))
             return error_set(err, ERROR_UNAVAILABLE,
                              "%s leads elsewhere than it did when it was checked", paths[i]);
     return 0;
+}
+
+/* What was checked is what scripts get. */
+static int environment_check_all_paths(const struct environment *environment, struct error *err)
+{
+    const struct environment_settings *settings = &environment->settings;
+
+    if (environment_check_paths(settings->paths, err) < 0 ||
+        environment_check_paths(settings->sandbox.read, err) < 0)
+        return -1;
+    return environment_check_paths(settings->sandbox.write, err);
 }
 
 /* The preparation */
@@ -174,7 +186,7 @@ enum outcome environment_prepare(struct environment *environment, struct environ
     enum outcome outcome = OUTCOME_PENDING;
 
     if (environment->state == ENVIRONMENT_AT_REST) {
-        if (check_paths(environment, err) < 0)
+        if (environment_check_all_paths(environment, err) < 0)
             return OUTCOME_FAILED;
         if (environment_is_prepared(environment))
             return OUTCOME_READY;
@@ -279,6 +291,7 @@ void environment_init(struct environment *environment, const struct environment_
     };
     recipe->settings.variables = NULL;
     recipe->settings.paths = NULL;
+    recipe->settings.sandbox = (struct sandbox_settings){0};
     list_init(&environment->waiters);
     list_init(&environment->eager.link);
     ev_timer_init(&environment->deadline, environment_on_deadline, 0., 0.);
@@ -327,7 +340,7 @@ struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err)
 {
-    if (check_paths(environment, err) < 0)
+    if (environment_check_all_paths(environment, err) < 0)
         return NULL;
     return environment->ops->start(environment, request, listener, err);
 }
@@ -344,7 +357,8 @@ enum script_delivery environment_delivery(const struct environment *environment)
 
 enum isolation environment_isolation(const struct environment *environment)
 {
-    return environment->ops->kind->isolation;
+    return environment->settings.sandbox.is_wanted ? ISOLATION_SANDBOX
+                                                   : environment->ops->kind->isolation;
 }
 
 bool environment_can_overlap(const struct environment *environment)

@@ -15,6 +15,7 @@
 #include "environments/execution.h"
 #include "environments/images_policy.h"
 #include "environments/process/process.h"
+#include "environments/sandbox_settings.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -35,6 +36,7 @@ struct environment_settings {
     enum approval_policy approval; /* when a person has to agree to a call */
     enum images_policy images;     /* what becomes of pictures */
     struct process_limits limits;
+    struct sandbox_settings sandbox;
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
@@ -75,7 +77,7 @@ struct environment_waiter {
 struct environment_kind {
     const char *name; /* "system"; its schema is schemas/environment.system.json */
 
-    enum isolation isolation; /* of its runs */
+    enum isolation isolation; /* of its runs, unless they are in a sandbox */
 
     /* A new environment. NULL with ERR when a definition that fits the schema asks for what cannot
      * be; *RET_KEY (static storage, may be NULL) is the key to blame. */
@@ -177,7 +179,7 @@ void environment_init(struct environment *environment, const struct environment_
 /* No run may be waiting. */
 void environment_deinit(struct environment *environment);
 
-/* Compares everything but the variables and paths, which come from the definition. */
+/* Compares everything but variables and paths, which come from the definition. */
 bool environment_settings_are_equal(const struct environment_settings *a,
                                     const struct environment_settings *b);
 

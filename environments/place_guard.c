@@ -4,14 +4,18 @@
 #include "environments/real_path.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static int place_guard_refuse_whole(const char *path, const char *how,
+/* What lies in PLACE may be shown. */
+static int place_guard_refuse_whole(const char *path, bool is_same,
                                     const struct guarded_place *place, struct error *err)
 {
-    return error_set(err, ERROR_CONFIG, "%s %s %s (%s): %s", path, how, place->what, place->path,
+    if (is_same)
+        return error_set(err, ERROR_CONFIG, "%s is %s: %s", path, place->what, place->advice);
+    return error_set(err, ERROR_CONFIG, "%s holds %s (%s): %s", path, place->what, place->path,
                      place->advice);
 }
 
@@ -26,7 +30,7 @@ static int place_guard_compare(const struct place_guard *guard, const char *path
                   (place->advice || !real_path_holds(real, path))))
         return 0;
     if (place->advice)
-        return place_guard_refuse_whole(path, is_same ? "is" : "holds", place, err);
+        return place_guard_refuse_whole(path, is_same, place, err);
     if (is_same)
         return error_set(err, ERROR_CONFIG, "%s is %s, which %s never get", path, place->what,
                          guard->whose);

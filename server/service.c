@@ -14,6 +14,7 @@
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 #include "server/configuration/config.h"
+#include "server/configuration/sandbox_checks.h"
 #include "server/loop.h"
 #include "server/state_directory.h"
 
@@ -65,13 +66,31 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
         const char *key = NULL;
         struct error err = ERROR_INIT;
 
-        if (catalog_add(catalog, name, definition, &defaults, &key, &err) == 0)
+        if (!sandbox_checks_places(config, name, definition, settings->state) ||
+            catalog_add(catalog, name, definition, &defaults, &key, &err) == 0)
             continue;
         /* Names are of letters that a JSON Pointer need not escape. */
         config_complain(config, err.message, "/environments/%s%s%s", name, key ? "/" : "",
                         key ? key : "");
     }
     return catalog;
+}
+
+/* What calls define is no way out: where the operator has a sandbox, it has one, too, in which
+ * nothing is opened. */
+static struct sandbox_settings service_caller_sandbox(const json_t *environments)
+{
+    struct sandbox_settings sandbox = {0};
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach ((json_t *)environments, name, definition) {
+        if (environment_kinds_isolation(definition) != ISOLATION_SANDBOX)
+            continue;
+        sandbox.is_wanted = true;
+        sandbox.required |= json_object_get(definition, "require") != NULL;
+    }
+    return sandbox;
 }
 
 struct caller_rules *service_open_rules(struct config *config)
@@ -81,10 +100,11 @@ struct caller_rules *service_open_rules(struct config *config)
     struct environment_settings defaults = default_settings(tree);
     struct error err = ERROR_INIT;
     size_t index = 0;
-    struct caller_rules *rules =
-        caller_rules_new(json_object_get(callers, "allowed_images"),
-                         json_object_get(callers, "allowed_paths"), &defaults, &index, &err);
+    struct caller_rules *rules;
 
+    defaults.sandbox = service_caller_sandbox(json_object_get(tree, "environments"));
+    rules = caller_rules_new(json_object_get(callers, "allowed_images"),
+                             json_object_get(callers, "allowed_paths"), &defaults, &index, &err);
     if (!rules)
         config_complain(config, err.message, "/callers/allowed_images/%zu", index);
     return rules;
@@ -174,8 +194,7 @@ static unsigned directory_isolations(const json_t *tree)
     if (json_is_true(json_object_get(tree, "share_directory_across_isolation")))
         return (1U << ISOLATIONS) - 1;
     json_object_foreach ((json_t *)environments, name, definition) {
-        isolations |=
-            1U << environment_kinds_find(json_object_get_string(definition, "type"))->isolation;
+        isolations |= 1U << environment_kinds_isolation(definition);
     }
     return isolations;
 }

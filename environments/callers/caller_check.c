@@ -200,7 +200,7 @@ void caller_check_variables(struct caller_check *check, const char *key, json_t 
 
 void caller_check_network(struct caller_check *check, const char *key, json_t *value)
 {
-    if (strcmp(json_string_value(value), "none") != 0)
+    if (!json_is_string(value) || strcmp(json_string_value(value), "none") != 0)
         caller_check_refuse(check, key, "only the operator can give an environment a network");
 }
 

@@ -167,6 +167,21 @@ static void read_preparation(struct environment_settings *settings, const json_t
         json_object_get_number(definition, "prepare_timeout", PREPARE_SECONDS);
 }
 
+/* A container is one already. */
+static int catalog_read_sandbox(struct environment_recipe *recipe, const char **ret_key,
+                                struct error *err)
+{
+    const struct environment_kind *kind =
+        environment_kinds_find(json_object_get_string(recipe->definition, "type"));
+
+    if (!kind || kind->isolation != ISOLATION_NONE) {
+        recipe->settings.sandbox = (struct sandbox_settings){0};
+        return 0;
+    }
+    return sandbox_settings_read(&recipe->settings.sandbox, recipe->definition, recipe->state,
+                                 ret_key, err);
+}
+
 static int read_settings(struct environment_recipe *recipe, const char **ret_key, struct error *err)
 {
     const json_t *definition = recipe->definition;
@@ -179,6 +194,8 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
         images_policy_find(json_object_get_string(definition, "images"), recipe->settings.images);
     read_preparation(&recipe->settings, definition);
     read_limits(&recipe->settings, json_object_get(definition, "limits"));
+    if (catalog_read_sandbox(recipe, ret_key, err) < 0)
+        return -1;
     recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
     return 0;
 }

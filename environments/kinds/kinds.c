@@ -1,5 +1,6 @@
 #include "environments/kinds/kinds.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "environments/docker/docker.h"
 #include "environments/system/system.h"
@@ -29,4 +30,14 @@ const struct environment_kind *environment_kinds_find(const char *name)
         if (strcmp(environment_kinds[i]->name, name) == 0)
             return environment_kinds[i];
     return NULL;
+}
+
+enum isolation environment_kinds_isolation(const json_t *definition)
+{
+    const struct environment_kind *kind =
+        environment_kinds_find(json_object_get_string(definition, "type"));
+
+    if (kind->isolation == ISOLATION_NONE && sandbox_settings_are_wanted(definition))
+        return ISOLATION_SANDBOX;
+    return kind->isolation;
 }

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/kinds/kinds.h"
+#include "server/configuration/sandbox_checks.h"
 #include "server/transport/socket/address.h"
 
 #include <stdlib.h>
@@ -223,10 +224,8 @@ static char *config_checks_list_isolated(const json_t *environments, enum isolat
     json_t *definition;
 
     json_object_foreach ((json_t *)environments, name, definition) {
-        const struct environment_kind *kind =
-            environment_kinds_find(json_object_get_string(definition, "type"));
-
-        if (kind && kind->isolation == isolation)
+        if (environment_kinds_find(json_object_get_string(definition, "type")) &&
+            environment_kinds_isolation(definition) == isolation)
             json_object_set(chosen, name, definition);
     }
     if (json_object_size(chosen) == 0)
@@ -261,8 +260,8 @@ static void check_shared_directory(struct config *config, const json_t *root)
     }
     if (count < 2)
         return;
-    message = memory_format("is for environments of different isolation (%s), so a script in a "
-                            "container can leave code there that others import and execute on "
+    message = memory_format("is for environments of different isolation (%s), so a script that is "
+                            "held can leave code there that others import and execute on "
                             "this machine; share_directory_across_isolation: true allows that",
                             all);
     config_complain(config, message, "/working_directory");
@@ -277,4 +276,5 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_passwords(config, root);
     check_shared_directory(config, root);
     check_images(config, tree, root);
+    sandbox_checks_keys(config, root);
 }

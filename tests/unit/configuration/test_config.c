@@ -47,6 +47,9 @@ static void test_what_is_right_has_no_errors(void **state)
         "environments: {a: {type: system}, system: {type: system}}\n",
         "environments: {a: {type: system, timeout: 5, max_timeout: 5}}\n",
         "environments: {a: {type: system, environment: {A: x, _b1: ''}, isolation: none}}\n",
+        "environments: {a: {type: system, isolation: sandbox}}\n",
+        "environments: {a: {type: venv, isolation: sandbox, require: sandbox, network: false,\n"
+        "  read: [/srv, data], write: [/srv/out]}}\n",
         "environments: {a: {type: system, limits: {memory: 2GiB, output: 1KiB}}}\n",
         "environments: {a: {type: system, prepare: eager, prepare_timeout: 5}}\n",
         "environments: {a: {type: venv}}\n",

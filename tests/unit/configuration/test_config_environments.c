@@ -34,10 +34,30 @@ static void test_environments_are_checked(void **state)
         {"working_directory: /srv/work\n"
          "environments: {system: {type: system}, v: {type: venv}, a: {type: docker}}\n",
          "1:20: working_directory: is for environments of different isolation (none: system, v; "
-         "docker: a), so a script in a container can leave code there that others import and "
+         "docker: a), so a script that is held can leave code there that others import and "
          "execute on this machine; share_directory_across_isolation: true allows that\n"},
-        {"environments: {a: {type: system, isolation: sandbox}}\n",
-         "1:45: environments.a.isolation: must be one of \"auto\", \"none\"\n"},
+        {"environments: {a: {type: system, isolation: docker}}\n",
+         "1:45: environments.a.isolation: must be one of \"auto\", \"none\", \"sandbox\"\n"},
+        {"environments: {a: {type: system, isolation: sandbox, require: docker}}\n",
+         "1:63: environments.a.require: must be one of \"sandbox\"\n"},
+        {"environments: {a: {type: system, isolation: sandbox, network: bridge}}\n",
+         "1:63: environments.a.network: write true or false, not bridge\n"},
+        {"environments: {a: {type: system, isolation: sandbox, read: /srv}}\n",
+         "1:60: environments.a.read: must be a list: [/srv]\n"},
+        {"environments:\n  a:\n    type: venv\n    network: true\n    write: [/srv]\n",
+         "4:14: environments.a.network: is for a sandbox, and there is none without isolation: "
+         "sandbox\n5:12: environments.a.write: is for a sandbox, and there is none without "
+         "isolation: sandbox\n"},
+        {"environments: {a: {type: system, isolation: none, require: sandbox}}\n",
+         "1:60: environments.a.require: is for a sandbox, and there is none without isolation: "
+         "sandbox\n"},
+        {"environments: {a: {type: docker, read: [/srv]}}\n",
+         "1:34: environments.a.read: is a key of type system or venv, not of docker\n"},
+        {"working_directory: /srv/work\n"
+         "environments: {system: {type: system}, s: {type: system, isolation: sandbox}}\n",
+         "1:20: working_directory: is for environments of different isolation (none: system; "
+         "sandbox: s), so a script that is held can leave code there that others import and "
+         "execute on this machine; share_directory_across_isolation: true allows that\n"},
         {"environments: {\"a b\": {type: system}}\n",
          "1:16: environments.a b: must be a name of 1 to 64 letters, digits, dots, - and _, not "
          "\"a b\"\n"},
@@ -69,9 +89,9 @@ static void test_keys_of_another_type_are_told_from_misspelt_ones(void **state)
         {"environments:\n  a:\n    type: system\n    image: x\n    pip_packages: [numpy]\n",
          "4:5: environments.a.image: is a key of type docker, not of system\n"
          "5:5: environments.a.pip_packages: is a key of type venv or docker, not of system\n"},
-        {"environments: {a: {type: venv, executable: /x/python3, network: host}}\n",
+        {"environments: {a: {type: venv, executable: /x/python3, runtime: runc}}\n",
          "1:32: environments.a.executable: is a key of type system, not of venv\n"
-         "1:56: environments.a.network: is a key of type docker, not of venv\n"},
+         "1:56: environments.a.runtime: is a key of type docker, not of venv\n"},
         {"environments: {a: {type: docker, venv_path: /x}}\n",
          "1:34: environments.a.venv_path: is a key of type venv, not of docker\n"},
         {"environments: {a: {type: venv, pip_package: [numpy]}}\n",

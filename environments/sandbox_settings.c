@@ -1,0 +1,120 @@
+#include "environments/sandbox_settings.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/place_guard.h"
+#include "environments/real_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *sandbox_settings_resolve(const char *path, const char *state, struct error *err)
+{
+    static const char system[] = "a place of the system";
+    static const char homes[] = "name the directories in it that scripts need";
+    const struct guarded_place places[] = {
+        {getenv("HOME"), "the home of the server's user", homes},
+        {"/home", "the place of the users' homes", homes},
+        {"/root", "root's home", homes},
+        {"/tmp", "the place of everybody's temporary files",
+         "a sandbox has a /tmp of its own; name the directories in it that scripts need"},
+        {"/etc", "the place of the machine's settings", "name the files in it that scripts need"},
+        {.path = "/proc", .what = system},
+        {.path = "/sys", .what = system},
+        {.path = "/dev", .what = system},
+        {.path = "/run", .what = system},
+        {.path = "/var/run", .what = system},
+        {.path = "/var/lib/docker", .what = system},
+        {.path = "/var/lib/containers", .what = system},
+        {.path = state, .what = "the server's own state"},
+    };
+    const struct place_guard guard = {"sandboxes", places, ARRAY_SIZE(places)};
+
+    return place_guard_resolve(&guard, path, err);
+}
+
+bool sandbox_settings_are_wanted(const json_t *definition)
+{
+    const char *isolation = json_object_get_string(definition, "isolation");
+
+    return isolation && strcmp(isolation, "sandbox") == 0;
+}
+
+static void sandbox_settings_free_paths(char **paths)
+{
+    for (size_t i = 0; paths && paths[i]; i++)
+        free(paths[i]);
+    free(paths);
+}
+
+void sandbox_settings_deinit(struct sandbox_settings *settings)
+{
+    sandbox_settings_free_paths(STEAL_PTR(settings->read));
+    sandbox_settings_free_paths(STEAL_PTR(settings->write));
+}
+
+/* Resolved, NULL-terminated. NULL with ERR. Owned by the caller. */
+static char **sandbox_settings_read_paths(const json_t *list, const char *state, struct error *err)
+{
+    char **paths = memory_new(json_array_size(list) + 1, sizeof *paths);
+    const json_t *path;
+    size_t i;
+
+    json_array_foreach (list, i, path) {
+        paths[i] = sandbox_settings_resolve(json_string_value(path), state, err);
+        if (!paths[i]) {
+            sandbox_settings_free_paths(paths);
+            return NULL;
+        }
+    }
+    return paths;
+}
+
+/* What lies in a place that scripts change would be changed with it. */
+static int sandbox_settings_check_nesting(const struct sandbox_settings *settings,
+                                          struct error *err)
+{
+    for (char **read = settings->read; *read; read++)
+        for (char **write = settings->write; *write; write++)
+            if (real_path_holds(*write, *read))
+                return error_set(err, ERROR_CONFIG,
+                                 "%s lies in %s, which scripts may change (write)", *read, *write);
+    return 0;
+}
+
+static int sandbox_settings_read_places(struct sandbox_settings *settings, const json_t *definition,
+                                        const char *state, const char **ret_key, struct error *err)
+{
+    *ret_key = "write";
+    settings->write =
+        sandbox_settings_read_paths(json_object_get(definition, *ret_key), state, err);
+    if (!settings->write)
+        return -1;
+    *ret_key = "read";
+    settings->read = sandbox_settings_read_paths(json_object_get(definition, *ret_key), state, err);
+    if (!settings->read)
+        return -1;
+    return sandbox_settings_check_nesting(settings, err);
+}
+
+int sandbox_settings_read(struct sandbox_settings *settings, const json_t *definition,
+                          const char *state, const char **ret_key, struct error *err)
+{
+    const char *isolation = json_object_get_string(definition, "isolation");
+
+    if (isolation && strcmp(isolation, "auto") != 0)
+        settings->is_wanted = sandbox_settings_are_wanted(definition);
+    if (!settings->is_wanted)
+        return 0;
+    if (json_object_get(definition, "require"))
+        settings->required = true;
+    if (json_is_true(json_object_get(definition, "network")))
+        settings->network = true;
+    return sandbox_settings_read_places(settings, definition, state, ret_key, err);
+}
+
+bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct sandbox_settings *b)
+{
+    return a->is_wanted == b->is_wanted && a->required == b->required && a->network == b->network;
+}

@@ -1,0 +1,32 @@
+/* What the operator opens to the scripts of an environment that runs them in a sandbox. */
+#pragma once
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct sandbox_settings {
+    bool is_wanted; /* false: there is no sandbox, and nothing below counts */
+    bool required;  /* a run that cannot have every layer is refused */
+    bool network;   /* scripts have the machine's */
+    char **read;    /* real paths, NULL-terminated, or NULL: none; owned */
+    char **write;   /* likewise: scripts may change what is there, too */
+};
+
+/* Reads what DEFINITION says into SETTINGS, which have the defaults and no paths. STATE: the state
+ * directory, which no script gets; or NULL. -1 with ERR; *RET_KEY (static storage) is the key to
+ * blame. */
+int sandbox_settings_read(struct sandbox_settings *settings, const json_t *definition,
+                          const char *state, const char **ret_key, struct error *err);
+void sandbox_settings_deinit(struct sandbox_settings *settings);
+
+/* Compares everything but the paths, which come from the definition. */
+bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct sandbox_settings *b);
+
+/* The real path of PATH, a member of `read` or `write`, for sandboxes. NULL with ERR. Owned by the
+ * caller. */
+char *sandbox_settings_resolve(const char *path, const char *state, struct error *err);
+
+/* True when the definition of an environment of this machine asks for a sandbox. */
+bool sandbox_settings_are_wanted(const json_t *definition);

@@ -1,0 +1,71 @@
+#include "server/configuration/sandbox_checks.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/kinds/kinds.h"
+#include "environments/sandbox_settings.h"
+#include "server/configuration/config.h"
+#include "server/configuration/yaml_tree.h"
+
+/* A container has keys of its own, some with these names. */
+static bool sandbox_checks_is_here(const json_t *definition)
+{
+    const struct environment_kind *kind =
+        environment_kinds_find(json_object_get_string(definition, "type"));
+
+    return kind && kind->isolation == ISOLATION_NONE;
+}
+
+static void sandbox_checks_environment(struct config *config, const char *name,
+                                       const json_t *definition)
+{
+    static const char *const keys[] = {"require", "network", "read", "write"};
+    AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (json_object_get(definition, keys[i]))
+            config_complain(config,
+                            "is for a sandbox, and there is none without isolation: sandbox",
+                            "%s/%s", pointer, keys[i]);
+}
+
+void sandbox_checks_keys(struct config *config, const json_t *root)
+{
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach (json_object_get(root, "environments"), name, definition)
+        if (sandbox_checks_is_here(definition) && !sandbox_settings_are_wanted(definition))
+            sandbox_checks_environment(config, name, definition);
+}
+
+static bool sandbox_checks_list(struct config *config, const char *name, const char *key,
+                                const json_t *list, const char *state)
+{
+    bool is_right = true;
+    const json_t *path;
+    size_t i;
+
+    json_array_foreach (list, i, path) {
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *real = sandbox_settings_resolve(json_string_value(path), state, &err);
+
+        if (real)
+            continue;
+        /* Names are of letters that a JSON Pointer need not escape. */
+        config_complain(config, err.message, "/environments/%s/%s/%zu", name, key, i);
+        is_right = false;
+    }
+    return is_right;
+}
+
+bool sandbox_checks_places(struct config *config, const char *name, const json_t *definition,
+                           const char *state)
+{
+    const bool can_read =
+        sandbox_checks_list(config, name, "read", json_object_get(definition, "read"), state);
+    const bool can_write =
+        sandbox_checks_list(config, name, "write", json_object_get(definition, "write"), state);
+
+    return can_read && can_write;
+}
