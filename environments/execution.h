@@ -7,6 +7,7 @@
 #pragma once
 
 #include "environments/process/process.h"
+#include "environments/process/receipt_layers.h"
 
 #include <stdbool.h>
 #include <stddef.h>

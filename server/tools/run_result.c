@@ -112,6 +112,14 @@ static void set_end(json_t *structured, const struct run_report *report,
     json_object_set_new(structured, "error", run_result_explain(report, setting));
 }
 
+static json_t *run_result_containment(const struct process_receipt *receipt)
+{
+    json_t *containment = process_receipt_containment(receipt);
+
+    json_object_set_new(containment, "layers", process_receipt_layers(receipt));
+    return containment;
+}
+
 static void set_place(json_t *structured, const struct run_report *report,
                       const struct run_setting *setting)
 {
@@ -120,7 +128,7 @@ static void set_place(json_t *structured, const struct run_report *report,
 
     json_object_set_new(structured, "environment", json_string_format("%s", environment->name));
     json_object_set_new(structured, "isolation", json_string(process_receipt_isolation(receipt)));
-    json_object_set_new(structured, "containment", process_receipt_containment(receipt));
+    json_object_set_new(structured, "containment", run_result_containment(receipt));
     json_object_set_new(structured, "python_version", string_or_null(report->python_version));
     json_object_set_new(structured, "working_directory", string_or_null(report->working_directory));
     json_object_set_new(structured, "script", string_or_null(report->script));
