@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/packages/requirements.h"
+#include "environments/sandbox_settings.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,7 +34,27 @@ void reach_add_packages(json_t *lines, const json_t *definition)
         reach_add(lines, "Packages", "built from source where they have no wheel");
 }
 
-void reach_add_machine(json_t *lines)
+static void reach_add_places(json_t *lines, char *const *paths, const char *how)
 {
-    reach_add(lines, "Isolation", "none: it has the files and the network of the server's user");
+    for (size_t i = 0; paths && paths[i]; i++)
+        reach_add(lines, "Files", "%s, %s", paths[i], how);
+}
+
+static void reach_add_sandbox(json_t *lines, const struct sandbox_settings *sandbox)
+{
+    reach_add(lines, "Isolation", "a sandbox%s",
+              sandbox->required ? "" : ", without the layers that this machine does not have");
+    reach_add(lines, "Network", "%s", sandbox->network ? "this machine's" : "none");
+    reach_add_places(lines, sandbox->read, "read-only");
+    reach_add_places(lines, sandbox->write, "which it may change");
+    reach_add(lines, "Files", "its working directory and a /tmp of its own, which it may change");
+}
+
+void reach_add_machine(json_t *lines, const struct sandbox_settings *sandbox)
+{
+    if (sandbox->is_wanted)
+        reach_add_sandbox(lines, sandbox);
+    else
+        reach_add(lines, "Isolation",
+                  "none: it has the files and the network of the server's user");
 }

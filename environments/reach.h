@@ -3,11 +3,13 @@
 
 #include <jansson.h>
 
+struct sandbox_settings;
+
 void reach_add(json_t *lines, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Adds the packages of DEFINITION, if it has any. */
 void reach_add_packages(json_t *lines, const json_t *definition);
 
-/* Adds the line of a kind that does not isolate scripts from this machine. */
-void reach_add_machine(json_t *lines);
+/* Adds what scripts of a kind that runs them on this machine can reach of it. */
+void reach_add_machine(json_t *lines, const struct sandbox_settings *sandbox);

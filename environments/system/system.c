@@ -70,7 +70,7 @@ static json_t *system_describe_reach(const struct environment *environment)
     json_t *lines = json_array();
 
     reach_add(lines, "Python", "%s", named ? named : "python3 on the server's PATH");
-    reach_add_machine(lines);
+    reach_add_machine(lines, &environment->settings.sandbox);
     return lines;
 }
 

@@ -11,6 +11,7 @@
 enum {
     LINE_BYTES = 4096,
     PACKAGES_SHOWN = 12,
+    PATHS_SHOWN = 6,  /* of those to read, and of those to write */
     WORD_BYTES = 100, /* of a name that somebody else has chosen */
 };
 
@@ -72,6 +73,29 @@ static void append_packages(struct buffer *line, const struct environment *envir
     }
 }
 
+static void environment_text_append_paths(struct buffer *line, char *const *paths, const char *how)
+{
+    for (size_t i = 0; paths && paths[i]; i++) {
+        if (i == PATHS_SHOWN) {
+            buffer_print(line, ", ...");
+            return;
+        }
+        buffer_print(line, ", %.*s%s", WORD_BYTES, paths[i], how);
+    }
+}
+
+/* What a script cannot do there that it can do elsewhere. */
+static void environment_text_append_sandbox(struct buffer *line,
+                                            const struct sandbox_settings *sandbox)
+{
+    if (!sandbox->is_wanted)
+        return;
+    buffer_print(line, "; %sof files only the working directory, /tmp",
+                 sandbox->network ? "" : "no network, ");
+    environment_text_append_paths(line, sandbox->write, "");
+    environment_text_append_paths(line, sandbox->read, " (read-only)");
+}
+
 char *environment_text(const struct environment *environment, const struct environment *usual)
 {
     AUTO_FREE char *limits = environment_text_limits(environment);
@@ -83,6 +107,7 @@ char *environment_text(const struct environment *environment, const struct envir
     buffer_print(&line, "%s: %s", environment->name, environment->ops->kind->name);
     append_python(&line, environment);
     append_packages(&line, environment);
+    environment_text_append_sandbox(&line, &environment->settings.sandbox);
     if (strcmp(limits, usual_limits) != 0)
         buffer_print(&line, "; %s", limits);
     buffer_print(&line, "%s", environment_text_approval(environment->settings.approval));
