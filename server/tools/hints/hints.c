@@ -29,11 +29,13 @@ char *hint_quoted(const char *message)
 /* In the order in which they are said: what was done to the code, what went wrong, what else there
  * is to know. */
 static const hint_fn hint_table[] = {
-    hint_removed_fence, hint_removed_magic,   hint_fence,  hint_pip_command,    hint_shell_command,
-    hint_magic,         hint_await,           hint_module, hint_managed_python, hint_unused_block,
-    hint_missing_file,  hint_own_file,        hint_input,  hint_undefined_name, hint_threads,
-    hint_memory,        hint_timeout,         hint_screen, hint_notebook,       hint_crash,
-    hint_left_running,  hint_bare_expression,
+    hint_removed_fence,  hint_removed_magic,   hint_fence,         hint_pip_command,
+    hint_shell_command,  hint_magic,           hint_await,         hint_module,
+    hint_managed_python, hint_unused_block,    hint_missing_file,  hint_own_file,
+    hint_network,        hint_hidden_path,     hint_read_only,     hint_refused_call,
+    hint_input,          hint_undefined_name,  hint_threads,       hint_memory,
+    hint_timeout,        hint_screen,          hint_notebook,      hint_crash,
+    hint_left_running,   hint_bare_expression, hint_missing_layer,
 };
 
 /* A script that has succeeded may show a traceback as well. */
