@@ -45,6 +45,8 @@ static struct tree_plan machine_plan_without(const struct machine *machine,
         plan.layers &= ~(unsigned)LAYER_LANDLOCK;
     if (!landlock_can_hold_files())
         plan.layers &= ~(unsigned)LAYER_FILES;
+    if (plan.layers & LAYER_CALLS && wish->sandbox & ~plan.layers & LAYER_NETWORK)
+        plan.layers |= LAYER_OFFLINE;
     return plan;
 }
 

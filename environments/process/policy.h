@@ -17,6 +17,7 @@ enum process_layer {
     LAYER_NETWORK = 1 << 5, /* a network of its own, with nobody else on it */
     LAYER_FILES = 1 << 6,   /* Landlock: only what the policy names can be read, or written */
     LAYER_CALLS = 1 << 7,   /* only the listed system calls */
+    LAYER_OFFLINE = 1 << 8, /* with them: no socket of a network, where it cannot have its own */
 
     LAYERS_OF_TREES = LAYER_PID_NAMESPACE | LAYER_CGROUP_KILL | LAYER_LANDLOCK, /* the runner's */
     LAYERS_OF_FILES = LAYER_ROOT | LAYER_FILES, /* a sandbox has one of them */

@@ -153,6 +153,13 @@ static void note_open_kernel(struct runner_preparation *preparation)
         preparation_add_missing(preparation, "read-only /proc and /sys");
 }
 
+static enum filter choose_filter(const struct runner_preparation *preparation)
+{
+    if (preparation->layers & LAYER_OFFLINE)
+        return FILTER_SANDBOX_OFFLINE;
+    return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;
+}
+
 void prepare_supervisor(struct runner_preparation *preparation)
 {
     bool is_namespace = preparation->layers & LAYER_PID_NAMESPACE;
@@ -170,7 +177,7 @@ void prepare_supervisor(struct runner_preparation *preparation)
     /* The program runs under the same uid and must not trace its supervisor. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot become undumpable");
-    if (filter_install(FILTER_KERNEL) < 0 ||
+    if (filter_install(choose_filter(preparation)) < 0 ||
         (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
         runner_refuse(NEED_NAMESPACES, "cannot filter system calls");
     /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */

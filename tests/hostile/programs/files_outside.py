@@ -1,0 +1,38 @@
+'''
+tries = "to read files of the machine, of its users and of other runs"
+held_by = ["files of the sandbox"]
+[outcome]
+sandbox = "exit 0: held"
+'''
+import os
+import pathlib
+
+PLACES = ["/root", "/home", "/etc/shadow", "/etc/sudoers", "/etc/ssh", "/etc/machine-id", "/var/log", "/var/lib",
+          "/boot", "/opt", "/srv", "/mnt", "/sys", "/run", "/dev/shm", "/tmp"]
+here = pathlib.Path.cwd()
+found = []
+
+
+def read(path):
+    """A byte of PATH, or what is in it."""
+    if path.is_dir():
+        return [name for name in os.listdir(path) if path / name not in [here, *here.parents]]
+    with open(path, "rb") as file:
+        return file.read(1)
+
+
+for place in [*PLACES, *here.parents]:
+    try:
+        if str(place) != "/" and read(pathlib.Path(place)):
+            found.append(str(place))
+    except OSError:
+        pass
+for process in os.listdir("/proc"):
+    for link in ("root", "cwd"):
+        try:
+            entries = os.listdir(f"/proc/{process}/{link}/")
+        except OSError:
+            continue
+        if "boot" in entries:
+            found.append(f"{process}/{link}")
+print(found or "held")
