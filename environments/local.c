@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "environments/process/process.h"
 #include "environments/run_variables.h"
+#include "environments/sandbox_policy.h"
 #include "environments/thread_count.h"
 
 #include <signal.h>
@@ -74,7 +75,7 @@ static unsigned local_threads(const struct environment *environment)
 
 static int local_start_process(struct local_execution *local, const struct environment *environment,
                                const char *interpreter, const struct execution_request *request,
-                               struct error *err)
+                               const struct process_sandbox *sandbox, struct error *err)
 {
     char **variables =
         run_variables_new(interpreter, request->directory, local_threads(environment),
@@ -88,6 +89,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .code_length = request->code_length,
         .script = request->code ? request->script : NULL,
         .has_starter = true,
+        .sandbox = sandbox,
         .limits = environment->settings.limits,
     };
     int ret = process_start(environment->host, &local->process, &command, err);
@@ -102,31 +104,40 @@ struct execution *local_start(struct environment *environment, const char *inter
                               struct execution_listener *listener, struct error *err)
 {
     struct local_execution *local = NEW(struct local_execution);
+    struct sandbox_policy policy;
+    int started;
 
+    sandbox_policy_init(&policy, environment, request->directory);
     local->execution =
         (struct execution){.listener = listener, .interrupt = interrupt_local, .kill = kill_local};
     local->process.output = local_on_output;
     local->process.ended = local_on_ended;
-    if (local_start_process(local, environment, interpreter, request, err) == 0)
+    started = local_start_process(local, environment, interpreter, request,
+                                  sandbox_policy_of(&policy, environment), err);
+    sandbox_policy_deinit(&policy);
+    if (started == 0)
         return &local->execution;
     free(local);
     return NULL;
 }
 
+struct process_receipt local_expected_receipt(const struct environment *environment)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+    const struct process_sandbox sandbox = {.network = settings->network,
+                                            .required = settings->required};
+
+    return process_host_receipt(environment->host, settings->is_wanted ? &sandbox : NULL);
+}
+
 /* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
 enum script_delivery local_delivery(const struct environment *environment)
 {
-    return process_host_receipt(environment->host, NULL).layers & LAYER_PID_NAMESPACE
-               ? SCRIPT_LAID_OVER
-               : SCRIPT_IN_PLACE;
+    return local_expected_receipt(environment).layers & LAYER_PID_NAMESPACE ? SCRIPT_LAID_OVER
+                                                                            : SCRIPT_IN_PLACE;
 }
 
 bool local_can_overlap(const struct environment *environment)
 {
     return local_delivery(environment) == SCRIPT_LAID_OVER;
-}
-
-struct process_receipt local_expected_receipt(const struct environment *environment)
-{
-    return process_host_receipt(environment->host, NULL);
 }

@@ -1,0 +1,23 @@
+/* The policy of one sandboxed run: what the operator opens, what its Python needs, and its working
+ * directory. */
+#pragma once
+
+#include "environments/process/policy.h"
+
+struct environment;
+
+struct sandbox_policy {
+    struct process_sandbox sandbox; /* its paths are ENVIRONMENT's, or DIRECTORY */
+    const char **read;              /* owned, but not what is in it */
+    const char **write;             /* likewise */
+};
+
+/* For a run of ENVIRONMENT, which is prepared, in DIRECTORY. Both are borrowed until it is done
+ * with. */
+void sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
+                         const char *directory);
+void sandbox_policy_deinit(struct sandbox_policy *policy);
+
+/* For process_command.sandbox: NULL, if ENVIRONMENT has none. */
+const struct process_sandbox *sandbox_policy_of(const struct sandbox_policy *policy,
+                                                const struct environment *environment);
