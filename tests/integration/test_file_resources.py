@@ -1,6 +1,7 @@
 """The files in working directories as resources: read, listed, watched, and only their owner's."""
 
 import base64
+import contextlib
 import hashlib
 import os
 
@@ -332,22 +333,30 @@ def updates(connection):
             if message["method"] == "notifications/resources/updated"]
 
 
+@contextlib.contextmanager
+def subscriber(code, name, *revision):
+    """A server with a client that has subscribed to the file NAME, which CODE makes; the file's URI."""
+    with client.Server() as server:
+        server.initialize(*revision)
+        watched = uri(run(server, code), name)
+        server.request("resources/subscribe", {"uri": watched})
+        yield server, watched
+
+
+def told(server, code):
+    """All changes of which the client has been told once CODE has run."""
+    run(server, code)
+    server.request("ping")
+    return updates(server)
+
+
 @pytest.mark.parametrize("revision", client.REVISIONS[:-1])
 def test_a_subscriber_is_told_of_changes(revision):
-    with client.Server() as server:
-        server.initialize(revision)
-        handle = run(server, "open('a', 'w'); open('b', 'w')")
-        server.request("resources/subscribe", {"uri": uri(handle, "a")})
-        run(server, "open('b', 'w').write('1')")
-        server.request("ping")
-        assert updates(server) == []
-        run(server, "open('a', 'w').write('1')")
-        server.request("ping")
-        assert updates(server) == [uri(handle, "a")]
-        server.request("resources/unsubscribe", {"uri": uri(handle, "a")})
-        run(server, "open('a', 'w').write('2')")
-        server.request("ping")
-        assert updates(server) == [uri(handle, "a")]
+    with subscriber("open('a', 'w'); open('b', 'w')", "a", revision) as (server, watched):
+        assert told(server, "open('b', 'w').write('1')") == []
+        assert told(server, "open('a', 'w').write('1')") == [watched]
+        server.request("resources/unsubscribe", {"uri": watched})
+        assert told(server, "open('a', 'w').write('2')") == [watched]
 
 
 def test_a_request_that_listens_is_told_of_changes():
@@ -361,22 +370,12 @@ def test_a_request_that_listens_is_told_of_changes():
 
 
 def test_a_removal_is_a_change():
-    with client.Server() as server:
-        server.initialize()
-        handle = run(server, "open('a', 'w')")
-        server.request("resources/subscribe", {"uri": uri(handle, "a")})
-        run(server, "os.remove('a')")
-        server.request("ping")
-        assert updates(server) == [uri(handle, "a")]
-        assert refusal(server, uri(handle, "a")).code == -32002
+    with subscriber("open('a', 'w')", "a") as (server, watched):
+        assert told(server, "os.remove('a')") == [watched]
+        assert refusal(server, watched).code == -32002
 
 
 def test_a_change_that_is_not_listed_is_told():
     """The list of changes ends after a hundred files."""
-    with client.Server() as server:
-        server.initialize()
-        handle = run(server, "for i in range(200): open(f'f{i:03}', 'w')")
-        server.request("resources/subscribe", {"uri": uri(handle, "f199")})
-        run(server, "for i in range(200): open(f'f{i:03}', 'w').write('1')")
-        server.request("ping")
-        assert updates(server) == [uri(handle, "f199")]
+    with subscriber("for i in range(200): open(f'f{i:03}', 'w')", "f199") as (server, watched):
+        assert told(server, "for i in range(200): open(f'f{i:03}', 'w').write('1')") == [watched]
