@@ -1,7 +1,7 @@
 '''
 tries = "to keep its supervisor from watching, by a limit of no descriptors"
 held_by = ["fence", "by design: a supervisor that cannot watch ends all"]
-limit = 10
+limit = 50
 [outcome]
 namespace = "SIGKILL"  # it reaches its supervisor, which ends all
 cgroup = "exit 0: refused"
