@@ -1,7 +1,6 @@
-#include "server/configuration/config.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "server/configuration/config.h"
 #include "tests/unit/configuration/reading.h"
 
 #include <setjmp.h>

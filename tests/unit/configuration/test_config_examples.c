@@ -1,8 +1,7 @@
-#include "server/configuration/config.h"
-
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "server/configuration/config.h"
 #include "tests/unit/configuration/reading.h"
 
 #include <glob.h>

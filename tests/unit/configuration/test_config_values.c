@@ -1,8 +1,7 @@
-#include "server/configuration/config.h"
-
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/configuration/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,8 @@
 /* Runs of real scripts in the system's Python: how they go and how they end. */
-#include "environments/executor.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "environments/executor.h"
 #include "tests/unit/environments/fixture.h"
 #include "tests/unit/environments/scratch.h"
 

@@ -1,9 +1,8 @@
 /* Everybody runs his own code, whatever the others in the directory do to script.py; at each level
  * of containment that exists here. */
-#include "environments/executor.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/executor.h"
 #include "tests/unit/environments/fixture.h"
 #include "tests/unit/environments/scratch.h"
 

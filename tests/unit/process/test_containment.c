@@ -1,10 +1,9 @@
 /* What a program can neither do nor leave behind, at each level of containment that exists here. */
-#include "environments/process/process.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/process/cgroup_tree.h"
 #include "environments/process/landlock.h"
+#include "environments/process/process.h"
 #include "tests/unit/environments/scratch.h"
 #include "tests/unit/process/process_trial.h"
 

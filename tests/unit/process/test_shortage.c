@@ -1,7 +1,6 @@
 /* Descriptors, watches and namespaces that are used up: no run is weaker for it. */
-#include "environments/process/process.h"
-
 #include "base/memory.h"
+#include "environments/process/process.h"
 #include "tests/unit/process/process_trial.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* A channel that keeps bytes, as TLS does. */
-#include "server/transport/http/http_connection.h"
-
 #include "base/list.h"
 #include "base/memory.h"
+#include "server/transport/http/http_connection.h"
 #include "tests/unit/transport/http_double.h"
 #include "tests/unit/transport/turning.h"
 

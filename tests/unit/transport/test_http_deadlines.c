@@ -1,7 +1,6 @@
 /* What a client may take: time, and memory while it waits. */
-#include "server/transport/http/http_connection.h"
-
 #include "base/memory.h"
+#include "server/transport/http/http_connection.h"
 #include "tests/unit/transport/http_double.h"
 #include "tests/unit/transport/turning.h"
 

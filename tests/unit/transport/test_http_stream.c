@@ -1,7 +1,6 @@
 /* Streams of events over a connection. */
-#include "server/transport/http/http_connection.h"
-
 #include "base/memory.h"
+#include "server/transport/http/http_connection.h"
 #include "tests/unit/transport/http_double.h"
 #include "tests/unit/transport/turning.h"
 

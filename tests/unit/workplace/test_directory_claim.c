@@ -1,7 +1,6 @@
-#include "environments/workplace/working_directory.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/workplace/working_directory.h"
 #include "tests/unit/environments/scratch.h"
 #include "tests/unit/workplace/site.h"
 
