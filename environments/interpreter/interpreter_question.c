@@ -201,7 +201,7 @@ static void interpreter_question_choose_variables(const char *variables[VARIABLE
 static int interpreter_question_start_process(struct interpreter_question *question,
                                               struct error *err)
 {
-    const char *const arguments[] = {question->path, "-ISc", QUESTION, NULL};
+    const char *const arguments[] = {question->path, "-BISc", QUESTION, NULL};
     const char *variables[VARIABLES + 1];
     struct process_command command = {
         .arguments = arguments,

@@ -1,11 +1,10 @@
 /* Asks one executable whether it is a Python 3 by running it in the process layer, with a limit of
  * time and output. A program that hangs is killed with everything that it has started.
  *
- * It is asked without site and isolated: it runs the modules of its own library and nothing else,
- * no sitecustomize, no .pth file, nothing that a variable or the current directory names. A script
- * in a sandbox can write none of what is run, so that the answer is the operator's. One without a
- * sandbox could have replaced the interpreter itself; what it says is therefore checked like any
- * input. */
+ * It is asked isolated and without site: it runs modules of its own library, but no sitecustomize,
+ * no .pth file, and nothing that a variable or the current directory names. A script in a sandbox
+ * can write none of what is run, so the answer is one of the operator's Python. A script without a
+ * sandbox could have replaced that Python, so what it says is checked like any other input. */
 #pragma once
 
 #include "base/error.h"

@@ -256,7 +256,7 @@ def test_an_interpreter_that_lies_gets_no_directory_of_others(tmp_path, home):
     program = tmp_path / "bin" / "python3"
     program.parent.mkdir()
     answer = "".join(f"{wish}\\0" for wish in wishes)
-    program.write_text(f"#!/bin/sh\ncase $1 in -ISc) printf 'python\\0{program}\\0003.11.2\\0/usr\\0{answer}';;"
+    program.write_text(f"#!/bin/sh\ncase $1 in -BISc) printf 'python\\0{program}\\0003.11.2\\0/usr\\0{answer}';;"
                        f" *) exec {PYTHON} \"$@\";; esac\n")
     program.chmod(0o755)
     _, needs = needs_of(tmp_path, type="system", executable=str(program))
