@@ -74,7 +74,7 @@ def doctor(folder, **definitions):
     config.write_text(json.dumps({"environments": definitions, "default_environment": next(iter(definitions))}))
     config.chmod(0o600)
     result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", config], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, check=False, timeout=120)
+                            capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
     lines = result.stdout.split("\nenvironments\n")[1].split("\ncontainment\n")[0].splitlines()
     found = {}
@@ -107,9 +107,9 @@ def assert_works_with_nothing_else(tmp_path, python, needs):
     root = tmp_path / "root"
     root.mkdir(exist_ok=True)
     inside = subprocess.run([*NAMESPACES, "sh", "-c", SHOW, "show", root, *needs, "--", python, "-c", TRIAL],
-                            capture_output=True, text=True, check=False, timeout=60)
+                            capture_output=True, text=True, check=False, timeout=300)
     outside = subprocess.run(["env", "-i", python, "-c", TRIAL], capture_output=True, text=True, check=False,
-                             timeout=60)
+                             timeout=300)
     assert inside.returncode == 0, inside.stderr
     assert (inside.stdout, inside.stderr) == (outside.stdout, outside.stderr)
 
