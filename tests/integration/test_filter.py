@@ -172,7 +172,7 @@ matplotlib.pyplot.savefig("plot.png")
 COMMANDS = {
     "git": "git init -q . && git config user.name a && git config user.email a@b && echo x >f && git add f && "
            "git commit -qm one && git log --format=%s && git gc -q && git fsck && git clone -q . cloned && ls cloned",
-    "gcc": "echo 'int printf(const char *, ...); int main() { return !printf(\"%d\\n\", 42); }' >m.c && "
+    "gcc": "echo 'int puts(const char *); int main() { return !puts(\"42\"); }' >m.c && "
            "gcc -O2 m.c -o m && ./m",
     "tools": "seq 200000 | sort -R | sort -n --parallel=4 | tail -1; tar c /etc/hostname 2>/dev/null | tar t; "
              "find /etc -maxdepth 0; cp -a /etc/hostname copy; dd if=/dev/zero of=z bs=1k count=4 2>/dev/null; "
