@@ -112,7 +112,7 @@ static const struct environment *hint_find_network(const struct hint_facts *fact
 
 char *hint_network(const struct hint_facts *facts)
 {
-    const struct environment *other = hint_find_network(facts);
+    const struct environment *other;
     AUTO_FREE char *advice = NULL;
 
     if (!hint_is_enforced(facts, LAYER_NETWORK) || !hint_missed_network(facts))
@@ -122,6 +122,7 @@ char *hint_network(const struct hint_facts *facts)
         return memory_format("This environment has no network: scripts cannot install packages. %s",
                              advice);
     }
+    other = hint_find_network(facts);
     if (other)
         return memory_format("This environment has no network. Environment \"%s\" has one: call "
                              "with environment: \"%s\".",

@@ -28,6 +28,17 @@
 
 #define BLOCK "# /// script\n# dependencies = ['rich']\n# ///\n"
 
+#define LAYERS(ROOT, NETWORK, FILES, CALLS)                                                        \
+    "\"containment\": {\"missing\": [\"own network: needs user namespaces\"], \"layers\": {"       \
+    "\"own root directory\": \"" ROOT "\", \"own network\": \"" NETWORK "\", "                     \
+    "\"file rules\": \"" FILES "\", \"system calls\": \"" CALLS "\"}}"
+#define HELD            LAYERS("enforced", "enforced", "enforced", "enforced")
+#define FREE            LAYERS("not asked for", "not asked for", "not asked for", "not asked for")
+#define IN_HELD         "{" HELD "}"
+#define GAIERROR        FRAME(1) "socket.gaierror: [Errno -3] Temporary failure in name resolution\n"
+#define DENIED(NAME)    FRAME(1) "PermissionError: [Errno 13] Permission denied: '" NAME "'\n"
+#define READ_ONLY(NAME) FRAME(1) "OSError: [Errno 30] Read-only file system: '" NAME "'\n"
+
 /* What is given to all of them: an environment of the least, and a larger one with packages. */
 struct stage {
     char *scratch;
@@ -36,6 +47,20 @@ struct stage {
     struct caller_rules *rules;
     json_t *nothing;
 };
+
+static const char *const *hints_needs(const struct environment *environment)
+{
+    static const char *const needs[] = {"/opt/python", NULL};
+
+    (void)environment;
+    return needs;
+}
+
+static const struct environment_kind hints_kind = {.isolation = ISOLATION_NONE};
+static const struct environment_ops hints_ops = {.kind = &hints_kind, .needs = hints_needs};
+
+static char *hints_read[] = {(char *)"/srv/data", NULL};
+static char *hints_write[] = {(char *)"/srv/out", NULL};
 
 static int setup(void **state)
 {
@@ -48,6 +73,10 @@ static int setup(void **state)
     stage->small.definition = json_pack("{s:s}", "type", "system");
     stage->small.settings.limits = (struct process_limits){.memory = 512 << 20, .processes = 64};
     stage->small.settings.max_timeout = 60;
+    stage->small.settings.sandbox =
+        (struct sandbox_settings){.is_wanted = true, .read = hints_read, .write = hints_write};
+    stage->small.ops = &hints_ops;
+    stage->large.ops = &hints_ops;
     stage->large.name = memory_copy_string("large");
     stage->large.definition = json_pack("{s:s, s:[s,s,s]}", "type", "venv", "pip_packages",
                                         "Opencv_Python>=4", "scikit.learn", "my-tool[x]");
@@ -309,6 +338,59 @@ SHOW(test_habits, //
      {"", NULL, NULL, SUCCESS}, {"del x", NULL, NULL, SUCCESS}, {"# 6 * 7", NULL, NULL, SUCCESS},
      {"x = '''\n6 * 7\n'''", NULL, NULL, SUCCESS})
 
+SHOW(test_the_closed_network, //
+     {"x", GAIERROR, "This environment has no network: work with", IN_HELD},
+     {"x", GAIERROR, "no network. Environment \"large\" has one: call with environment: \"large\"",
+      IN_HELD, NULL, HAS_LARGE},
+     {"x", FRAME(1) "OSError: [Errno 101] Network is unreachable\n", "no network", IN_HELD},
+     {"x",
+      FRAME(1) "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name "
+               "resolution>\n",
+      "no network", IN_HELD},
+     {"x", NULL, "no network",
+      "{\"stdout\": \"failed: [Errno -3] Temporary failure in name resolution\", \"success\": "
+      "true, " HELD "}"},
+     {"x",
+      "connection broken by '[Errno -3] Temporary failure in name resolution'\nERROR: Could not "
+      "find a version that satisfies the requirement rich (from versions: none)\n",
+      "scripts cannot install packages. Calls cannot ask", IN_HELD},
+     {"x", GAIERROR, NULL, "{" FREE "}"},
+     {"x", GAIERROR, NULL, "{" LAYERS("enforced", "not asked for", "enforced", "enforced") "}"},
+     {"x", GAIERROR, NULL}, {"x", FRAME(1) "TimeoutError: timed out\n", NULL, IN_HELD},
+     {"x", FRAME(1) "ConnectionRefusedError: [Errno 111] Connection refused\n", NULL, IN_HELD})
+
+SHOW(test_what_a_sandbox_does_not_show, //
+     {"x", NO_FILE("/home/me/a.csv"),
+      "/home/me/a.csv is not shown to scripts here: they have the working directory, /tmp, "
+      "/srv/out, /srv/data and nothing else",
+      IN_HELD},
+     {"x", DENIED("/home/me"), "/home/me is not shown", IN_HELD},
+     {"x", DENIED("/home/me/a.csv"), NULL, "{" FREE "}"}, {"x", DENIED("/home/me/a.csv"), NULL},
+     {"x", DENIED("a.csv"), NULL, IN_HELD}, {"x", DENIED("/tmp/a.csv"), NULL, IN_HELD},
+     {"x", DENIED("/srv/data/a.csv"), NULL, IN_HELD}, {"x", DENIED("/srv/out/a"), NULL, IN_HELD},
+     {"x", DENIED("/srv"), NULL, IN_HELD}, {"x", DENIED("/opt/python/a"), NULL, IN_HELD},
+     {"x", DENIED("/etc/shadow"), NULL, IN_HELD}, {"x", DENIED("/"), NULL, IN_HELD},
+     {"x", DENIED("/tmp/../home/a"), NULL, IN_HELD},
+     {"x", READ_ONLY("/srv/data/a"), "write to the working directory, /tmp, /srv/out and nowhere",
+      IN_HELD},
+     {"x", READ_ONLY("/usr/lib/x"), "nowhere else", IN_HELD},
+     {"x", READ_ONLY("/srv/data/a"), NULL, "{" FREE "}"}, {"x", READ_ONLY("a"), NULL, IN_HELD})
+
+SHOW(test_refused_calls_and_layers, //
+     {"x", FRAME(1) "PermissionError: [Errno 1] Operation not permitted\n",
+      "The sandbox refused that", IN_HELD},
+     {"x", NULL, "The sandbox refused that", "{\"signal\": \"SIGSYS\", " HELD "}"},
+     {"x", FRAME(1) "PermissionError: [Errno 1] Operation not permitted\n", NULL,
+      "{" LAYERS("enforced", "enforced", "enforced", "not asked for") "}"},
+     {"x", FRAME(1) "PermissionError: [Errno 1] Operation not permitted\n", NULL},
+     {"x", NULL, NULL, "{\"signal\": \"SIGTERM\", " HELD "}"},
+     {"x", FRAME(1) "OSError: [Errno 38] Function not implemented\n", NULL, IN_HELD},
+     {"x", NULL,
+      "The sandbox of this run was without: own network (needs user namespaces), system calls "
+      "(this machine does not have it).",
+      "{\"success\": true, " LAYERS("enforced", "absent", "enforced", "absent") "}"},
+     {"x", NULL, NULL, "{\"success\": true, " HELD "}"})
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
 static int setup_files(void **state)
@@ -348,6 +430,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_files_and_names, setup_files, teardown),
         TEST(test_limits),
         TEST(test_habits),
+        TEST(test_the_closed_network),
+        TEST(test_what_a_sandbox_does_not_show),
+        TEST(test_refused_calls_and_layers),
         TEST(test_a_hint_has_no_endless_list_in_it),
     };
 
