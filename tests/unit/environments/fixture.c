@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define BOUND_SECONDS 60.0
+#define BOUND_SECONDS 100.0
 
 static struct environment *add(struct catalog *catalog, const char *name, const char *definition)
 {

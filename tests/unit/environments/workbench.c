@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <sys/stat.h>
 
-#define BOUND_SECONDS 60.0
+#define BOUND_SECONDS 100.0
 
 int workbench_setup(void **state)
 {

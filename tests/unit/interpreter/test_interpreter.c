@@ -99,7 +99,7 @@ static enum outcome find(struct search *search)
     if (outcome != OUTCOME_PENDING)
         return outcome;
     ev_now_update(search->loop);
-    ev_timer_init(&bound, on_bound, 20., 0.);
+    ev_timer_init(&bound, on_bound, 100., 0.);
     ev_timer_start(search->loop, &bound);
     while (!search->is_done)
         ev_run(search->loop, 0);

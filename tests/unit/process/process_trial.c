@@ -84,7 +84,7 @@ void process_trial_wait(struct trial_host *host, struct process_trial *trial, do
     ev_now_update(host->loop);
     ev_timer_init(&trial->kill, on_kill, kill_after > 0 ? kill_after : 1e6, 0.);
     ev_timer_start(host->loop, &trial->kill);
-    ev_timer_init(&trial->bound, on_bound, 20., 0.);
+    ev_timer_init(&trial->bound, on_bound, 2 * TRIAL_SOON_SECONDS, 0.);
     ev_timer_start(host->loop, &trial->bound);
     while (!trial->ended)
         ev_run(host->loop, 0);
@@ -181,7 +181,7 @@ void run_in_child(int (*try)(void))
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(200);
         _exit(try());
     }
     assert_int_equal(waitpid(child, &status, 0), child);

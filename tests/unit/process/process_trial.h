@@ -10,6 +10,8 @@
 
 enum { PROCESS_TRIAL_KEPT_BYTES = 4096 };
 
+#define TRIAL_SOON_SECONDS 60.0 /* on any machine */
+
 struct trial_host {
     struct ev_loop *loop;
     struct process_host *host;

@@ -148,7 +148,7 @@ static int run_while_namespaces_are_used_up(void)
         return 1;
     kill(holder, SIGKILL);
     waitpid(holder, NULL, 0);
-    for (int i = 0; i < 50; i++) { /* the kernel frees namespaces later */
+    for (int i = 0; i < 600; i++) { /* the kernel frees namespaces later */
         process_trial_execute(host, &trial, "print(1)", 0);
         if (!trial.end.failure[0])
             break;

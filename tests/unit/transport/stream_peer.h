@@ -12,7 +12,7 @@ enum {
     STREAM_PEER_FLOOD_BYTES = 1024 * 1024, /* more than any socket or pipe takes at once */
 };
 
-#define STREAM_PEER_STALL_SECONDS 0.3
+#define STREAM_PEER_STALL_SECONDS 1.5
 
 struct stream_peer {
     struct ev_loop *loop;

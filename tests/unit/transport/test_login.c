@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define LOGIN_SECONDS 0.3
+#define LOGIN_SECONDS 1.5
 
 static const char unauthorized[] =
     "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Unauthorized\"}}\n";
@@ -273,8 +273,8 @@ static void test_the_longest_token_fits_into_the_line(void **state)
 
 static void test_silence_is_closed_after_a_while(void **state)
 {
-    struct fixture *fixture = start_with_token();
     ev_tstamp begin = ev_time();
+    struct fixture *fixture = start_with_token();
 
     (void)state;
     say(fixture, "Authorization: Bear");
@@ -321,8 +321,8 @@ static void test_repeated_failures_are_answered_late(void **state)
 
 static void test_a_refused_client_is_not_listened_to_for_ever(void **state)
 {
-    struct fixture *fixture = start_with_token();
     ev_tstamp begin = ev_time();
+    struct fixture *fixture = start_with_token();
 
     (void)state;
     say(fixture, "hello\n");

@@ -7,7 +7,7 @@
 
 enum { TURNING_PIECE = 4096 };
 
-#define TURNING_SECONDS 10.0 /* generous: machines are busy */
+#define TURNING_SECONDS 60.0 /* generous: machines are busy */
 
 /* Turns LOOP until CONDITION, an expression. */
 #define TURN_UNTIL(LOOP, CONDITION)                                                                \
