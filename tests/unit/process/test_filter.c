@@ -23,8 +23,10 @@
 
 enum {
     NO_CALL_YET = 5000,
-    GAP = 400, /* between the old numbers and those that all architectures share */
-    NEWEST_FIRST = 470,
+    GAP = 400,         /* between the old numbers and those that all architectures share */
+    LIST_MOUNTS = 458, /* the headers are older */
+    FILE_ATTRIBUTES = 468,
+    FIRST_UNKNOWN = 470,
     USER_DISPATCH = 59, /* PR_SET_SYSCALL_USER_DISPATCH */
     IO_PRIORITY_OF_USER = 3,
     NEW_TIME = 0x80,
@@ -198,7 +200,9 @@ static const struct filter_case sandbox_cases[] = {
     {SYS_add_key, BAD, ENOSYS},
     {SYS_keyctl, BAD, ENOSYS},
     {GAP, BAD, ENOSYS},
-    {NEWEST_FIRST, BAD, ENOSYS},
+    {LIST_MOUNTS, BAD, ENOSYS},
+    {FILE_ATTRIBUTES, BAD, ENOSYS},
+    {FIRST_UNKNOWN, BAD, ENOSYS},
     {NO_CALL_YET, BAD, ENOSYS},
 };
 
