@@ -21,6 +21,7 @@ LEAF = "environments/process/cgroup_leaf.c"
 RUN = "environments/run.c"
 
 NO_WALK = (SUPERVISOR, "    signal_descendants(SIGSTOP);\n    signal_descendants(SIGKILL);\n", "")
+NO_FILTER = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_SCOPE = ("environments/process/landlock.c", "ret = (int)syscall(RESTRICT_SELF, ruleset, 0);", "ret = 0;")
 
 
@@ -85,9 +86,9 @@ KNOCK_OUTS = [
     ]),
     KnockOut("no further user namespaces", "namespace", [
         (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
-        (PREPARE, "filter_install(FILTER_KERNEL) < 0", "false"),
+        NO_FILTER,
     ]),
-    KnockOut("no keys", "namespace", [(PREPARE, "filter_install(FILTER_KERNEL) < 0", "false")]),
+    KnockOut("no keys", "namespace", [NO_FILTER]),
     KnockOut("kernel that is read only", "namespace", [
         (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
     ]),
