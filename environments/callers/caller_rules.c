@@ -280,6 +280,8 @@ static json_t *describe_key(const struct caller_rules *rules,
 
 json_t *caller_rules_schema(const struct caller_rules *rules)
 {
+    static const char held[] =
+        " Its scripts have no network, and of files only the working directory and /tmp.";
     AUTO_FREE char *paths = json_list(rules->allowed_paths);
     json_t *properties =
         json_pack("{s:{s:s, s:o}}", "type", "type", "string", "enum", possible_types(rules));
@@ -293,7 +295,8 @@ json_t *caller_rules_schema(const struct caller_rules *rules)
     }
     return json_pack("{s:s, s:o, s:o, s:[s]}", "type", "object", "description",
                      json_string_format("An environment of your own, in place of `environment`. "
-                                        "The same definition finds the same one again.%s%s%s",
+                                        "The same definition finds the same one again.%s%s%s%s",
+                                        rules->settings.sandbox.is_wanted ? held : "",
                                         *paths ? " Paths are absolute, in one of: " : "", paths,
                                         *paths ? "." : ""),
                      "properties", properties, "required", "type");

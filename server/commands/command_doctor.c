@@ -161,6 +161,48 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
     doctor->refused = true;
 }
 
+/* The layers of RESULT that are in STATE, as "a, b". Owned by the caller. */
+static char *command_doctor_list_layers(const json_t *result, const char *state)
+{
+    const json_t *containment = json_object_get(result, "containment");
+    AUTO_JSON json_t *names = json_array();
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (json_object_get(containment, "layers"), name, value)
+        if (strcmp(json_string_value(value), state) == 0)
+            json_array_append_new(names, json_string(name));
+    return json_list(names);
+}
+
+/* What kept the trial from the machine, and what of that was asked for in vain. */
+static void command_doctor_print_layers(const struct environment *environment, const json_t *result)
+{
+    const char *isolation = json_object_get_string(result, "isolation");
+    AUTO_FREE char *held = command_doctor_list_layers(result, "enforced");
+    AUTO_FREE char *absent = command_doctor_list_layers(result, "absent");
+    AUTO_FREE char *text = NULL;
+
+    if (!isolation || !json_is_true(json_object_get(result, "success")))
+        return;
+    text = memory_format("isolation %s%s%s%s%s", isolation, *held ? ": " : "", held,
+                         *absent ? "; without: " : "", absent);
+    command_print_line(*absent ? "no" : "", environment->name, text);
+}
+
+static void command_doctor_print_missing(const struct environment *environment,
+                                         const json_t *result)
+{
+    const json_t *containment = json_object_get(result, "containment");
+    const json_t *what;
+    size_t i;
+
+    if (!environment->settings.sandbox.is_wanted)
+        return;
+    json_array_foreach (json_object_get(containment, "missing"), i, what)
+        command_print_line("no", environment->name, json_string_value(what));
+}
+
 static void print_environments(struct doctor *doctor)
 {
     const struct catalog *catalog = doctor->service.catalog;
@@ -178,6 +220,8 @@ static void print_environments(struct doctor *doctor)
         if (doctor->interruption.signal)
             return;
         print_trial(doctor, environment, result);
+        command_doctor_print_layers(environment, result);
+        command_doctor_print_missing(environment, result);
     }
 }
 

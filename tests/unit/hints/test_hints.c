@@ -389,7 +389,7 @@ SHOW(test_refused_calls_and_layers, //
       "The sandbox of this run was without: own network (needs user namespaces), system calls "
       "(this machine does not have it).",
       "{\"success\": true, " LAYERS("enforced", "absent", "enforced", "absent") "}"},
-     {"x", NULL, NULL, "{\"success\": true, " HELD "}"})
+     {"x = 1", NULL, NULL, "{\"success\": true, " HELD "}"})
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
