@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
 
 #include <assert.h>
@@ -157,6 +158,12 @@ bool environment_is_prepared(const struct environment *environment)
     return environment->state == ENVIRONMENT_AT_REST && environment->ops->is_prepared(environment);
 }
 
+static void environment_tell_observer(struct environment *environment)
+{
+    if (environment->observer)
+        environment->observer->prepared(environment->observer, environment);
+}
+
 /* Begins the preparation of ENVIRONMENT, which is at rest. */
 static enum outcome environment_begin_preparation(struct environment *environment,
                                                   struct error *err)
@@ -169,6 +176,8 @@ static enum outcome environment_begin_preparation(struct environment *environmen
         (void)environment_blame(environment, err);
     if (outcome == OUTCOME_PENDING)
         environment_set_state(environment, ENVIRONMENT_PREPARING);
+    if (outcome == OUTCOME_READY)
+        environment_tell_observer(environment);
     return outcome;
 }
 
@@ -241,6 +250,7 @@ void environment_end_preparation(struct environment *environment, const struct e
 
     environment_set_state(environment, ENVIRONMENT_AT_REST);
     if (!err) {
+        environment_tell_observer(environment);
         environment_tell_waiters(environment, NULL);
         return;
     }
@@ -294,6 +304,7 @@ void environment_init(struct environment *environment, const struct environment_
     recipe->settings.sandbox = (struct sandbox_settings){0};
     list_init(&environment->waiters);
     list_init(&environment->eager.link);
+    list_init(&environment->survey);
     ev_timer_init(&environment->deadline, environment_on_deadline, 0., 0.);
 }
 
@@ -301,6 +312,7 @@ void environment_deinit(struct environment *environment)
 {
     assert(list_is_empty(&environment->waiters) && environment->users == 0);
     environment_stop_deadline(environment);
+    python_facts_free(STEAL_PTR(environment->facts));
     environment_settings_deinit(&environment->settings);
     json_decref(STEAL_PTR(environment->definition));
     free(environment->name);
@@ -328,6 +340,12 @@ void environment_begin(struct environment *environment)
     if (environment->settings.eager &&
         environment_prepare(environment, &environment->eager, &err) == OUTCOME_FAILED)
         environment_on_eagerly_prepared(&environment->eager, &err);
+}
+
+void environment_learn(struct environment *environment, struct python_facts *facts)
+{
+    python_facts_free(environment->facts);
+    environment->facts = facts;
 }
 
 int environment_admit(const struct environment *environment, const char *directory,

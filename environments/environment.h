@@ -24,6 +24,7 @@
 
 struct environment;
 struct instance;
+struct python_facts;
 
 enum { STEP_BYTES = 160 };
 
@@ -71,6 +72,11 @@ struct environment_waiter {
      * from inside environment_prepare. May be NULL. */
     void (*progress)(struct environment_waiter *waiter, const struct preparation_step *step);
     void (*prepared)(struct environment_waiter *waiter, const struct error *err);
+};
+
+/* Who is told when an environment has been prepared; embedded in what wants to know. */
+struct environment_observer {
+    void (*prepared)(struct environment_observer *observer, struct environment *environment);
 };
 
 /* What there is to know of a kind of environments without having one. */
@@ -134,6 +140,10 @@ struct environment_ops {
     /* See environment_needs. NULL: its Python is not one of this machine. */
     const char *const *(*needs)(const struct environment *environment);
 
+    /* The path of the Python on this machine that can be asked for its packages, without anything
+     * being prepared for it. Owned by the caller; NULL while there is none. May be NULL. */
+    char *(*find_python)(const struct environment *environment);
+
     /* What the next run would be held by, as far as is known. What did hold one that has begun is
      * in its end. */
     struct process_receipt (*expected_receipt)(const struct environment *environment);
@@ -170,6 +180,10 @@ struct environment {
     struct preparation_step step; /* of the current preparation, or of the last one that failed */
     ev_timer deadline;            /* of the preparation */
     struct environment_waiter eager; /* waits if the environment is eager */
+
+    struct python_facts *facts; /* owned; what its Python has said of itself last, or NULL */
+    struct list survey;         /* in the list of those that will be asked that */
+    struct environment_observer *observer; /* borrowed; or NULL */
 };
 
 /* The kind-independent half; for implementations. The settings are moved out of RECIPE. */
@@ -216,6 +230,9 @@ void environment_step(struct environment *environment, double fraction, const ch
 /* For implementations: ends the preparation that is under way; ERR NULL when it succeeded. The name
  * of the environment and the step are put before its message. */
 void environment_end_preparation(struct environment *environment, const struct error *err);
+
+/* FACTS (taken) are those of its Python; NULL: none are known. */
+void environment_learn(struct environment *environment, struct python_facts *facts);
 
 /* Gives the user that scripts of the prepared ENVIRONMENT run as access to DIRECTORY, a path, and
  * to whatever is made in it from now on. */

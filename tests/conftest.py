@@ -2,6 +2,10 @@
 and that they touch nothing of whoever runs them."""
 
 import collections
+import os
+import pathlib
+import subprocess
+import time
 
 import pytest
 
@@ -40,4 +44,18 @@ def own_places(tmp_path_factory):
         for name in ("PYEXECD_CONFIG", "STATE_DIRECTORY", "DOCKER_HOST", "DOCKER_CONTEXT",
                      "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"):
             patch.delenv(name, raising=False)
+        if "PYEXECD" in os.environ:
+            ask_python()
         yield
+
+
+def ask_python():
+    """Lets a server ask the usual Python for its packages. The answer is kept for the servers of the
+    tests, whose clients are then not told in between that the tools have changed."""
+    answers = pathlib.Path(os.environ["XDG_STATE_HOME"]) / "pyexecd/answers"
+    with subprocess.Popen([os.environ["PYEXECD"]], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as server:
+        end = time.monotonic() + 20
+        while not list(answers.glob("*.json")) and time.monotonic() < end:
+            time.sleep(0.05)
+        server.stdin.close()

@@ -1,10 +1,12 @@
 #include "environments/catalog/catalog.h"
 
 #include "base/json.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
+#include "environments/catalog/survey.h"
 #include "environments/kinds/kinds.h"
 
 #include <stdlib.h>
@@ -20,6 +22,9 @@ struct catalog {
     size_t count;
     struct retirement retirement; /* of those that another configuration has replaced */
     struct shelf *shelf;          /* owned; what calls have defined */
+    struct environment_survey survey;
+    void (*learned)(void *data); /* NULL: nobody wants to know what the survey finds out */
+    void *data;                  /* borrowed: for that */
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings)
@@ -35,6 +40,7 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     catalog->settings.container_init = catalog->container_init;
     catalog->shelf = shelf_new(settings->loop);
     retirement_init(&catalog->retirement, settings->loop);
+    survey_init(&catalog->survey);
     return catalog;
 }
 
@@ -49,8 +55,33 @@ void catalog_begin(struct catalog *catalog)
         environment_begin(catalog->environments[i]);
 }
 
+static void catalog_on_learned(struct environment_survey *survey)
+{
+    const struct catalog *catalog = CONTAINER_OF(survey, struct catalog, survey);
+
+    catalog->learned(catalog->data);
+}
+
+static void catalog_survey_all(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        survey_add(&catalog->survey, catalog->environments[i]);
+}
+
+void catalog_survey(struct catalog *catalog, void (*learned)(void *data), void *data)
+{
+    catalog->learned = learned;
+    catalog->data = data;
+    catalog->survey.loop = catalog->settings.loop;
+    catalog->survey.host = catalog->settings.host;
+    catalog->survey.state = catalog->settings.state;
+    catalog->survey.learned = catalog_on_learned;
+    catalog_survey_all(catalog);
+}
+
 void catalog_stop(struct catalog *catalog)
 {
+    survey_stop(&catalog->survey);
     for (size_t i = 0; i < catalog->count; i++)
         environment_stop(catalog->environments[i]);
     retirement_stop(&catalog->retirement);
@@ -274,6 +305,8 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
     catalog->environments =
         memory_resize(catalog->environments, (catalog->count + 1) * sizeof *catalog->environments);
     catalog->environments[catalog->count++] = environment;
+    if (catalog->settings.state)
+        survey_recall(catalog->settings.state, environment);
     return 0;
 }
 
@@ -308,6 +341,13 @@ static struct environment *catalog_settle(struct catalog *catalog, struct enviro
     return known;
 }
 
+/* Takes ENVIRONMENT. */
+static void catalog_retire(struct catalog *catalog, struct environment *environment)
+{
+    survey_forget(&catalog->survey, environment);
+    retirement_add(&catalog->retirement, environment);
+}
+
 void catalog_replace(struct catalog *catalog, struct catalog *next)
 {
     struct environment **environments = next->environments;
@@ -317,11 +357,13 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
         environments[i] = catalog_settle(catalog, environments[i]);
     for (size_t i = 0; i < catalog->count; i++)
         if (catalog->environments[i])
-            retirement_add(&catalog->retirement, STEAL_PTR(catalog->environments[i]));
+            catalog_retire(catalog, STEAL_PTR(catalog->environments[i]));
     next->environments = catalog->environments;
     next->count = catalog->count;
     catalog->environments = environments;
     catalog->count = count;
+    if (catalog->learned)
+        catalog_survey_all(catalog);
     catalog_free(next);
 }
 

@@ -28,6 +28,10 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);
 
+/* CATALOG, which has begun, has its environments asked for what models are told of them, and again
+ * when others replace them. LEARNED is called with DATA when one has got other facts. */
+void catalog_survey(struct catalog *catalog, void (*learned)(void *data), void *data);
+
 /* Cancels preparations, and releases what environments keep between runs. There are no more runs.
  */
 void catalog_stop(struct catalog *catalog);

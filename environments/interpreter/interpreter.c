@@ -254,6 +254,13 @@ void interpreter_deinit(struct interpreter *interpreter)
     interpreter->name = NULL;
 }
 
+char *interpreter_guess(const struct interpreter *interpreter)
+{
+    if (interpreter_is_resolved(interpreter))
+        return memory_copy_string(interpreter->executable);
+    return interpreter_candidate(interpreter, 0);
+}
+
 enum outcome interpreter_resolve(struct interpreter *interpreter, struct error *err)
 {
     if (interpreter_is_resolved(interpreter))

@@ -63,5 +63,9 @@ void interpreter_cancel(struct interpreter *interpreter);
 /* True when the result of an earlier resolution still holds. */
 bool interpreter_is_resolved(const struct interpreter *interpreter);
 
+/* The program that it was resolved to, or else the one that would be tried first; NULL: none. Owned
+ * by the caller. */
+char *interpreter_guess(const struct interpreter *interpreter);
+
 /* READY: `executable` can be run. See base/outcome.h. */
 enum outcome interpreter_resolve(struct interpreter *interpreter, struct error *err);

@@ -64,6 +64,11 @@ static const char *const *system_needs(const struct environment *environment)
     return (const char *const *)const_system_of(environment)->needs;
 }
 
+static char *system_find_python(const struct environment *environment)
+{
+    return interpreter_guess(&const_system_of(environment)->interpreter);
+}
+
 static json_t *system_describe_reach(const struct environment *environment)
 {
     const char *named = json_object_get_string(environment->definition, "executable");
@@ -109,6 +114,7 @@ static const struct environment_ops system_ops = {
     .describe_interpreter = system_describe_interpreter,
     .python_version = system_python_version,
     .needs = system_needs,
+    .find_python = system_find_python,
     .expected_receipt = local_expected_receipt,
     .reach = system_describe_reach,
     .free = system_free,

@@ -6,6 +6,7 @@
 #include "environments/instance.h"
 #include "environments/interpreter/base_search.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/search_path.h"
 #include "environments/local.h"
 #include "environments/reach.h"
 #include "environments/venv/builder.h"
@@ -312,6 +313,16 @@ static const char *const *venv_needs(const struct environment *environment)
     return (const char *const *)const_venv_of(environment)->needs;
 }
 
+/* What is in a venv of ours, its definition says. */
+static char *venv_find_python(const struct environment *environment)
+{
+    const struct venv_definition *definition = &const_venv_of(environment)->definition;
+    AUTO_FREE char *python =
+        definition->venv_path ? memory_format("%s/bin/python", definition->venv_path) : NULL;
+
+    return python && search_path_is_program(python) ? STEAL_PTR(python) : NULL;
+}
+
 static void venv_begin(struct environment *environment)
 {
     struct venv_environment *venv = venv_of(environment);
@@ -378,6 +389,7 @@ static const struct environment_ops venv_ops = {
     .describe_interpreter = venv_describe_interpreter,
     .python_version = venv_python_version,
     .needs = venv_needs,
+    .find_python = venv_find_python,
     .expected_receipt = local_expected_receipt,
     .reach = venv_describe_reach,
     .stop = venv_stop,

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/process/host.h"
 #include "server/admin.h"
@@ -143,6 +144,16 @@ static int open_tools(struct server *server, struct error *err)
     if (python_tools_offer(server->registry, server->python, err) < 0)
         return -1;
     return code_writer_register(server->registry, server->python, err);
+}
+
+/* An environment is known better than before. */
+static void command_serve_on_learned(void *data)
+{
+    struct server *server = data;
+    struct error err = ERROR_INIT;
+
+    if (python_tools_offer(server->registry, server->python, &err) < 0)
+        log_error("the tool was not changed: %s", err.message);
 }
 
 /* Another configuration */
@@ -401,6 +412,7 @@ static int command_serve_loop(struct server *server)
         if (is_typed)
             command_serve_greet(server);
         service_begin(&server->service);
+        catalog_survey(server->service.catalog, command_serve_on_learned, server);
         ev_run(server->service.loop, 0);
     }
     shut_down(server);

@@ -5,14 +5,16 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/environment.h"
+#include "environments/packages/python_facts.h"
 
 #include <string.h>
 
 enum {
     LINE_BYTES = 4096,
     PACKAGES_SHOWN = 12,
-    PATHS_SHOWN = 6,  /* of those to read, and of those to write */
-    WORD_BYTES = 100, /* of a name that somebody else has chosen */
+    PACKAGES_BYTES = 120, /* the most that the names of those found there take */
+    PATHS_SHOWN = 6,      /* of those to read, and of those to write */
+    WORD_BYTES = 100,     /* of a name that somebody else has chosen */
 };
 
 char *environment_text_limits(const struct environment *environment)
@@ -39,12 +41,14 @@ static const char *environment_text_approval(enum approval_policy policy)
     return words[policy];
 }
 
-/* What the configuration says or a preparation has found out; nothing before. */
+/* What a preparation or a survey has found out, or the configuration says; nothing before. */
 static void append_python(struct buffer *line, const struct environment *environment)
 {
     const char *image = json_object_get_string(environment->definition, "image");
     const char *version = environment->ops->python_version(environment);
 
+    if (!version && environment->facts)
+        version = environment->facts->version;
     if (!version)
         version = json_object_get_string(environment->definition, "python_version");
     if (image)
@@ -54,7 +58,7 @@ static void append_python(struct buffer *line, const struct environment *environ
 }
 
 /* By their names alone: "numpy>=1.26" is numpy. */
-static void append_packages(struct buffer *line, const struct environment *environment)
+static void append_listed(struct buffer *line, const struct environment *environment)
 {
     const json_t *packages = json_object_get(environment->definition, "pip_packages");
     const json_t *package;
@@ -71,6 +75,34 @@ static void append_packages(struct buffer *line, const struct environment *envir
         buffer_print(line, "%s%.*s", i == 0 ? ", with " : ", ",
                      (int)(length < WORD_BYTES ? length : WORD_BYTES), text);
     }
+}
+
+/* Those that were found there. */
+static void append_found(struct buffer *line, const struct python_facts *facts)
+{
+    size_t length = 0;
+
+    if (facts->told == 0)
+        buffer_print(line, ", no packages");
+    for (size_t i = 0; i < facts->told; i++) {
+        length += strlen(facts->packages[i]);
+        if (i == PACKAGES_SHOWN || length > PACKAGES_BYTES) {
+            buffer_print(line, " and %zu more", facts->told - i);
+            return;
+        }
+        buffer_print(line, "%s%s", i == 0 ? ", with " : ", ", facts->packages[i]);
+    }
+}
+
+/* The packages that the operator has listed are the ones that he wants to be used. */
+static void append_packages(struct buffer *line, const struct environment *environment)
+{
+    const json_t *listed = json_object_get(environment->definition, "pip_packages");
+
+    if (!environment->facts || json_array_size(listed) > 0)
+        append_listed(line, environment);
+    else
+        append_found(line, environment->facts);
 }
 
 static void environment_text_append_paths(struct buffer *line, char *const *paths, const char *how)

@@ -30,7 +30,7 @@ def test_it_tells_how_to_solve_a_task_here(revision):
         (prompt,) = server.request("prompts/list")["prompts"]
         assert [argument["name"] for argument in prompt["arguments"]] == ["environment", "task"]
         whole = text(server)
-        assert "print() what you want to see" in whole and "- system: system\n" in whole
+        assert "print() what you want to see" in whole and "- system: system" in whole
         assert "Limits: 30 seconds" in whole
         assert "a person is asked before the first call" in whole
         one = text(server, environment="science", task="Sum it up.")

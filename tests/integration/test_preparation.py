@@ -18,7 +18,8 @@ PYTHON = "/usr/bin/python3"
 
 
 class Slow:
-    """An interpreter that takes its time to start, counts its starts, and may be broken."""
+    """An interpreter that takes its time to start, counts its starts (but for the question for its
+    packages, which comes at any time), and may be broken."""
 
     def __init__(self, folder, name="slow", seconds=0.0, company=()):
         """It waits for SECONDS, and until those whose names are in COMPANY have been started, too."""
@@ -26,7 +27,7 @@ class Slow:
         self.starts = folder / f"{name}.starts"
         self.broken = folder / f"{name}.broken"
         self.path.write_text(f"#!/bin/sh\n"
-                             f"echo start >>{self.starts}\n"
+                             f"[ \"$1\" = -Ic ] || echo start >>{self.starts}\n"
                              f"sleep {seconds}\n"
                              f"for name in {' '.join(company)}; do\n"
                              f"  while [ ! -e {folder}/$name.starts ]; do sleep 0.05; done\n"

@@ -56,7 +56,7 @@ def test_who_has_no_session_discovers_it():
     assert told["instructions"].startswith("`run_python` runs Python programs")
 
 
-def test_an_environment_is_told_by_its_name_before_anything_is_known_of_it():
-    with client.Server() as server:
+def test_an_environment_is_told_by_its_name_before_anything_is_known_of_it(tmp_path):
+    with client.Server(environment={"XDG_STATE_HOME": str(tmp_path)}) as server:
         told = server.initialize()["instructions"]
     assert "- system: system\n" in told

@@ -1,6 +1,5 @@
 #include "server/tools/hints/module_names.h"
 
-#include "base/ascii.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -120,31 +119,4 @@ struct module_name module_name_find(const char *name)
         if (strcmp(name, other_names[i].module) == 0)
             return other_names[i].known;
     return (struct module_name){0};
-}
-
-static bool module_name_is_mark(char c)
-{
-    return c == '-' || c == '_' || c == '.';
-}
-
-/* The character as names are compared; '\0': it ends the name. */
-static char module_name_fold(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    if (module_name_is_mark(c))
-        return '-';
-    return (c >= 'a' && c <= 'z') || ascii_is_digit(c) ? c : '\0';
-}
-
-char *module_name_normalize(const char *requirement)
-{
-    char *ret = memory_new(strlen(requirement) + 1, 1);
-    size_t length = 0;
-
-    for (const char *at = requirement; module_name_fold(*at); at++)
-        if (!module_name_is_mark(*at) || length == 0 || ret[length - 1] != '-')
-            ret[length++] = module_name_fold(*at);
-    ret[length] = '\0';
-    return ret;
 }

@@ -11,7 +11,3 @@ struct module_name {
 };
 
 struct module_name module_name_find(const char *name);
-
-/* The name of the package that REQUIREMENT begins with, as package indexes compare them: in small
- * letters, with "-" for any run of "-", "_" and ".". Owned by the caller. */
-char *module_name_normalize(const char *requirement);

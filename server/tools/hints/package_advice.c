@@ -3,22 +3,26 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/environment.h"
+#include "environments/packages/package_name.h"
+#include "environments/packages/python_facts.h"
 #include "environments/packages/requirements.h"
 #include "server/tools/code/script_block.h"
-#include "server/tools/hints/module_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Lists it in its definition, or was found to have it. */
 static bool package_advice_lists(const struct environment *environment, const char *requirement)
 {
     const json_t *listed = requirements_listed(environment->definition);
-    AUTO_FREE char *wanted = module_name_normalize(requirement);
+    AUTO_FREE char *wanted = package_name_normalize(requirement);
     const json_t *item;
     size_t i;
 
+    if (environment->facts && python_facts_have(environment->facts, wanted))
+        return true;
     json_array_foreach (listed, i, item) {
-        AUTO_FREE char *name = module_name_normalize(json_string_value(item));
+        AUTO_FREE char *name = package_name_normalize(json_string_value(item));
 
         if (strcmp(name, wanted) == 0)
             return true;

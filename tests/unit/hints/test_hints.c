@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/environment.h"
+#include "environments/packages/python_facts.h"
 #include "tests/unit/environments/scratch.h"
 
 #include <fcntl.h>
@@ -62,6 +63,14 @@ static const struct environment_ops hints_ops = {.kind = &hints_kind, .needs = h
 static char *hints_read[] = {(char *)"/srv/data", NULL};
 static char *hints_write[] = {(char *)"/srv/out", NULL};
 
+static struct python_facts *facts_of_large(void)
+{
+    AUTO_JSON json_t *answer = json_pack("{s:s, s:{s:b, s:b}}", "version", "3.11.2", "packages",
+                                         "python-dateutil", 1, "found-tool", 0);
+
+    return python_facts_read(answer);
+}
+
 static int setup(void **state)
 {
     struct stage *stage = NEW(struct stage);
@@ -82,6 +91,7 @@ static int setup(void **state)
                                         "Opencv_Python>=4", "scikit.learn", "my-tool[x]");
     stage->large.settings.limits = (struct process_limits){.memory = 1024 << 20, .processes = 64};
     stage->large.settings.max_timeout = 600;
+    stage->large.facts = facts_of_large();
     stage->nothing = json_array();
     stage->rules =
         caller_rules_new(stage->nothing, stage->nothing, &stage->small.settings, &index, &err);
@@ -99,6 +109,7 @@ static int teardown(void **state)
     free(stage->large.name);
     json_decref(stage->small.definition);
     json_decref(stage->large.definition);
+    python_facts_free(stage->large.facts);
     scratch_free(stage->scratch);
     free(stage);
     return 0;
@@ -216,6 +227,15 @@ SHOW(test_what_is_no_python, //
                "function\n",
       NULL},
      {"def f():\n  await g()", SYNTAX(2) "'await' outside async function\n", "async def"})
+
+SHOW(test_what_was_found_in_an_environment, //
+     {"import dateutil", NO_MODULE("dateutil"),
+      "Environment \"large\" has python-dateutil: call with environment: \"large\".", NULL, NULL,
+      MAY_DEFINE | HAS_LARGE},
+     {"import found_tool", NO_MODULE("found_tool"), "Environment \"large\" has found_tool", NULL,
+      NULL, HAS_LARGE},
+     {"import found", NO_MODULE("found"), "Calls cannot ask for packages here", NULL, NULL,
+      HAS_LARGE})
 
 SHOW(test_what_is_not_installed, //
      {"import cv2", NO_MODULE("cv2"),
@@ -426,6 +446,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_what_is_no_python),
+        TEST(test_what_was_found_in_an_environment),
         TEST(test_what_is_not_installed),
         cmocka_unit_test_setup_teardown(test_files_and_names, setup_files, teardown),
         TEST(test_limits),
