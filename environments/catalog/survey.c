@@ -40,10 +40,15 @@ static void survey_set_state(struct environment_survey *survey, enum survey_stat
     ev_timer_start(survey->loop, &survey->pause);
 }
 
-/* Owned by the caller, or NULL. */
+/* Owned by the caller, or NULL. Who is in a sandbox and may write into a venv nevertheless must not
+ * have his files executed outside of the sandbox. */
 static char *survey_find_python(const struct environment *environment)
 {
-    return environment->ops->find_python ? environment->ops->find_python(environment) : NULL;
+    const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+
+    if (!environment->ops->find_python || (sandbox->is_wanted && sandbox->write))
+        return NULL;
+    return environment->ops->find_python(environment);
 }
 
 void survey_recall(const char *state, struct environment *environment)
