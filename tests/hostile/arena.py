@@ -128,7 +128,7 @@ class Arena:
         assert taken < within, f"{ended} after {taken:.1f} s"
         assert program.is_expected(ended, self.level), \
             f"{ended!r} is not {program.expected(self.level)!r}; {result['stderr'][-2000:]}"
-
+        assert program.files in (None, len(result["files"])), result["files"]
         assert corpus.outcome(again) == "exit 0: 42", f"next in its directory: {again}"
 
     def look_around(self):

@@ -1,8 +1,10 @@
 """The hostile programs, as programs/*.py have them. The docstring of each is TOML:
 
     tries = "to leave a daemon behind"          what it is after, for people
-    held_by = ["end of the namespace"]          defences, by their names in knock_outs.py
+    held_by = ["pid namespace", "engine: ..."]  defences, by their names in knock_outs.py; where none of
+                                                them is at work, what else holds it
     limit = 1                                   seconds it may take; default 20
+    files = 8                                   how many the result names; default: any number
     [outcome]
     any = "exit 0: left"                        a regular expression: its end, its last line
     landlock = "timeout: .*"                    at one level
@@ -20,7 +22,7 @@ import re
 import tomllib
 
 PROGRAMS = pathlib.Path(__file__).with_name("programs")
-KEYS = {"tries", "held_by", "limit", "outcome"}
+KEYS = {"tries", "held_by", "limit", "files", "outcome"}
 LEVELS = ("namespace", "cgroup", "landlock", "docker")
 USERS = ("root", "user")
 NOT_RUN = "-"
@@ -40,6 +42,7 @@ class Program:
         self.tries = header["tries"]
         self.held_by = header["held_by"]
         self.limit = header.get("limit", DEFAULT_SECONDS)
+        self.files = header.get("files")
         self.outcomes = header["outcome"]
 
     def __repr__(self):

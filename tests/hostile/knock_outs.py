@@ -1,151 +1,281 @@
-"""The defences by name, and for each one how it is taken away: what replaces which text of the source.
+"""The defences by name, how each is taken away, and at which levels that sets programs free.
 
-knock_out.py builds the program without one of them and shows that the programs which it is to hold are
-held no more. Where a second defence would hold them as well, it is taken away with the first.
+knock_out.py builds the program without a defence and runs the programs that name it. Where another
+defence would hold them as well, it is taken away with the first.
 """
 
 import dataclasses
 import pathlib
+import re
+
+import corpus
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Of what no single line of ours holds: the kernel, or a design that never does what would be dangerous.
-NO_LINE = ("kernel: ", "by design: ")
+# Of what no line of ours holds: a design that never does what would be dangerous, the kernel, the
+# engine, or a level where there is nothing to attack.
+NO_LINE = ("by design: ", "kernel: ", "engine: ", "level: ")
+
+# Levels, and who can run programs at them.
+SETTINGS = [("namespace", "root"), ("namespace", "user"), ("cgroup", "root"),
+            ("landlock", "root"), ("landlock", "user"), ("docker", "root")]
 
 RUNNER = "environments/process/runner"
 COLD_START = f"{RUNNER}/cold_start.c"
+FILTER = "environments/process/filter"
 PREPARE = f"{RUNNER}/prepare.c"
 SUPERVISOR = f"{RUNNER}/supervisor.c"
 MOUNTS = f"{RUNNER}/mounts.c"
 TREE = "environments/process/tree.c"
 LEAF = "environments/process/cgroup_leaf.c"
 RUN = "environments/run.c"
-
-NO_WALK = (SUPERVISOR, "    signal_descendants(SIGSTOP);\n    signal_descendants(SIGKILL);\n", "")
-NO_FILTER = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
-NO_SCOPE = ("environments/process/landlock.c", "ret = (int)syscall(RESTRICT_SELF, ruleset, 0);", "ret = 0;")
-
-
-@dataclasses.dataclass
-class KnockOut:
-    defence: str
-    level: str  # at which the programs are run without it
-    changes: list  # (path, text that stands there once, what replaces it)
-    user: str = "root"
+CAPTURE = "environments/capture.c"
+CONTAINER = "environments/docker/container_description.c"
+SITE = "environments/docker/site.c"
+INIT = "environments/engine/init"
 
 
 def limit(resource):
     return COLD_START, f"    set_limit(fd, RLIMIT_{resource}, 0);\n", ""
 
 
-KNOCK_OUTS = [
+NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
+NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
+NO_CAPABILITIES = (COLD_START, "    drop_capabilities(fd);\n", "")
+
+# How each defence is taken away: (path, text that stands there once, what replaces it).
+CHANGES = {
     # A tree, and who ends it
-    KnockOut("pid namespace", "namespace", [
+    "pid namespace": [
         (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWIPC"),
         (SUPERVISOR, "        kill(-1, SIGKILL);\n", ""),
         (SUPERVISOR, "if (supervisor_reap(supervisor))\n            return true;", "return true;"),
-    ]),
-    KnockOut("kill of the cgroup", "cgroup", [
+    ],
+    "kill of the cgroup": [
         (LEAF, '(void)cgroup_write_entry(directory, "cgroup.kill", "1");', "{}"),
-        NO_WALK,
-    ]),
-    KnockOut("walk of the supervisor", "landlock", [NO_WALK]),
-    KnockOut("reaping", "landlock", [
+    ],
+    "walk of the supervisor": [
+        (SUPERVISOR, "    signal_descendants(SIGSTOP);\n    signal_descendants(SIGKILL);\n", ""),
+    ],
+    "reaping": [
         (PREPARE, "if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)", "if (false)"),
         ("environments/process/host.c", "ev_timer_start(settings->loop, &host->orphans);", ""),
-        NO_WALK,
-    ]),
-    KnockOut("end with the script", "namespace", [
+    ],
+    "end with the script": [
         (SUPERVISOR, "(void)supervisor_reap(supervisor);\n    if (supervisor->ended <= 0)",
          "if (!supervisor_reap(supervisor))"),
-    ]),
-    KnockOut("deadline", "namespace", [
+        (f"{INIT}/main.c", "            if (pid == program)\n                return;\n",
+         "            ;\n        if (pid < 0)\n            return;\n"),
+    ],
+    "deadline": [
         (RUN, "    ev_timer_start(loop_of(run), &run->deadline);\n", ""),
-    ]),
+        (CONTAINER, 'json_array_append_new(command, json_string_format("%.3f", container->seconds));',
+         'json_array_append_new(command, json_string("3600"));'),
+    ],
 
     # What is out of reach
-    KnockOut("signal scope", "landlock", [NO_SCOPE]),
-    KnockOut("fence", "landlock", [
-        (PREPARE, "filter_install(FILTER_OTHER_PROCESSES) < 0", "false"),
-    ]),
-    KnockOut("undumpable supervisor", "namespace", [
+    "signal scope": [
+        ("environments/process/landlock.c", "ret = landlock_restrict(rules);", "ret = 0;"),
+    ],
+    "fence": [(PREPARE, "filter_install(FILTER_OTHER_PROCESSES) < 0", "false")],
+    "undumpable supervisor": [
         (PREPARE, "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
-        (COLD_START, "    drop_capabilities(fd);\n", ""),  # it has more of them than who would trace it
-    ]),
-    KnockOut("no capabilities", "namespace", [
-        (COLD_START, "    drop_capabilities(fd);\n", ""),
-    ]),
-    KnockOut("no capabilities of the host", "cgroup", [
-        (COLD_START, "    drop_capabilities(fd);\n", ""),
-    ]),
-    KnockOut("no new privileges", "namespace", [
+        (f"{INIT}/main.c", "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
+    ],
+    "no capabilities": [
+        NO_CAPABILITIES,
+        (CONTAINER, 'json_pack("[s]", "ALL")', "json_array()"),
+    ],
+    "no capabilities of the machine": [NO_CAPABILITIES],
+    "no new privileges": [
         (PREPARE, "if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)", "if (false)"),
-    ]),
-    KnockOut("cover of the cgroups", "namespace", [
+        (CONTAINER, 'json_pack("[s]", "no-new-privileges")', "json_array()"),
+    ],
+    "cover of the cgroups": [
         (PREPARE, 'if (stat("/sys/fs/cgroup", &status) == 0 &&', "if (false &&"),
-        (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
-    ]),
-    KnockOut("no further user namespaces", "namespace", [
+    ],
+    "no further user namespaces": [
         (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
-        NO_FILTER,
-    ]),
-    KnockOut("no keys", "namespace", [NO_FILTER]),
-    KnockOut("kernel that is read only", "namespace", [
-        (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0"),
-    ]),
-    KnockOut("shared memory of its own", "namespace", [
+        NO_FILTER_OF_THE_KERNEL,
+    ],
+    "no keys": [NO_FILTER_OF_THE_KERNEL],
+    "no calls of another architecture": [
+        (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
+        (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
+    ],
+    "profile of system calls": [
+        (CONTAINER, "if (container->seccomp)\n        json_array_append_new(options, "
+         'json_string_format("seccomp=%s", container->seccomp));',
+         'json_array_append_new(options, json_string("seccomp=unconfined"));'),
+    ],
+    "kernel that is read only": [NO_READ_ONLY],
+    "shared memory of its own": [
         (MOUNTS, 'return mount("shm", SHARED_MEMORY,', 'return 0 && mount("shm", SHARED_MEMORY,'),
         (MOUNTS, "return mount(NULL, SHARED_MEMORY,", "return 0 && mount(NULL, SHARED_MEMORY,"),
-    ]),
-    KnockOut("script under a mount", "namespace", [
+    ],
+    "script under a mount": [
         ("environments/local.c", "? SCRIPT_LAID_OVER", "? SCRIPT_IN_PLACE"),
-    ]),
-    KnockOut("System V objects of its own", "namespace", [
+        (SITE, "docker_mount(request->code_file, script, false)",
+         "docker_mount(request->code_file, script, true)"),
+    ],
+    "System V objects of its own": [
         (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWPID"),
-    ]),
-    KnockOut("closed control channel", "namespace", [
+    ],
+    "closed descriptors": [
         (f"{RUNNER}/main.c", "fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC);", ""),
-    ]),
-    KnockOut("own session", "namespace", [
+        (f"{INIT}/watch.c", "SFD_CLOEXEC | SFD_NONBLOCK", "SFD_NONBLOCK"),
+    ],
+    "own session": [
         (COLD_START, "    setsid();\n", ""),
-    ]),
+        (f"{INIT}/program.c", "    setsid();\n", ""),
+    ],
 
     # Limits
-    KnockOut("limit on processes", "namespace", [(TREE, "limits->processes + 1", "limits->processes + 9999")]),
-    KnockOut("limit on memory", "namespace", [
+    "limit on processes": [
+        (TREE, "limits->processes + 1", "limits->processes + 9999"),
+        (TREE, "0 : tree->limits.processes", "0 : tree->limits.processes + 9999"),
+        (CONTAINER, "processes + OWN_PROCESSES", "processes + 9999"),
+    ],
+    "limit on memory": [
         (TREE, "cgroup_leaf_limit(tree->leaf, limits->memory,",
          "cgroup_leaf_limit(tree->leaf, 64 * limits->memory,"),
-    ]),
-    KnockOut("limit on open files", "namespace", [(COLD_START, "OPEN_FILES = 1024", "OPEN_FILES = 65536")]),
-    KnockOut("limit on a file", "namespace", [(COLD_START, "if (run->file_bytes > 0)", "if (false)")]),
-    KnockOut("limit on disk", "namespace", [
+        (TREE, "0 : tree->limits.memory", "0 : 64 * tree->limits.memory"),
+        (CONTAINER, '"Memory", json_integer((json_int_t)memory)',
+         '"Memory", json_integer((json_int_t)(64 * memory))'),
+        (CONTAINER, '"MemorySwap", json_integer((json_int_t)memory)',
+         '"MemorySwap", json_integer((json_int_t)(64 * memory))'),
+    ],
+    "limit on open files": [
+        (COLD_START, "OPEN_FILES = 1024", "OPEN_FILES = 4096"),
+        (CONTAINER, "OPEN_FILES = 1024", "OPEN_FILES = 4096"),
+    ],
+    "limit on a file": [
+        (COLD_START, "if (run->file_bytes > 0)", "if (false)"),
+        (CONTAINER, "if (purposes[container->purpose].has_workspace && file_size > 0)", "if (false)"),
+    ],
+    "limit on disk": [
         (RUN, ".limit = request->environment->settings.disk,", ".limit = SIZE_MAX,"),
-    ]),
-    KnockOut("limit on deleted files", "namespace", [
+    ],
+    "limit on deleted files": [
         (SUPERVISOR, "supervisor->disk_limit = run->file_bytes;", ""),
-    ]),
-    KnockOut("no core files", "namespace", [limit("CORE")]),
-    KnockOut("no message queues", "namespace", [limit("MSGQUEUE")]),
-    KnockOut("bound on output", "namespace", [
-        ("environments/capture.c", "capture->limit - tail_limit(capture);", "(size_t)256 << 20;"),
-    ]),
+        (f"{INIT}/main.c", "return holdings.deleted > most;", "return false;"),
+    ],
+    "no core files": [
+        limit("CORE"),
+        ("server/main.c", "    setrlimit(RLIMIT_CORE, &no_core);\n", ""),  # the server's own is inherited
+        (CONTAINER, 'container_description_limit("core", 0)', 'container_description_limit("core", 1 << 30)'),
+    ],
+    "no message queues": [limit("MSGQUEUE")],
+    "bound on output": [
+        (CAPTURE, "(struct capture){.limit = limit};", "(struct capture){.limit = limit + ((size_t)256 << 20)};"),
+    ],
 
     # What is data
-    KnockOut("output is data", "namespace", [
-        ("environments/capture.c", "return json_string_repaired(text, kept);",
-         "return json_stringn(text, kept);"),
-    ]),
-    KnockOut("names are data", "namespace", [
+    "output is data": [
+        (CAPTURE, "return json_string_repaired(text, kept);", "return json_stringn(text, kept);"),
+    ],
+    "names are data": [
         ("environments/workplace/directory_listing.c", '"path", json_string_repaired(path, strlen(path))',
          '"path", json_string(path)'),
-    ]),
+    ],
+}
+
+
+@dataclasses.dataclass
+class KnockOut:
+    defence: str
+    levels: str  # of corpus.LEVELS, where programs are run without it
+    also: tuple = ()  # defences that would hold them as well
+    programs: tuple = ()  # which ones; all that name it
+    user: str = ""  # only as this one; both
+    needs: int = -1  # capability that programs get only where root has it
+
+    def title(self):
+        return " + ".join([self.defence, *self.also])
+
+    def changes(self):
+        """What is changed in the source, each thing once."""
+        return list(dict.fromkeys(change for name in (self.defence, *self.also) for change in CHANGES[name]))
+
+    def covers(self, program, level, user):
+        """True when PROGRAM is to get through without it."""
+        return level in self.levels.split() and self.user in ("", user) \
+            and self.defence in program.held_by and program.is_run(level, user) \
+            and (not self.programs or program.name in self.programs)
+
+    def lacks(self):
+        """What is missing on this machine to show it, or nothing."""
+        bounding = re.search(r"CapBnd:\s(\w+)", pathlib.Path("/proc/self/status").read_text()).group(1)
+        has = self.needs < 0 or int(bounding, 16) >> self.needs & 1
+        return "" if has else f"root has no capability {self.needs} on this machine"
+
+    def programs_at(self, level, user):
+        return [program for program in corpus.programs() if self.covers(program, level, user)]
+
+
+CAP_SYS_RESOURCE = 24  # linux/capability.h
+
+ALL = "namespace cgroup landlock docker"
+PROCESSES = "namespace cgroup landlock"
+
+KNOCK_OUTS = [
+    KnockOut("pid namespace", "namespace"),
+    KnockOut("kill of the cgroup", "cgroup", also=("walk of the supervisor",)),
+    KnockOut("walk of the supervisor", "landlock"),
+    KnockOut("reaping", "cgroup landlock", also=("walk of the supervisor",)),
+    KnockOut("end with the script", ALL),
+    KnockOut("deadline", ALL),
+
+    KnockOut("signal scope", "cgroup landlock"),
+    KnockOut("fence", "cgroup landlock"),
+    # With more capabilities than the supervisor a program may trace it all the same.
+    KnockOut("undumpable supervisor", "namespace", also=("no capabilities",), user="root"),
+    KnockOut("undumpable supervisor", "cgroup landlock", also=("no capabilities", "signal scope")),
+    KnockOut("undumpable supervisor", "docker", programs=("reads_secrets",)),
+    KnockOut("undumpable supervisor", "docker", also=("profile of system calls",), programs=("traces_others",)),
+    KnockOut("no capabilities", PROCESSES, programs=("capabilities",)),
+    KnockOut("no capabilities", "namespace", programs=("privileged_calls",), user="root"),
+    KnockOut("no capabilities", "cgroup landlock", programs=("privileged_calls",)),
+    KnockOut("no capabilities", "docker", programs=("capabilities",)),
+    KnockOut("no capabilities", "docker", also=("profile of system calls",), programs=("privileged_calls",)),
+    KnockOut("no capabilities of the machine", "cgroup", needs=CAP_SYS_RESOURCE),
+    KnockOut("no new privileges", "namespace"),
+    KnockOut("no new privileges", "docker"),
+    KnockOut("cover of the cgroups", "namespace", also=("kernel that is read only",), user="root"),
+    KnockOut("no further user namespaces", "namespace"),
+    KnockOut("no keys", PROCESSES),
+    KnockOut("no calls of another architecture", PROCESSES),
+    KnockOut("profile of system calls", "docker"),
+    KnockOut("kernel that is read only", "namespace", user="root"),
+    KnockOut("shared memory of its own", "namespace"),
+    KnockOut("script under a mount", "namespace docker"),
+    KnockOut("System V objects of its own", "namespace"),
+    KnockOut("closed descriptors", ALL),
+    KnockOut("own session", ALL),
+
+    KnockOut("limit on processes", ALL, user="root"),
+    # Without a cgroup the stacks of threads count as memory of the process.
+    KnockOut("limit on processes", "namespace landlock", also=("limit on memory",), user="user"),
+    KnockOut("limit on memory", ALL),
+    KnockOut("limit on open files", ALL),
+    KnockOut("limit on a file", ALL),
+    KnockOut("limit on disk", ALL),
+    KnockOut("limit on deleted files", "namespace docker"),
+    KnockOut("no core files", ALL),
+    KnockOut("no message queues", PROCESSES),
+    KnockOut("bound on output", ALL),
+
+    KnockOut("output is data", ALL),
+    KnockOut("names are data", ALL),
 ]
 
 
-def names():
-    return {knock_out.defence for knock_out in KNOCK_OUTS}
+def holders(program, level, user):
+    """What holds PROGRAM: defences of ours that are seen to, or else what no line of ours does."""
+    ours = [one.defence for one in KNOCK_OUTS if one.covers(program, level, user)]
+    return ours or [name for name in program.held_by if name.startswith(NO_LINE)]
 
 
-def misplaced(knock_out, root=ROOT):
+def misplaced(defence, root=ROOT):
     """Changes whose text does not stand in the source once."""
-    return [(path, before) for path, before, _ in knock_out.changes
+    return [(path, before) for path, before, _ in CHANGES[defence]
             if (root / path).read_text().count(before) != 1]

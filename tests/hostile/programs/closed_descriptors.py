@@ -1,6 +1,6 @@
 '''
 tries = "to look ended, by closing its output, and to leave a child that has none"
-held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor"]
+held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: closed"
 '''

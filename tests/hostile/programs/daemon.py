@@ -1,6 +1,6 @@
 '''
 tries = "to leave a daemon behind that was forked twice"
-held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor"]
+held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: left"
 '''

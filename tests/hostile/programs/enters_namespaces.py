@@ -1,6 +1,10 @@
 '''
 tries = "to enter the namespaces of other processes"
-held_by = ["no capabilities"]
+held_by = [
+    "undumpable supervisor",
+    "engine: no capability for it",
+    "kernel: no capability outlives the exec of a user",
+]
 [outcome]
 any = "exit 0: 0"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to outrun whoever looks for it: each process ends as soon as it has a child"
-held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor"]
+held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: running"
 '''

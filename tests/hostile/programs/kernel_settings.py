@@ -1,6 +1,6 @@
 '''
 tries = "to change settings of the kernel for everybody, such as the program that gets core dumps"
-held_by = ["kernel that is read only"]
+held_by = ["kernel that is read only", "kernel: the files are root's", "engine: read-only mounts"]
 [outcome]
 any = "exit 0: 0"
 "root landlock" = "-"  # root has the files of root where there is no mount namespace

@@ -1,6 +1,6 @@
 '''
 tries = "to kill every process that it may signal, the server and its supervisor too"
-held_by = ["pid namespace", "signal scope"]
+held_by = ["pid namespace", "signal scope", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: alone"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to kill its supervisor, and so whoever would end it"
-held_by = ["pid namespace", "signal scope"]
+held_by = ["pid namespace", "signal scope", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: parent"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to lift its own resource limits"
-held_by = ["no capabilities of the host"]
+held_by = ["no capabilities of the machine", "kernel: a user namespace gives no right to it"]
 [outcome]
 any = "exit 0: 0"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to see the cgroups again in a user namespace of its own, where it may mount"
-held_by = ["no further user namespaces"]
+held_by = ["no further user namespaces", "profile of system calls", "level: no user namespaces"]
 [outcome]
 any = "exit 0: refused"
 "user namespace" = "-"  # no cgroup limits it

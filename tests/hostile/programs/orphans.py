@@ -1,6 +1,6 @@
 '''
 tries = "to leave dead orphans to whoever adopts them"
-held_by = ["reaping"]
+held_by = ["reaping", "kernel: the dead of a PID namespace go with it"]
 [outcome]
 any = "exit 0: 48"
 '''

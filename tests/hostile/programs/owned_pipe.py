@@ -1,6 +1,6 @@
 '''
 tries = "to have the kernel kill others, by making them the owners of a pipe that signals"
-held_by = ["pid namespace", "signal scope"]
+held_by = ["pid namespace", "signal scope", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: alive"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "what only root may: mounts, devices, names, clocks, modules, reboots"
-held_by = ["no capabilities"]
+held_by = ["no capabilities", "kernel: no capability outlives the exec of a user"]
 [outcome]
 any = "exit 0: refused"
 '''

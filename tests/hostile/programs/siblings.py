@@ -1,6 +1,6 @@
 '''
 tries = "to have children that are not its own but those of its parent, which the supervisor has not started"
-held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor"]
+held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: sibling"
 '''

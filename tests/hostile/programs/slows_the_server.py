@@ -1,6 +1,6 @@
 '''
 tries = "to change limits, priority and affinity of all processes that it sees"
-held_by = ["pid namespace", "fence"]
+held_by = ["pid namespace", "fence", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: 0"
 '''

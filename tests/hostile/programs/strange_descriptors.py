@@ -1,6 +1,6 @@
 '''
 tries = "to find a descriptor of the server or of its supervisor"
-held_by = ["closed control channel"]
+held_by = ["closed descriptors"]
 [outcome]
 any = "exit 0: none"
 '''

@@ -1,6 +1,7 @@
 '''
 tries = "to break whoever lists its files by their names"
 held_by = ["names are data"]
+files = 8
 [outcome]
 any = "exit 0: named"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to adopt its orphans itself, so that they hang below a process that the supervisor does not wait for"
-held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor"]
+held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: adopted"
 '''

@@ -1,6 +1,6 @@
 '''
 tries = "to leave System V shared memory, semaphores and messages behind"
-held_by = ["System V objects of its own"]
+held_by = ["System V objects of its own", "engine: an IPC namespace"]
 [outcome]
 any = "exit 0: left"
 landlock = "-"

@@ -1,6 +1,6 @@
 '''
 tries = "to trace its supervisor and the server"
-held_by = ["undumpable supervisor"]
+held_by = ["undumpable supervisor", "kernel: no capability outlives the exec of a user"]
 [outcome]
 any = "exit 0: 0"
 '''

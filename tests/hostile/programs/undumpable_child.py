@@ -1,6 +1,6 @@
 '''
 tries = "to hide a child from a supervisor that reads /proc, by making it not dumpable"
-held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor"]
+held_by = ["pid namespace", "kill of the cgroup", "walk of the supervisor", "engine: a PID namespace"]
 [outcome]
 any = "exit 0: hidden"
 '''

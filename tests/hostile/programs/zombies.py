@@ -1,6 +1,6 @@
 '''
 tries = "to leave children that are dead and not waited for"
-held_by = ["reaping"]
+held_by = ["reaping", "kernel: the dead of a PID namespace go with it"]
 [outcome]
 any = "exit 0: 30"
 '''
