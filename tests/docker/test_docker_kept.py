@@ -2,7 +2,6 @@
 
 import pytest
 
-import client
 import leftovers
 
 KEEP = {"keep_container_running": True}
@@ -70,14 +69,15 @@ def test_a_timeout_ends_what_runs_inside_and_replaces_it(kept_server, engine):
 
 
 def test_a_script_that_ends_at_its_timeout_leaves_it_as_it_is(kept_server):
-    def run():
+    for _ in range(5):  # a busy machine does not always leave it the half second for that
         assert kept_server.run("open('/opt/there', 'w')")["success"]
-        return kept_server.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 10})
-
-    result = client.given_time(run)
-    assert result["stdout"] == "early\n"
+        result = kept_server.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 10})
+        assert result["timed_out"] and result["stdout"] == "early\n"
+        if is_there(kept_server):
+            break
+    else:
+        raise AssertionError(result)
     assert result["stderr"].endswith("KeyboardInterrupt\n")
-    assert is_there(kept_server)
 
 
 def test_a_cancel_ends_what_runs_inside_and_replaces_it(kept_server, engine):
