@@ -193,6 +193,14 @@ static void tree_give_up(struct tree *tree)
     tree_set_state(tree, TREE_DRAINING);
 }
 
+/* A loop that was held up hears of the bound before it hears of an end that came in time. */
+static void tree_look_and_give_up(struct tree *tree)
+{
+    tree_look(tree);
+    if (tree->state == TREE_FORCING)
+        tree_give_up(tree);
+}
+
 static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct tree *tree = CONTAINER_OF(timer, struct tree, bound);
@@ -205,7 +213,7 @@ static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         tree_set_state(tree, TREE_FORCING);
         break;
     case TREE_FORCING:
-        tree_give_up(tree);
+        tree_look_and_give_up(tree);
         break;
     case TREE_DRAINING:
         tree_read_rest(tree); /* a busy loop may not have come to it */
