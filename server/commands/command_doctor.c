@@ -176,31 +176,27 @@ static char *command_doctor_list_layers(const json_t *result, const char *state)
 }
 
 /* What kept the trial from the machine, and what of that was asked for in vain. */
-static void command_doctor_print_layers(const struct environment *environment, const json_t *result)
+static void command_doctor_print_layers(const json_t *result)
 {
     const char *isolation = json_object_get_string(result, "isolation");
     AUTO_FREE char *held = command_doctor_list_layers(result, "enforced");
     AUTO_FREE char *absent = command_doctor_list_layers(result, "absent");
     AUTO_FREE char *text = NULL;
 
-    if (!isolation || !json_is_true(json_object_get(result, "success")))
+    if (!isolation)
         return;
-    text = memory_format("isolation %s%s%s%s%s", isolation, *held ? ": " : "", held,
+    text = memory_format("%s%s%s%s%s", isolation, *held ? ": " : "", held,
                          *absent ? "; without: " : "", absent);
-    command_print_line(*absent ? "no" : "", environment->name, text);
+    command_print_line(*absent ? "no" : "", "  isolation", text);
 }
 
-static void command_doctor_print_missing(const struct environment *environment,
-                                         const json_t *result)
+static void command_doctor_print_missing(const json_t *missing)
 {
-    const json_t *containment = json_object_get(result, "containment");
     const json_t *what;
     size_t i;
 
-    if (!environment->settings.sandbox.is_wanted)
-        return;
-    json_array_foreach (json_object_get(containment, "missing"), i, what)
-        command_print_line("no", environment->name, json_string_value(what));
+    json_array_foreach (missing, i, what)
+        command_print_line("no", "  missing", json_string_value(what));
 }
 
 static void print_environments(struct doctor *doctor)
@@ -220,8 +216,10 @@ static void print_environments(struct doctor *doctor)
         if (doctor->interruption.signal)
             return;
         print_trial(doctor, environment, result);
-        command_doctor_print_layers(environment, result);
-        command_doctor_print_missing(environment, result);
+        command_doctor_print_layers(result);
+        if (environment->settings.sandbox.is_wanted)
+            command_doctor_print_missing(
+                json_object_get(json_object_get(result, "containment"), "missing"));
     }
 }
 
