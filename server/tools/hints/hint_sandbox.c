@@ -209,18 +209,18 @@ char *hint_hidden_path(const struct hint_facts *facts)
 
     if (!path || hint_is_shown(facts, path))
         return NULL;
-    return memory_format(
-        "%s is not shown to scripts here: they have the working directory, /tmp%s%s "
-        "and nothing else of the machine. Use relative paths, and pass data in "
-        "`files`. The operator can show more (read, write).",
-        path, write, read);
+    return memory_format("%s is not shown to scripts here: they have the working directory%s%s%s "
+                         "and nothing else of the machine. Use relative paths, and pass data in "
+                         "`files`. The operator can show more (read, write).",
+                         path, hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write, read);
 }
 
+/* Only of a root of its own is everything else mounted so. */
 char *hint_read_only(const struct hint_facts *facts)
 {
     const struct sandbox_settings *sandbox = &facts->environment->settings.sandbox;
     AUTO_FREE char *path =
-        hint_has_own_files(facts)
+        hint_is_enforced(facts, LAYER_ROOT)
             ? hint_absolute_path(facts, "OSError", "[Errno 30] Read-only file system: ")
             : NULL;
     AUTO_FREE char *write = hint_list_places(sandbox->write);

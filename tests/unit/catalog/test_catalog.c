@@ -262,6 +262,52 @@ static void test_other_defaults_make_another_environment(void **state)
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
+static void test_a_sandbox_is_an_isolation_of_its_own(void **state)
+{
+    const struct sandbox_settings *sandbox =
+        &settings_of(*state, "{\"type\": \"system\", \"isolation\": \"sandbox\", \"read\": "
+                             "[\"/usr/share\"]}")
+             ->sandbox;
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    assert_true(sandbox->is_wanted);
+    assert_string_equal(sandbox->read[0], "/usr/share");
+    assert_int_equal(environment_isolation(catalog_find(*state, "x")), ISOLATION_SANDBOX);
+    assert_int_equal(add(*state, "y", "{\"type\": \"system\"}", &key, &err), 0);
+    assert_int_equal(environment_isolation(catalog_find(*state, "y")), ISOLATION_NONE);
+}
+
+static void test_a_path_that_no_sandbox_gets_is_blamed(void **state)
+{
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    assert_int_equal(add(*state, "x",
+                         "{\"type\": \"venv\", \"isolation\": \"sandbox\", \"write\": [\"/proc\"]}",
+                         &key, &err),
+                     -1);
+    assert_string_equal(key, "write");
+    assert_non_null(strstr(err.message, "/proc is a place of the system"));
+}
+
+/* A container needs none, also where the operator wants one for all that runs on this machine. */
+static void test_what_is_wanted_for_all_counts_on_this_machine(void **state)
+{
+    struct environment_settings wanted = defaults;
+    AUTO_JSON json_t *here = json_pack("{s:s, s:s}", "type", "system", "isolation", "auto");
+    AUTO_JSON json_t *there =
+        json_pack("{s:s, s:s, s:s}", "type", "docker", "isolation", "auto", "image", "python:3");
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    wanted.sandbox.is_wanted = true;
+    assert_int_equal(catalog_add(*state, "here", here, &wanted, &key, &err), 0);
+    assert_int_equal(catalog_add(*state, "there", there, &wanted, &key, &err), 0);
+    assert_int_equal(environment_isolation(catalog_find(*state, "here")), ISOLATION_SANDBOX);
+    assert_int_equal(environment_isolation(catalog_find(*state, "there")), ISOLATION_DOCKER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +324,11 @@ int main(void)
         TEST(test_what_says_the_same_stays_the_same_environment),
         TEST(test_what_says_something_else_is_another_environment),
         TEST(test_other_defaults_make_another_environment),
+        cmocka_unit_test_setup_teardown(test_a_sandbox_is_an_isolation_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_path_that_no_sandbox_gets_is_blamed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_wanted_for_all_counts_on_this_machine, setup,
+                                        teardown),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -394,6 +394,8 @@ SHOW(test_what_a_sandbox_does_not_show, //
      {"x", READ_ONLY("/srv/data/a"), "write to the working directory, /tmp, /srv/out and nowhere",
       IN_HELD},
      {"x", READ_ONLY("/usr/lib/x"), "nowhere else", IN_HELD},
+     {"x", DENIED("/home/me"), "they have the working directory, /srv/out, /srv/data and nothing",
+      "{" LAYERS("not asked for", "enforced", "enforced", "enforced") "}"},
      {"x", READ_ONLY("/srv/data/a"), NULL, "{" FREE "}"}, {"x", READ_ONLY("a"), NULL, IN_HELD})
 
 SHOW(test_refused_calls_and_layers, //

@@ -140,6 +140,28 @@ static void test_files_are_shown_like_code(void **state)
     assert_true(strstr(text, "x = 1") < strstr(text, "import m"));
 }
 
+static void test_a_sandbox_is_described_by_what_it_opens(void **state)
+{
+    AUTO_FREE char *closed =
+        text_for("{\"type\": \"system\", \"isolation\": \"sandbox\"}", "print(1)\n");
+    AUTO_FREE char *opened =
+        text_for("{\"type\": \"venv\", \"isolation\": \"sandbox\", \"require\": \"sandbox\", "
+                 "\"network\": true, \"read\": [\"/usr/share\"], \"write\": [\"/srv\"]}",
+                 "print(1)\n");
+
+    (void)state;
+    assert_non_null(strstr(
+        closed, "\n- Isolation: a sandbox, without the layers that this machine does not have\n"
+                "- Network: none\n"
+                "- Files: its working directory and a /tmp of its own, which it may change\n"));
+    assert_non_null(strstr(
+        opened, "\n- Isolation: a sandbox\n"
+                "- Network: this machine's\n"
+                "- Files: /usr/share, read-only\n"
+                "- Files: /srv, which it may change\n"
+                "- Files: its working directory and a /tmp of its own, which it may change\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_what_is_installed_is_said),
         cmocka_unit_test(test_where_packages_come_from_is_no_secret_told),
         cmocka_unit_test(test_files_are_shown_like_code),
+        cmocka_unit_test(test_a_sandbox_is_described_by_what_it_opens),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
