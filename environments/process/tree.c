@@ -96,12 +96,26 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
+/* The runner is in the cgroup until it is reaped, and would take the place of a process that the
+ * program may have, or of the program itself. */
+static void tree_become_ready(struct tree *tree)
+{
+    if (tree->state != TREE_PREPARING || !tree->is_prepared || tree->runner >= 0)
+        return;
+    if (buffer_length(&tree->job) > 0)
+        send_job(tree);
+    else
+        tree_set_state(tree, TREE_READY);
+}
+
 static void tree_reap_runner(struct tree *tree)
 {
     siginfo_t ignored;
 
-    if (tree->runner >= 0 && tree_reap(tree->runner, &ignored))
-        close_watched(tree, &tree->runner_watcher, &tree->runner);
+    if (tree->runner < 0 || !tree_reap(tree->runner, &ignored))
+        return;
+    close_watched(tree, &tree->runner_watcher, &tree->runner);
+    tree_become_ready(tree);
 }
 
 static void tree_on_runner(struct ev_loop *loop, ev_io *watcher, int events)
@@ -151,10 +165,8 @@ static void tree_on_ready(struct tree *tree, const char *missing)
     if (*missing)
         process_receipt_add_missing(tree->missing, missing);
     host_note_ready(tree->host, tree);
-    if (buffer_length(&tree->job) > 0)
-        send_job(tree);
-    else
-        tree_set_state(tree, TREE_READY);
+    tree->is_prepared = true;
+    tree_become_ready(tree);
 }
 
 static void tree_refused(struct tree *tree, const struct control_refused *refused, const char *text)

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 enum tree_state {
-    TREE_PREPARING, /* waiting for the runner to say ready */
+    TREE_PREPARING, /* waiting for the supervisor to say ready, and for the end of the runner */
     TREE_READY,     /* waiting for a program */
     TREE_RUNNING,   /* waiting for the end of the program */
     TREE_EMPTYING,  /* the supervisor kills everything; waiting until the tree is empty */
@@ -39,6 +39,7 @@ struct tree {
     struct cgroup_leaf *leaf;  /* owned; NULL: none */
     struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
     bool is_second;            /* another one was refused to the process before */
+    bool is_prepared;          /* the supervisor has said ready */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     int code;                  /* owned: the code or input that goes with it; -1: none */
     struct process_limits limits;

@@ -234,6 +234,32 @@ static void test_input_is_what_the_program_reads(void **state)
     trial_host_free(host);
 }
 
+static int run_alone_by_a_slow_runner(void)
+{
+    const char *const arguments[] = {"/bin/echo", "alone", NULL};
+    const char *const variables[] = {NULL};
+    struct process_command command = {
+        .arguments = arguments, .environment = variables, .directory = "/", .limits = trial_limits};
+    struct process_trial trial;
+    struct trial_host *host;
+    struct error err = ERROR_INIT;
+
+    setenv("RUNNER", getenv("SLOW_RUNNER"), 1);
+    host = trial_host_new(LAYERS_OF_TREES);
+    command.limits.processes = 1;
+    if (process_trial_start(host, &trial, &command, &err) < 0)
+        return 1;
+    process_trial_wait(host, &trial, 0);
+    return strcmp(trial.end.failure, "") != 0 || strcmp(trial.output, "alone\n") != 0;
+}
+
+/* The runner that has prepared the tree does not count. */
+static void test_the_only_process_that_is_allowed_can_start(void **state)
+{
+    (void)state;
+    run_in_child(run_alone_by_a_slow_runner);
+}
+
 static void test_memory_limit_ends_the_program(void **state)
 {
     struct trial_host *host = trial_host_new(LAYERS_OF_TREES);
@@ -303,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_a_runner_that_says_nothing_is_a_failure),
         cmocka_unit_test(test_a_script_is_seen_by_its_process_only),
         cmocka_unit_test(test_input_is_what_the_program_reads),
+        cmocka_unit_test(test_the_only_process_that_is_allowed_can_start),
         cmocka_unit_test(test_memory_limit_ends_the_program),
         cmocka_unit_test(test_output_flood_is_counted_exactly),
         cmocka_unit_test(test_weaker_containment_is_refused_unless_allowed),
