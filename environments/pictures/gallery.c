@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
 #include "environments/pictures/picture_reading.h"
@@ -18,6 +19,7 @@
 #define REASON_TIME   "there was no time to read it"
 #define REASON_BROKEN "broken, or no picture that can be read"
 #define REASON_CLOSED "it cannot be opened"
+#define REASON_UNSEEN "it could not be looked at"
 
 /* What clients take, by its name: files of other names are not opened. */
 static bool gallery_is_picture(const json_t *file)
@@ -54,11 +56,11 @@ static json_t *gallery_explain_size(const struct picture_answer *answer)
 /* ANSWER, NULL for none, does not lead to a picture that can be shown. */
 static json_t *gallery_explain(const struct picture_answer *answer)
 {
-    if (answer && answer->verdict == PICTURE_TOO_LARGE)
+    if (!answer)
+        return json_string(REASON_UNSEEN);
+    if (answer->verdict == PICTURE_TOO_LARGE)
         return gallery_explain_size(answer);
-    if (answer && answer->verdict == PICTURE_SHOWN)
-        return json_string(REASON_MANY);
-    return json_string(REASON_BROKEN);
+    return json_string(answer->verdict == PICTURE_SHOWN ? REASON_MANY : REASON_BROKEN);
 }
 
 static void gallery_show(struct gallery *gallery, const struct picture_answer *answer,
@@ -126,8 +128,10 @@ static bool gallery_read(struct gallery *gallery)
             .done = gallery_on_read,
         },
         &err);
-    if (!gallery->reading)
-        gallery_leave_out(gallery, json_string_format("%s", err.message));
+    if (!gallery->reading) {
+        log_warning("cannot read a picture: %s", err.message);
+        gallery_leave_out(gallery, gallery_explain(NULL));
+    }
     return gallery->reading;
 }
 

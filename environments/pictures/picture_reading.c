@@ -7,6 +7,7 @@
 #include "environments/process/process.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 
 /* Room for the pixels of the largest picture, and for what a codec keeps beside them. */
 static const struct process_limits picture_limits = {
@@ -37,19 +38,51 @@ static void picture_reading_on_output(struct process *process, enum process_stre
         process_kill(process);
 }
 
+/* The helper could not run, or nobody knows what became of it: no fault of the picture. Else it is
+ * one that the helper was killed by, or that kept it from answering. */
+static bool picture_reading_is_lost(const struct process_end *end)
+{
+    if (end->failure[0])
+        return true;
+    if (end->reported)
+        return WIFEXITED(end->wait_status) && WEXITSTATUS(end->wait_status) != 0;
+    return !end->killed && !end->out_of_memory && !end->out_of_disk;
+}
+
+static struct picture_answer picture_reading_answer(const struct picture_reading *reading,
+                                                    const struct process_end *end)
+{
+    struct picture_answer answer;
+
+    if (end->reported && end->wait_status == 0 &&
+        picture_answer_read(&answer, buffer_bytes(&reading->output),
+                            buffer_length(&reading->output)))
+        return answer;
+    return (struct picture_answer){.verdict = PICTURE_UNREADABLE};
+}
+
+static void picture_reading_tell(const struct picture_reading *reading,
+                                 const struct process_end *end)
+{
+    const struct picture_answer answer = picture_reading_answer(reading, end);
+    const char *bytes =
+        answer.verdict == PICTURE_SHOWN ? buffer_bytes(&reading->output) + sizeof answer : NULL;
+
+    if (picture_reading_is_lost(end)) {
+        log_warning("cannot read a picture: %s",
+                    end->failure[0] ? end->failure : "the helper could not work");
+        reading->settings.done(reading->settings.data, NULL, NULL);
+    } else {
+        reading->settings.done(reading->settings.data, &answer, bytes);
+    }
+}
+
 static void picture_reading_on_ended(struct process *process, const struct process_end *end)
 {
     struct picture_reading *reading = CONTAINER_OF(process, struct picture_reading, process);
-    const char *output = buffer_bytes(&reading->output);
-    struct picture_answer answer;
-    bool is_answered = end->reported && end->wait_status == 0 &&
-                       picture_answer_read(&answer, output, buffer_length(&reading->output));
 
-    if (end->failure[0])
-        log_warning("cannot read a picture: %s", end->failure);
     if (reading->settings.done)
-        reading->settings.done(reading->settings.data, is_answered ? &answer : NULL,
-                               is_answered ? output + sizeof answer : NULL);
+        picture_reading_tell(reading, end);
     picture_reading_free(reading);
 }
 

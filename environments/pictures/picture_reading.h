@@ -14,7 +14,8 @@ struct picture_reading_settings {
     void *data;                /* borrowed: the caller's own */
 
     /* The end, once, never from inside picture_reading_start: ANSWER and its BYTES, borrowed; NULL
-     * when the helper has not answered. The reading is gone when this returns. */
+     * when the helper could not run. A picture that it fails on is PICTURE_UNREADABLE. The reading
+     * is gone when this returns. */
     void (*done)(void *data, const struct picture_answer *answer, const char *bytes);
 };
 

@@ -206,7 +206,7 @@ static void test_a_helper_that_misbehaves_shows_nothing(void **state)
         const char *script;
         const char *said;
     } cases[] = {
-        {"exit 1", "broken, or no picture that can be read"},
+        {"exit 1", "it could not be looked at"},
         {"kill -9 $$", "broken, or no picture that can be read"},
         {"echo hello", "broken, or no picture that can be read"},
         {"while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done",
@@ -219,6 +219,26 @@ static void test_a_helper_that_misbehaves_shows_nothing(void **state)
 
         assert_string_equal(said, cases[i].said);
     }
+}
+
+/* A good picture is not called a broken one. */
+static void test_a_helper_that_cannot_run_says_nothing_of_the_picture(void **state)
+{
+    struct workbench *bench = *state;
+    struct exhibition exhibition;
+
+    exhibition_open(&exhibition, bench, "/nonexistent");
+    exhibition_add_picture(&exhibition, "plot.png");
+    exhibition_show(&exhibition);
+    assert_string_equal(told(&exhibition, 0), "it could not be looked at");
+    exhibition_close(&exhibition);
+
+    process_host_stop(bench->host);
+    exhibition_open(&exhibition, bench, helper_path());
+    exhibition_add_picture(&exhibition, "plot.png");
+    exhibition_show(&exhibition);
+    assert_string_equal(told(&exhibition, 0), "it could not be looked at");
+    exhibition_close(&exhibition);
 }
 
 /* Each of three pictures has the size that leaves no room for a third. */
@@ -273,6 +293,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_first_few_are_shown, workbench_setup,
                                         workbench_teardown),
         cmocka_unit_test_setup_teardown(test_a_helper_that_misbehaves_shows_nothing,
+                                        workbench_setup, workbench_teardown),
+        cmocka_unit_test_setup_teardown(test_a_helper_that_cannot_run_says_nothing_of_the_picture,
                                         workbench_setup, workbench_teardown),
         cmocka_unit_test_setup_teardown(test_all_together_have_a_limit, workbench_setup,
                                         workbench_teardown),
