@@ -46,7 +46,7 @@ char **memory_copy_strings(const char *const *strings)
         count++;
     copy = memory_new(count + 1, sizeof *copy);
     for (size_t i = 0; i < count; i++)
-        copy[i] = memory_copy_string(strings[i]);
+        copy[i] = memory_format("%s", strings[i]);
     return copy;
 }
 
