@@ -6,6 +6,7 @@
 #include "environments/system/system.h"
 #include "environments/venv/venv.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct environment_kind *const environment_kinds[] = {
@@ -37,6 +38,7 @@ enum isolation environment_kinds_isolation(const json_t *definition)
     const struct environment_kind *kind =
         environment_kinds_find(json_object_get_string(definition, "type"));
 
+    assert(kind); /* the definition fits the schema */
     if (kind->isolation == ISOLATION_NONE && sandbox_settings_are_wanted(definition))
         return ISOLATION_SANDBOX;
     return kind->isolation;
