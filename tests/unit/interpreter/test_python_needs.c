@@ -35,12 +35,13 @@ static void expect(const char *scratch, const char *place, const char *directori
 {
     AUTO_FREE char *executable = memory_format("%s/%s/bin/python", scratch, place);
     AUTO_FREE char *found = memory_copy_string("");
+    AUTO_FREE char *copy = memory_copy_string(directories);
     char *used[8] = {NULL};
     size_t count = 0;
     char **needs;
 
-    for (const char *at = directories; *at; at += strcspn(at, " ") + (strchr(at, ' ') != NULL))
-        used[count++] = memory_format("%s/%.*s", scratch, (int)strcspn(at, " "), at);
+    for (char *name = strtok(copy, " "); name; name = strtok(NULL, " "))
+        used[count++] = memory_format("%s/%s", scratch, name);
     needs = python_needs_find(executable, (const char *const *)used, NULL);
     for (size_t i = 0; needs[i]; i++) {
         AUTO_FREE char *before = found;
