@@ -17,6 +17,7 @@ from leftovers import Watched
 LIMITED = pathlib.Path(leftovers.__file__).with_name("limited.py")
 DENIED = {"namespace": [], "cgroup": ["namespaces"], "landlock": ["namespaces", "cgroups"]}
 TREES = {"namespace": "pid namespace", "cgroup": "cgroup", "landlock": "landlock", "docker": "container"}
+ISOLATIONS = {"docker": "docker", "sandbox": "sandbox", "sandbox landlock": "sandbox"}
 LIMITS = {"memory": "128MiB", "disk": "32MiB", "processes": 48}
 CONFIG = {"keep_for": 0, "timeout": corpus.DEFAULT_SECONDS, "limits": LIMITS}
 
@@ -27,11 +28,32 @@ SETTLE_SECONDS = float(os.environ.get("SETTLE_SECONDS", "90"))
 SYSTEM_V = [pathlib.Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg")]
 
 
+def below(level):
+    """The level that holds the process tree of LEVEL."""
+    return corpus.BELOW.get(level, level)
+
+
 def command(level):
     """What starts a server whose runs are held by LEVEL at most."""
-    if not DENIED[level]:
+    denied = DENIED[below(level)]
+    if not denied:
         return None
-    return [sys.executable, str(LIMITED), *DENIED[level], "--", os.environ["PYEXECD"]]
+    return [sys.executable, str(LIMITED), *denied, "--", os.environ["PYEXECD"]]
+
+
+class Sandboxing(Watched):
+    """A server whose default environment is a sandbox."""
+
+    def marked(self, config):
+        config = super().marked(config)
+        config["environments"]["system"]["isolation"] = "sandbox"
+        return config
+
+
+def start(level):
+    """A server whose runs are held by LEVEL."""
+    kind = Sandboxing if level in corpus.BELOW else Watched
+    return kind(transport="unix", command=command(level), config=CONFIG)
 
 
 def patience():
@@ -55,10 +77,11 @@ class Arena:
     def __init__(self, level, server=None):
         """SERVER is a leftovers.Watched over unix; by default one of a system environment."""
         self.level = level
-        self.server = server or Watched(transport="unix", command=command(level), config=CONFIG)
+        self.server = server or start(level)
         self.server.initialize()  # this connection is the one that looks on
         self.receipt = receipt(self.looked_on("pass"))
-        assert self.receipt["containment"]["process_tree"] == TREES[level], self.receipt
+        assert self.receipt["containment"]["process_tree"] == TREES[below(level)], self.receipt
+        assert self.receipt["isolation"] == ISOLATIONS.get(level, "none"), self.receipt
         self.held = self.settled()
 
     def looked_on(self, code):

@@ -7,7 +7,7 @@
     files = 8                                   how many the result names; default: any number
     [outcome]
     any = "exit 0: left"                        a regular expression: its end, its last line
-    landlock = "timeout: .*"                    at one level
+    landlock = "timeout: .*"                    at one level, and at those that have it below (BELOW)
     "root landlock" = "-"                       for one user; "-": it is not run there, the comment says why
 
 The outcome is how the run ended (`exit 3`, `SIGKILL`, `timeout`, `memory`, `disk` or `error`) and,
@@ -23,7 +23,8 @@ import tomllib
 
 PROGRAMS = pathlib.Path(__file__).with_name("programs")
 KEYS = {"tries", "held_by", "limit", "files", "outcome"}
-LEVELS = ("namespace", "cgroup", "landlock", "docker")
+LEVELS = ("namespace", "cgroup", "landlock", "docker", "sandbox", "sandbox landlock")
+BELOW = {"sandbox": "namespace", "sandbox landlock": "landlock"}  # by which its process tree is held
 USERS = ("root", "user")
 NOT_RUN = "-"
 DEFAULT_SECONDS = 20
@@ -50,7 +51,9 @@ class Program:
 
     def expected(self, level, who=None):
         """The outcome at LEVEL as a regular expression, NOT_RUN, or None where nothing is promised."""
-        for key in (f"{who or user()} {level}", level, who or user(), "any"):
+        levels = [level, *filter(None, [BELOW.get(level)])]
+        of_levels = [key for one in levels for key in (f"{who or user()} {one}", one)]
+        for key in (*of_levels, who or user(), "any"):
             if key in self.outcomes:
                 return self.outcomes[key]
         return None

@@ -2,10 +2,13 @@
 tries = "to change what other runs, callers or environments read later: programs, modules, caches, settings"
 held_by = ["files of the sandbox"]
 [outcome]
+any = "-"  # nothing but a sandbox keeps it from that
 sandbox = "exit 0: held"
+"sandbox landlock" = "exit 0: held"
 '''
 import os
 import site
+import stat
 import sys
 import sysconfig
 
@@ -17,28 +20,45 @@ places = {place for place in places if not place.startswith("/tmp")}  # of the r
 changed = []
 
 
-def attempt(what, act):
+def attempt(what, act, undo=lambda: None):
+    """Where nothing holds it, it leaves the machine as it was."""
     try:
         act()
-        changed.append(what)
     except OSError:
-        pass
+        return
+    changed.append(what)
+    undo()
+
+
+def times(path):
+    status = os.stat(path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def attribute(file):
+    attempt(f"attributes of {file}", lambda: os.setxattr(file, "user.planted", b"1"),
+            lambda: os.removexattr(file, "user.planted"))
+
+
+def name(file):
+    attempt(f"name of {file}", lambda: os.link(file, f"{file}.planted"), lambda: os.unlink(f"{file}.planted"))
 
 
 for place in places:
     planted = os.path.join(place, "planted.py")
-    attempt(f"file in {place}", lambda: open(planted, "w").close())
-    attempt(f"directory in {place}", lambda: os.mkdir(planted))
-    attempt(f"link in {place}", lambda: os.symlink("/", planted))
-    attempt(f"name in {place}", lambda: os.link("script.py", planted))
-    attempt(f"mode of {place}", lambda: os.chmod(place, 0o777))
-    attempt(f"times of {place}", lambda: os.utime(place))
+    attempt(f"file in {place}", lambda: open(planted, "x").close(), lambda: os.unlink(planted))
+    attempt(f"directory in {place}", lambda: os.mkdir(planted), lambda: os.rmdir(planted))
+    attempt(f"link in {place}", lambda: os.symlink("/", planted), lambda: os.unlink(planted))
+    attempt(f"name in {place}", lambda: os.link("script.py", planted), lambda: os.unlink(planted))
+    attempt(f"mode of {place}", lambda: os.chmod(place, stat.S_IMODE(os.stat(place).st_mode)))
+    attempt(f"owner of {place}", lambda: os.chown(place, os.stat(place).st_uid, -1))
+    attempt(f"times of {place}", lambda: times(place))
     try:
         files = [os.path.join(place, name) for name in os.listdir(place)[:50]]
     except OSError:
         continue
     for file in filter(os.path.isfile, files):
         attempt(f"contents of {file}", lambda: open(file, "r+b").close())
-        attempt(f"removal of {file}", lambda: os.rename(file, f"{file}.old"))
-        attempt(f"attributes of {file}", lambda: os.setxattr(file, "user.planted", b"1"))
+        name(file)
+        attribute(file)
 print(changed[:5] or "held")

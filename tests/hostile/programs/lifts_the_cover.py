@@ -2,7 +2,9 @@
 tries = "to find the machine's root under what covers it in the sandbox"
 held_by = ["cover of the machine"]
 [outcome]
+any = "-"  # nothing but a sandbox keeps it from that
 sandbox = "exit 0: held"
+"sandbox landlock" = "exit 0: held"
 '''
 import ctypes
 import os

@@ -2,7 +2,9 @@
 tries = "system calls that no honest script needs, where the holes of the kernel are"
 held_by = ["listed calls"]
 [outcome]
+any = "-"  # nothing but a sandbox keeps it from that
 sandbox = "exit 0: held"
+"sandbox landlock" = "exit 0: held"
 '''
 import ctypes
 import errno
