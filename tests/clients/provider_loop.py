@@ -3,22 +3,14 @@ goes to `pyexecd call` as the SDK writes it, and the result has to be of the SDK
 
     provider_loop.py PYEXECD PROVIDER API
 
-The model is at the URL API. What it says last is printed.
+The model is at the URL API. What it says last is printed. Only the provider's own SDK is imported:
+all of them together take a busy machine a minute.
 """
 
 import json
 import subprocess
 import sys
 
-import anthropic
-import openai
-from anthropic.types import ToolParam, ToolResultBlockParam
-from google import genai
-from google.genai import types
-from openai.types.chat import (ChatCompletionFunctionToolParam, ChatCompletionMessageFunctionToolCall,
-                               ChatCompletionToolMessageParam)
-from openai.types.responses import FunctionToolParam
-from openai.types.responses.response_input_param import FunctionCallOutput
 from pydantic import TypeAdapter
 
 MODEL = "standin"
@@ -49,6 +41,9 @@ def answer(pyexecd, call):
 
 
 def talk_to_anthropic(pyexecd, url):
+    import anthropic
+    from anthropic.types import ToolParam, ToolResultBlockParam
+
     client = anthropic.Anthropic(api_key="none", base_url=url)
     tools = [checked(ToolParam, tool) for tool in definitions(pyexecd, "anthropic")]
     messages = [{"role": "user", "content": TASK}]
@@ -63,6 +58,10 @@ def talk_to_anthropic(pyexecd, url):
 
 
 def talk_to_openai(pyexecd, url):
+    import openai
+    from openai.types.responses import FunctionToolParam
+    from openai.types.responses.response_input_param import FunctionCallOutput
+
     client = openai.OpenAI(api_key="none", base_url=f"{url}/v1")
     tools = [checked(FunctionToolParam, tool) for tool in definitions(pyexecd, "openai-responses")]
     items = [{"role": "user", "content": TASK}]
@@ -75,6 +74,9 @@ def talk_to_openai(pyexecd, url):
 
 
 def talk_to_gemini(pyexecd, url):
+    from google import genai
+    from google.genai import types
+
     client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=url))
     config = types.GenerateContentConfig(
         tools=[types.Tool.model_validate(tool) for tool in definitions(pyexecd, "gemini")])
@@ -92,6 +94,9 @@ def talk_to_gemini(pyexecd, url):
 
 def talk_to_chat(pyexecd, _url):
     """Without a model: the stand-in does not speak its form."""
+    from openai.types.chat import (ChatCompletionFunctionToolParam, ChatCompletionMessageFunctionToolCall,
+                                   ChatCompletionToolMessageParam)
+
     for tool in definitions(pyexecd, "openai"):
         checked(ChatCompletionFunctionToolParam, tool)
     call = ChatCompletionMessageFunctionToolCall(
