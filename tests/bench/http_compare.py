@@ -23,6 +23,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ports  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 DEPS = ROOT / ".deps"
@@ -39,11 +43,6 @@ ENVELOPE = {f"{P}protocolVersion": "2026-07-28", f"{P}clientInfo": CLIENT,
 # What is asked: how it is called in the report, the method, and whether it stands alone.
 CASES = [("ping", "ping", False), ("tools/list", "tools/list", False),
          ("tools/list, 2026-07-28", "tools/list", True)]
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 class Server:
@@ -126,7 +125,7 @@ def node():
 
 def start_servers(program, folder):
     """Ours first: the others serve the tool that it describes."""
-    ports = [free_port() for _ in range(3)]
+    ports = [ports.free_port() for _ in range(3)]
     config = folder / "config.yaml"
     config.write_text(json.dumps({"listen": [f"http://127.0.0.1:{ports[0]}/mcp"], "auth": "none",
                                   "limits": {"connections_per_client": 256, "connections": 512}}))

@@ -3,28 +3,20 @@
 import contextlib
 import json
 import pathlib
-import random
 import socket
 import subprocess
 import time
 
 import installed
+import ports
 
 START_SECONDS = 60
-
-
-def free_port():
-    """A port that nobody listens at, below those that the kernel gives to connections."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 @contextlib.contextmanager
 def served(folder, port=None, **configuration):
     """Starts the program with CONFIGURATION, its files in FOLDER; the URL that it answers at."""
-    url = f"http://127.0.0.1:{port or free_port()}/mcp"
+    url = f"http://127.0.0.1:{port or ports.free_port()}/mcp"
     file = pathlib.Path(folder) / "pyexecd.yaml"
     file.write_text(json.dumps({"listen": [url], "auth": "none", **configuration}))
     file.chmod(0o600)

@@ -11,13 +11,16 @@ import contextlib
 import json
 import os
 import pathlib
-import random
 import re
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ports  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NODE = ROOT / ".deps" / "node" / "bin" / "node"
@@ -52,18 +55,10 @@ def scenarios(selection):
             + re.findall(r"^    - (\S+) \[server\]$", rest, re.M))
 
 
-def free_port():
-    """A port that nobody listens at, below those that the kernel gives to connections."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
 @contextlib.contextmanager
 def served(*server):
     """Starts SERVER on a port of its own; the URL that it answers at."""
-    port = free_port()
+    port = ports.free_port()
     # The suite wants to be told of localhost: it tries other hosts itself.
     url = f"http://localhost:{port}/mcp"
     process = subprocess.Popen([*map(str, server), url], stdin=subprocess.DEVNULL)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+import ports
 import suite
 from peer import MODERN, P, HttpPeer, LinePeer
 
@@ -32,7 +33,7 @@ def unix_or_tcp(server, revision, folder, transport):
     if transport == "unix":
         address, family, target = f"unix:{folder}/socket", socket.AF_UNIX, f"{folder}/socket"
     else:
-        target = ("127.0.0.1", suite.free_port())
+        target = ("127.0.0.1", ports.free_port())
         address, family = f"tcp:127.0.0.1:{target[1]}", socket.AF_INET
     process = subprocess.Popen([server, address], stdin=subprocess.DEVNULL)
     stream = socket.socket(family)

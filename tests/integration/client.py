@@ -15,7 +15,6 @@ then they do not say.
 import json
 import os
 import pathlib
-import random
 import select
 import shutil
 import signal
@@ -25,6 +24,7 @@ import tempfile
 import time
 
 import http_peer
+import ports
 import wire
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", wire.MODERN]
@@ -285,22 +285,6 @@ def _http_connection(peer):
     return Connection(None, None, peer.close, peer)
 
 
-# Below those that the kernel gives to connections, in an order of this process's own.
-PORTS = iter(random.sample(range(20000, 32000), 12000))
-
-
-def free_port():
-    """A port that nobody listens at; never the same twice."""
-    for port in PORTS:
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no port is left")
-
-
 class Server(Connection):
     """The program, started for one test, and the first connection to it.
 
@@ -347,7 +331,7 @@ class Server(Connection):
             self.address = str(self.folder / "socket")
             self.config["listen"] = [f"unix:{self.address}"]
         elif self.transport in ("tcp", "http"):
-            self.address = ("127.0.0.1", free_port())
+            self.address = ("127.0.0.1", ports.free_port())
             form = {"tcp": "tcp:127.0.0.1:{}", "http": "http://127.0.0.1:{}/mcp"}[self.transport]
             self.config["listen"] = [*self.config.get("listen", []), form.format(self.address[1])]
             if "token_file" not in self.config and "oauth" not in self.config:

@@ -14,6 +14,7 @@ import time
 import client
 import http_peer
 import leftovers
+import ports
 import pytest
 from client import RpcError, Server
 
@@ -35,7 +36,7 @@ def ask(address, path, method="GET", host=None, **fields):
 
 @pytest.fixture
 def port():
-    return client.free_port()
+    return ports.free_port()
 
 
 def scrape(address):

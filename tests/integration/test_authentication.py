@@ -11,6 +11,7 @@ import pytest
 
 import client
 import leftovers
+import ports
 from authorization_server import AuthorizationServer, Key
 
 UNAUTHORIZED = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Unauthorized"}}
@@ -72,7 +73,7 @@ class Http:
     """Asks an HTTP server; the last answer is in `status`, `fields` and `body`."""
 
     def __init__(self):
-        self.port = client.free_port()
+        self.port = ports.free_port()
         self.address = f"http://127.0.0.1:{self.port}/mcp"
 
     def ask(self, method, path, body=None, **fields):

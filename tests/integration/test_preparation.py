@@ -12,6 +12,7 @@ import pytest
 
 import client
 import leftovers
+import ports
 from terminal import CONTAINMENT, on_terminal, screen
 
 PYTHON = "/usr/bin/python3"
@@ -151,7 +152,7 @@ def test_the_last_lines_of_a_tool_are_shown_below_the_error(tmp_path, configure,
     monkeypatch.setenv("PIP_RETRIES", "0")
     config = configure(venv={"type": "venv", "venv_path": str(tmp_path / "venv"),
                              "pip_packages": ["nowhere-to-be-had"],
-                             "pip_index_url": f"http://127.0.0.1:{client.free_port()}/simple"})
+                             "pip_index_url": f"http://127.0.0.1:{ports.free_port()}/simple"})
     result = prepare(config)
     assert result.returncode == 69
     at = result.stderr.index('pyexecd: cannot prepare environment "venv": installing nowhere-to-be')

@@ -15,6 +15,7 @@ import time
 import pytest
 
 import client
+import ports
 from authorization_server import openssl
 
 TOKEN = "a-token-that-nobody-guesses"
@@ -37,7 +38,7 @@ class Https:
     def __init__(self, folder):
         self.folder = folder
         self.certificate, self.key = make_certificate(folder)
-        self.port = client.free_port()
+        self.port = ports.free_port()
         tokens = folder / "tokens"
         tokens.write_text(f"alice sha256:{hashlib.sha256(TOKEN.encode()).hexdigest()}\n")
         tokens.chmod(0o600)
