@@ -2,11 +2,11 @@
 
     knock_out.py [PATTERN]      those whose defence contains PATTERN; as root
 
-The tree is copied to build-knock-out/ and built there. Each program runs in a process table, mounts and
-cgroups of its own, because nothing may hold it: its test has to fail, one with a harmless program has to
-pass before it, and its own has to pass with nothing taken away. In containers, which the engine holds as
-well, programs follow each other. The table says of each program at which level and for which user it got
-through, and how that showed.
+The tree is copied to build-knock-out/ and built there. Each program runs in a process table, mounts,
+cgroups and a network of its own, because nothing may hold it: its test has to fail, one with a harmless
+program has to pass before it, and its own has to pass with nothing taken away. In containers, which the
+engine holds as well, programs follow each other. The table says of each program at which level and for
+which user it got through, and how that showed.
 """
 
 import argparse
@@ -39,6 +39,9 @@ MOST = {"pids": {"pids.max": "600"}, "memory": {"memory.limit_in_bytes": str(2 <
 KEPT = ",".join(f"-{name}" for name in ("sys_time", "sys_module", "sys_boot", "sys_rawio", "syslog"))
 CONFINED = ["unshare", "--mount", "--ipc", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc",
             "sh", "-c", 'mount --bind "$1" /mnt && cd "$2" && shift 2 && exec "$@"', "sh", str(SCRATCH)]
+# All that is sent is lost. An engine has the machine's network.
+LEADS_NOWHERE = ["unshare", "--net", "sh", "-c",
+                 'ip link set lo up && ip route add default dev lo && exec "$@"', "sh"]
 # Whoever may not read the tree finds the copy in his mounts.
 PLACES = {"root": (tree.ROOT, BUILD, ["setpriv", f"--bounding-set={KEPT}"]),
           "user": (pathlib.Path("/mnt/source"), pathlib.Path("/mnt/build"), stages.AS_NOBODY)}
@@ -136,13 +139,15 @@ def end_of(process, patience):
 def run_tests(names, level, user):
     """Runs the tests of programs in one cage; how each has ended, by its name."""
     source, built, become = PLACES[user]
-    file = "tests/docker/test_hostile.py" if level == "docker" else f"tests/hostile/test_{level}.py"
-    tests = [f"{file}::test_program_is_held[{name}]" for name in names]
-    patience = SECONDS * len(names) + (START_SECONDS if level == "docker" else 0)
+    is_docker = level == "docker"
+    file = "docker/test_hostile.py" if is_docker else f"hostile/test_{level.replace(' ', '_')}.py"
+    tests = [f"tests/{file}::test_program_is_held[{name}]" for name in names]
+    patience = SECONDS * len(names) + (START_SECONDS if is_docker else 0)
     with cage() as entries, tempfile.TemporaryDirectory(prefix="pyexecd-") as folder:
         os.chmod(folder, 0o777)
         process = subprocess.Popen(
-            [*CONFINED, source, *become, "/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider",
+            [*([] if is_docker else LEADS_NOWHERE), *CONFINED, source, *become,
+             "/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider",
              f"--basetemp={folder}/t", f"--junitxml={folder}/report.xml", *tests],
             env={**os.environ, "HOME": folder, "PYEXECD": str(built / "pyexecd"), "SETTLE_SECONDS": "3",
                  "PYTHONDONTWRITEBYTECODE": "1"},

@@ -17,7 +17,9 @@ NO_LINE = ("by design: ", "kernel: ", "engine: ", "level: ")
 
 # Levels, and who can run programs at them.
 SETTINGS = [("namespace", "root"), ("namespace", "user"), ("cgroup", "root"),
-            ("landlock", "root"), ("landlock", "user"), ("docker", "root")]
+            ("landlock", "root"), ("landlock", "user"), ("docker", "root"),
+            ("sandbox", "root"), ("sandbox", "user"),
+            ("sandbox landlock", "root"), ("sandbox landlock", "user")]
 
 RUNNER = "environments/process/runner"
 COLD_START = f"{RUNNER}/cold_start.c"
@@ -32,6 +34,12 @@ CAPTURE = "environments/capture.c"
 CONTAINER = "environments/docker/container_description.c"
 SITE = "environments/docker/site.c"
 INIT = "environments/engine/init"
+
+
+def layers(*names):
+    """The runner gets the layers without these."""
+    without = " | ".join(f"LAYER_{name}" for name in names)
+    return f"{RUNNER}/main.c", "strtoul(argv[1], NULL, 10);", f"strtoul(argv[1], NULL, 10) & ~({without});"
 
 
 def limit(resource):
@@ -129,6 +137,20 @@ CHANGES = {
         (f"{INIT}/program.c", "    setsid();\n", ""),
     ],
 
+    # What a sandbox has more. The server believes that it is there.
+    "files of the sandbox": [layers("ROOT", "FILES")],
+    "network of the sandbox": [layers("NETWORK", "OFFLINE")],
+    "cover of the machine": [
+        (f"{RUNNER}/root.c",
+         'move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH) < 0',
+         "preparation->cover < 0"),
+    ],
+    "listed calls": [
+        (PREPARE, "    return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;",
+         "    return FILTER_KERNEL;"),
+        (PREPARE, "return FILTER_SANDBOX_OFFLINE;", "return FILTER_KERNEL;"),
+    ],
+
     # Limits
     "limit on processes": [
         (TREE, "limits->processes + 1", "limits->processes + 9999"),
@@ -198,7 +220,7 @@ class KnockOut:
 
     def covers(self, program, level, user):
         """True when PROGRAM is to get through without it."""
-        return level in self.levels.split() and self.user in ("", user) \
+        return level in self.levels.split(", ") and self.user in ("", user) \
             and self.defence in program.held_by and program.is_run(level, user) \
             and (not self.programs or program.name in self.programs)
 
@@ -214,27 +236,28 @@ class KnockOut:
 
 CAP_SYS_RESOURCE = 24  # linux/capability.h
 
-ALL = "namespace cgroup landlock docker"
-PROCESSES = "namespace cgroup landlock"
+ALL = "namespace, cgroup, landlock, docker"
+PROCESSES = "namespace, cgroup, landlock"
+SANDBOXES = "sandbox, sandbox landlock"
 
 KNOCK_OUTS = [
     KnockOut("pid namespace", "namespace"),
     KnockOut("kill of the cgroup", "cgroup", also=("walk of the supervisor",)),
     KnockOut("walk of the supervisor", "landlock"),
-    KnockOut("reaping", "cgroup landlock", also=("walk of the supervisor",)),
+    KnockOut("reaping", "cgroup, landlock", also=("walk of the supervisor",)),
     KnockOut("end with the script", ALL),
     KnockOut("deadline", ALL),
 
-    KnockOut("signal scope", "cgroup landlock"),
-    KnockOut("fence", "cgroup landlock"),
+    KnockOut("signal scope", "cgroup, landlock"),
+    KnockOut("fence", "cgroup, landlock"),
     # With more capabilities than the supervisor a program may trace it all the same.
     KnockOut("undumpable supervisor", "namespace", also=("no capabilities",), user="root"),
-    KnockOut("undumpable supervisor", "cgroup landlock", also=("no capabilities", "signal scope")),
+    KnockOut("undumpable supervisor", "cgroup, landlock", also=("no capabilities", "signal scope")),
     KnockOut("undumpable supervisor", "docker", programs=("reads_secrets",)),
     KnockOut("undumpable supervisor", "docker", also=("profile of system calls",), programs=("traces_others",)),
     KnockOut("no capabilities", PROCESSES, programs=("capabilities",)),
     KnockOut("no capabilities", "namespace", programs=("privileged_calls",), user="root"),
-    KnockOut("no capabilities", "cgroup landlock", programs=("privileged_calls",)),
+    KnockOut("no capabilities", "cgroup, landlock", programs=("privileged_calls",)),
     KnockOut("no capabilities", "docker", programs=("capabilities",)),
     KnockOut("no capabilities", "docker", also=("profile of system calls",), programs=("privileged_calls",)),
     KnockOut("no capabilities of the machine", "cgroup", needs=CAP_SYS_RESOURCE),
@@ -247,19 +270,24 @@ KNOCK_OUTS = [
     KnockOut("profile of system calls", "docker"),
     KnockOut("kernel that is read only", "namespace", user="root"),
     KnockOut("shared memory of its own", "namespace"),
-    KnockOut("script under a mount", "namespace docker"),
+    KnockOut("script under a mount", "namespace, docker"),
     KnockOut("System V objects of its own", "namespace"),
     KnockOut("closed descriptors", ALL),
     KnockOut("own session", ALL),
 
+    KnockOut("files of the sandbox", SANDBOXES),
+    KnockOut("network of the sandbox", SANDBOXES),
+    KnockOut("cover of the machine", "sandbox"),
+    KnockOut("listed calls", SANDBOXES),
+
     KnockOut("limit on processes", ALL, user="root"),
     # Without a cgroup the stacks of threads count as memory of the process.
-    KnockOut("limit on processes", "namespace landlock", also=("limit on memory",), user="user"),
+    KnockOut("limit on processes", "namespace, landlock", also=("limit on memory",), user="user"),
     KnockOut("limit on memory", ALL),
     KnockOut("limit on open files", ALL),
     KnockOut("limit on a file", ALL),
     KnockOut("limit on disk", ALL),
-    KnockOut("limit on deleted files", "namespace docker"),
+    KnockOut("limit on deleted files", "namespace, docker"),
     KnockOut("no core files", ALL),
     KnockOut("no message queues", PROCESSES),
     KnockOut("bound on output", ALL),
@@ -270,8 +298,10 @@ KNOCK_OUTS = [
 
 
 def holders(program, level, user):
-    """What holds PROGRAM: defences of ours that are seen to, or else what no line of ours does."""
-    ours = [one.defence for one in KNOCK_OUTS if one.covers(program, level, user)]
+    """What holds PROGRAM: defences of ours that are seen to, or else what no line of ours does. A sandbox
+    has those of the level below, too, which are taken away there alone."""
+    ours = [one.defence for one in KNOCK_OUTS for where in (level, corpus.BELOW.get(level))
+            if one.covers(program, where, user)]
     return ours or [name for name in program.held_by if name.startswith(NO_LINE)]
 
 

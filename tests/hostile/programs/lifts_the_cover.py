@@ -1,6 +1,6 @@
 '''
 tries = "to find the machine's root under what covers it in the sandbox"
-held_by = ["cover of the machine"]
+held_by = ["cover of the machine", "level: the root is the machine's, and rules for files hold it"]
 [outcome]
 any = "-"  # nothing but a sandbox keeps it from that
 sandbox = "exit 0: held"
