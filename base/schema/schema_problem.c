@@ -39,33 +39,36 @@ bool schema_listens(const struct schema_run *run)
     return run->silent == 0 && !run->given_up && run->problems < PROBLEM_LIMIT;
 }
 
+static void schema_problem_say(struct schema_run *run, const struct schema_place *place,
+                               bool is_at_key, const char *format, va_list arguments)
+{
+    AUTO_FREE char *message = NULL;
+
+    if (!schema_listens(run))
+        return;
+    message = memory_format_list(format, arguments);
+    schema_problem_report(run, place, is_at_key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
+}
+
 bool schema_problem(struct schema_run *run, const struct schema_place *place, const char *format,
                     ...)
 {
-    AUTO_FREE char *message = NULL;
     va_list arguments;
 
-    if (!schema_listens(run))
-        return false;
     va_start(arguments, format);
-    message = memory_format_list(format, arguments);
+    schema_problem_say(run, place, place->is_key, format, arguments);
     va_end(arguments);
-    schema_problem_report(run, place, place->is_key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
     return false;
 }
 
 bool schema_problem_at_key(struct schema_run *run, const struct schema_place *place,
                            const char *format, ...)
 {
-    AUTO_FREE char *message = NULL;
     va_list arguments;
 
-    if (!schema_listens(run))
-        return false;
     va_start(arguments, format);
-    message = memory_format_list(format, arguments);
+    schema_problem_say(run, place, place->key, format, arguments);
     va_end(arguments);
-    schema_problem_report(run, place, place->key ? SCHEMA_AT_KEY : SCHEMA_AT_VALUE, message);
     return false;
 }
 

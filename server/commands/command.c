@@ -42,6 +42,14 @@ int command_fail(const struct error *err)
     return command_exit_status(err);
 }
 
+enum outcome command_keep(const struct error *err, struct error *kept)
+{
+    if (!err)
+        return OUTCOME_READY;
+    error_copy(kept, err);
+    return OUTCOME_FAILED;
+}
+
 int command_print_json(const json_t *value)
 {
     if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||

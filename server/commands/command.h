@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/outcome.h"
 #include "server/tools/result_form.h"
 
 #include <jansson.h>
@@ -41,6 +42,9 @@ enum result_form command_result_form(const struct options *options, const struct
 /* For commands: reports ERR and returns its exit status. */
 int command_fail(const struct error *err);
 int command_exit_status(const struct error *err);
+
+/* For commands: how something ended, with ERR, of which KEPT becomes a copy, or with NULL. */
+enum outcome command_keep(const struct error *err, struct error *kept);
 
 /* For commands: prints VALUE on stdout; the exit status. */
 int command_print_json(const json_t *value);

@@ -103,9 +103,7 @@ static void command_call_on_done(struct invocation *invocation, const struct err
 {
     struct command_call *command = CONTAINER_OF(invocation, struct command_call, invocation);
 
-    command->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
-    if (err)
-        error_copy(&command->err, err);
+    command->outcome = command_keep(err, &command->err);
     ev_break(command->service.loop, EVBREAK_ALL);
 }
 

@@ -34,9 +34,7 @@ static void command_check_config_on_prepared(struct environment_waiter *waiter,
 {
     struct check *check = CONTAINER_OF(waiter, struct check, waiter);
 
-    check->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
-    if (err)
-        error_copy(&check->err, err);
+    check->outcome = command_keep(err, &check->err);
     ev_break(check->loop, EVBREAK_ONE);
 }
 

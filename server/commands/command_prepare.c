@@ -112,9 +112,7 @@ static void command_prepare_on_prepared(struct environment_waiter *waiter, const
     struct command_preparation *preparation =
         CONTAINER_OF(waiter, struct command_preparation, waiter);
 
-    if (err)
-        error_copy(&preparation->err, err);
-    command_prepare_conclude(preparation, err ? OUTCOME_FAILED : OUTCOME_READY);
+    command_prepare_conclude(preparation, command_keep(err, &preparation->err));
 }
 
 static void command_prepare_begin(struct command_preparation *preparation)

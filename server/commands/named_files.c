@@ -8,6 +8,7 @@
 #include "environments/docker/volume.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_search.h"
+#include "server/commands/command.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
 
@@ -139,9 +140,7 @@ static void named_files_on_found(struct base_search *search, const struct error 
 {
     struct base_check *check = CONTAINER_OF(search, struct base_check, search);
 
-    check->outcome = err ? OUTCOME_FAILED : OUTCOME_READY;
-    if (err)
-        error_copy(&check->err, err);
+    check->outcome = command_keep(err, &check->err);
     ev_break(search->loop, EVBREAK_ONE);
 }
 

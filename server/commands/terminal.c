@@ -44,22 +44,27 @@ bool terminal_has_us(void)
     return fd >= 0;
 }
 
+/* Zeros where it is not known. */
+static struct winsize terminal_size(const struct terminal *terminal)
+{
+    struct winsize size = {0};
+
+    (void)ioctl(terminal->fd, TIOCGWINSZ, &size);
+    return size;
+}
+
 size_t terminal_columns(const struct terminal *terminal)
 {
-    struct winsize size;
+    const struct winsize size = terminal_size(terminal);
 
-    if (ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return DEFAULT_COLUMNS;
+    return size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
 }
 
 size_t terminal_rows(const struct terminal *terminal)
 {
-    struct winsize size;
+    const struct winsize size = terminal_size(terminal);
 
-    if (ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
-        return size.ws_row;
-    return DEFAULT_ROWS;
+    return size.ws_row > 0 ? size.ws_row : DEFAULT_ROWS;
 }
 
 const char *terminal_green(const struct terminal *terminal)

@@ -29,17 +29,21 @@ static _Noreturn void cold_start_fail(int fd, const char *text, const char *subj
     _exit(127);
 }
 
+static void cold_start_need(int fd, int result, const char *text, const char *subject)
+{
+    if (result < 0)
+        cold_start_fail(fd, text, subject);
+}
+
 static void set_limit(int fd, __rlimit_resource_t resource, rlim_t most)
 {
     struct rlimit limit;
 
-    if (getrlimit(resource, &limit) < 0)
-        cold_start_fail(fd, "cannot read a resource limit", "");
+    cold_start_need(fd, getrlimit(resource, &limit), "cannot read a resource limit", "");
     if (limit.rlim_max == RLIM_INFINITY || most < limit.rlim_max)
         limit.rlim_max = most;
     limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(resource, &limit) < 0)
-        cold_start_fail(fd, "cannot set a resource limit", "");
+    cold_start_need(fd, setrlimit(resource, &limit), "cannot set a resource limit", "");
 }
 
 /* Tasks of our uid that exist already: without a user namespace of its own the process limit
@@ -121,15 +125,15 @@ static void enter_cgroups_late(int fd, char *const *directories)
 /* Cgroups can be entered no more. */
 static void seal_late(int fd, const struct runner_preparation *preparation)
 {
-    if (preparation->has_mounts && mounts_seal_kernel() < 0)
-        cold_start_fail(fd, "cannot make /proc and /sys read-only", "");
+    if (preparation->has_mounts)
+        cold_start_need(fd, mounts_seal_kernel(), "cannot make /proc and /sys read-only", "");
 }
 
 /* Without a PID namespace the program could reach its supervisor and the server. */
 static void protect_others(int fd, unsigned layers)
 {
-    if (layers & LAYER_LANDLOCK && landlock_scope_signals() < 0)
-        cold_start_fail(fd, "cannot scope signals", "");
+    if (layers & LAYER_LANDLOCK)
+        cold_start_need(fd, landlock_scope_signals(), "cannot scope signals", "");
 }
 
 static void set_shared_memory(int fd, const struct program *program,

@@ -31,8 +31,7 @@ static void enter_cgroups(char *const *directories)
         char path[4096];
 
         snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
-        if (preparation_write_file(path, "0") < 0)
-            runner_refuse(NEED_CGROUPS, "cannot enter a cgroup");
+        runner_need(NEED_CGROUPS, preparation_write_file(path, "0"), "cannot enter a cgroup");
     }
 }
 
@@ -41,14 +40,14 @@ static void map_ids(uid_t uid, gid_t gid)
 {
     char map[64];
 
-    if (preparation_write_file("/proc/self/setgroups", "deny") < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot write setgroups");
+    runner_need(NEED_NAMESPACES, preparation_write_file("/proc/self/setgroups", "deny"),
+                "cannot write setgroups");
     snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
-    if (preparation_write_file("/proc/self/uid_map", map) < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot write uid_map");
+    runner_need(NEED_NAMESPACES, preparation_write_file("/proc/self/uid_map", map),
+                "cannot write uid_map");
     snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
-    if (preparation_write_file("/proc/self/gid_map", map) < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot write gid_map");
+    runner_need(NEED_NAMESPACES, preparation_write_file("/proc/self/gid_map", map),
+                "cannot write gid_map");
 }
 
 static void enter_namespaces(void)
@@ -56,26 +55,23 @@ static void enter_namespaces(void)
     uid_t uid = geteuid();
     gid_t gid = getegid();
 
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) < 0)
-        runner_refuse(NEED_NAMESPACES, "user, mount, PID and IPC namespaces: unshare");
+    runner_need(NEED_NAMESPACES, unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC),
+                "user, mount, PID and IPC namespaces: unshare");
     map_ids(uid, gid);
 }
 
 /* The machine has another name, and its cgroups are not seen: the own one was entered before. */
 static void enter_names(void)
 {
-    if (unshare(CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
-        runner_refuse(NEED_ROOT, "UTS and cgroup namespaces: unshare");
-    if (sethostname("sandbox", strlen("sandbox")) < 0)
-        runner_refuse(NEED_ROOT, "cannot set the host name");
+    runner_need(NEED_ROOT, unshare(CLONE_NEWUTS | CLONE_NEWCGROUP),
+                "UTS and cgroup namespaces: unshare");
+    runner_need(NEED_ROOT, sethostname("sandbox", strlen("sandbox")), "cannot set the host name");
 }
 
 static void enter_network(void)
 {
-    if (unshare(CLONE_NEWNET) < 0)
-        runner_refuse(NEED_NETWORK, "network namespace: unshare");
-    if (network_prepare() < 0)
-        runner_refuse(NEED_NETWORK, "cannot prepare an own network");
+    runner_need(NEED_NETWORK, unshare(CLONE_NEWNET), "network namespace: unshare");
+    runner_need(NEED_NETWORK, network_prepare(), "cannot prepare an own network");
 }
 
 void prepare_tree(struct runner_preparation *preparation)
@@ -118,31 +114,30 @@ static void cover_cgroups(void)
 {
     struct stat status;
 
-    if (stat("/sys/fs/cgroup", &status) == 0 &&
-        mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-              "size=4k,mode=0555") < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot cover /sys/fs/cgroup");
+    if (stat("/sys/fs/cgroup", &status) < 0)
+        return;
+    runner_need(NEED_NAMESPACES,
+                mount("none", "/sys/fs/cgroup", "tmpfs",
+                      MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555"),
+                "cannot cover /sys/fs/cgroup");
 }
 
 static void prepare_mounts(struct runner_preparation *preparation)
 {
-    if (mounts_make_private() < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot make mounts private");
+    runner_need(NEED_NAMESPACES, mounts_make_private(), "cannot make mounts private");
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         return; /* the program has yet to enter its cgroups */
     script_prepare(preparation);
     /* The filter forbids them as well; here the kernel itself does, where it can be told. */
     (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
     if (preparation->layers & LAYER_ROOT) {
-        if (root_prepare(preparation) < 0)
-            runner_refuse(NEED_ROOT, "cannot make an own root");
+        runner_need(NEED_ROOT, root_prepare(preparation), "cannot make an own root");
         return;
     }
     preparation_mount_proc(preparation);
     if (*preparation->cgroups)
         cover_cgroups();
-    if (mounts_seal_kernel() < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot make /proc and /sys read-only");
+    runner_need(NEED_NAMESPACES, mounts_seal_kernel(), "cannot make /proc and /sys read-only");
 }
 
 /* What uid 0 could change without a capability. */
@@ -172,11 +167,9 @@ void prepare_supervisor(struct runner_preparation *preparation)
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot become child subreaper");
     /* Filters need it. They are installed here and not in the program, because that takes time. */
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot set no_new_privs");
+    runner_need(NEED_NAMESPACES, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "cannot set no_new_privs");
     /* The program runs under the same uid and must not trace its supervisor. */
-    if (prctl(PR_SET_DUMPABLE, 0) < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot become undumpable");
+    runner_need(NEED_NAMESPACES, prctl(PR_SET_DUMPABLE, 0), "cannot become undumpable");
     if (filter_install(choose_filter(preparation)) < 0 ||
         (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
         runner_refuse(NEED_NAMESPACES, "cannot filter system calls");

@@ -42,3 +42,9 @@ void runner_refuse(enum control_need need, const char *text)
     runner_report(CONTROL_REFUSED, &message, sizeof message.head + strlen(message.text));
     _exit(1);
 }
+
+void runner_need(enum control_need need, int result, const char *text)
+{
+    if (result < 0)
+        runner_refuse(need, text);
+}

@@ -94,6 +94,9 @@ void report_text(enum control_type type, const char *text);
 /* Reports that what NEED says cannot be had, "TEXT: strerror(errno)", and ends. */
 _Noreturn void runner_refuse(enum control_need need, const char *text);
 
+/* Refuses so when RESULT, of a system call, is one of failure. */
+void runner_need(enum control_need need, int result, const char *text);
+
 /* In a mount namespace of our own: nothing spreads to others from now on, and /dev/shm is private.
  * -1 with errno set, as the following. */
 int mounts_make_private(void);
