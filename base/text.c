@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+const char *text_or_none(const char *text)
+{
+    return text ? text : "";
+}
+
 bool text_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

@@ -1,6 +1,7 @@
 /* The program: reads the command line, hardens the process, runs the command. */
 #include "base/json.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "server/commands/command.h"
 #include "server/commands/help.h"
 #include "server/commands/options.h"
@@ -81,7 +82,7 @@ static int main_refuse(const struct options *options, const struct error *err)
     if (options->command == COMMAND_CALL && !isatty(STDIN_FILENO))
         return command_call_refuse(options, err);
     fprintf(stderr, "pyexecd: %s\nTry pyexecd%s%s --help.\n", err->message, command ? " " : "",
-            command ? command : "");
+            text_or_none(command));
     return EX_USAGE;
 }
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/spelling.h"
+#include "base/text.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
@@ -71,7 +72,7 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
             continue;
         /* Names are of letters that a JSON Pointer need not escape. */
         config_complain(config, err.message, "/environments/%s%s%s", name, key ? "/" : "",
-                        key ? key : "");
+                        text_or_none(key));
     }
     return catalog;
 }

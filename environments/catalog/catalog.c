@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
@@ -240,7 +241,7 @@ static struct environment *catalog_create(struct environment_recipe *recipe, con
     if (kind)
         return kind->create(recipe, ret_key, err);
     *ret_key = "type";
-    error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"", type ? type : "");
+    error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"", text_or_none(type));
     return NULL;
 }
 
@@ -384,7 +385,7 @@ static char **copy_strings(const json_t *strings)
 static int blame_key(const char *key, const struct error *cause, struct error *err)
 {
     return error_set(err, ERROR_INVALID_ARGUMENTS, "environment_definition%s%s: %s", key ? "." : "",
-                     key ? key : "", cause->message);
+                     text_or_none(key), cause->message);
 }
 
 /* The environment for a definition that has passed the rules. Borrowed, or NULL. */

@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/docker/site.h"
 
 #include <assert.h>
@@ -30,7 +31,7 @@ void docker_facts_read(struct docker_facts *facts, const json_t *answer)
     json_t *nothing;
 
     docker_facts_deinit(facts);
-    facts->id = memory_copy_string(id ? id : "");
+    facts->id = memory_copy_string(text_or_none(id));
     facts->volumes = json_array();
     json_object_foreach ((json_t *)volumes, path, nothing) {
         json_array_append_new(facts->volumes, json_string(path));

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "environments/docker/end.h"
 #include "environments/docker/pip_command.h"
 #include "environments/docker/site.h"
@@ -207,7 +208,7 @@ static void fail_with_last_lines(struct docker_packages *packages, const struct 
         text = memory_copy_string("the image has no pip, which installs packages");
     else
         text = memory_format("pip failed:\n%s%s%s", *said ? said : "(it said nothing)",
-                             advice ? "\n" : "", advice ? advice : "");
+                             advice ? "\n" : "", text_or_none(advice));
     environment_step(packages->site->environment, -1, "installing %s", packages->names);
     image_packages_fail(packages, text);
 }

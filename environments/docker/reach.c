@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/reach.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static void add_container(json_t *lines, const json_t *definition)
     bool stays = json_is_true(json_object_get(definition, "keep_container_running"));
 
     reach_add(lines, "Isolation", "a container%s%s%s", runtime ? " of the runtime " : "",
-              runtime ? runtime : "", stays ? ", which is kept for later calls" : "");
+              text_or_none(runtime), stays ? ", which is kept for later calls" : "");
     if (user)
         reach_add(lines, "User", "%s", user);
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "environments/docker/seccomp_profile.h"
 #include "environments/instance.h"
 
@@ -268,7 +269,7 @@ static char *docker_site_beside_init(const char *init)
     const char *name = init ? strrchr(init, '/') : NULL;
 
     return memory_format("%.*s" SECCOMP_PROFILE_FILE, name ? (int)(name - init) + 1 : 0,
-                         init ? init : "");
+                         text_or_none(init));
 }
 
 int docker_site_init(struct docker_site *site, struct environment *environment,
@@ -290,10 +291,10 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
         .environment = environment,
         .definition = json_deep_copy(recipe->definition),
         .instance = recipe->instance,
-        .init = memory_copy_string(recipe->container_init ? recipe->container_init : ""),
+        .init = memory_copy_string(text_or_none(recipe->container_init)),
         .seccomp_file = docker_site_beside_init(recipe->container_init),
         .missing = json_array(),
-        .state = memory_copy_string(recipe->state ? recipe->state : ""),
+        .state = memory_copy_string(text_or_none(recipe->state)),
     };
     if (recipe->loop)
         site->engine = engine_new(recipe->loop, &address);

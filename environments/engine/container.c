@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/engine/container_life_private.h"
 
 #include <assert.h>
@@ -271,8 +272,8 @@ static void container_life_on_created(struct engine_request *request,
 
 static void container_life_create(struct container_life *life, const struct container_plan *plan)
 {
-    AUTO_FREE char *name = engine_escape(plan->name ? plan->name : "");
-    AUTO_FREE char *platform = engine_escape(plan->platform ? plan->platform : "");
+    AUTO_FREE char *name = engine_escape(text_or_none(plan->name));
+    AUTO_FREE char *platform = engine_escape(text_or_none(plan->platform));
     AUTO_FREE char *path = memory_format("/containers/create?%s%s%s%s", plan->name ? "name=" : "",
                                          name, plan->platform ? "&platform=" : "", platform);
     const struct engine_question question = {

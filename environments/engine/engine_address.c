@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -147,7 +148,7 @@ static char *certificate_folder(void)
     const char *home = getenv("HOME");
 
     return path && path[0] ? memory_copy_string(path)
-                           : memory_format("%s/.docker", home ? home : "");
+                           : memory_format("%s/.docker", text_or_none(home));
 }
 
 static int parse_with_folder(const char *text, struct engine_address *ret, struct error *err)

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -93,8 +94,8 @@ int engine_error_from_status(int status, const char *body, size_t length, struct
     size_t repaired;
 
     if (!message) {
-        text =
-            utf8_repair(body ? body : "", length < QUOTED_BYTES ? length : QUOTED_BYTES, &repaired);
+        text = utf8_repair(text_or_none(body), length < QUOTED_BYTES ? length : QUOTED_BYTES,
+                           &repaired);
         text[strcspn(text, "\r\n")] = '\0';
         message = text;
     }

@@ -5,6 +5,7 @@
 #include "base/curl/transfer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/engine/engine_error.h"
 
 #include <assert.h>
@@ -184,7 +185,7 @@ static void set_body(struct engine_exchange *exchange, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE,
                          (long)(exchange->body ? strlen(exchange->body) : 0));
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->body ? exchange->body : "");
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, text_or_none(exchange->body));
         add_header(exchange, exchange->body ? "Content-Type: application/json" : "Content-Type:");
         add_header(exchange, "Expect:");
     }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/instance.h"
 #include "environments/interpreter/base_search.h"
 #include "environments/interpreter/python_needs.h"
@@ -190,7 +191,7 @@ static enum outcome venv_create(struct venv_environment *venv, struct error *err
         return OUTCOME_FAILED;
     venv_set_state(venv, VENV_CHOOSING);
     environment_step(&venv->environment, -1, "finding python%s%s", version ? " " : "",
-                     version ? version : "");
+                     text_or_none(version));
     outcome = base_search_start(&venv->base, err);
     return outcome == OUTCOME_READY ? venv_build(venv) : outcome;
 }

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/interruption.h"
@@ -213,7 +214,7 @@ static int command_call_read(struct command_call *command)
     AUTO_FREE char *text = fd_read_all(STDIN_FILENO, CALL_BYTES, &length, &command->err);
     struct error cause = ERROR_INIT;
 
-    if (provider_call_read(&command->call, text ? text : "", length, command->options->provider,
+    if (provider_call_read(&command->call, text_or_none(text), length, command->options->provider,
                            &cause) == 0)
         return 0;
     if (text)

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/catalog/catalog.h"
 #include "server/commands/command.h"
 #include "server/commands/interruption.h"
@@ -60,7 +61,7 @@ static void print_ready(struct preparing *preparing, const struct command_prepar
     if (preparing->options->json)
         return;
     printf("%s: %sready%s, %s%s%s%s\n", environment->name, terminal_green(&preparing->output),
-           terminal_plain(&preparing->output), version ? "Python " : "", version ? version : "",
+           terminal_plain(&preparing->output), version ? "Python " : "", text_or_none(version),
            version ? ", " : "", seconds);
     if (fflush(stdout) == EOF)
         preparing->status = EX_IOERR;

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static const char *provider_call_text(const json_t *object, const char *key)
 {
     const char *text = json_object_get_string(object, key);
 
-    return text ? text : "";
+    return text_or_none(text);
 }
 
 static const json_t *read_openai(struct provider_call *call)

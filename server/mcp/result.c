@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "server/mcp/params.h"
 #include "server/mcp/server.h"
 
@@ -91,8 +92,7 @@ static json_t *text_instead(const json_t *block)
     return json_pack("{s:s, s:o}", "type", "text", "text",
                      uri ? json_string(uri)
                          : json_string_format("[%s%s%s, which this protocol revision cannot carry]",
-                                              type, mime_type ? " " : "",
-                                              mime_type ? mime_type : ""));
+                                              type, mime_type ? " " : "", text_or_none(mime_type)));
 }
 
 static json_t *content_block(json_t *block, enum mcp_version version)

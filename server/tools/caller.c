@@ -1,6 +1,7 @@
 #include "server/tools/caller.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ struct tool_caller *tool_caller_new(struct principals *principals, const char *n
 
 void tool_caller_set_label(struct tool_caller *caller, const char *label)
 {
-    snprintf(caller->label, sizeof caller->label, "%s", label ? label : "");
+    snprintf(caller->label, sizeof caller->label, "%s", text_or_none(label));
 }
 
 struct tool_caller *tool_caller_ref(struct tool_caller *caller)

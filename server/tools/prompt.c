@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static struct prompt_entry *prompt_entry_new(const struct prompt *source)
     struct prompt *prompt = &prompt_entry->prompt;
 
     *prompt = *source;
-    prompt->name = memory_copy_string(source->name ? source->name : "");
+    prompt->name = memory_copy_string(text_or_none(source->name));
     prompt->title = entry_copy_text(source->title);
     prompt->description = entry_copy_text(source->description);
     for (struct prompt_argument *argument = prompt->arguments; argument->name; argument++) {

@@ -1,6 +1,7 @@
 #include "server/tools/registry.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -50,7 +51,7 @@ int entry_check_name(const char *what, const char *name, struct error *err)
     if (length == 0 || length > NAME_BYTES || strspn(name, NAME_CHARACTERS) != length)
         return error_set(err, ERROR_CONFIG,
                          "%s name \"%.*s\": must be 1 to %d characters of A-Z a-z 0-9 _ . -", what,
-                         NAME_BYTES, name ? name : "", NAME_BYTES);
+                         NAME_BYTES, text_or_none(name), NAME_BYTES);
     return 0;
 }
 

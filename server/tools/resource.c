@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "server/tools/uri_template.h"
 
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static struct resource_entry *resource_entry_new(const struct resource *source,
     struct resource *resource = &resource_entry->resource;
 
     *resource = *source;
-    resource->uri = memory_copy_string(source->uri ? source->uri : "");
-    resource->name = memory_copy_string(source->name ? source->name : "");
+    resource->uri = memory_copy_string(text_or_none(source->uri));
+    resource->name = memory_copy_string(text_or_none(source->name));
     resource->title = entry_copy_text(source->title);
     resource->description = entry_copy_text(source->description);
     resource->mime_type = entry_copy_text(source->mime_type);

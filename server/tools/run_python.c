@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/executor.h"
 #include "server/tools/caller.h"
 #include "server/tools/code/code_cleaning.h"
@@ -40,7 +41,7 @@ static char *run_python_directory(const struct invocation *invocation, const jso
 {
     const char *handle = json_object_get_string(structured, "working_directory");
 
-    return memory_format("%s %s", invocation->caller->principal->name, handle ? handle : "");
+    return memory_format("%s %s", invocation->caller->principal->name, text_or_none(handle));
 }
 
 /* The lines of text that help a model on. FACTS has the code. New reference. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/schema/misfits.h"
 #include "base/schema/schema.h"
+#include "base/text.h"
 #include "server/tools/account.h"
 #include "server/tools/tool_headers.h"
 
@@ -65,9 +66,9 @@ static struct tool_entry *tool_entry_new(const struct tool *tool)
     struct tool_entry *tool_entry = NEW(struct tool_entry);
 
     tool_entry->tool = *tool;
-    tool_entry->tool.name = memory_copy_string(tool->name ? tool->name : "");
+    tool_entry->tool.name = memory_copy_string(text_or_none(tool->name));
     tool_entry->tool.title = entry_copy_text(tool->title);
-    tool_entry->tool.description = memory_copy_string(tool->description ? tool->description : "");
+    tool_entry->tool.description = memory_copy_string(text_or_none(tool->description));
     tool_entry->entry = (struct registry_entry){
         .kind = REGISTRY_TOOLS,
         .key = tool_entry->tool.name,

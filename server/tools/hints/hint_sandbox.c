@@ -15,7 +15,7 @@ static const char *hint_layer(const struct hint_facts *facts, enum process_layer
     const char *state =
         json_object_get_string(json_object_get(containment, "layers"), process_layer_name(layer));
 
-    return state ? state : "";
+    return text_or_none(state);
 }
 
 static bool hint_is_enforced(const struct hint_facts *facts, enum process_layer layer)
@@ -60,7 +60,7 @@ char *hint_missing_layer(const struct hint_facts *facts)
 
         if (strcmp(json_string_value(state), "absent") != 0)
             continue;
-        longer = memory_format("%s%s%s (%s)", list ? list : "", list ? ", " : "", name,
+        longer = memory_format("%s%s%s (%s)", text_or_none(list), list ? ", " : "", name,
                                hint_reason(facts, name));
         free(list);
         list = longer;

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static void authority_refuse(struct authority_check *check, unsigned status, con
     check->challenge = oauth
                            ? oauth_challenge(oauth, error, description)
                            : memory_format("Bearer realm=\"mcp\"%s%s%s", error ? ", error=\"" : "",
-                                           error ? error : "", error ? "\"" : "");
+                                           text_or_none(error), error ? "\"" : "");
 }
 
 /* The place for PEER: its own, else that which was begun first. */

@@ -1,5 +1,7 @@
 #include "server/transport/identity/holder.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +9,7 @@ struct holder holder_of(const struct peer *peer, const char *principal)
 {
     struct holder holder = {.peer = *peer};
 
-    snprintf(holder.principal, sizeof holder.principal, "%s", principal ? principal : "");
+    snprintf(holder.principal, sizeof holder.principal, "%s", text_or_none(principal));
     return holder;
 }
 

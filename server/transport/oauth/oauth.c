@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "server/transport/oauth/jwt.h"
 #include "server/transport/oauth/key_set.h"
 #include "server/transport/oauth/oauth_url.h"
@@ -169,7 +170,7 @@ char *oauth_challenge(const struct oauth *oauth, const char *error, const char *
 
     return memory_format("Bearer resource_metadata=\"%s\"%s%s%s%s", oauth->metadata_url,
                          *oauth->scope_text ? ", scope=\"" : "", oauth->scope_text,
-                         *oauth->scope_text ? "\"" : "", fault ? fault : "");
+                         *oauth->scope_text ? "\"" : "", text_or_none(fault));
 }
 
 /* The resource server */
