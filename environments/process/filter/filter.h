@@ -13,6 +13,8 @@ enum filter {
     FILTER_SANDBOX,         /* the listed calls, and no other; has FILTER_KERNEL in it */
     FILTER_SANDBOX_OFFLINE, /* the same without any socket of a network: where a tree cannot have a
                                network of its own */
+    FILTER_SHARED_ROOT,     /* added to them where a tree cannot have a root of its own: what file
+                               rules let pass */
 };
 
 /* Puts the calling process and its children under FILTER, for good. The process must have

@@ -155,6 +155,12 @@ static enum filter choose_filter(const struct runner_preparation *preparation)
     return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;
 }
 
+/* A sandbox in the machine's root. */
+static bool shares_root(const struct runner_preparation *preparation)
+{
+    return preparation->layers & LAYER_CALLS && !(preparation->layers & LAYER_ROOT);
+}
+
 void prepare_supervisor(struct runner_preparation *preparation)
 {
     bool is_namespace = preparation->layers & LAYER_PID_NAMESPACE;
@@ -171,6 +177,7 @@ void prepare_supervisor(struct runner_preparation *preparation)
     /* The program runs under the same uid and must not trace its supervisor. */
     runner_need(NEED_NAMESPACES, prctl(PR_SET_DUMPABLE, 0), "cannot become undumpable");
     if (filter_install(choose_filter(preparation)) < 0 ||
+        (shares_root(preparation) && filter_install(FILTER_SHARED_ROOT) < 0) ||
         (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
         runner_refuse(NEED_NAMESPACES, "cannot filter system calls");
     /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */

@@ -255,18 +255,44 @@ static int root_find(int machine, const char *path, bool is_written)
     return (int)syscall(SYS_openat2, machine, path, &how, sizeof how);
 }
 
-static int root_show_path(int machine, const char *path)
+static int root_place_path(int original, const char *path)
 {
     bool is_written = path[0] == CONTROL_WRITE;
-    int place = root_find(machine, path + 1, is_written);
-    int ret;
 
-    if (place < 0)
-        return -1;
-    ret = root_place(place, path + 1,
-                     MOUNT_ATTR_NODEV | (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
-    close(place);
-    return ret;
+    return root_place(original, path + 1,
+                      MOUNT_ATTR_NODEV | (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
+}
+
+/* What lies in something else comes after it, so that neither hides the other; of one path both to
+ * be read and written, the latter. */
+static int root_compare(const void *one, const void *other)
+{
+    const char *const paths[] = {*(char *const *)one, *(char *const *)other};
+    const size_t lengths[] = {strlen(paths[0]), strlen(paths[1])};
+
+    if (lengths[0] != lengths[1])
+        return lengths[0] < lengths[1] ? -1 : 1;
+    return paths[0][0] - paths[1][0];
+}
+
+/* All that the PATHS, COUNT of them, lead to now; *RET_SUBJECT is the one that it fails with. Owned
+ * by the caller, who is about to become another program. */
+static int *root_find_all(char *const *paths, size_t count, const char **ret_subject)
+{
+    int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int *originals = calloc(count + 1, sizeof *originals);
+
+    *ret_subject = MACHINE;
+    if (machine < 0 || !originals)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        *ret_subject = paths[i] + 1;
+        originals[i] = root_find(machine, paths[i] + 1, paths[i][0] == CONTROL_WRITE);
+        if (originals[i] < 0)
+            return NULL;
+    }
+    close(machine);
+    return originals;
 }
 
 static int root_resize(const char *place, uint64_t bytes)
@@ -277,29 +303,55 @@ static int root_resize(const char *place, uint64_t bytes)
     return mount(NULL, place, NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV, options);
 }
 
-/* Nothing of it is seen any more, and nothing can be made beside what is shown. */
-static int root_close(const struct runner_preparation *preparation)
+/* Nothing of it is seen any more. */
+static int root_cover(const struct runner_preparation *preparation)
+{
+    return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
+/* Nothing can be made beside what is shown. */
+static int root_close(void)
 {
     struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
 
-    return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH) < 0
-               ? -1
-               : mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
+    return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
+}
+
+/* The machine is covered before anything is placed: on the way to a place there can be links that
+ * programs have made. */
+static int root_show_paths(const struct runner_preparation *preparation, char **paths,
+                           const char **ret_subject)
+{
+    size_t count = 0;
+    int *originals;
+
+    while (paths[count])
+        count++;
+    qsort(paths, count, sizeof *paths, root_compare);
+    originals = root_find_all(paths, count, ret_subject);
+    if (!originals)
+        return -1;
+    if (root_cover(preparation) < 0)
+        return root_fail(ret_subject, MACHINE);
+    for (size_t i = 0; i < count; i++) {
+        if (root_place_path(originals[i], paths[i]) < 0)
+            return root_fail(ret_subject, paths[i] + 1);
+        close(originals[i]);
+    }
+    free(originals);
+    return 0;
 }
 
 int root_show(const struct runner_preparation *preparation, const struct program *program,
               const char **ret_subject)
 {
-    int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
     mode_t before = umask(0);
 
-    if (machine < 0 || root_resize("/tmp", program->run.shared_bytes) < 0 ||
+    if (root_resize("/tmp", program->run.shared_bytes) < 0 ||
         root_resize("/dev/shm", program->run.shared_bytes) < 0)
         return root_fail(ret_subject, "/tmp");
-    for (char **path = program->paths; *path; path++)
-        if (root_show_path(machine, *path) < 0)
-            return root_fail(ret_subject, *path + 1);
-    close(machine);
+    if (root_show_paths(preparation, program->paths, ret_subject) < 0)
+        return -1;
     umask(before);
-    return root_close(preparation) < 0 ? root_fail(ret_subject, "the root") : 0;
+    return root_close() < 0 ? root_fail(ret_subject, "the root") : 0;
 }

@@ -10,7 +10,8 @@ import os
 import pathlib
 import sys
 
-PLACES = ["/root", "/home", "/etc/shadow", "/etc/sudoers", "/etc/ssh", "/etc/machine-id", "/var/log", "/var/lib",
+PLACES = ["/root", "/home", "/etc/shadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private",
+          "/etc/default/useradd", "/etc/machine-id", "/var/log", "/var/lib",
           "/boot", "/opt", "/srv", "/mnt", "/sys", "/run", "/dev/shm", "/tmp"]
 here = pathlib.Path.cwd()
 # Of what a place holds nothing is seen but the ways to what the run has.

@@ -220,6 +220,19 @@ static const struct filter_case offline_cases[] = {
     {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, EAFNOSUPPORT},
 };
 
+static const struct filter_case shared_root_cases[] = {
+    {SYS_fchmodat, BAD, 0},
+    {SYS_fchmod, BAD, 0},
+    {SYS_utimensat, BAD, 0},
+    {SYS_fchownat, BAD, EPERM},
+    {SYS_setxattr, BAD, EOPNOTSUPP},
+    {SYS_socket, {AF_UNIX, SOCK_STREAM}, EACCES},
+    {SYS_socketpair, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, -1}, EACCES},
+    {SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, -1}, EFAULT},
+    {SYS_shmget, BAD, ENOSYS},
+    {SYS_getpid, BAD, 0},
+};
+
 /* In a child under FILTER: CALL's errno, or 0. Or the signal that ended the child, negative. */
 static int answer_under(enum filter filter, const struct filter_case *call)
 {
@@ -276,13 +289,19 @@ static void test_a_sandbox_without_a_network_has_no_socket_of_one(void **state)
     check_cases(FILTER_SANDBOX_OFFLINE, offline_cases, ARRAY_SIZE(offline_cases));
 }
 
+static void test_files_of_a_shared_root_stay_as_they_are(void **state)
+{
+    (void)state;
+    check_cases(FILTER_SHARED_ROOT, shared_root_cases, ARRAY_SIZE(shared_root_cases));
+}
+
 #ifdef __x86_64__
 static const struct filter_case x32_getpid = {SYS_getpid | 0x40000000, BAD, -SIGSYS};
 
 static void test_a_foreign_entry_to_the_kernel_kills(void **state)
 {
     (void)state;
-    for (enum filter filter = FILTER_KERNEL; filter <= FILTER_SANDBOX_OFFLINE; filter++)
+    for (enum filter filter = FILTER_KERNEL; filter <= FILTER_SHARED_ROOT; filter++)
         check_cases(filter, &x32_getpid, 1);
 }
 
@@ -348,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_other_processes_keep_their_limits),
         cmocka_unit_test(test_a_sandbox_has_the_listed_calls),
         cmocka_unit_test(test_a_sandbox_without_a_network_has_no_socket_of_one),
+        cmocka_unit_test(test_files_of_a_shared_root_stay_as_they_are),
 #ifdef __x86_64__
         cmocka_unit_test(test_a_foreign_entry_to_the_kernel_kills),
         cmocka_unit_test(test_programs_of_32_bits_are_filtered_or_killed),

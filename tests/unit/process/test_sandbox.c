@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -328,6 +329,79 @@ static void test_what_can_be_written_is_not_behind_a_link(void **state)
     scene_free(scene);
 }
 
+/* Runs CODE; work can be written, and MORE of the folder be read or written. */
+static void scene_run_with(struct scene *scene, const char *more, bool is_written, const char *code)
+{
+    AUTO_FREE char *named = memory_format("%s/%s", scene->folder, more);
+    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
+    const char *const read[] = {is_written ? NULL : named, NULL};
+    const char *const write[] = {work, is_written ? named : NULL, NULL};
+    struct error err = ERROR_INIT;
+
+    if (scene_run(scene, &(struct process_sandbox){.read = read, .write = write}, code, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static void test_file_rules_do_not_follow_a_link_either(void **state)
+{
+    struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~(unsigned)LAYER_ROOT);
+
+    (void)state;
+    if (!landlock_can_hold_files())
+        skip();
+    scene_run_with(scene, "link", true, TRIES);
+    assert_string_equal(scene->output, "write null ");
+    scene_free(scene);
+}
+
+static void test_what_is_read_in_a_written_directory_is_not_changed(void **state)
+{
+    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
+
+    (void)state;
+    scene_make(scene, "work/kept", false);
+    scene_make(scene, "work/kept/file", true);
+    scene_run_with(scene, "work/kept", false,
+                   "import os\n"
+                   "def attempt(word, act):\n"
+                   "    try: act()\n"
+                   "    except OSError: return\n"
+                   "    print(word, end=' ')\n"
+                   "attempt('read', lambda: open('kept/file').read())\n"
+                   "attempt('write', lambda: open('new', 'w'))\n"
+                   "attempt('CHANGE', lambda: open('kept/file', 'w'))\n"
+                   "attempt('MOVE', lambda: os.rename('kept', 'moved'))\n");
+    assert_string_equal(scene->failure, "");
+    assert_string_equal(scene->output, "read write ");
+    scene_free(scene);
+}
+
+static void test_what_file_rules_let_pass_is_refused(void **state)
+{
+    struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~(unsigned)LAYER_ROOT);
+    AUTO_FREE char *shown = memory_format("%s/shown", scene->folder);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    AUTO_CLOSE int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct stat status;
+
+    (void)state;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/work/socket", scene->folder);
+    assert_return_code(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_return_code(listen(listener, 8), 0);
+    scene_run_usual(scene, false,
+                    "import os, socket, sys\n"
+                    "os.chmod(sys.argv[1] + '/shown', 0o777)\n"
+                    "os.utime(sys.argv[1] + '/shown', (1, 1))\n"
+                    "one, other = socket.socketpair()\n"
+                    "try: socket.socket(socket.AF_UNIX).connect('socket')\n"
+                    "except PermissionError: print('refused')\n");
+    assert_string_equal(scene->output, "refused\n");
+    assert_return_code(stat(shown, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0755);
+    assert_int_not_equal(status.st_mtime, 1);
+    scene_free(scene);
+}
+
 static void test_a_link_is_shown_as_a_link(void **state)
 {
     struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
@@ -375,6 +449,9 @@ int main(void)
         cmocka_unit_test(test_what_is_required_is_had_or_refused),
         cmocka_unit_test(test_without_a_layer_of_files_there_is_no_sandbox),
         cmocka_unit_test(test_what_can_be_written_is_not_behind_a_link),
+        cmocka_unit_test(test_file_rules_do_not_follow_a_link_either),
+        cmocka_unit_test(test_what_is_read_in_a_written_directory_is_not_changed),
+        cmocka_unit_test(test_what_file_rules_let_pass_is_refused),
         cmocka_unit_test(test_a_link_is_shown_as_a_link),
         cmocka_unit_test(test_nothing_passes_from_one_run_to_the_next),
     };
