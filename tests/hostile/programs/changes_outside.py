@@ -30,9 +30,15 @@ def attempt(what, act, undo=lambda: None):
     undo()
 
 
-def times(path):
-    status = os.stat(path)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+def inode(what, place, act):
+    """ACT changes nothing of PLACE but the time at which it was last changed."""
+    before = os.stat(place)
+    try:
+        act(before)
+    except OSError:
+        return
+    if os.stat(place).st_ctime_ns != before.st_ctime_ns:
+        changed.append(f"{what} of {place}")
 
 
 def attribute(file):
@@ -50,9 +56,10 @@ for place in places:
     attempt(f"directory in {place}", lambda: os.mkdir(planted), lambda: os.rmdir(planted))
     attempt(f"link in {place}", lambda: os.symlink("/", planted), lambda: os.unlink(planted))
     attempt(f"name in {place}", lambda: os.link("script.py", planted), lambda: os.unlink(planted))
-    attempt(f"mode of {place}", lambda: os.chmod(place, stat.S_IMODE(os.stat(place).st_mode)))
-    attempt(f"owner of {place}", lambda: os.chown(place, os.stat(place).st_uid, -1))
-    attempt(f"times of {place}", lambda: times(place))
+    if os.path.isdir(place):
+        inode("mode", place, lambda status: os.chmod(place, stat.S_IMODE(status.st_mode)))
+        inode("owner", place, lambda status: os.chown(place, status.st_uid, -1))
+        inode("times", place, lambda status: os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns)))
     try:
         files = [os.path.join(place, name) for name in os.listdir(place)[:50]]
     except OSError:
