@@ -4,12 +4,14 @@ held_by = ["by design: what a script leaves is not opened"]
 [outcome]
 any = "exit 0: left"
 '''
+import contextlib
 import os
 import socket
 
 for name in ("fifo", "requirements.txt", "pyvenv.cfg", "pyexecd.json", "Dockerfile", ".dockerignore"):
     os.mkfifo(name)
-socket.socket(socket.AF_UNIX).bind("socket")
+with contextlib.suppress(PermissionError):  # a sandbox without a root of its own has none
+    socket.socket(socket.AF_UNIX).bind("socket")
 os.symlink("/", "root")
 os.symlink("loop", "loop")
 os.symlink("/dev/zero", "zero")
