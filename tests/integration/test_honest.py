@@ -5,8 +5,8 @@ print it; where a file has the time in it, the script removes it."""
 import hashlib
 import os
 import pathlib
-import shutil
 import subprocess
+import tempfile
 
 import client
 import pytest
@@ -16,6 +16,13 @@ ROOT = HERE.parents[1]
 SCRIPTS = sorted((HERE / "honest").glob("*.py"))
 DATA_SCRIPTS = sorted((HERE / "honest" / "data").glob("*.py"))
 DATA = ROOT / ".deps" / "data"
+UV = ROOT / ".deps" / "tools" / "bin" / "uv"
+PYTHON = "/usr/bin/python3"
+HOME = pathlib.Path(os.environ.get("HOME", "/nonexistent"))  # of whoever runs the tests
+PYENV = sorted(HOME.glob(".pyenv/versions/3.1[0-9]*/bin/python3"))
+# What depends most on where a Python and its parts lie.
+FOR_EVERY_PYTHON = ["imported_modules", "platform_facts", "processes_by_spawn", "tls_certificates", "users",
+                    "venv_inside"]
 SECONDS = 300  # on a busy machine
 
 
@@ -48,7 +55,7 @@ class Pair:
                            for name, call in calls.items())
         for connection in connections.values():
             connection.close()
-        assert outside["returncode"] == 0, outside["stderr"]
+        assert outside["returncode"] == 0, outside
         assert outside["stdout"]
         assert inside == outside
 
@@ -72,7 +79,7 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def debian():
-    with Pair({"type": "system", "executable": "/usr/bin/python3"}) as pair:
+    with Pair({"type": "system", "executable": PYTHON}) as pair:
         yield pair
 
 
@@ -94,3 +101,41 @@ def test_the_same_in_a_sandbox(debian, path):
 @pytest.mark.parametrize("path", DATA_SCRIPTS, ids=lambda path: path.stem)
 def test_data_work_is_the_same_in_a_sandbox(data, path):
     data.assert_same(path)
+
+
+def assert_same_for(definition, **config):
+    with Pair(definition, **config) as pair:
+        for name in FOR_EVERY_PYTHON:
+            pair.assert_same(HERE / "honest" / f"{name}.py")
+
+
+# The state directory of every test, and with it the venvs and working directories, is below /tmp.
+def test_debians_python():
+    assert_same_for({"type": "system", "executable": PYTHON})
+
+
+def test_a_venv_of_the_server():
+    assert_same_for({"type": "venv", "python_path": PYTHON})
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/var/tmp"])
+def test_a_venv_and_work_where_a_sandbox_has_files_of_its_own(place):
+    with tempfile.TemporaryDirectory(prefix="pyexecd-test-", dir=place) as folder:
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", f"{folder}/venv"], check=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_STATE_HOME", f"{folder}/state")
+            assert_same_for({"type": "venv", "venv_path": f"{folder}/venv"})
+
+
+@pytest.mark.skipif(not PYENV, reason="no pyenv on this machine")
+@pytest.mark.parametrize("key", [("system", "executable"), ("venv", "python_path")], ids=" ".join)
+def test_pyenvs_python(key):
+    kind, named = key
+    assert_same_for({"type": kind, named: str(PYENV[-1])})
+
+
+@pytest.mark.skipif(not UV.exists(), reason="no uv: ./dev deps test")
+def test_a_venv_of_uv(tmp_path):
+    base = PYENV[-1] if PYENV else PYTHON
+    subprocess.run([UV, "venv", "--offline", "--quiet", "--no-config", "--python", base, tmp_path / "venv"], check=True)
+    assert_same_for({"type": "venv", "venv_path": f"{tmp_path}/venv"})

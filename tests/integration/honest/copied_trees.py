@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import tempfile
 
 os.makedirs("tree/branch")
 pathlib.Path("tree/leaf").write_text("green")
@@ -17,7 +18,7 @@ for kind in ("tar", "gztar", "bztar", "xztar", "zip"):
     shutil.unpack_archive(name, f"from-{kind}")
     print(kind, sorted(os.listdir(f"from-{kind}")))
     os.remove(name)  # has the time in it
-shutil.move("tree/branch", os.environ.get("TMPDIR", "/tmp") + "/branch")  # to another file system
-print(os.listdir("tree"), pathlib.Path(os.environ.get("TMPDIR", "/tmp"), "branch/fruit").read_text())
-shutil.rmtree(os.environ.get("TMPDIR", "/tmp") + "/branch")
+with tempfile.TemporaryDirectory() as folder:
+    shutil.move("tree/branch", folder)  # to another file system
+    print(os.listdir("tree"), pathlib.Path(folder, "branch/fruit").read_text())
 print(shutil.disk_usage(".").free > 0, shutil.disk_usage("/tmp").total > 0, bool(shutil.which("sh")))

@@ -5,6 +5,7 @@ import datetime
 import marshal
 import pickle
 import shelve
+import tempfile
 
 
 @dataclasses.dataclass
@@ -22,8 +23,9 @@ with open("point.pickle", "wb") as file:
 with open("point.pickle", "rb") as file:
     print(pickle.load(file))
 print(copy.deepcopy(point) == point, marshal.loads(marshal.dumps([1, "a"])))
-with shelve.open("/tmp/shelf") as shelf:
-    shelf["a"] = [1, 2]
-    shelf["b"] = point
-with shelve.open("/tmp/shelf") as shelf:
-    print(sorted(shelf), shelf["b"].x)
+with tempfile.TemporaryDirectory() as folder:
+    with shelve.open(f"{folder}/shelf") as shelf:
+        shelf["a"] = [1, 2]
+        shelf["b"] = point
+    with shelve.open(f"{folder}/shelf") as shelf:
+        print(sorted(shelf), shelf["b"].x)

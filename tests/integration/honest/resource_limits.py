@@ -15,7 +15,8 @@ except OSError as error:
     print(error.strerror, len(files) < 64)
 files.clear()
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); open('big', 'wb', 0).write(b'x' * 1000); open('big', 'ab', 0).write(b'x')"
+limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); " \
+    "open('big', 'wb', 0).write(b'x' * 1000); open('big', 'ab', 0).write(b'x')"
 print(subprocess.run([sys.executable, "-c", limited], stderr=subprocess.PIPE).stderr.splitlines()[-1])
 memory = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 28,) * 2)\n" \
     "try: bytearray(1 << 29)\nexcept MemoryError: print('no memory')"

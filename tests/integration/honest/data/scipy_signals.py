@@ -1,4 +1,6 @@
 """scipy: sparse equations, filters, images, graphs, distances, sound in a file."""
+import tempfile
+
 import numpy
 from scipy import ndimage, signal, sparse, spatial
 from scipy.io import loadmat, savemat, wavfile
@@ -13,5 +15,6 @@ print(ndimage.label(numpy.eye(4))[1], shortest_path(numpy.array([[0, 1, 0], [0, 
 print(spatial.KDTree(numpy.eye(3)).query([1, 0.1, 0])[1], spatial.ConvexHull([[0, 0], [0, 1], [1, 0], [0.1, 0.1]]).volume)
 wavfile.write("tone.wav", 8000, (tone * 10000).astype("int16"))
 print(wavfile.read("tone.wav")[1].shape)
-savemat("/tmp/saved.mat", {"tone": tone})
-print(loadmat("/tmp/saved.mat")["tone"].shape)
+with tempfile.TemporaryDirectory() as folder:
+    savemat(f"{folder}/saved.mat", {"tone": tone})
+    print(loadmat(f"{folder}/saved.mat")["tone"].shape)

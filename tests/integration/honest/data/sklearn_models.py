@@ -1,4 +1,6 @@
 """scikit-learn: regression, classes, clusters, components, a pipeline that is kept."""
+import tempfile
+
 import joblib
 import numpy
 from sklearn import cluster, datasets, decomposition, ensemble, linear_model, metrics, model_selection, pipeline, preprocessing
@@ -10,5 +12,6 @@ print(metrics.accuracy_score(test_y, model.predict(test_x)))
 print(ensemble.RandomForestClassifier(20, random_state=0).fit(train_x, train_y).score(test_x, test_y))
 print(numpy.bincount(cluster.KMeans(3, n_init=3, random_state=0).fit(x).labels_))
 print(decomposition.PCA(2).fit(x).explained_variance_ratio_.round(4))
-joblib.dump(model, "/tmp/model.joblib")
-print((joblib.load("/tmp/model.joblib").predict(x) == model.predict(x)).all())
+with tempfile.TemporaryDirectory() as folder:
+    joblib.dump(model, f"{folder}/model.joblib")
+    print((joblib.load(f"{folder}/model.joblib").predict(x) == model.predict(x)).all())

@@ -1,4 +1,6 @@
 """scikit-learn and joblib in several processes and threads, with memory that they share in a file."""
+import tempfile
+
 import joblib
 import numpy
 from sklearn import datasets, ensemble, model_selection
@@ -15,5 +17,6 @@ if __name__ == "__main__":
     x, y = datasets.make_classification(200, random_state=0)
     forest = ensemble.RandomForestClassifier(10, n_jobs=2, random_state=0)
     print(model_selection.cross_val_score(forest, x, y, cv=3, n_jobs=2).round(3))
-    memory = joblib.Memory("/tmp/cache", verbose=0)
-    print(memory.cache(total)(array, 1), memory.cache(total)(array, 1))
+    with tempfile.TemporaryDirectory() as folder:
+        memory = joblib.Memory(folder, verbose=0)
+        print(memory.cache(total)(array, 1), memory.cache(total)(array, 1))
