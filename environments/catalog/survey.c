@@ -44,9 +44,9 @@ static void survey_set_state(struct environment_survey *survey, enum survey_stat
  * have his files executed outside of the sandbox. */
 static char *survey_find_python(const struct environment *environment)
 {
-    const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+    char *const *write = environment->settings.sandbox.write;
 
-    if (!environment->ops->find_python || (sandbox->is_wanted && sandbox->write))
+    if (!environment->ops->find_python || (write && *write))
         return NULL;
     return environment->ops->find_python(environment);
 }

@@ -148,6 +148,23 @@ def test_a_venv_that_scripts_have_changed_tells_models_nothing(place, files):
         assert "forget" not in line.lower() and "3.1," not in line
 
 
+def test_a_python_that_its_sandbox_cannot_change_is_asked(place):
+    settings = config(place)
+    make_venv(place / "venv", "gadget")
+    settings["environments"]["given"]["isolation"] = "sandbox"
+    with running(settings) as server:
+        wait_until_told(server, "given", "with gadget")
+
+
+def test_a_python_that_a_sandbox_can_change_is_not_asked(place):
+    settings = config(place)
+    make_venv(place / "venv", "gadget")
+    settings["environments"]["given"] |= {"isolation": "sandbox", "write": [str(place / "venv")]}
+    with running(settings) as server:
+        wait_until_told(server, "plain", "no packages")  # the other one was asked before
+        assert "gadget" not in told(server)["given"]
+
+
 def test_a_server_that_ends_does_not_wait_for_an_answer(place):
     make_venv(place / "venv", files=HOSTILE["hangs"])
     with running(config(place)) as server:
