@@ -89,16 +89,20 @@ static void host_expect(struct process_host *host, struct host_kind *kind, const
             host->settings.missing(host->settings.data, json_string_value(what));
 }
 
+static void host_expect_plan(struct process_host *host, struct host_kind *kind)
+{
+    const struct tree_wish wish = {.sandbox = kind->sandbox};
+    const struct tree_plan plan = machine_plan(&host->machine, &wish);
+    AUTO_JSON json_t *missing = machine_missing(&host->machine, &plan);
+
+    host_expect(host, kind, missing);
+}
+
 static void host_expect_plans(struct process_host *host)
 {
-    for (size_t i = 0; i < HOST_KINDS; i++) {
-        const struct tree_wish wish = {.sandbox = host->kinds[i].sandbox};
-        const struct tree_plan plan = machine_plan(&host->machine, &wish);
-        AUTO_JSON json_t *missing = machine_missing(&host->machine, &plan);
-
+    for (size_t i = 0; i < HOST_KINDS; i++)
         if (host->kinds[i].maker.count > 0)
-            host_expect(host, &host->kinds[i], missing);
-    }
+            host_expect_plan(host, &host->kinds[i]);
 }
 
 void host_note_ready(struct process_host *host, const struct tree *tree)
@@ -275,13 +279,13 @@ enum process_origin process_host_origin(const struct process_host *host, uint64_
     return origin;
 }
 
-/* From now on there are spares of KIND. */
+/* From now on there are spares of KIND. What is expected of others stays: receipts borrow it. */
 static void host_use(struct process_host *host, struct host_kind *kind)
 {
     if (kind->maker.count > 0)
         return;
     kind->maker.count = 1;
-    host_expect_plans(host);
+    host_expect_plan(host, kind);
 }
 
 struct process_receipt process_host_receipt(struct process_host *host,
