@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/landlock.h"
+#include "environments/process/receipt_layers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,9 +95,9 @@ static void machine_add_missing_limits(json_t *missing, const struct cgroup_tree
                            "controller; the resource limit is used");
 }
 
-static void machine_add_missing_layer(json_t *missing, const char *layer, const char *why)
+static void machine_add_missing_layer(json_t *missing, enum process_layer layer, const char *why)
 {
-    AUTO_FREE char *what = memory_format("%s: %s", layer, why);
+    AUTO_FREE char *what = memory_format("%s: %s", process_layer_name(layer), why);
 
     process_receipt_add_missing(missing, what);
 }
@@ -108,10 +109,9 @@ static void machine_add_missing_sandbox(const struct machine *machine, json_t *m
     static const struct {
         enum process_layer layer;
         enum control_need need;
-        const char *name;
     } layers[] = {
-        {LAYER_ROOT, NEED_ROOT, "own root directory"},
-        {LAYER_NETWORK, NEED_NETWORK, "own network"},
+        {LAYER_ROOT, NEED_ROOT},
+        {LAYER_NETWORK, NEED_NETWORK},
     };
     unsigned absent = plan->wish.sandbox & ~plan->layers;
 
@@ -119,10 +119,11 @@ static void machine_add_missing_sandbox(const struct machine *machine, json_t *m
         const char *why = machine->absences[layers[i].need].what;
 
         if (absent & layers[i].layer)
-            machine_add_missing_layer(missing, layers[i].name, why ? why : "needs user namespaces");
+            machine_add_missing_layer(missing, layers[i].layer,
+                                      why ? why : "needs user namespaces");
     }
     if (absent & LAYER_FILES)
-        machine_add_missing_layer(missing, "file rules", "need Landlock (Linux 5.13)");
+        machine_add_missing_layer(missing, LAYER_FILES, "need Landlock (Linux 5.13)");
 }
 
 json_t *machine_missing(const struct machine *machine, const struct tree_plan *plan)
