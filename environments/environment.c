@@ -23,13 +23,6 @@ static const unsigned environment_next_states[] = {
     [ENVIRONMENT_PREPARING] = 1 << ENVIRONMENT_AT_REST,
 };
 
-static void free_strings(char **strings)
-{
-    for (size_t i = 0; strings && strings[i]; i++)
-        free(strings[i]);
-    free(strings);
-}
-
 bool environment_settings_are_equal(const struct environment_settings *a,
                                     const struct environment_settings *b)
 {
@@ -62,8 +55,8 @@ void environment_digest(const json_t *definition, const struct environment_setti
 
 void environment_settings_deinit(struct environment_settings *settings)
 {
-    free_strings(STEAL_PTR(settings->variables));
-    free_strings(STEAL_PTR(settings->paths));
+    memory_free_strings(STEAL_PTR(settings->variables));
+    memory_free_strings(STEAL_PTR(settings->paths));
     sandbox_settings_deinit(&settings->sandbox);
 }
 

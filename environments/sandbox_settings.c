@@ -41,17 +41,10 @@ bool sandbox_settings_are_wanted(const json_t *definition)
     return isolation && strcmp(isolation, "sandbox") == 0;
 }
 
-static void sandbox_settings_free_paths(char **paths)
-{
-    for (size_t i = 0; paths && paths[i]; i++)
-        free(paths[i]);
-    free(paths);
-}
-
 void sandbox_settings_deinit(struct sandbox_settings *settings)
 {
-    sandbox_settings_free_paths(STEAL_PTR(settings->read));
-    sandbox_settings_free_paths(STEAL_PTR(settings->write));
+    memory_free_strings(STEAL_PTR(settings->read));
+    memory_free_strings(STEAL_PTR(settings->write));
 }
 
 /* Resolved, NULL-terminated. NULL with ERR. Owned by the caller. */
@@ -64,7 +57,7 @@ static char **sandbox_settings_read_paths(const json_t *list, const char *state,
     json_array_foreach (list, i, path) {
         paths[i] = sandbox_settings_resolve(json_string_value(path), state, err);
         if (!paths[i]) {
-            sandbox_settings_free_paths(paths);
+            memory_free_strings(paths);
             return NULL;
         }
     }
