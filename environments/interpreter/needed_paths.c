@@ -45,10 +45,11 @@ static bool is_near_the_root(const char *path)
 
 static bool is_wide_in_home(const char *path, const char *home)
 {
-    const char *name = path + strlen(home) + 1;
+    const char *name;
 
-    if (!needed_path_is_in(path, home))
+    if (!needed_path_is_in(path, home) || strcmp(path, home) == 0)
         return false;
+    name = path + strlen(home) + 1;
     for (size_t i = 0; i < ARRAY_SIZE(wide_in_homes); i++)
         if (strcmp(name, wide_in_homes[i]) == 0)
             return true;

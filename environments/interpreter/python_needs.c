@@ -81,7 +81,7 @@ static bool link_walk_look(struct link_walk *walk, struct python_needs *needs, c
         link_walk_go_on(walk, memory_copy_string(path), memory_copy_string(after));
         return true;
     }
-    if (length == sizeof target || walk->links++ == LINKS_MOST)
+    if ((size_t)length + strlen(after) >= sizeof target || walk->links++ == LINKS_MOST)
         return false;
     python_needs_add(needs, path, false);
     link_walk_go_on(walk, memory_copy_string(target[0] == '/' ? "" : walk->real),
