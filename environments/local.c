@@ -103,11 +103,13 @@ struct execution *local_start(struct environment *environment, const char *inter
                               const struct execution_request *request,
                               struct execution_listener *listener, struct error *err)
 {
-    struct local_execution *local = NEW(struct local_execution);
+    struct local_execution *local;
     struct sandbox_policy policy;
     int started;
 
-    sandbox_policy_init(&policy, environment, request->directory);
+    if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
+        return NULL;
+    local = NEW(struct local_execution);
     local->execution =
         (struct execution){.listener = listener, .interrupt = interrupt_local, .kill = kill_local};
     local->process.output = local_on_output;

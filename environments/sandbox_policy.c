@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "environments/environment.h"
+#include "environments/real_path.h"
 
 #include <stdlib.h>
 
@@ -22,8 +23,27 @@ static const char **sandbox_policy_extend(const char **list, const char *const *
     return list;
 }
 
-void sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
-                         const char *directory)
+/* What a script has put in the place of its Python would be asked, without a sandbox, what it is.
+ */
+static int sandbox_policy_check(const struct sandbox_policy *policy,
+                                const struct environment *environment, struct error *err)
+{
+    const char *const *needs = environment_needs(environment);
+
+    for (size_t i = 0; needs && needs[i]; i++)
+        for (size_t j = 0; policy->write[j]; j++)
+            if (real_path_holds(policy->write[j], needs[i]))
+                return error_set(
+                    err, ERROR_CONFIG,
+                    "%s belongs to the Python of environment %s, and lies in %s, which "
+                    "scripts of its sandbox can change: let the operator keep the one "
+                    "outside of the other",
+                    needs[i], environment->name, policy->write[j]);
+    return 0;
+}
+
+int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
+                        const char *directory, struct error *err)
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;
     const char *const own[] = {directory, NULL};
@@ -32,13 +52,17 @@ void sandbox_policy_init(struct sandbox_policy *policy, const struct environment
         .sandbox = {.network = settings->network, .required = settings->required},
     };
     if (!settings->is_wanted)
-        return;
+        return 0;
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
     policy->write = sandbox_policy_extend(NULL, own);
     policy->write = sandbox_policy_extend(policy->write, (const char *const *)settings->write);
     policy->sandbox.read = policy->read;
     policy->sandbox.write = policy->write;
+    if (sandbox_policy_check(policy, environment, err) == 0)
+        return 0;
+    sandbox_policy_deinit(policy);
+    return -1;
 }
 
 void sandbox_policy_deinit(struct sandbox_policy *policy)

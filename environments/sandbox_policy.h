@@ -2,6 +2,7 @@
  * directory. */
 #pragma once
 
+#include "base/error.h"
 #include "environments/process/policy.h"
 
 struct environment;
@@ -13,9 +14,9 @@ struct sandbox_policy {
 };
 
 /* For a run of ENVIRONMENT, which is prepared, in DIRECTORY. Both are borrowed until it is done
- * with. */
-void sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
-                         const char *directory);
+ * with. -1 with ERR, and nothing to free: the run could change its own Python. */
+int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
+                        const char *directory, struct error *err);
 void sandbox_policy_deinit(struct sandbox_policy *policy);
 
 /* For process_command.sandbox: NULL, if ENVIRONMENT has none. */

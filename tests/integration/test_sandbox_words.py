@@ -185,3 +185,14 @@ def test_a_path_that_is_gone_is_an_error_of_the_configuration(tmp_path):
     assert checked.returncode == 78
     assert f"{path}:7:9: environments.held.read.1: {tmp_path}/none: No such file" in checked.stderr
     assert f"{path}:8:9: environments.held.read.2: / holds " in checked.stderr
+
+
+def test_a_run_that_could_change_its_own_python_is_refused(tmp_path):
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    config = {"default_environment": "own", "working_directory": str(tmp_path),
+              "environments": {"own": {"type": "venv", "venv_path": str(tmp_path / ".venv"), "isolation": "sandbox"}}}
+    with client.Server(config=config) as server:
+        server.initialize()
+        result = run(server, "print(1)", "own")
+        assert result["isError"]
+        assert f"{tmp_path}/.venv belongs to the Python of environment own" in result["content"][0]["text"]

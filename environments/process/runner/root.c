@@ -295,12 +295,12 @@ static int *root_find_all(char *const *paths, size_t count, const char **ret_sub
     return originals;
 }
 
-static int root_resize(const char *place, uint64_t bytes)
+static int root_resize(const char *place, unsigned long flags, uint64_t bytes)
 {
     char options[64];
 
     snprintf(options, sizeof options, "size=%llu", (unsigned long long)bytes);
-    return mount(NULL, place, NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV, options);
+    return mount(NULL, place, NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV | flags, options);
 }
 
 /* Nothing of it is seen any more. */
@@ -347,9 +347,10 @@ int root_show(const struct runner_preparation *preparation, const struct program
 {
     mode_t before = umask(0);
 
-    if (root_resize("/tmp", program->run.shared_bytes) < 0 ||
-        root_resize("/dev/shm", program->run.shared_bytes) < 0)
+    if (root_resize("/tmp", 0, program->run.shared_bytes) < 0)
         return root_fail(ret_subject, "/tmp");
+    if (root_resize("/dev/shm", MS_NOEXEC, program->run.shared_bytes) < 0)
+        return root_fail(ret_subject, "/dev/shm");
     if (root_show_paths(preparation, program->paths, ret_subject) < 0)
         return -1;
     umask(before);
