@@ -150,7 +150,7 @@ def run_tests(names, level, user):
              "/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider",
              f"--basetemp={folder}/t", f"--junitxml={folder}/report.xml", *tests],
             env={**os.environ, "HOME": folder, "PYEXECD": str(built / "pyexecd"), "SETTLE_SECONDS": "3",
-                 "PYTHONDONTWRITEBYTECODE": "1"},
+                 "PATIENCE_SECONDS": "40", "PYTHONDONTWRITEBYTECODE": "1"},
             preexec_fn=lambda: [entry.write_text("0") for entry in entries],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = end_of(process, patience)
