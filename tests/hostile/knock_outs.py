@@ -275,7 +275,8 @@ KNOCK_OUTS = [
     KnockOut("closed descriptors", ALL),
     KnockOut("own session", ALL),
 
-    KnockOut("files of the sandbox", SANDBOXES),
+    KnockOut("files of the sandbox", SANDBOXES, programs=("files_outside",)),
+    KnockOut("files of the sandbox", SANDBOXES, programs=("changes_outside",), user="root"),
     KnockOut("network of the sandbox", SANDBOXES),
     KnockOut("cover of the machine", "sandbox"),
     KnockOut("listed calls", SANDBOXES),
