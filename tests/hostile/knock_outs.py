@@ -276,7 +276,8 @@ KNOCK_OUTS = [
     KnockOut("own session", ALL),
 
     KnockOut("files of the sandbox", SANDBOXES, programs=("files_outside",)),
-    KnockOut("files of the sandbox", SANDBOXES, programs=("changes_outside",), user="root"),
+    KnockOut("files of the sandbox", "sandbox", programs=("changes_outside",), user="root"),
+    KnockOut("files of the sandbox", "sandbox landlock", programs=("changes_outside",)),
     KnockOut("network of the sandbox", SANDBOXES),
     KnockOut("cover of the machine", "sandbox"),
     KnockOut("listed calls", SANDBOXES),
