@@ -142,8 +142,8 @@ CHANGES = {
     "network of the sandbox": [layers("NETWORK", "OFFLINE")],
     "cover of the machine": [
         (f"{RUNNER}/root.c",
-         'move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH) < 0',
-         "preparation->cover < 0"),
+         'return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH);',
+         "return preparation->cover < 0 ? -1 : 0;"),
     ],
     "listed calls": [
         (PREPARE, "    return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;",
