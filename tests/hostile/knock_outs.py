@@ -86,7 +86,7 @@ CHANGES = {
     ],
     "fence": [(PREPARE, "filter_install(FILTER_OTHER_PROCESSES) < 0", "false")],
     "undumpable supervisor": [
-        (PREPARE, "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
+        (PREPARE, "prctl(PR_SET_DUMPABLE, 0)", "0"),
         (f"{INIT}/main.c", "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
     ],
     "no capabilities": [
@@ -95,11 +95,11 @@ CHANGES = {
     ],
     "no capabilities of the machine": [NO_CAPABILITIES],
     "no new privileges": [
-        (PREPARE, "if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)", "if (false)"),
+        (PREPARE, "prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)", "0"),
         (CONTAINER, 'json_pack("[s]", "no-new-privileges")', "json_array()"),
     ],
     "cover of the cgroups": [
-        (PREPARE, 'if (stat("/sys/fs/cgroup", &status) == 0 &&', "if (false &&"),
+        (PREPARE, 'if (stat("/sys/fs/cgroup", &status) < 0)', "if (true)"),
     ],
     "no further user namespaces": [
         (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
