@@ -1,5 +1,6 @@
 #include "environments/sandbox_policy.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/real_path.h"
@@ -42,6 +43,21 @@ static int sandbox_policy_check(const struct sandbox_policy *policy,
     return 0;
 }
 
+/* A home, in which the server has its state and its user everything else. */
+static int sandbox_policy_check_directory(const char *directory, struct error *err)
+{
+    struct error ignored = ERROR_INIT;
+    const char *home = getenv("HOME");
+    AUTO_FREE char *real = home && *home == '/' ? real_path_find(home, &ignored) : NULL;
+
+    if (!real || !real_path_holds(directory, real))
+        return 0;
+    return error_set(err, ERROR_CONFIG,
+                     "a sandbox cannot work in %s, where the home of the server's user is: use a "
+                     "directory in it",
+                     directory);
+}
+
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
                         const char *directory, struct error *err)
 {
@@ -53,6 +69,8 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
     };
     if (!settings->is_wanted)
         return 0;
+    if (sandbox_policy_check_directory(directory, err) < 0)
+        return -1;
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
     policy->write = sandbox_policy_extend(NULL, own);

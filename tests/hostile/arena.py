@@ -105,8 +105,8 @@ class Arena:
 
     def knows_its_python(self):
         """True once the server has asked the Python of its environment and kept the answer. One of a
-        sandbox, or of a container, it does not ask."""
-        return self.level in ("docker", *corpus.BELOW) or any(self.server.home.glob("pyexecd/answers/*.json"))
+        container it does not ask."""
+        return self.level == "docker" or any(self.server.home.glob("pyexecd/answers/*.json"))
 
     def system_v(self):
         """System V objects whose key is the beginning of this server's mark."""
