@@ -5,6 +5,7 @@
  * in the new one until the program's own paths were taken from there; then it is covered, since to
  * take it away would cost a grace period of the kernel. No program has the right to lift the cover.
  */
+#include "base/cleanup.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
 
@@ -276,11 +277,11 @@ static int root_compare(const void *one, const void *other)
 }
 
 /* All that the PATHS, COUNT of them, lead to now; *RET_SUBJECT is the one that it fails with. Owned
- * by the caller, who is about to become another program. */
+ * by the caller. */
 static int *root_find_all(char *const *paths, size_t count, const char **ret_subject)
 {
-    int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int *originals = calloc(count + 1, sizeof *originals);
+    AUTO_CLOSE int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FREE int *originals = calloc(count + 1, sizeof *originals);
 
     *ret_subject = MACHINE;
     if (machine < 0 || !originals)
@@ -291,8 +292,7 @@ static int *root_find_all(char *const *paths, size_t count, const char **ret_sub
         if (originals[i] < 0)
             return NULL;
     }
-    close(machine);
-    return originals;
+    return STEAL_PTR(originals);
 }
 
 static int root_resize(const char *place, unsigned long flags, uint64_t bytes)
@@ -322,8 +322,8 @@ static int root_close(void)
 static int root_show_paths(const struct runner_preparation *preparation, char **paths,
                            const char **ret_subject)
 {
+    AUTO_FREE int *originals = NULL;
     size_t count = 0;
-    int *originals;
 
     while (paths[count])
         count++;
@@ -338,7 +338,6 @@ static int root_show_paths(const struct runner_preparation *preparation, char **
             return root_fail(ret_subject, paths[i] + 1);
         close(originals[i]);
     }
-    free(originals);
     return 0;
 }
 
