@@ -39,8 +39,9 @@ bool schema_listens(const struct schema_run *run)
     return run->silent == 0 && !run->given_up && run->problems < PROBLEM_LIMIT;
 }
 
-static void schema_problem_say(struct schema_run *run, const struct schema_place *place,
-                               bool is_at_key, const char *format, va_list arguments)
+__attribute__((format(printf, 4, 0))) static void
+schema_problem_say(struct schema_run *run, const struct schema_place *place, bool is_at_key,
+                   const char *format, va_list arguments)
 {
     AUTO_FREE char *message = NULL;
 
