@@ -157,7 +157,8 @@ def assert_costs_nothing(server, http, cases, count):
     assert leftovers.until(lambda: connections(server) == 0)
     gained = resident(server) - before
     if not leftovers.sanitized():  # which keeps what is freed
-        assert gained < 64 * 1024, f"{gained} bytes after {count * len(cases)} refused requests"
+        refused = count * len(cases)  # a session is some 100 times as much; the server does other things, too
+        assert gained < 32 * refused, f"{gained} bytes after {refused} refused requests"
 
 
 def test_refused_requests_cost_nothing(server):
