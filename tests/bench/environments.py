@@ -21,7 +21,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-for folder in ("tests/docker", "tests/integration"):
+for folder in ("tests", "tests/docker", "tests/integration"):
     sys.path.insert(0, str(ROOT / folder))
 
 import base_image  # noqa: E402

@@ -125,21 +125,21 @@ def node():
 
 def start_servers(program, folder):
     """Ours first: the others serve the tool that it describes."""
-    ports = [ports.free_port() for _ in range(3)]
+    free = [ports.free_port() for _ in range(3)]
     config = folder / "config.yaml"
-    config.write_text(json.dumps({"listen": [f"http://127.0.0.1:{ports[0]}/mcp"], "auth": "none",
+    config.write_text(json.dumps({"listen": [f"http://127.0.0.1:{free[0]}/mcp"], "auth": "none",
                                   "limits": {"connections_per_client": 256, "connections": 512}}))
     config.chmod(0o600)
-    ours = Server(OURS, ports[0], [program, "--config", config], {})
+    ours = Server(OURS, free[0], [program, "--config", config], {})
     yield ours
     ours.initialize()
     _, text = ours.post("tools/list", id=1)
     tool = folder / "tool.json"
     tool.write_text(json.dumps(json.loads(text)["result"]["tools"][0]))
-    yield Server(OTHERS[0], ports[1],
-                 [node(), HERE / "http_server.mjs", ports[1], tool], {"CLIENTS": str(DEPS / "clients")})
-    yield Server(OTHERS[1], ports[2],
-                 [DEPS / "fastmcp" / "bin" / "python", HERE / "http_server.py", ports[2], tool], {})
+    yield Server(OTHERS[0], free[1],
+                 [node(), HERE / "http_server.mjs", free[1], tool], {"CLIENTS": str(DEPS / "clients")})
+    yield Server(OTHERS[1], free[2],
+                 [DEPS / "fastmcp" / "bin" / "python", HERE / "http_server.py", free[2], tool], {})
 
 
 def measure(load, server, method, alone, connections, seconds):

@@ -29,7 +29,6 @@ enum {
     PINGS = 3000,
     CALLS_BEFORE_MEMORY = 100,
     GAP_MICROSECONDS = 12000, /* between starts, as a model leaves it time and more */
-    LINE_BYTES = 1 << 20,
     PATH_BYTES = 4096,
 };
 
@@ -38,9 +37,9 @@ extern char **environ;
 struct server {
     pid_t pid;
     int in;
-    int out;
+    FILE *out;
     char *line; /* owned; the newest answer */
-    size_t length;
+    size_t capacity;
 };
 
 struct samples {
@@ -106,7 +105,7 @@ static void make_pipe(int ends[2])
 
 static struct server server_start(char *program)
 {
-    struct server server = {.line = malloc(LINE_BYTES)};
+    struct server server = {0};
     char *argv[] = {program, NULL};
     int to_server[2];
     int from_server[2];
@@ -117,7 +116,9 @@ static struct server server_start(char *program)
     close(to_server[0]);
     close(from_server[1]);
     server.in = to_server[1];
-    server.out = from_server[0];
+    server.out = fdopen(from_server[0], "r");
+    if (!server.out)
+        fail("fdopen: %s", strerror(errno));
     return server;
 }
 
@@ -128,7 +129,7 @@ static void server_stop(struct server *server)
     close(server->in);
     if (waitpid(server->pid, &status, 0) < 0 || status != 0)
         fail("the server ended with wait status %d", status);
-    close(server->out);
+    fclose(server->out);
     free(server->line);
 }
 
@@ -140,19 +141,22 @@ static void server_send(struct server *server, const char *text)
         fail("cannot write to the server: %s", strerror(errno));
 }
 
-/* Reads one line; the client sends nothing that is answered by more than one. */
+/* A notification, such as the one that a server sends when it knows its Pythons' packages. Told by
+ * how our server writes one: parsing would be measured with the answer. */
+static bool is_notification(const char *line)
+{
+    static const char begin[] = "{\"jsonrpc\":\"2.0\",\"method\":";
+
+    return strncmp(line, begin, sizeof begin - 1) == 0;
+}
+
+/* Reads the next answer. */
 static void server_receive(struct server *server)
 {
-    server->length = 0;
     do {
-        ssize_t count =
-            read(server->out, server->line + server->length, LINE_BYTES - 1 - server->length);
-
-        if (count <= 0)
+        if (getline(&server->line, &server->capacity, server->out) < 0)
             fail("the server closed its output");
-        server->length += (size_t)count;
-        server->line[server->length] = '\0';
-    } while (server->line[server->length - 1] != '\n');
+    } while (is_notification(server->line));
 }
 
 /* The `result` of the newest answer. New reference. */

@@ -8,15 +8,18 @@ SERVER is the server of this folder. With --write the tables of docs/protocol.md
 
 import contextlib
 import json
+import pathlib
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-import ports
-import suite
-from peer import MODERN, P, HttpPeer, LinePeer
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ports  # noqa: E402
+import suite  # noqa: E402
+from peer import MODERN, P, HttpPeer, LinePeer  # noqa: E402
 
 DOCUMENT = suite.ROOT / "docs" / "protocol.md"
 REVISIONS = ["2024-11-05", *suite.REVISIONS]

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-for folder in ("tests/docker", "tests/integration"):
+for folder in ("tests", "tests/docker", "tests/integration"):
     sys.path.insert(0, str(ROOT / folder))
 
 import boot  # noqa: E402

@@ -26,6 +26,7 @@ ANSWER_SECONDS = 20  # on any machine, if it has nothing else to do
 PATIENCE_SECONDS = float(os.environ.get("PATIENCE_SECONDS", "0"))
 # A large directory is removed in small steps. knock_out.py has no time for that.
 SETTLE_SECONDS = float(os.environ.get("SETTLE_SECONDS", "90"))
+STEADY_SECONDS = 1  # what is prepared for the next run is ready by then
 
 SYSTEM_V = [pathlib.Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg")]
 
@@ -132,15 +133,18 @@ class Arena:
         }
 
     def settled(self):
-        """What a server that is idle again has, once two looks at it have found the same."""
-        seen = [self.measure()]
+        """What a server that is idle again has, once it has been the same for STEADY_SECONDS."""
+        seen, since = self.measure(), time.monotonic()
 
         def is_steady():
-            seen.append(self.measure())
-            return seen[-1] == seen[-2] and not seen[-1]["processes"]
+            nonlocal seen, since
+            before, seen = seen, self.measure()
+            if seen != before or seen["processes"]:
+                since = time.monotonic()
+            return time.monotonic() - since > STEADY_SECONDS
 
         leftovers.until(is_steady, SETTLE_SECONDS)
-        return seen[-1]
+        return seen
 
     def left(self):
         """What there is beyond what there was at first."""

@@ -32,6 +32,7 @@ PREFIX = "io.modelcontextprotocol/"
 RESULTS = "pyexecd/results"  # in `_meta`: the form of results that a request asks for
 STRUCTURED = {RESULTS: "structured"}
 RESULT = "pyexecd/result"  # in `_meta` of a result: its structured form, in short
+NEWS = "notifications/tools/list_changed"
 CLIENT_INFO = {"name": "test", "version": "1"}
 
 TIMEOUT = 60  # seconds an answer may take; generous, for sanitizers on a busy machine
@@ -147,7 +148,7 @@ class Connection:
     def send(self, message):
         self.send_line(json.dumps(message))
 
-    def receive(self, timeout=TIMEOUT):
+    def receive_any(self, timeout=TIMEOUT):
         """The next message of any kind, checked. It is not kept anywhere."""
         if self.http:
             message = self.http.receive(timeout)
@@ -156,8 +157,16 @@ class Connection:
         self.wire.received(message)
         return message
 
+    def receive(self, timeout=TIMEOUT):
+        """The next message but the news of tools, which is kept with the notifications: a server tells
+        it whenever it has asked its Pythons for their packages."""
+        deadline = time.monotonic() + timeout
+        while (message := self.receive_any(max(0, deadline - time.monotonic()))).get("method") == NEWS:
+            self.notifications.append(message)
+        return message
+
     def assert_silent(self, seconds):
-        """Nothing arrives for SECONDS."""
+        """Nothing arrives for SECONDS, but for the news of tools."""
         try:
             message = self.receive(seconds)
         except TimeoutError:

@@ -13,7 +13,6 @@ import client
 import wheels
 
 PYTHON = "/usr/bin/python3"
-CHANGED = "notifications/tools/list_changed"
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def test_the_python_and_the_packages_of_an_environment_are_told(place):
         assert told(server)["given"] == "venv", "nobody has waited for it"
         assert wait_until_told(server, "given", ",") == f"venv, Python {version}, with numpy, gadget"
         assert wait_until_told(server, "plain", ",") == f"system, Python {version}, no packages"
-        assert CHANGED in [each["method"] for each in server.notifications]
+        assert client.NEWS in [each["method"] for each in server.notifications]
 
 
 def test_the_next_server_tells_it_at_once_and_changes_nothing(place):
@@ -90,6 +89,7 @@ def test_the_next_server_tells_it_at_once_and_changes_nothing(place):
         assert (told(server)["given"], told(server)["plain"]) == before
         assert "with gadget" in server.initialize()["instructions"]
         server.assert_silent(2)
+        assert not server.notifications
 
 
 def test_a_reload_finds_what_was_installed_meanwhile(place):

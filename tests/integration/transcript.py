@@ -237,7 +237,7 @@ def run(case, connection, revision):
 
 def _expect_nothing(connection):
     connection.send(SENTINEL)
-    answer = connection.receive()
+    answer = connection.receive_any()
     assert answer == {"jsonrpc": "2.0", "id": "sentinel", "result": {}}, \
         f"nothing more was expected, but there came {_show(answer)}"
 
@@ -258,7 +258,7 @@ def _expect(steps, connection, revision):
     left = list(steps)
     while left:
         try:
-            got = connection.receive()
+            got = connection.receive_any()
         except (TimeoutError, EOFError) as problem:
             raise AssertionError(f"{left[0].place}: {problem}") from None
         found = next((step for step in left if fits(step.expected(revision), got)), None)
