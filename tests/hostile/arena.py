@@ -147,14 +147,18 @@ class Arena:
         return seen
 
     def left(self):
-        """What there is beyond what there was at first."""
-        def difference():
-            now = self.measure()
-            return {what: change(self.held[what], now[what]) for what in now
-                    if now[what] != self.held[what]}
+        """What there is beyond what there was at first, at the last of several looks."""
+        found = {}
 
-        leftovers.until(lambda: not difference(), SETTLE_SECONDS)
-        return difference()
+        def is_as_at_first():
+            nonlocal found
+            now = self.measure()
+            found = {what: change(self.held[what], now[what]) for what in now
+                     if now[what] != self.held[what]}
+            return not found
+
+        leftovers.until(is_as_at_first, SETTLE_SECONDS)
+        return found
 
     # The attack, and what there is to see after it
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import client
+import plain_user
 
 PYTHON = "/usr/bin/python3"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -53,14 +54,7 @@ def can(*command):
 @pytest.fixture(autouse=True)
 def machine(tmp_path, monkeypatch):
     """A user without settings, whose home and state directory are the test's."""
-    for name in list(os.environ):
-        if name.startswith(("PIP_", "UV_", "PYENV_", "XDG_", "CONDA_", "ASDF_")):
-            monkeypatch.delenv(name)
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    plain_user.become(monkeypatch, tmp_path)
 
 
 @pytest.fixture

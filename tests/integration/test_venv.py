@@ -15,6 +15,7 @@ import pytest
 
 import client
 import leftovers
+import plain_user
 import wheels
 
 PYTHON = "/usr/bin/python3"
@@ -43,14 +44,7 @@ needs_namespace = pytest.mark.skipif(not can(*NAMESPACE, "true"), reason="no use
 @pytest.fixture(autouse=True)
 def machine(tmp_path, monkeypatch):
     """A user without settings, and no package index but the tests' own."""
-    for name in list(os.environ):
-        if name.startswith(("PIP_", "UV_", "PYENV_", "XDG_", "CONDA_", "ASDF_")):
-            monkeypatch.delenv(name)
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    plain_user.become(monkeypatch, tmp_path)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
 
 

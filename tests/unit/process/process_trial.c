@@ -112,11 +112,9 @@ static char *with_token(const char *script)
                          at + strlen("TOKEN"));
 }
 
-void process_trial_execute(struct trial_host *host, struct process_trial *trial, const char *script,
-                           double kill_after)
+void process_trial_begin(struct trial_host *host, struct process_trial *trial,
+                         const char *const *arguments)
 {
-    AUTO_FREE char *named = with_token(script);
-    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", named, NULL};
     const char *const variables[] = {"PATH=/usr/bin:/bin", "MARK=yes", NULL};
     struct error err = ERROR_INIT;
 
@@ -127,6 +125,15 @@ void process_trial_execute(struct trial_host *host, struct process_trial *trial,
                                                       .limits = trial_limits},
                             &err) < 0)
         fail_msg("%s", err.message);
+}
+
+void process_trial_execute(struct trial_host *host, struct process_trial *trial, const char *script,
+                           double kill_after)
+{
+    AUTO_FREE char *named = with_token(script);
+    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", named, NULL};
+
+    process_trial_begin(host, trial, arguments);
     process_trial_wait(host, trial, kill_after);
 }
 

@@ -53,10 +53,14 @@ void trial_host_let_spare_prepare(struct trial_host *host);
 int process_trial_start(struct trial_host *host, struct process_trial *trial,
                         const struct process_command *command, struct error *err);
 
+/* Starts the program that ARGUMENTS name, in the root directory. */
+void process_trial_begin(struct trial_host *host, struct process_trial *trial,
+                         const char *const *arguments);
+
 /* Waits for the end; kills it KILL_AFTER seconds from now, unless that is 0. */
 void process_trial_wait(struct trial_host *host, struct process_trial *trial, double kill_after);
 
-/* Both, for Python's SCRIPT with this test's token where it says TOKEN. */
+/* Begins and waits, for Python's SCRIPT with this test's token where it says TOKEN. */
 void process_trial_execute(struct trial_host *host, struct process_trial *trial, const char *script,
                            double kill_after);
 

@@ -336,18 +336,10 @@ static void test_host_that_stops_ends_what_runs(void **state)
 {
     struct trial_host *host = trial_host_new(LAYERS_OF_TREES);
     const char *const arguments[] = {"/bin/sleep", trial_token(), NULL};
-    const char *const variables[] = {NULL};
     struct process_trial trial;
-    struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(process_trial_start(host, &trial,
-                                         &(struct process_command){.arguments = arguments,
-                                                                   .environment = variables,
-                                                                   .directory = "/",
-                                                                   .limits = trial_limits},
-                                         &err),
-                     0);
+    process_trial_begin(host, &trial, arguments);
     trial_host_let_spare_prepare(host);
     for (double until = trial_now() + TRIAL_SOON_SECONDS;
          count_processes() == 0 && trial_now() < until;)

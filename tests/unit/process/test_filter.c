@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -96,7 +97,7 @@ static const struct filter_case sandbox_cases[] = {
     {SYS_statx, BAD, EINVAL},
     {SYS_close_range, {1, 0}, EINVAL},
     {SYS_memfd_create, {-1, 0}, EFAULT},
-    {SYS_mmap, {0, 0, 0, 0}, EINVAL},
+    {SYS_mmap, {0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS}, EINVAL},
     {SYS_execve, BAD, EFAULT},
     {SYS_pidfd_open, BAD, EINVAL},
     {SYS_kill, {0, 0}, 0},
@@ -245,7 +246,7 @@ static int answer_under(enum filter filter, const struct filter_case *call)
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || filter_install(filter) < 0)
             _exit(UINT8_MAX);
         errno = 0;
-        (void)syscall(call->call, arguments[0], arguments[1], arguments[2], arguments[3]);
+        (void)syscall(call->call, arguments[0], arguments[1], arguments[2], arguments[3], 0L, 0L);
         _exit(errno);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);

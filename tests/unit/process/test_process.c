@@ -59,17 +59,9 @@ static void check_interrupt(unsigned layers)
         "try: print('ready'); time.sleep(20)\n"
         "finally: print(f'flushed {child.poll()}\\n', end='')\n", /* at once, among other output */
         NULL};
-    const char *const variables[] = {"PATH=/usr/bin:/bin", NULL};
     struct process_trial trial;
-    struct error err = ERROR_INIT;
 
-    assert_int_equal(process_trial_start(host, &trial,
-                                         &(struct process_command){.arguments = arguments,
-                                                                   .environment = variables,
-                                                                   .directory = "/",
-                                                                   .limits = trial_limits},
-                                         &err),
-                     0);
+    process_trial_begin(host, &trial, arguments);
     process_interrupt(&trial.process); /* there is no program yet */
     trial.is_interrupted = true;
     process_trial_wait(host, &trial, 0);
@@ -126,18 +118,10 @@ static void test_program_that_cannot_be_executed_says_why(void **state)
 {
     struct trial_host *host = trial_host_new(LAYERS_OF_TREES);
     const char *const arguments[] = {"/nonexistent/python9", NULL};
-    const char *const variables[] = {NULL};
     struct process_trial trial;
-    struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(process_trial_start(host, &trial,
-                                         &(struct process_command){.arguments = arguments,
-                                                                   .environment = variables,
-                                                                   .directory = "/",
-                                                                   .limits = trial_limits},
-                                         &err),
-                     0);
+    process_trial_begin(host, &trial, arguments);
     process_trial_wait(host, &trial, 0);
     assert_false(trial.end.reported);
     assert_string_equal(trial.end.failure,

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "server/transport/socket/address.h"
+#include "tests/unit/transport/free_port.h"
 #include "tests/unit/transport/session_double.h"
 #include "tests/unit/transport/turning.h"
 
@@ -63,18 +64,6 @@ static void on_gone(struct http_service *service, struct http_exchange *exchange
 static void on_finished(void *data)
 {
     ((struct fixture *)data)->finished = true;
-}
-
-static unsigned free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    close(fd);
-    return ntohs(address.sin_port);
 }
 
 /* The first address is TCP, the second one unix. */

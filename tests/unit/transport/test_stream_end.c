@@ -71,13 +71,34 @@ static void test_output_is_flushed_after_half_close(void **state)
     stream_peer_free(peer);
 }
 
+static void say_call(struct stream_peer *peer)
+{
+    stream_peer_say(peer, "call\n");
+    TURN_UNTIL(peer->loop, session_double.lines == 1);
+}
+
+static void say_call_and_half_close(struct stream_peer *peer)
+{
+    stream_peer_say(peer, "call\n");
+    shutdown(peer->client, SHUT_WR);
+    TURN_UNTIL(peer->loop, peer->leavings == 1);
+}
+
+/* Its call goes with it. */
+static void hang_up(struct stream_peer *peer)
+{
+    stream_peer_hang_up(peer);
+    TURN_UNTIL(peer->loop, stream_peer_is_over(peer));
+    stream_peer_free(peer);
+    assert_int_equal(session_double.cancelled, 1);
+}
+
 static void test_a_client_that_closes_takes_its_calls_with_it(void **state)
 {
     struct stream_peer *peer = stream_peer_serve(SOCK_STREAM, 0);
 
     (void)state;
-    stream_peer_say(peer, "call\n");
-    TURN_UNTIL(peer->loop, session_double.lines == 1);
+    say_call(peer);
     stream_peer_hang_up(peer);
     TURN_UNTIL(peer->loop, peer->leavings == 1);
     assert_true(stream_peer_is_over(peer));
@@ -91,17 +112,12 @@ static void test_one_that_closes_after_half_close_does_too(void **state)
     ev_tstamp start;
 
     (void)state;
-    stream_peer_say(peer, "call\n");
-    shutdown(peer->client, SHUT_WR);
-    TURN_UNTIL(peer->loop, peer->leavings == 1);
+    say_call_and_half_close(peer);
     turn_for(peer->loop, 0.05);
     assert_false(stream_peer_is_over(peer));
-    stream_peer_hang_up(peer);
     start = ev_time();
-    TURN_UNTIL(peer->loop, stream_peer_is_over(peer));
+    hang_up(peer);
     assert_true(ev_time() - start < 1);
-    stream_peer_free(peer);
-    assert_int_equal(session_double.cancelled, 1);
 }
 
 /* Connected sockets; the second one is the client's. */
@@ -121,81 +137,63 @@ static void make_tcp_pair(int ends[2])
     close(listener);
 }
 
-static void test_a_tcp_client_that_closes_takes_its_calls_with_it(void **state)
+static struct stream_peer *serve_over_tcp(void)
 {
     struct stream_peer *peer = stream_peer_new();
     int ends[2];
 
-    (void)state;
     make_tcp_pair(ends);
     peer->client = ends[1];
     stream_peer_begin(peer, ends[0], ends[0], 0);
-    stream_peer_say(peer, "call\n");
-    TURN_UNTIL(peer->loop, session_double.lines == 1);
-    stream_peer_hang_up(peer);
-    TURN_UNTIL(peer->loop, stream_peer_is_over(peer));
-    stream_peer_free(peer);
-    assert_int_equal(session_double.cancelled, 1);
+    return peer;
+}
+
+static void close_by_reset(const struct stream_peer *peer)
+{
+    static const struct linger at_once = {.l_onoff = 1};
+
+    assert_int_equal(setsockopt(peer->client, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
+}
+
+static void test_a_tcp_client_that_closes_takes_its_calls_with_it(void **state)
+{
+    struct stream_peer *peer = serve_over_tcp();
+
+    (void)state;
+    say_call(peer);
+    hang_up(peer);
 }
 
 static void test_a_tcp_client_that_half_closes_does_not(void **state)
 {
-    struct stream_peer *peer = stream_peer_new();
-    int ends[2];
+    struct stream_peer *peer = serve_over_tcp();
 
     (void)state;
-    make_tcp_pair(ends);
-    peer->client = ends[1];
-    stream_peer_begin(peer, ends[0], ends[0], 0);
-    stream_peer_say(peer, "call\n");
-    shutdown(peer->client, SHUT_WR);
-    TURN_UNTIL(peer->loop, peer->leavings == 1);
+    say_call_and_half_close(peer);
     turn_for(peer->loop, 0.25);
     assert_false(stream_peer_is_over(peer));
-    stream_peer_hang_up(peer);
-    TURN_UNTIL(peer->loop, stream_peer_is_over(peer));
-    stream_peer_free(peer);
-    assert_int_equal(session_double.cancelled, 1);
+    hang_up(peer);
 }
 
 static void test_a_reset_ends_everything(void **state)
 {
-    static const struct linger at_once = {.l_onoff = 1};
-    struct stream_peer *peer = stream_peer_new();
-    int ends[2];
+    struct stream_peer *peer = serve_over_tcp();
 
     (void)state;
-    make_tcp_pair(ends);
-    peer->client = ends[1];
-    stream_peer_begin(peer, ends[0], ends[0], 0);
-    stream_peer_say(peer, "call\n");
-    TURN_UNTIL(peer->loop, session_double.lines == 1);
-    assert_int_equal(setsockopt(peer->client, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
-    stream_peer_hang_up(peer);
-    TURN_UNTIL(peer->loop, stream_peer_is_over(peer));
-    stream_peer_free(peer);
-    assert_int_equal(session_double.cancelled, 1);
+    say_call(peer);
+    close_by_reset(peer);
+    hang_up(peer);
 }
 
 static void test_a_reset_after_half_close_ends_everything(void **state)
 {
-    static const struct linger at_once = {.l_onoff = 1};
-    struct stream_peer *peer = stream_peer_new();
-    int ends[2];
+    struct stream_peer *peer = serve_over_tcp();
 
     (void)state;
-    make_tcp_pair(ends);
-    peer->client = ends[1];
-    stream_peer_begin(peer, ends[0], ends[0], 0);
-    stream_peer_say(peer, "call\n");
-    shutdown(peer->client, SHUT_WR);
-    TURN_UNTIL(peer->loop, peer->leavings == 1);
+    say_call_and_half_close(peer);
     assert_false(stream_peer_is_over(peer));
-    assert_int_equal(setsockopt(peer->client, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
-    stream_peer_hang_up(peer);
-    TURN_UNTIL(peer->loop, stream_peer_is_over(peer));
-    stream_peer_free(peer);
-    assert_int_equal(session_double.cancelled, 1);
+    close_by_reset(peer);
+    hang_up(peer);
 }
 
 static void test_a_broken_pipe_is_noticed_when_something_is_sent(void **state)
