@@ -55,7 +55,7 @@ class Pair:
                            for name, call in calls.items())
         for connection in connections.values():
             connection.close()
-        assert outside["returncode"] == 0, outside
+        assert outside["returncode"] == 0, outside["stderr"]
         assert outside["stdout"]
         assert inside == outside
 
