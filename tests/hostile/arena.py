@@ -143,7 +143,7 @@ class Arena:
                 since = time.monotonic()
             return time.monotonic() - since > STEADY_SECONDS
 
-        leftovers.until(is_steady, SETTLE_SECONDS)
+        leftovers.until(is_steady, max(SETTLE_SECONDS, patience()))
         return seen
 
     def left(self):
