@@ -12,7 +12,8 @@ UNDER_FILTER = pathlib.Path(os.environ["PYEXECD"]).parent / "tests" / "integrati
 DATA = pathlib.Path(__file__).parents[2] / ".deps" / "data" / "bin" / "python"
 SECONDS = 300
 
-pytestmark = pytest.mark.skipif(not UNDER_FILTER.exists(), reason="under_filter is not built")
+pytestmark = [pytest.mark.once,
+              pytest.mark.skipif(not UNDER_FILTER.exists(), reason="under_filter is not built")]
 
 SCRIPTS = {
     "asyncio": """

@@ -45,7 +45,8 @@ SAID = [
      "    threading.Thread(target=time.sleep, args=(3,), daemon=True).start()",
      "24 processes and threads"),
     ("import subprocess\nsubprocess.Popen(['sleep', '1000'])\nprint('started')", "1 process of it still ran"),
-    ("import subprocess\nsubprocess.Popen(['sleep', '1000']).kill()\nprint('killed')", None),
+    ("import os, subprocess\nchild = subprocess.Popen(['sleep', '1000'])\nchild.kill()\n"
+     "os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)\nprint('killed')", None),
     ("display(1)", "display() is of notebooks"),
     ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "faulthandler.enable()"),
     ("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)", None),
