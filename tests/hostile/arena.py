@@ -105,9 +105,14 @@ class Arena:
     # What is left
 
     def knows_its_python(self):
-        """True once the server has asked the Python of its environment and kept the answer. One of a
-        container it does not ask."""
-        return self.level == "docker" or any(self.server.home.glob("pyexecd/answers/*.json"))
+        """True once the server has asked the Python of its environment, kept the answer, and ended the
+        Python. One of a container it does not ask."""
+        if self.level == "docker":
+            return True
+        if not any(self.server.home.glob("pyexecd/answers/*.json")):
+            return False
+        below = leftovers.descendants(self.server.process.pid)
+        return {leftovers.read(f"/proc/{pid}/comm") for pid in below} == {b"pyexecd-runner\n"}
 
     def system_v(self):
         """System V objects whose key is the beginning of this server's mark."""

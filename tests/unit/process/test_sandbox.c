@@ -298,6 +298,7 @@ static void test_the_network_is_closed_unless_it_is_opened(void **state)
                                          port);
 
     (void)state;
+    assert_true(listener >= 0);
     scene_run_usual(scene, false, code);
     assert_string_equal(scene->output, "111\n0\n");
     scene_run_usual(scene, true, code);
