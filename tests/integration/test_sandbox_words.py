@@ -87,7 +87,8 @@ print(os.path.exists('{folder}/secret'), os.path.exists('/etc/shadow'))
 
 
 def test_a_path_that_is_not_shown_is_named_whether_it_is_there_or_not(server, folder):
-    there, missing = (f"/var/lib/dpkg/{name}" for name in ("status", "absent"))  # of the same length: Python points at them
+    # Of the same length: Python points at what has failed.
+    there, missing = (f"/var/lib/dpkg/{name}" for name in ("status", "absent"))
     assert os.path.exists(there)
     said = [text(run(server, f"open('{path}')")) for path in (there, missing)]
     for path, line in zip((there, missing), said):
