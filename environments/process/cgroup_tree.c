@@ -22,12 +22,17 @@ struct busy {
     char *directory; /* owned */
 };
 
-/* A directory can be used when we can make a leaf in it; access rights alone do not say. */
+/* A directory can be used when we can make a leaf in it; access rights alone do not say. Something
+ * else may lie over the hierarchy. */
 static bool can_make_leaf(const struct cgroup_tree *tree, const char *directory)
 {
     AUTO_FREE char *path = memory_format("%s/%sprobe", directory, tree->prefix);
+    bool is_leaf;
 
-    return mkdir(path, 0700) == 0 && rmdir(path) == 0;
+    if (mkdir(path, 0700) < 0)
+        return false;
+    is_leaf = cgroup_has_entry(path, "cgroup.procs");
+    return rmdir(path) == 0 && is_leaf;
 }
 
 static void add_hierarchy(struct cgroup_tree *tree, const char *controller, unsigned offers)

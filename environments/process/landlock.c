@@ -1,5 +1,6 @@
 #include "environments/process/landlock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -48,14 +49,21 @@ static long landlock_abi(void)
     return syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
 }
 
+/* A profile may allow one call of the three and not the others. EBADF: the call is there. */
+static bool landlock_has_rules(void)
+{
+    return syscall(ADD_RULE, -1, 0, NULL, 0) < 0 && errno != ENOSYS && errno != EPERM &&
+           syscall(RESTRICT_SELF, -1, 0) < 0 && errno != ENOSYS;
+}
+
 bool landlock_can_scope_signals(void)
 {
-    return landlock_abi() >= SCOPES_SINCE_ABI;
+    return landlock_abi() >= SCOPES_SINCE_ABI && landlock_has_rules();
 }
 
 bool landlock_can_hold_files(void)
 {
-    return landlock_abi() >= 1;
+    return landlock_abi() >= 1 && landlock_has_rules();
 }
 
 int landlock_restrict(int rules)

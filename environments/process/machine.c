@@ -8,7 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define MAX_USER_NAMESPACES "/proc/sys/user/max_user_namespaces"
 
 /* Layers that are not there when what NEED says is absent. Own roots and networks are made in
  * namespaces. */
@@ -73,7 +78,7 @@ bool machine_falls_short(const struct machine *machine, const struct tree_plan *
 {
     unsigned required = machine->policy.required;
 
-    if (required && !(plan->layers & required))
+    if (machine->unusable || (required && !(plan->layers & required)))
         return true;
     if (plan->wish.all && plan->wish.sandbox & ~plan->layers)
         return true;
@@ -162,6 +167,15 @@ void machine_note_had(struct machine *machine, unsigned layers, bool cgroups)
         absence_end(&machine->absences[NEED_CGROUPS]);
 }
 
+/* Whether the kernel's setting at PATH is VALUE, a digit. */
+static bool machine_setting_is(const char *path, char value)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char text[2] = "";
+
+    return fd >= 0 && read(fd, text, sizeof text) > 0 && text[0] == value && text[1] == '\n';
+}
+
 const char *machine_namespace_hint(void)
 {
     static const struct {
@@ -173,25 +187,20 @@ const char *machine_namespace_hint(void)
          " (kernel.apparmor_restrict_unprivileged_userns=1)"},
         {"/proc/sys/kernel/unprivileged_userns_clone", '0',
          " (kernel.unprivileged_userns_clone=0)"},
-        {"/proc/sys/user/max_user_namespaces", '0', " (user.max_user_namespaces=0)"},
+        {MAX_USER_NAMESPACES, '0', " (user.max_user_namespaces=0)"},
     };
 
-    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
-        AUTO_CLOSE int fd = open(settings[i].path, O_RDONLY | O_CLOEXEC);
-        char value[2] = "";
-
-        if (fd >= 0 && read(fd, value, sizeof value) > 0 && value[0] == settings[i].forbids &&
-            value[1] == '\n')
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+        if (machine_setting_is(settings[i].path, settings[i].forbids))
             return settings[i].hint;
-    }
     return "";
 }
 
-/* A limit of zero is answered like one that is used up, but a setting says which it is. */
+/* A limit of zero is answered like one that is used up, but the setting says which it is. */
 static bool machine_is_proof(int number, bool of_namespaces)
 {
     return absence_is_proven(number) ||
-           (of_namespaces && number == ENOSPC && *machine_namespace_hint());
+           (of_namespaces && number == ENOSPC && machine_setting_is(MAX_USER_NAMESPACES, '0'));
 }
 
 bool machine_note_refused(struct machine *machine, enum control_need need, int number,
@@ -231,6 +240,10 @@ bool machine_refuses(const struct machine *machine, const struct tree_wish *wish
 
     if (!machine_falls_short(machine, &plan))
         return false;
+    if (machine->unusable)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "this machine cannot follow a run to its end, so none is started: %s",
+                         machine->unusable) < 0;
     if (required && !(plan.layers & required))
         return error_set(err, ERROR_UNAVAILABLE,
                          "this machine cannot contain a run, so none is started: %s. The operator "
@@ -241,14 +254,32 @@ bool machine_refuses(const struct machine *machine, const struct tree_wish *wish
                      all) < 0;
 }
 
+/* Nothing else ends a process for certain that may have gone meanwhile. Owned by the caller; NULL:
+ * there is nothing to say. */
+static char *machine_try_pidfds(void)
+{
+    AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    siginfo_t ignored;
+
+    if (fd < 0)
+        return memory_format("pidfd_open: %s (it needs Linux 5.4)", strerror(errno));
+    if (syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) < 0)
+        return memory_format("pidfd_send_signal: %s", strerror(errno));
+    if (waitid(P_PIDFD, (id_t)fd, &ignored, WEXITED | WNOHANG) < 0 && errno != ECHILD)
+        return memory_format("waitid of a pidfd: %s (it needs Linux 5.4)", strerror(errno));
+    return NULL;
+}
+
 void machine_init(struct machine *machine, const struct process_policy *policy)
 {
-    *machine = (struct machine){.policy = *policy, .cgroups = cgroup_tree_new()};
+    *machine = (struct machine){
+        .policy = *policy, .cgroups = cgroup_tree_new(), .unusable = machine_try_pidfds()};
 }
 
 void machine_deinit(struct machine *machine)
 {
     cgroup_tree_free(machine->cgroups);
+    free(machine->unusable);
     for (int need = 0; need < NEEDS; need++)
         absence_deinit(&machine->absences[need]);
 }

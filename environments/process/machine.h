@@ -15,6 +15,7 @@ struct machine {
     struct process_policy policy;
     struct absence absences[NEEDS];
     struct cgroup_tree *cgroups; /* owned */
+    char *unusable;              /* owned: why it can follow no process at all; or NULL */
 };
 
 /* What a process asks for beside what every tree has. */

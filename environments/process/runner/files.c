@@ -6,10 +6,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* PATH, whose parts must not be links, where openat2(2) is not to be had. */
+static int files_open_by_parts(const char *path)
+{
+    int place = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    for (path += strspn(path, "/"); place >= 0 && *path; path += strspn(path, "/")) {
+        char name[NAME_MAX + 1];
+        size_t length = strcspn(path, "/");
+        int next;
+
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        path += length;
+        next = openat(place, name, O_PATH | O_CLOEXEC | O_NOFOLLOW | (*path ? O_DIRECTORY : 0));
+        close(place);
+        place = next;
+    }
+    return place;
+}
 
 /* A directory that can be written could have been replaced by a link. */
 static int files_open(const char *path, enum landlock_access access)
@@ -18,8 +39,11 @@ static int files_open(const char *path, enum landlock_access access)
         .flags = O_PATH | O_CLOEXEC,
         .resolve = access == LANDLOCK_WRITE ? RESOLVE_NO_SYMLINKS : 0,
     };
+    int place = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 
-    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (place >= 0 || (errno != ENOSYS && errno != EPERM))
+        return place;
+    return access == LANDLOCK_WRITE ? files_open_by_parts(path) : open(path, O_PATH | O_CLOEXEC);
 }
 
 /* What PATH leads to can be used so; what is not there cannot. */

@@ -78,6 +78,13 @@ static int seal_mount(const char *line)
     return make_read_only(point);
 }
 
+bool mounts_can_seal(void)
+{
+    struct mount_attr nothing = {0};
+
+    return mount_setattr(AT_FDCWD, "/", 0, &nothing, sizeof nothing) == 0;
+}
+
 int mounts_seal_kernel(void)
 {
     FILE *mounts = fopen("/proc/self/mountinfo", "re");

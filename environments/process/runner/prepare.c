@@ -122,11 +122,26 @@ static void cover_cgroups(void)
                 "cannot cover /sys/fs/cgroup");
 }
 
+/* What uid 0 could change without a capability. */
+static void note_open_kernel(struct runner_preparation *preparation)
+{
+    errno = EPERM;
+    if (geteuid() == 0)
+        preparation_add_missing(preparation, "read-only /proc and /sys");
+}
+
+/* A namespace in which mounts cannot be changed, as some containers have it, is of no use. */
+static void prepare_mounts_alone(struct runner_preparation *preparation)
+{
+    preparation->has_mounts =
+        preparation->has_mounts && mounts_can_seal() && mounts_make_private() == 0;
+    if (!preparation->has_mounts)
+        note_open_kernel(preparation);
+}
+
 static void prepare_mounts(struct runner_preparation *preparation)
 {
     runner_need(NEED_NAMESPACES, mounts_make_private(), "cannot make mounts private");
-    if (!(preparation->layers & LAYER_PID_NAMESPACE))
-        return; /* the program has yet to enter its cgroups */
     script_prepare(preparation);
     /* The filter forbids them as well; here the kernel itself does, where it can be told. */
     (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
@@ -138,14 +153,6 @@ static void prepare_mounts(struct runner_preparation *preparation)
     if (*preparation->cgroups)
         cover_cgroups();
     runner_need(NEED_NAMESPACES, mounts_seal_kernel(), "cannot make /proc and /sys read-only");
-}
-
-/* What uid 0 could change without a capability. */
-static void note_open_kernel(struct runner_preparation *preparation)
-{
-    errno = EPERM;
-    if (geteuid() == 0)
-        preparation_add_missing(preparation, "read-only /proc and /sys");
 }
 
 static enum filter choose_filter(const struct runner_preparation *preparation)
@@ -166,10 +173,10 @@ void prepare_supervisor(struct runner_preparation *preparation)
     bool is_namespace = preparation->layers & LAYER_PID_NAMESPACE;
 
     preparation->starter = starter_open();
-    if (preparation->has_mounts)
+    if (is_namespace)
         prepare_mounts(preparation);
     else
-        note_open_kernel(preparation);
+        prepare_mounts_alone(preparation); /* the program has yet to enter its cgroups */
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot become child subreaper");
     /* Filters need it. They are installed here and not in the program, because that takes time. */

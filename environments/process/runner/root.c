@@ -227,14 +227,27 @@ static int root_enter(void)
                : chdir("/");
 }
 
+/* Without it no path of a program could be found in the machine's root. */
+static void root_need_openat2(void)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof how);
+
+    runner_need(NEED_ROOT, fd, "own root: openat2");
+    close(fd);
+}
+
 int root_prepare(struct runner_preparation *preparation)
 {
     mode_t before = umask(0);
-    int ret = mount("sandbox", ROOT_PLACE, "tmpfs", MS_NOSUID | MS_NODEV,
-                    "mode=0755,size=1m,nr_inodes=4096") < 0 ||
-                      root_fill() < 0 || root_enter() < 0
-                  ? -1
-                  : 0;
+    int ret;
+
+    root_need_openat2();
+    ret = mount("sandbox", ROOT_PLACE, "tmpfs", MS_NOSUID | MS_NODEV,
+                "mode=0755,size=1m,nr_inodes=4096") < 0 ||
+                  root_fill() < 0 || root_enter() < 0
+              ? -1
+              : 0;
 
     umask(before);
     preparation->cover = ret < 0 ? -1 : root_new_cover();

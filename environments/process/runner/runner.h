@@ -101,6 +101,9 @@ void runner_need(enum control_need need, int result, const char *text);
  * -1 with errno set, as the following. */
 int mounts_make_private(void);
 
+/* Whether this kernel, and who limits it, lets us do the following. */
+bool mounts_can_seal(void);
+
 /* Makes every file system read-only that is an interface of the kernel, such as /proc and /sys. */
 int mounts_seal_kernel(void);
 

@@ -34,11 +34,18 @@ static bool script_make(struct runner_preparation *preparation)
                          sizeof attributes) == 0;
 }
 
+/* Whether the file can be laid over another one later on. Without a place it goes nowhere now. */
+static bool script_can_move(void)
+{
+    return move_mount(-1, "", -1, "", MOVE_MOUNT_F_EMPTY_PATH) == 0 || errno == EBADF ||
+           errno == ENOENT || errno == EINVAL;
+}
+
 void script_prepare(struct runner_preparation *preparation)
 {
     if (mount("script", MOMENTARY_PLACE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") <
             0 ||
-        !script_make(preparation) || umount2(MOMENTARY_PLACE, MNT_DETACH) < 0)
+        !script_can_move() || !script_make(preparation) || umount2(MOMENTARY_PLACE, MNT_DETACH) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot make a private script");
 }
 
