@@ -176,24 +176,43 @@ static bool machine_setting_is(const char *path, char value)
     return fd >= 0 && read(fd, text, sizeof text) > 0 && text[0] == value && text[1] == '\n';
 }
 
+/* What forbids user namespaces, and what allows them again. */
+static const struct machine_setting {
+    const char *path;
+    char forbids;
+    const char *hint;
+    const char *remedy;
+} machine_settings[] = {
+    {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
+     " (kernel.apparmor_restrict_unprivileged_userns=1)",
+     "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
+    {"/proc/sys/kernel/unprivileged_userns_clone", '0', " (kernel.unprivileged_userns_clone=0)",
+     "sudo sysctl -w kernel.unprivileged_userns_clone=1"},
+    {MAX_USER_NAMESPACES, '0', " (user.max_user_namespaces=0)",
+     "sudo sysctl -w user.max_user_namespaces=65536"},
+};
+
+/* NULL: none of them. */
+static const struct machine_setting *machine_find_setting(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(machine_settings); i++)
+        if (machine_setting_is(machine_settings[i].path, machine_settings[i].forbids))
+            return &machine_settings[i];
+    return NULL;
+}
+
 const char *machine_namespace_hint(void)
 {
-    static const struct {
-        const char *path;
-        char forbids;
-        const char *hint;
-    } settings[] = {
-        {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
-         " (kernel.apparmor_restrict_unprivileged_userns=1)"},
-        {"/proc/sys/kernel/unprivileged_userns_clone", '0',
-         " (kernel.unprivileged_userns_clone=0)"},
-        {MAX_USER_NAMESPACES, '0', " (user.max_user_namespaces=0)"},
-    };
+    const struct machine_setting *setting = machine_find_setting();
 
-    for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-        if (machine_setting_is(settings[i].path, settings[i].forbids))
-            return settings[i].hint;
-    return "";
+    return setting ? setting->hint : "";
+}
+
+const char *machine_namespace_remedy(void)
+{
+    const struct machine_setting *setting = machine_find_setting();
+
+    return setting ? setting->remedy : NULL;
 }
 
 /* A limit of zero is answered like one that is used up, but the setting says which it is. */

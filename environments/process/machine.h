@@ -63,3 +63,6 @@ bool machine_note_refused(struct machine *machine, enum control_need need, int n
 /* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where
  * none of the usual ones does. Static storage. */
 const char *machine_namespace_hint(void);
+
+/* The command that undoes it, or NULL where that setting is not the reason. Static storage. */
+const char *machine_namespace_remedy(void);

@@ -179,12 +179,13 @@ static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
     tree_look(CONTAINER_OF(timer, struct tree, polling));
 }
 
-/* A process cannot be killed. The caller must not wait for ever, so the tree ends all the same. */
+/* A process cannot be killed. The caller must not wait for ever, so the tree ends all the same. A
+ * supervisor that no PID namespace ends with goes on killing. */
 static void tree_give_up(struct tree *tree)
 {
     tree->end.survivors = true;
     log_debug("tree %lu is not empty after %.0f s", tree->number, PROCESS_EMPTY_SECONDS);
-    if (tree->supervisor >= 0)
+    if (tree->supervisor >= 0 && tree->layers & LAYER_PID_NAMESPACE)
         syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
     if (tree->runner >= 0)
         syscall(SYS_pidfd_send_signal, tree->runner, SIGKILL, NULL, 0);

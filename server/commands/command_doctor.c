@@ -57,6 +57,8 @@ static void print_kernel(void)
             memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
 
         command_print_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
+        if (!there && probes[i].remedy && probes[i].remedy())
+            command_print_line("", "  gives more", probes[i].remedy());
     }
 }
 

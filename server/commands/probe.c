@@ -179,7 +179,8 @@ static bool try_cgroup_kill(char *detail)
 }
 
 static const struct probe probes[] = {
-    {"user namespaces", "an unprivileged server cannot make PID namespaces", try_user_namespace},
+    {"user namespaces", "an unprivileged server cannot make PID namespaces", try_user_namespace,
+     machine_namespace_remedy},
     {"PID namespace", "a run's processes are found and killed one by one", try_pid_namespace},
     {"mounting /proc", "runs see the processes of the host in /proc", try_mount_proc},
     {"Landlock", "runs without a PID namespace can signal the server", try_landlock},

@@ -13,6 +13,9 @@ struct probe {
     /* Tries it. DETAIL (PROBE_DETAIL_BYTES) gets what was found: a version, or why it is missing;
      * it may stay empty. */
     bool (*try)(char *detail);
+
+    /* The command that gives it to an operator who wants it, or NULL; may be NULL itself. */
+    const char *(*remedy)(void);
 };
 
 /* All probes in the order of the report. Static storage. */

@@ -3,9 +3,11 @@
 import os
 import pathlib
 import platform
+import signal
 import subprocess
 import sys
 
+import leftovers
 import pytest
 from leftovers import Watched
 
@@ -32,7 +34,7 @@ def without(*denied):
 def without_user_namespaces():
     """The same by the kernel's own switch, which holds inside a user namespace."""
     limits = "for kind in user pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces; done"
-    return [*NAMESPACE, "sh", "-c", f'{limits}; exec "$0"', os.environ["PYEXECD"]]
+    return [*NAMESPACE, "sh", "-c", f'{limits}; exec "$0" "$@"', os.environ["PYEXECD"]]
 
 
 needs_namespaces = pytest.mark.skipif(
@@ -105,3 +107,28 @@ def test_best_effort_runs_where_nothing_holds_it():
     assert content["stdout"] == "left behind\n"
     assert content["containment"]["process_tree"] == "best effort"
     assert content["containment"]["missing"]
+
+
+@needs_namespaces
+@needs_x86_64
+@pytest.mark.parametrize("denied", [["namespaces"], ["namespaces", "cgroups"]], ids=" ".join)
+def test_nothing_survives_a_killed_server_without_namespaces(denied):
+    """Nothing but the supervisor could end what is left."""
+    server = Watched(command=without(*denied))
+    try:
+        server.initialize()
+        server.start_tool("run_python", {"code": f"{DAEMON}\ntime.sleep(1000)"})
+        assert leftovers.until(lambda: len(server.processes()) >= 2)
+        os.kill(server.process.pid, signal.SIGKILL)
+        assert not server.survivors()
+    finally:
+        server.kill()
+
+
+@needs_namespaces
+def test_doctor_names_the_command_that_gives_more():
+    doctor = subprocess.run([*without_user_namespaces(), "doctor"], capture_output=True, text=True)
+    assert "gives more" in doctor.stdout
+    assert "sudo sysctl -w user.max_user_namespaces=" in doctor.stdout
+    doctor = subprocess.run([os.environ["PYEXECD"], "doctor"], capture_output=True, text=True)
+    assert "gives more" not in doctor.stdout

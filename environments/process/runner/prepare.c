@@ -187,6 +187,8 @@ void prepare_supervisor(struct runner_preparation *preparation)
         (shares_root(preparation) && filter_install(FILTER_SHARED_ROOT) < 0) ||
         (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
         runner_refuse(NEED_NAMESPACES, "cannot filter system calls");
-    /* A second way beside the lifeline, for a supervisor that is not scheduled in time. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* A second way beside the lifeline, for a supervisor that is not scheduled in time. Elsewhere
+     * it must live on to kill what it has started. */
+    if (is_namespace)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

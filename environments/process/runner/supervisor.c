@@ -19,7 +19,11 @@
 
 #define SUPERVISOR_KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
 
-enum { LOOK_MILLISECONDS = 1 }; /* between two rounds of killing, for what was forked meanwhile */
+enum {
+    LOOK_MILLISECONDS = 1, /* between two rounds of killing, for what was forked meanwhile */
+    LATE_MILLISECONDS = 100,
+    LATE_SHARE = 10, /* it rests this many times as long as it works */
+};
 
 struct supervisor {
     const struct runner_preparation *preparation;
@@ -105,6 +109,21 @@ static void tell_end(const struct supervisor *supervisor)
     runner_report(CONTROL_ENDED, &ended, sizeof ended);
 }
 
+/* Nobody waits any more, and the server may be gone, but nobody else ends what is left. A look at
+ * many processes takes long, and so is rare. */
+static void empty_tree_late(struct supervisor *supervisor)
+{
+    double look;
+
+    do {
+        double began = clock_seconds();
+
+        kill_all(supervisor);
+        look = clock_seconds() - began;
+        poll(NULL, 0, LATE_MILLISECONDS + (int)(look * 1e3 * LATE_SHARE));
+    } while (!supervisor_reap(supervisor));
+}
+
 /* The one way out: kills what is left, reports, and ends, which ends the PID namespace as well. */
 static _Noreturn void end_tree(struct supervisor *supervisor)
 {
@@ -112,6 +131,8 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
 
     if (supervisor->ended > 0 && !supervisor->failed)
         tell_end(supervisor);
+    if (!is_empty && !(supervisor->preparation->layers & LAYER_PID_NAMESPACE))
+        empty_tree_late(supervisor);
     _exit(is_empty ? 0 : 1);
 }
 
