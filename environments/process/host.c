@@ -101,7 +101,7 @@ static void host_expect_plan(struct process_host *host, struct host_kind *kind)
 static void host_expect_plans(struct process_host *host)
 {
     for (size_t i = 0; i < HOST_KINDS; i++)
-        if (host->kinds[i].maker.count > 0)
+        if (host->kinds[i].expected)
             host_expect_plan(host, &host->kinds[i]);
 }
 
@@ -226,7 +226,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
     spares_init(&host->spares, settings->loop);
     host_init_kinds(host);
-    host_expect_plans(host);
+    host_expect_plan(host, &host->kinds[0]);
     ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
     ev_timer_start(settings->loop, &host->orphans);
     ev_prepare_init(&host->finish, host_on_finish);
@@ -279,13 +279,19 @@ enum process_origin process_host_origin(const struct process_host *host, uint64_
     return origin;
 }
 
-/* From now on there are spares of KIND. What is expected of others stays: receipts borrow it. */
+/* What is expected of a KIND that has been looked at stays until the loop runs: receipts borrow it.
+ */
+static void host_look_at(struct process_host *host, struct host_kind *kind)
+{
+    if (!kind->expected)
+        host_expect_plan(host, kind);
+}
+
+/* From now on there are spares of KIND. */
 static void host_use(struct process_host *host, struct host_kind *kind)
 {
-    if (kind->maker.count > 0)
-        return;
     kind->maker.count = 1;
-    host_expect_plan(host, kind);
+    host_look_at(host, kind);
 }
 
 struct process_receipt process_host_receipt(struct process_host *host,
@@ -295,7 +301,7 @@ struct process_receipt process_host_receipt(struct process_host *host,
     const struct tree_plan plan = machine_plan(&host->machine, &wish);
     struct host_kind *kind = host_kind_of(host, &wish);
 
-    host_use(host, kind);
+    host_look_at(host, kind);
     return tree_plan_receipt(&plan, kind->expected);
 }
 
