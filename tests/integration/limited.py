@@ -58,6 +58,13 @@ def refuse_kind(call, flags, error):
             instruction(LOAD, NUMBER)]
 
 
+def call_number(name):
+    number = ctypes.CDLL("libseccomp.so.2").seccomp_syscall_resolve_name(name.encode())
+    if number < 0:
+        raise LookupError(f"no such system call on this machine: {name}")
+    return number
+
+
 def refuse_named(names, error):
     """NAMES, with commas, are of calls or of kinds of namespaces."""
     number = getattr(errno, error)
@@ -65,10 +72,7 @@ def refuse_named(names, error):
         return refuse_kind(UNSHARE, KINDS[names], number) + refuse_kind(CLONE, KINDS[names], number)
     lines = []
     for name in names.split(","):
-        call = ctypes.CDLL("libseccomp.so.2").seccomp_syscall_resolve_name(name.encode())
-        if call < 0:
-            sys.exit(f"no such system call: {name}")
-        lines += refuse(call, number)
+        lines += refuse(call_number(name), number)
     return lines
 
 

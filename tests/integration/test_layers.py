@@ -6,11 +6,14 @@ import json
 import os
 import pathlib
 import platform
+import re
+import shutil
 import socket
 import subprocess
 import sys
 
 import leftovers
+import limited
 import pytest
 
 LIMITED = pathlib.Path(__file__).with_name("limited.py")
@@ -267,3 +270,49 @@ def test_what_cannot_be_followed_is_refused(denied, environment):
 @pytest.mark.parametrize("denied", REFUSED_SANDBOX, indirect=True)
 def test_a_sandbox_that_would_not_keep_files_is_refused(denied, environment):
     assert_refused(denied, environment, REFUSED_SANDBOX[denied.denied])
+
+
+UNIT = pathlib.Path(__file__).resolve().parents[2] / "systemd" / "pyexecd.service.in"
+KINDS = {"user": "USER", "mnt": "NS", "pid": "PID", "ipc": "IPC", "net": "NET", "uts": "UTS", "cgroup": "CGROUP"}
+
+
+def expand(names):
+    """The system calls that NAMES are, words of SystemCallFilter=."""
+    calls, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if not name.startswith("@"):
+            calls.add(name)
+            continue
+        shown = subprocess.run(["systemd-analyze", "syscall-filter", "--no-pager", name], capture_output=True,
+                               text=True, check=True).stdout
+        waiting += [line.strip() for line in shown.splitlines()[1:] if line.strip() and "#" not in line]
+    return calls
+
+
+def values(option):
+    return [word for line in re.findall(rf"^{option}=(.*)", UNIT.read_text(), re.MULTILINE) for word in line.split()]
+
+
+def is_here(call):
+    try:
+        return limited.call_number(call) >= 0
+    except LookupError:
+        return False
+
+
+def denied_by_the_unit():
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("no systemd-analyze")
+    calls = filter(is_here, expand(["@known"]) - expand(values("SystemCallFilter")))
+    kinds = [f"CLONE_NEW{name}=EPERM" for kind, name in KINDS.items() if kind not in values("RestrictNamespaces")]
+    return " ".join([",".join(sorted(calls)) + "=EPERM", *kinds])
+
+
+def test_a_sandbox_is_whole_in_the_systemd_unit(everything):
+    """Its list of system calls and of namespaces."""
+    with Denied(denied_by_the_unit()) as server:
+        server.initialize()
+        content = run(server, "required", "print(42)")["structuredContent"]
+        assert content["stdout"] == "42\n", content
+        assert content["containment"]["process_tree"] == "pid namespace"
