@@ -15,6 +15,7 @@
 #include "server/commands/step_display.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
+#include "server/tools/hints/hints.h"
 #include "server/tools/python_request.h"
 #include "server/tools/run_result.h"
 
@@ -31,6 +32,8 @@ enum {
 
 struct command_run {
     const struct options *options; /* borrowed */
+    const char *code;              /* borrowed */
+    size_t code_length;
     struct service service;
     struct executor_client client;
     struct working_directory *directory; /* owned reference */
@@ -85,6 +88,28 @@ static int command_run_exit_status(const struct run_report *report, json_int_t c
     return code < 0 ? EXIT_SIGNAL_BASE - (int)code : (int)code;
 }
 
+/* What may have been in the way of the script. */
+static void command_run_help(const struct command_run *command, const json_t *structured)
+{
+    static const struct environment *const none[] = {NULL};
+    const struct hint_facts facts = {
+        .structured = structured,
+        .code = command->code,
+        .code_length = command->code_length,
+        .directory = working_directory_path(command->directory),
+        .timeout = command->setting.timeout,
+        .environment = command->setting.environment,
+        .offered = none,
+        .is_at_terminal = true,
+    };
+    AUTO_JSON json_t *hints = hints_find(&facts);
+    const json_t *line;
+    size_t i;
+
+    json_array_foreach (hints, i, line)
+        log_warning("%s", json_string_value(line));
+}
+
 /* Reports the errors that the script itself could not print. */
 static int command_run_conclude(const struct run_report *report, const json_t *structured)
 {
@@ -105,7 +130,9 @@ static void command_run_on_done(void *data, const struct run_report *report)
 
     command->run = NULL;
     command->status = command_run_conclude(report, structured);
-    if (command->options->json && command_print_json(structured) != EX_OK)
+    if (!command->options->json)
+        command_run_help(command, structured);
+    else if (command_print_json(structured) != EX_OK)
         command->status = EX_IOERR;
     ev_break(command->service.loop, EVBREAK_ALL);
 }
@@ -130,8 +157,7 @@ static int choose_setting(struct command_run *command, struct error *err)
     return 0;
 }
 
-static int command_run_submit(struct command_run *command, const char *code, size_t length,
-                              struct error *err)
+static int command_run_submit(struct command_run *command, struct error *err)
 {
     if (choose_setting(command, err) < 0)
         return -1;
@@ -148,8 +174,8 @@ static int command_run_submit(struct command_run *command, const char *code, siz
                             .environment = command->setting.environment,
                             .directory = command->directory,
                             .client = &command->client,
-                            .code = code,
-                            .code_length = length,
+                            .code = command->code,
+                            .code_length = command->code_length,
                             .arguments = (const char *const *)command->options->arguments,
                             .timeout = command->setting.timeout,
                             .data = command,
@@ -176,15 +202,14 @@ static void command_run_wait_for_end(struct command_run *command)
     interruption_stop(&interruption);
 }
 
-/* Runs CODE to its end; returns the exit status. */
-static int command_run_script(struct command_run *command, struct config *config, const char *code,
-                              size_t length)
+/* Runs the code to its end; returns the exit status. */
+static int command_run_script(struct command_run *command, struct config *config)
 {
     struct service *service = &command->service;
     struct error err = ERROR_INIT;
 
     if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, &err) == 0 &&
-        command_run_submit(command, code, length, &err) == 0)
+        command_run_submit(command, &err) == 0)
         command_run_wait_for_end(command);
     else if (config_has_errors(config))
         command->status = command_fail_config(config);
@@ -214,8 +239,7 @@ int command_run(const struct options *options)
 {
     struct command_run command = {.options = options};
     struct error err = ERROR_INIT;
-    size_t length;
-    AUTO_FREE char *code = command_run_read_script(options, &length, &err);
+    AUTO_FREE char *code = command_run_read_script(options, &command.code_length, &err);
     struct config *config;
     int status;
 
@@ -223,10 +247,11 @@ int command_run(const struct options *options)
         log_error("%s", err.message);
         return EX_NOINPUT;
     }
+    command.code = code;
     config = command_load_config(options, &status);
     if (!config)
         return status;
-    status = command_run_script(&command, config, code, length);
+    status = command_run_script(&command, config);
     config_free(config);
     return status;
 }

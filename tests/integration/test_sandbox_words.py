@@ -1,6 +1,7 @@
 """What is said of sandboxes, by the real program about real runs: what is closed, before a call; which layers held,
 with its result; and what was in the way, when a script failed."""
 
+import json
 import os
 import re
 import subprocess
@@ -112,6 +113,36 @@ def test_the_closed_network_is_explained(server, code):
     result = run(server, code)
     assert "This environment has no network. Environment " in text(result), text(result)
     assert "no network" not in text(run(server, code, "free"))
+
+
+def test_an_installation_without_a_network_is_explained(server):
+    code = ("import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import sys; sys.exit(1)', 'pip', 'install', "
+            "'rich'], check=True, capture_output=True)")
+    assert "scripts cannot install packages. To have packages, call with" in text(run(server, code))
+    assert "cannot install" not in text(run(server, code, "free"))
+
+
+def test_a_file_that_an_earlier_call_left_in_tmp_is_explained(server):
+    run(server, "open('/tmp/kept', 'w').close()")
+    assert "/tmp is each run's own and empty when it begins" in text(run(server, "open('/tmp/kept')"))
+    assert "each run's own" not in text(run(server, "open('/tmp/no-such-file')", "free"))
+
+
+def test_a_file_of_a_home_is_explained(server):
+    code = "import os\nopen(os.path.expanduser('~/.netrc'))"
+    for environment in ("held", "free"):
+        assert "~ is the working directory here, not the home of a user" in text(run(server, code, environment))
+    assert "/home/somebody/.netrc is not shown to scripts here" in text(run(server, "open('/home/somebody/.netrc')"))
+
+
+def test_what_was_closed_is_said_at_a_terminal_too(server, folder, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(json.dumps(config(folder)))
+    path.chmod(0o600)
+    done = subprocess.run([os.environ["PYEXECD"], "run", "--config", path, "-c", "open('/home/somebody/a')"],
+                          cwd=folder / "secret", capture_output=True, text=True, check=False)
+    assert "pyexecd: /home/somebody/a is not shown to scripts here" in done.stderr
+    assert "The configuration can show more (read, write)." in done.stderr
 
 
 def test_a_refused_call_is_explained(server):

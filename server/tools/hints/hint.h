@@ -29,6 +29,7 @@ struct hint_facts {
     const struct environment *environment;    /* where it ran */
     const struct environment *const *offered; /* NULL-terminated: what the caller may name */
     const struct caller_rules *rules;         /* NULL: his calls may define no environment */
+    bool is_at_terminal; /* a person reads it, who has made no call (`pyexecd run`) */
 
     struct traceback failure; /* how the script ended; hints_find() fills it in */
 };

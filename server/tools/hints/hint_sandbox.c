@@ -69,6 +69,12 @@ char *hint_missing_layer(const struct hint_facts *facts)
     return absent ? memory_format("The sandbox of this run was without: %s.", absent) : NULL;
 }
 
+/* Who can open what is closed. */
+static const char *hint_operator(const struct hint_facts *facts)
+{
+    return facts->is_at_terminal ? "The configuration" : "The operator";
+}
+
 /* The closed network */
 
 static bool hint_prints(const struct hint_facts *facts, const char *words)
@@ -110,28 +116,70 @@ static const struct environment *hint_find_network(const struct hint_facts *fact
     return NULL;
 }
 
+/* True when the script has called pip, and that did not come to an end, or not to a good one. */
+static bool hint_missed_packages(const struct hint_facts *facts)
+{
+    static const char *const types[] = {"subprocess.CalledProcessError",
+                                        "subprocess.TimeoutExpired"};
+
+    if (hint_prints(facts, "Could not find a version that satisfies the requirement ") ||
+        hint_prints(facts, "WARNING: Retrying (Retry("))
+        return true;
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (hint_is_about(facts, types[i]) && strstr(facts->failure.message, "pip") &&
+            strstr(facts->failure.message, "install"))
+            return true;
+    return false;
+}
+
+static char *hint_closed_index(const struct hint_facts *facts)
+{
+    AUTO_FREE char *advice = facts->is_at_terminal
+                                 ? memory_copy_string("Name them in pip_packages of an environment "
+                                                      "of type venv.")
+                                 : package_advice(facts, NULL);
+
+    return memory_format("This environment has no network: scripts cannot install packages. %s",
+                         advice);
+}
+
 char *hint_network(const struct hint_facts *facts)
 {
     const struct environment *other;
-    AUTO_FREE char *advice = NULL;
 
-    if (!hint_is_enforced(facts, LAYER_NETWORK) || !hint_missed_network(facts))
+    if (!hint_is_enforced(facts, LAYER_NETWORK))
         return NULL;
-    if (hint_prints(facts, "Could not find a version that satisfies the requirement ")) {
-        advice = package_advice(facts, NULL);
-        return memory_format("This environment has no network: scripts cannot install packages. %s",
-                             advice);
-    }
+    if (hint_missed_packages(facts))
+        return hint_closed_index(facts);
+    if (!hint_missed_network(facts))
+        return NULL;
     other = hint_find_network(facts);
     if (other)
         return memory_format("This environment has no network. Environment \"%s\" has one: call "
                              "with environment: \"%s\".",
                              other->name, other->name);
-    return memory_copy_string("This environment has no network: work with what is there, and pass "
-                              "data in `files`. The operator can open it (network: true).");
+    return memory_format(
+        "This environment has no network%s. %s can open it (network: true).",
+        facts->is_at_terminal ? "" : ": work with what is there, and pass data in `files`",
+        hint_operator(facts));
 }
 
 /* What is not shown */
+
+/* True when PATH, an absolute one, has a part that is empty, "." or "..", or is the root. */
+static bool hint_leads_elsewhere(const char *path)
+{
+    const char *part = path;
+
+    do {
+        const size_t length = strcspn(++part, "/");
+
+        if (length <= 2 && strspn(part, ".") >= length)
+            return true;
+        part += length;
+    } while (*part && part[1]);
+    return false;
+}
 
 /* The absolute path in the message of an exception of TYPE that begins with WORDS, owned by the
  * caller. NULL: there is none, or it has parts that lead elsewhere. */
@@ -142,15 +190,19 @@ static char *hint_absolute_path(const struct hint_facts *facts, const char *type
     if (!hint_is_about(facts, type) || !text_starts_with(facts->failure.message, words))
         return NULL;
     path = hint_quoted(facts->failure.message + strlen(words));
-    if (!path || *path != '/' || !path[1] || strstr(path, "/.") || strstr(path, "//"))
+    if (!path || *path != '/' || hint_leads_elsewhere(path))
         return NULL;
     return STEAL_PTR(path);
 }
 
+static char *hint_missing_path(const struct hint_facts *facts)
+{
+    return hint_absolute_path(facts, "FileNotFoundError", "[Errno 2] No such file or directory: ");
+}
+
 static char *hint_closed_path(const struct hint_facts *facts)
 {
-    AUTO_FREE char *path =
-        hint_absolute_path(facts, "FileNotFoundError", "[Errno 2] No such file or directory: ");
+    AUTO_FREE char *path = hint_missing_path(facts);
 
     return path ? STEAL_PTR(path)
                 : hint_absolute_path(facts, "PermissionError", "[Errno 13] Permission denied: ");
@@ -169,6 +221,18 @@ static bool hint_is_near_any(const char *path, const char *const *shown)
     return false;
 }
 
+/* True when PATH is, holds or is in what this sandbox shows, and not every one; or when that is not
+ * known. */
+static bool hint_is_opened(const struct hint_facts *facts, const char *path)
+{
+    const struct sandbox_settings *sandbox = &facts->environment->settings.sandbox;
+
+    return !facts->directory || hint_is_near(path, facts->directory) ||
+           hint_is_near_any(path, (const char *const *)sandbox->read) ||
+           hint_is_near_any(path, (const char *const *)sandbox->write) ||
+           hint_is_near_any(path, environment_needs(facts->environment));
+}
+
 /* True when PATH is, holds or is in what a sandbox shows, as far as it can be known. */
 static bool hint_is_shown(const struct hint_facts *facts, const char *path)
 {
@@ -176,13 +240,8 @@ static bool hint_is_shown(const struct hint_facts *facts, const char *path)
         "/bin", "/dev",  "/etc", "/lib", "/lib32", "/lib64",   "/libx32", "/proc",
         "/run", "/sbin", "/sys", "/tmp", "/usr",   "/var/tmp", NULL,
     };
-    const struct sandbox_settings *sandbox = &facts->environment->settings.sandbox;
 
-    return !facts->directory || hint_is_near(path, facts->directory) ||
-           hint_is_near_any(path, everywhere) ||
-           hint_is_near_any(path, (const char *const *)sandbox->read) ||
-           hint_is_near_any(path, (const char *const *)sandbox->write) ||
-           hint_is_near_any(path, environment_needs(facts->environment));
+    return hint_is_near_any(path, everywhere) || hint_is_opened(facts, path);
 }
 
 /* ", /srv/a, /srv/b". Owned by the caller. */
@@ -210,9 +269,51 @@ char *hint_hidden_path(const struct hint_facts *facts)
     if (!path || hint_is_shown(facts, path))
         return NULL;
     return memory_format("%s is not shown to scripts here: they have the working directory%s%s%s "
-                         "and nothing else of the machine. Use relative paths, and pass data in "
-                         "`files`. The operator can show more (read, write).",
-                         path, hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write, read);
+                         "and nothing else of the machine. %s%s can show more (read, write).",
+                         path, hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write, read,
+                         facts->is_at_terminal ? ""
+                                               : "Use relative paths, and pass data in `files`. ",
+                         hint_operator(facts));
+}
+
+/* What an earlier call has left in /tmp was in another one. */
+char *hint_own_tmp(const struct hint_facts *facts)
+{
+    static const char *const own[] = {"/tmp", "/var/tmp", "/dev/shm", NULL};
+    AUTO_FREE char *path = hint_is_enforced(facts, LAYER_ROOT) ? hint_missing_path(facts) : NULL;
+
+    for (size_t i = 0; path && own[i]; i++)
+        if (real_path_holds(own[i], path) && !hint_is_opened(facts, path))
+            return memory_format("%s is each run's own and empty when it begins. Files for later "
+                                 "runs belong in the working directory: use relative paths.",
+                                 own[i]);
+    return NULL;
+}
+
+/* True when the script has looked for PATH, in the working directory, below "~". */
+static bool hint_meant_home(const struct hint_facts *facts, const char *path)
+{
+    static const char *const words[] = {"expanduser", ".home()", "HOME"};
+
+    if (path[strlen(facts->directory) + 1] == '.')
+        return true;
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strstr(facts->code, words[i]))
+            return true;
+    return false;
+}
+
+char *hint_home(const struct hint_facts *facts)
+{
+    const json_t *variables = json_object_get(facts->environment->definition, "environment");
+    AUTO_FREE char *path = hint_missing_path(facts);
+
+    if (!path || !facts->directory || json_object_get(variables, "HOME") ||
+        strcmp(path, facts->directory) == 0 || !real_path_holds(facts->directory, path) ||
+        !hint_meant_home(facts, path))
+        return NULL;
+    return memory_copy_string("~ is the working directory here, not the home of a user: nothing of "
+                              "such a home is there.");
 }
 
 /* Only of a root of its own is everything else mounted so. */
@@ -229,8 +330,8 @@ char *hint_read_only(const struct hint_facts *facts)
         return NULL;
     return memory_format(
         "Scripts here can write to the working directory, /tmp%s and nowhere else. "
-        "The operator can open more (write).",
-        write);
+        "%s can open more (write).",
+        write, hint_operator(facts));
 }
 
 /* Refused calls */
@@ -246,5 +347,5 @@ char *hint_refused_call(const struct hint_facts *facts)
         return NULL;
     return memory_copy_string("The sandbox refused that: scripts here have no rights over the "
                               "machine, such as to mount, to trace or to change owners. Do it "
-                              "without; only another `isolation` of the operator's allows it.");
+                              "without; only another `isolation` in the configuration allows it.");
 }

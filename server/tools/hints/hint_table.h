@@ -25,6 +25,8 @@ char *hint_own_file(const struct hint_facts *facts);
 char *hint_missing_layer(const struct hint_facts *facts);
 char *hint_network(const struct hint_facts *facts);
 char *hint_hidden_path(const struct hint_facts *facts);
+char *hint_own_tmp(const struct hint_facts *facts);
+char *hint_home(const struct hint_facts *facts);
 char *hint_read_only(const struct hint_facts *facts);
 char *hint_refused_call(const struct hint_facts *facts);
 

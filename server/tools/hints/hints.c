@@ -29,13 +29,20 @@ char *hint_quoted(const char *message)
 /* In the order in which they are said: what was done to the code, what went wrong, what else there
  * is to know. */
 static const hint_fn hint_table[] = {
-    hint_removed_fence,  hint_removed_magic,   hint_fence,         hint_pip_command,
-    hint_shell_command,  hint_magic,           hint_await,         hint_module,
-    hint_managed_python, hint_unused_block,    hint_missing_file,  hint_own_file,
-    hint_network,        hint_hidden_path,     hint_read_only,     hint_refused_call,
-    hint_input,          hint_undefined_name,  hint_threads,       hint_memory,
-    hint_timeout,        hint_screen,          hint_notebook,      hint_crash,
-    hint_left_running,   hint_bare_expression, hint_missing_layer,
+    hint_removed_fence,  hint_removed_magic, hint_fence,        hint_pip_command,
+    hint_shell_command,  hint_magic,         hint_await,        hint_module,
+    hint_managed_python, hint_unused_block,  hint_missing_file, hint_own_file,
+    hint_network,        hint_hidden_path,   hint_own_tmp,      hint_home,
+    hint_read_only,      hint_refused_call,  hint_input,        hint_undefined_name,
+    hint_threads,        hint_memory,        hint_timeout,      hint_screen,
+    hint_notebook,       hint_crash,         hint_left_running, hint_bare_expression,
+    hint_missing_layer,
+};
+
+/* What a person wants to know who has written the script. */
+static const hint_fn hint_terminal_table[] = {
+    hint_network,      hint_hidden_path, hint_own_tmp, hint_home,   hint_read_only,
+    hint_refused_call, hint_input,       hint_threads, hint_memory, hint_crash,
 };
 
 /* A script that has succeeded may show a traceback as well. */
@@ -47,19 +54,26 @@ static void hints_read_failure(struct hint_facts *facts)
         traceback_read(&facts->failure, errors);
 }
 
-json_t *hints_find(const struct hint_facts *given)
+static json_t *hints_find_in(const hint_fn *table, size_t count, const struct hint_facts *given)
 {
     struct hint_facts facts = *given;
     json_t *said = json_array();
 
     facts.failure = (struct traceback){0};
     hints_read_failure(&facts);
-    for (size_t i = 0; i < ARRAY_SIZE(hint_table); i++) {
-        AUTO_FREE char *line = hint_table[i](&facts);
+    for (size_t i = 0; i < count; i++) {
+        AUTO_FREE char *line = table[i](&facts);
 
         if (line && strlen(line) <= HINT_BYTES)
             json_array_append_new(said, json_string_format("%s", line));
     }
     traceback_deinit(&facts.failure);
     return said;
+}
+
+json_t *hints_find(const struct hint_facts *facts)
+{
+    return facts->is_at_terminal
+               ? hints_find_in(hint_terminal_table, ARRAY_SIZE(hint_terminal_table), facts)
+               : hints_find_in(hint_table, ARRAY_SIZE(hint_table), facts);
 }

@@ -122,6 +122,8 @@ enum {
     HAD_FENCE = 1 << 2,
     HAD_ALL = 1 << 3, /* the time that there is */
     HAD_MAGIC = 1 << 4,
+    AT_TERMINAL = 1 << 5,
+    IN_SCRATCH = 1 << 6, /* each "@" in the errors is the working directory */
 };
 
 struct hint_case {
@@ -141,12 +143,23 @@ static json_t *object_of(const char *text)
     return object;
 }
 
+/* Owned by the caller. */
+static char *errors_of(const struct stage *stage, const struct hint_case *each)
+{
+    const char *errors = each->errors ? each->errors : "";
+    const char *place = each->flags & IN_SCRATCH ? strchr(errors, '@') : NULL;
+
+    return place
+               ? memory_format("%.*s%s%s", (int)(place - errors), errors, stage->scratch, place + 1)
+               : memory_copy_string(errors);
+}
+
 /* Joined by "|", owned by the caller. */
 static char *hints_of(struct stage *stage, const struct hint_case *each)
 {
-    AUTO_JSON json_t *result =
-        json_pack("{s:b, s:i, s:s, s:s, s:n}", "success", 0, "returncode", 1, "stdout", "",
-                  "stderr", each->errors ? each->errors : "", "error");
+    AUTO_FREE char *errors = errors_of(stage, each);
+    AUTO_JSON json_t *result = json_pack("{s:b, s:i, s:s, s:s, s:n}", "success", 0, "returncode", 1,
+                                         "stdout", "", "stderr", errors, "error");
     AUTO_JSON json_t *changes = object_of(each->changes);
     AUTO_JSON json_t *arguments = object_of(each->arguments);
     AUTO_JSON json_t *earlier = json_pack("{s:b, s:b}", "df", 1, "np", 1);
@@ -171,6 +184,7 @@ static char *hints_of(struct stage *stage, const struct hint_case *each)
         .environment = &stage->small,
         .offered = offered,
         .rules = each->flags & MAY_DEFINE ? stage->rules : NULL,
+        .is_at_terminal = each->flags & AT_TERMINAL,
     });
     json_array_foreach (hints, i, hint) {
         char *longer = memory_format("%s%s%s", joined, i ? "|" : "", json_string_value(hint));
@@ -358,26 +372,41 @@ SHOW(test_habits, //
      {"", NULL, NULL, SUCCESS}, {"del x", NULL, NULL, SUCCESS}, {"# 6 * 7", NULL, NULL, SUCCESS},
      {"x = '''\n6 * 7\n'''", NULL, NULL, SUCCESS})
 
-SHOW(test_the_closed_network, //
-     {"x", GAIERROR, "This environment has no network: work with", IN_HELD},
-     {"x", GAIERROR, "no network. Environment \"large\" has one: call with environment: \"large\"",
-      IN_HELD, NULL, HAS_LARGE},
-     {"x", FRAME(1) "OSError: [Errno 101] Network is unreachable\n", "no network", IN_HELD},
-     {"x",
-      FRAME(1) "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name "
-               "resolution>\n",
-      "no network", IN_HELD},
-     {"x", NULL, "no network",
-      "{\"stdout\": \"failed: [Errno -3] Temporary failure in name resolution\", \"success\": "
-      "true, " HELD "}"},
-     {"x",
-      "connection broken by '[Errno -3] Temporary failure in name resolution'\nERROR: Could not "
-      "find a version that satisfies the requirement rich (from versions: none)\n",
-      "scripts cannot install packages. Calls cannot ask", IN_HELD},
-     {"x", GAIERROR, NULL, "{" FREE "}"},
-     {"x", GAIERROR, NULL, "{" LAYERS("enforced", "not asked for", "enforced", "enforced") "}"},
-     {"x", GAIERROR, NULL}, {"x", FRAME(1) "TimeoutError: timed out\n", NULL, IN_HELD},
-     {"x", FRAME(1) "ConnectionRefusedError: [Errno 111] Connection refused\n", NULL, IN_HELD})
+SHOW(
+    test_the_closed_network, //
+    {"x", GAIERROR, "This environment has no network: work with", IN_HELD},
+    {"x", GAIERROR, "no network. Environment \"large\" has one: call with environment: \"large\"",
+     IN_HELD, NULL, HAS_LARGE},
+    {"x", FRAME(1) "OSError: [Errno 101] Network is unreachable\n", "no network", IN_HELD},
+    {"x",
+     FRAME(1) "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name "
+              "resolution>\n",
+     "no network", IN_HELD},
+    {"x", NULL, "no network",
+     "{\"stdout\": \"failed: [Errno -3] Temporary failure in name resolution\", \"success\": "
+     "true, " HELD "}"},
+    {"x",
+     "connection broken by '[Errno -3] Temporary failure in name resolution'\nERROR: Could not "
+     "find a version that satisfies the requirement rich (from versions: none)\n",
+     "scripts cannot install packages. Calls cannot ask", IN_HELD},
+    {"x",
+     FRAME(1) "subprocess.CalledProcessError: Command '['/usr/bin/python3', '-m', 'pip', "
+              "'install', 'rich']' returned non-zero exit status 1.\n",
+     "scripts cannot install packages. Calls cannot ask", IN_HELD},
+    {"x", "WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None))",
+     "scripts cannot install packages. Calls cannot ask", IN_HELD},
+    {"x", FRAME(1) "subprocess.TimeoutExpired: Command 'pip install x' timed out after 5 seconds\n",
+     "To have packages, call with environment_definition", IN_HELD, NULL, MAY_DEFINE},
+    {"x", FRAME(1) "subprocess.TimeoutExpired: Command 'pip install x' timed out after 5 seconds\n",
+     NULL, "{" FREE "}"},
+    {"x",
+     FRAME(1) "subprocess.CalledProcessError: Command 'pip list' returned non-zero exit status "
+              "1.\n",
+     NULL, IN_HELD},
+    {"x", GAIERROR, NULL, "{" FREE "}"},
+    {"x", GAIERROR, NULL, "{" LAYERS("enforced", "not asked for", "enforced", "enforced") "}"},
+    {"x", GAIERROR, NULL}, {"x", FRAME(1) "TimeoutError: timed out\n", NULL, IN_HELD},
+    {"x", FRAME(1) "ConnectionRefusedError: [Errno 111] Connection refused\n", NULL, IN_HELD})
 
 SHOW(test_what_a_sandbox_does_not_show, //
      {"x", NO_FILE("/home/me/a.csv"),
@@ -390,13 +419,50 @@ SHOW(test_what_a_sandbox_does_not_show, //
      {"x", DENIED("/srv/data/a.csv"), NULL, IN_HELD}, {"x", DENIED("/srv/out/a"), NULL, IN_HELD},
      {"x", DENIED("/srv"), NULL, IN_HELD}, {"x", DENIED("/opt/python/a"), NULL, IN_HELD},
      {"x", DENIED("/etc/shadow"), NULL, IN_HELD}, {"x", DENIED("/"), NULL, IN_HELD},
-     {"x", DENIED("/tmp/../home/a"), NULL, IN_HELD},
+     {"x", DENIED("/tmp/../home/a"), NULL, IN_HELD}, {"x", DENIED("/home/./a"), NULL, IN_HELD},
+     {"x", NO_FILE("/home/me/.netrc"), "/home/me/.netrc is not shown", IN_HELD},
+     {"x", NO_FILE("/home/me/"), "/home/me/ is not shown", IN_HELD},
      {"x", READ_ONLY("/srv/data/a"), "write to the working directory, /tmp, /srv/out and nowhere",
       IN_HELD},
      {"x", READ_ONLY("/usr/lib/x"), "nowhere else", IN_HELD},
      {"x", DENIED("/home/me"), "they have the working directory, /srv/out, /srv/data and nothing",
       "{" LAYERS("not asked for", "enforced", "enforced", "enforced") "}"},
      {"x", READ_ONLY("/srv/data/a"), NULL, "{" FREE "}"}, {"x", READ_ONLY("a"), NULL, IN_HELD})
+
+SHOW(test_a_tmp_of_its_own, //
+     {"x", NO_FILE("/tmp/a.csv"), "/tmp is each run's own and empty when it begins", IN_HELD},
+     {"x", NO_FILE("/var/tmp/a"), "/var/tmp is each run's own", IN_HELD},
+     {"x", NO_FILE("/dev/shm/a"), "/dev/shm is each run's own", IN_HELD},
+     {"os.chdir(x)", NO_FILE("@/deep.csv"), NULL, IN_HELD, NULL, IN_SCRATCH},
+     {"x", NO_FILE("/tmpfile"), "/tmpfile is not shown", IN_HELD},
+     {"x", DENIED("/tmp/a.csv"), NULL, IN_HELD},
+     {"os.chdir(x)", NO_FILE("/tmp/a.csv"), NULL, "{" FREE "}"},
+     {"os.chdir(x)", NO_FILE("/tmp/a.csv"), NULL,
+      "{" LAYERS("not asked for", "enforced", "enforced", "enforced") "}"})
+
+SHOW(test_the_home_of_scripts, //
+     {"x", NO_FILE("@/.netrc"), "~ is the working directory here, not the home of a user", IN_HELD,
+      NULL, IN_SCRATCH},
+     {"os.path.expanduser('~/a')", NO_FILE("@/a/b"), "~ is the working directory here", NULL, NULL,
+      IN_SCRATCH},
+     {"pathlib.Path.home() / 'a'", NO_FILE("@/a/b"), "~ is the working directory here", NULL, NULL,
+      IN_SCRATCH},
+     {"os.chdir(x)", NO_FILE("@/a/b"), NULL, NULL, NULL, IN_SCRATCH},
+     {"os.path.expanduser('~/a')", NO_FILE("a/b"), "To write there, make it first"},
+     {"os.path.expanduser('~/a')", DENIED("@/a"), NULL, NULL, NULL, IN_SCRATCH})
+
+SHOW(test_what_is_said_at_a_terminal, //
+     {"x", GAIERROR, "This environment has no network. The configuration can open it (network",
+      IN_HELD, NULL, AT_TERMINAL},
+     {"x", "WARNING: Retrying (Retry(total=4", "Name them in pip_packages of an environment",
+      IN_HELD, NULL, AT_TERMINAL},
+     {"x", DENIED("/home/me"), "of the machine. The configuration can show more (read, write).",
+      IN_HELD, NULL, AT_TERMINAL},
+     {"x", READ_ONLY("/usr/a"), "The configuration can open more (write).", IN_HELD, NULL,
+      AT_TERMINAL},
+     {"x", NO_FILE("/tmp/a"), "/tmp is each run's own", IN_HELD, NULL, AT_TERMINAL},
+     {"import nowhere", NO_MODULE("nowhere"), NULL, NULL, NULL, AT_TERMINAL},
+     {"6 * 7", NULL, NULL, SUCCESS, NULL, AT_TERMINAL})
 
 SHOW(test_refused_calls_and_layers, //
      {"x", FRAME(1) "PermissionError: [Errno 1] Operation not permitted\n",
@@ -455,6 +521,9 @@ int main(void)
         TEST(test_habits),
         TEST(test_the_closed_network),
         TEST(test_what_a_sandbox_does_not_show),
+        TEST(test_a_tmp_of_its_own),
+        TEST(test_the_home_of_scripts),
+        TEST(test_what_is_said_at_a_terminal),
         TEST(test_refused_calls_and_layers),
         TEST(test_a_hint_has_no_endless_list_in_it),
     };
