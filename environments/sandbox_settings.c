@@ -6,10 +6,27 @@
 #include "environments/place_guard.h"
 #include "environments/real_path.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-char *sandbox_settings_resolve(const char *path, const char *state, struct error *err)
+/* Every sandbox shows these read-only, and other programs of the machine live in them. */
+static int sandbox_settings_check_write(const char *path, struct error *err)
+{
+    static const char *const places[] = {"/usr",   "/bin",   "/sbin",   "/lib",
+                                         "/lib32", "/lib64", "/libx32", "/boot"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+        if (real_path_holds(places[i], path))
+            return error_set(err, ERROR_CONFIG,
+                             "%s %s a place of the system, which scripts never change", path,
+                             strcmp(places[i], path) == 0 ? "is" : "lies in");
+    return 0;
+}
+
+char *sandbox_settings_resolve(const char *path, const char *key, const char *state,
+                               struct error *err)
 {
     static const char system[] = "a place of the system";
     static const char homes[] = "name the directories in it that scripts need";
@@ -30,8 +47,16 @@ char *sandbox_settings_resolve(const char *path, const char *state, struct error
         {.path = state, .what = "the server's own state"},
     };
     const struct place_guard guard = {"sandboxes", places, ARRAY_SIZE(places)};
+    AUTO_FREE char *real = NULL;
 
-    return place_guard_resolve(&guard, path, err);
+    if (access(path, F_OK) < 0 && errno == ENOENT) {
+        error_set(err, ERROR_UNAVAILABLE, "%s: %s; make it first", path, strerror(ENOENT));
+        return NULL;
+    }
+    real = place_guard_resolve(&guard, path, err);
+    if (!real || (strcmp(key, "write") == 0 && sandbox_settings_check_write(real, err) < 0))
+        return NULL;
+    return STEAL_PTR(real);
 }
 
 bool sandbox_settings_are_wanted(const json_t *definition)
@@ -48,14 +73,16 @@ void sandbox_settings_deinit(struct sandbox_settings *settings)
 }
 
 /* Resolved, NULL-terminated. NULL with ERR. Owned by the caller. */
-static char **sandbox_settings_read_paths(const json_t *list, const char *state, struct error *err)
+static char **sandbox_settings_read_paths(const json_t *definition, const char *key,
+                                          const char *state, struct error *err)
 {
+    const json_t *list = json_object_get(definition, key);
     char **paths = memory_new(json_array_size(list) + 1, sizeof *paths);
     const json_t *path;
     size_t i;
 
     json_array_foreach (list, i, path) {
-        paths[i] = sandbox_settings_resolve(json_string_value(path), state, err);
+        paths[i] = sandbox_settings_resolve(json_string_value(path), key, state, err);
         if (!paths[i]) {
             memory_free_strings(paths);
             return NULL;
@@ -80,12 +107,11 @@ static int sandbox_settings_read_places(struct sandbox_settings *settings, const
                                         const char *state, const char **ret_key, struct error *err)
 {
     *ret_key = "write";
-    settings->write =
-        sandbox_settings_read_paths(json_object_get(definition, *ret_key), state, err);
+    settings->write = sandbox_settings_read_paths(definition, *ret_key, state, err);
     if (!settings->write)
         return -1;
     *ret_key = "read";
-    settings->read = sandbox_settings_read_paths(json_object_get(definition, *ret_key), state, err);
+    settings->read = sandbox_settings_read_paths(definition, *ret_key, state, err);
     if (!settings->read)
         return -1;
     return sandbox_settings_check_nesting(settings, err);

@@ -24,9 +24,10 @@ void sandbox_settings_deinit(struct sandbox_settings *settings);
 /* Compares everything but the paths, which come from the definition. */
 bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct sandbox_settings *b);
 
-/* The real path of PATH, a member of `read` or `write`, for sandboxes. NULL with ERR. Owned by the
- * caller. */
-char *sandbox_settings_resolve(const char *path, const char *state, struct error *err);
+/* The real path of PATH, a member of KEY (`read` or `write`), for sandboxes. NULL with ERR. Owned
+ * by the caller. */
+char *sandbox_settings_resolve(const char *path, const char *key, const char *state,
+                               struct error *err);
 
 /* True when the definition of an environment of this machine asks for a sandbox. */
 bool sandbox_settings_are_wanted(const json_t *definition);

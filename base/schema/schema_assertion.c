@@ -156,6 +156,8 @@ static bool check_enum(struct schema_run *run, const struct schema_rule *rule,
     for (size_t i = 0; i < json_array_size(rule->value); i++)
         if (is_equal(run, place->value, json_array_get(rule->value, i)))
             return true;
+    if (schema_listens(run) && report_in_words(run, rule, place))
+        return false;
     return schema_problem_with_choice(run, place, rule->value);
 }
 

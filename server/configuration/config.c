@@ -13,6 +13,7 @@
 #include "server/configuration/config_values.h"
 #include "server/configuration/private_file.h"
 #include "server/configuration/problem_list.h"
+#include "server/configuration/sandbox_checks.h"
 #include "server/configuration/yaml_tree.h"
 
 #include <errno.h>
@@ -121,6 +122,7 @@ static void check_tree(struct config *config)
 
     config_values_settle(
         &(struct config_values){document, folder, config_on_schema_problem, &validation}, root);
+    sandbox_checks_wrong_places(config, root);
     validation.known = config->problems.count;
     if (schema_validate(schema, root, config_on_schema_problem, &validation) && folder)
         config_paths_settle_volumes(folder, root, config_on_value_problem, config);

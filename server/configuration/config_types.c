@@ -25,6 +25,8 @@ static char *explain_list(const char *key, const json_t *value)
     (void)key;
     if (json_is_object(value))
         return memory_copy_string("must be a list: [A, B], or lines that begin with -");
+    if (json_is_null(value))
+        return memory_copy_string("is empty: write a list, [A, B], or leave it out");
     if (!json_is_string(value) && !json_is_number(value))
         return NULL;
     text = config_types_write(value);

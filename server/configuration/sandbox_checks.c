@@ -39,16 +39,40 @@ void sandbox_checks_keys(struct config *config, const json_t *root)
             sandbox_checks_environment(config, name, definition);
 }
 
-static bool sandbox_checks_list(struct config *config, const char *name, const char *key,
-                                const json_t *list, const char *state)
+void sandbox_checks_wrong_places(struct config *config, const json_t *root)
 {
+    static const char *const keys[] = {"isolation", "require", "network", "read", "write"};
+    static const char instead[] = "is no key; isolation: sandbox in an environment makes one";
+    const char *name;
+    json_t *definition;
+
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (json_object_get(root, keys[i]))
+            config_complain(config,
+                            "is a key of an environment: write it below environments, in each one "
+                            "that it is for",
+                            "/%s", keys[i]);
+    if (json_object_get(root, "sandbox"))
+        config_complain(config, instead, "/sandbox");
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+
+        if (json_object_get(definition, "sandbox"))
+            config_complain(config, instead, "%s/sandbox", pointer);
+    }
+}
+
+static bool sandbox_checks_list(struct config *config, const char *name, const char *key,
+                                const json_t *definition, const char *state)
+{
+    const json_t *list = json_object_get(definition, key);
     bool is_right = true;
     const json_t *path;
     size_t i;
 
     json_array_foreach (list, i, path) {
         struct error err = ERROR_INIT;
-        AUTO_FREE char *real = sandbox_settings_resolve(json_string_value(path), state, &err);
+        AUTO_FREE char *real = sandbox_settings_resolve(json_string_value(path), key, state, &err);
 
         if (real)
             continue;
@@ -62,10 +86,8 @@ static bool sandbox_checks_list(struct config *config, const char *name, const c
 bool sandbox_checks_places(struct config *config, const char *name, const json_t *definition,
                            const char *state)
 {
-    const bool can_read =
-        sandbox_checks_list(config, name, "read", json_object_get(definition, "read"), state);
-    const bool can_write =
-        sandbox_checks_list(config, name, "write", json_object_get(definition, "write"), state);
+    const bool can_read = sandbox_checks_list(config, name, "read", definition, state);
+    const bool can_write = sandbox_checks_list(config, name, "write", definition, state);
 
     return can_read && can_write;
 }

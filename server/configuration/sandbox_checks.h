@@ -6,6 +6,9 @@
 
 struct config;
 
+/* Complains of keys of sandboxes where no key is called so, ahead of the schema. */
+void sandbox_checks_wrong_places(struct config *config, const json_t *root);
+
 /* Complains of keys that count in a sandbox alone, where there is none. */
 void sandbox_checks_keys(struct config *config, const json_t *root);
 

@@ -24,6 +24,10 @@ def system(line):
     return f"environments:\n  s:\n    type: system\n    {line}\n"
 
 
+def sandbox(line):
+    return f"environments:\n  s:\n    type: system\n    isolation: sandbox\n    {line}\n"
+
+
 # What is written, the place of the fault, and what the message says: what is wrong, and what to do.
 # DIR is a directory with the files "file" (of text), "full/file", "private" and the socket "socket".
 MISTAKES = {
@@ -99,6 +103,21 @@ MISTAKES = {
     "a working directory that is a file": ("working_directory: DIR/file\n", "1:20", ["DIR/file"]),
     "a path for callers that is not there": (
         "callers: {allowed_paths: [/nowhere]}\n", "1:27", ["/nowhere", "No such file"]),
+    # Sandboxes
+    "another level than sandbox": (
+        sandbox("require: docker"), "5:14", ["must be sandbox, which refuses a run", 'not "docker"']),
+    "a level that is true": (sandbox("require: true"), "5:14", ["must be sandbox", "not true"]),
+    "a sandbox around a container": (
+        docker("isolation: sandbox"), "4:16", ["must be auto or docker, both of which are a container"]),
+    "no list of paths": (sandbox("read:"), "5:", ["is empty: write a list, [A, B], or leave it out"]),
+    "the isolation of all": ("isolation: sandbox\n", "1:12", ["is a key of an environment", "below environments"]),
+    "paths for all": ("read: [/srv]\n", "1:7", ["is a key of an environment"]),
+    "a sandbox for all": ("sandbox: true\n", "1:10", ["is no key", "isolation: sandbox in an environment"]),
+    "a sandbox in an environment": (system("sandbox: true"), "4:14", ["is no key", "isolation: sandbox"]),
+    "nothing to read": (sandbox("read: [DIR/none]"), "5:12", ["DIR/none: No such file or directory; make it first"]),
+    "programs to change": (sandbox("write: [/usr]"), "5:13", ["/usr is a place of the system", "never change"]),
+    "libraries to change": (sandbox("write: [/usr/lib]"), "5:13", ["/usr/lib lies in a place of the system"]),
+    "a home to read": (sandbox("read: [/home]"), "5:12", ["name the directories in it that scripts need"]),
     # Access
     "TCP without tokens": ('listen: ["tcp:127.0.0.1:7700"]\n', "1:10", ["token_file"]),
     "an address of other machines": ('listen: ["http://0.0.0.0:7700/mcp"]\nauth: none\n', "1:10", ["other machines"]),

@@ -38,7 +38,8 @@ static void test_environments_are_checked(void **state)
         {"environments: {a: {type: system, isolation: docker}}\n",
          "1:45: environments.a.isolation: must be one of \"auto\", \"none\", \"sandbox\"\n"},
         {"environments: {a: {type: system, isolation: sandbox, require: docker}}\n",
-         "1:63: environments.a.require: must be one of \"sandbox\"\n"},
+         "1:63: environments.a.require: must be sandbox, which refuses a run that cannot have "
+         "every layer, not \"docker\"\n"},
         {"environments: {a: {type: system, isolation: sandbox, network: bridge}}\n",
          "1:63: environments.a.network: write true or false, not bridge\n"},
         {"environments: {a: {type: system, isolation: sandbox, read: /srv}}\n",
@@ -222,7 +223,8 @@ static void test_docker_environments_are_checked(void **state)
          "1:53: environments.a.build_args.2B: must be a name of letters, digits and _ that begins "
          "with no digit, not \"2B\"\n"},
         {IN_DOCKER("isolation: none"),
-         "1:45: environments.a.isolation: must be one of \"auto\", \"docker\"\n"},
+         "1:45: environments.a.isolation: must be auto or docker, both of which are a container, "
+         "not \"none\"\n"},
         {IN_DOCKER("limits: {cpus: 0}"),
          "1:49: environments.a.limits.cpus: must be more than 0, not 0\n"},
     };

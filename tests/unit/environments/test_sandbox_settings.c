@@ -183,6 +183,27 @@ static void test_what_no_script_gets_is_refused(void **state)
     }
 }
 
+static void test_programs_of_the_machine_are_read_alone(void **state)
+{
+    struct sandbox_settings settings = {0};
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    assert_refused(*state, "{'isolation': 'sandbox', 'write': ['/usr']}", "write",
+                   "/usr is a place of the system, which scripts never change");
+    assert_refused(*state, "{'isolation': 'sandbox', 'write': ['/usr/lib']}", "write", "lies in");
+    assert_int_equal(read_definition(*state, "{'isolation': 'sandbox', 'read': ['/usr/lib']}",
+                                     &settings, &key, &err),
+                     0);
+    sandbox_settings_deinit(&settings);
+}
+
+static void test_what_is_not_there_has_to_be_made(void **state)
+{
+    assert_refused(*state, "{'isolation': 'sandbox', 'read': ['@/new']}", "read",
+                   "/new: No such file or directory; make it first");
+}
+
 static void test_a_part_of_a_home_may_be_opened(void **state)
 {
     const struct fixture *fixture = *state;
@@ -217,6 +238,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nothing_is_open_by_itself, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto_keeps_the_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_no_script_gets_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_programs_of_the_machine_are_read_alone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_not_there_has_to_be_made, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_part_of_a_home_may_be_opened, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_is_read_only_in_what_scripts_change, set_up,
                                         tear_down),
