@@ -4,14 +4,19 @@
 
 PROGRAM is a client's server over stdio, once with `isolation: sandbox` and once without. Beside them: plain
 `python3 script.py`, and bubblewrap with the mounts that the sandbox has. All take turns with the same script, so that
-whatever else the machine does falls on all alike. Every number is milliseconds, the median of all rounds.
+whatever else the machine does falls on all alike. Times are medians of all rounds. What the processor did for a start
+is told beside them, as a busy machine changes that less; the kernel's own work after a namespace has ended is not in it.
 """
 
 import argparse
 import contextlib
+import ctypes
+import functools
 import json
+import os
 import pathlib
-import shutil
+import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -29,22 +34,20 @@ VARIABLES = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECOD
 LIMIT = 1.05  # of a start without a sandbox
 GAP_SECONDS = 0.012  # between starts, as a model leaves it time and more
 WARM_UP = 5
-LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
-SETTINGS = ["alternatives", "ca-certificates", "debian_version", "default", "fonts", "gai.conf", "host.conf",
-            "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "magic",
-            "mime.types", "nsswitch.conf", "os-release", "protocols", "services", "ssl", "terminfo", "timezone"]
+ROOT_TABLE = ROOT / "environments/process/runner/root_table.c"  # what every sandbox shows
+PR_SET_CHILD_SUBREAPER = 36
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def bubblewrap(folder):
-    """The command of bubblewrap for the script in FOLDER, with the mounts of runner/root_table.c."""
-    command = ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr"]
-    for path in LINKS:
-        if pathlib.Path(path).is_symlink():
-            command += ["--symlink", str(pathlib.Path(path).readlink()), path]
+    """The command of bubblewrap for the script in FOLDER, with the namespaces and the mounts that a sandbox has."""
+    command = ["bwrap", "--unshare-all", "--die-with-parent"]
+    for path in re.findall(r'{"(/(?:usr|s?bin|lib|etc)[^"]*)", [A-Z]', ROOT_TABLE.read_text()):
+        link = pathlib.Path(path)
+        if "/etc/" not in path and link.is_symlink():
+            command += ["--symlink", str(link.readlink()), path]
         else:
             command += ["--ro-bind-try", path, path]
-    for name in SETTINGS:
-        command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/home"]
     return [*command, "--bind", folder, folder, "--chdir", folder, PYTHON, f"{folder}/script.py"]
 
@@ -57,6 +60,14 @@ def timed(command):
     return taken * 1000
 
 
+def timed_with_orphans(command):
+    """The same of a command whose children are not waited for by it."""
+    taken = timed(command)
+    while os.waitpid(-1, os.WNOHANG)[0]:
+        pass
+    return taken
+
+
 def called(server, isolation):
     begun = time.perf_counter()
     result = server.call_tool("run_python", {"code": SCRIPT})["structuredContent"]
@@ -65,37 +76,67 @@ def called(server, isolation):
     return taken * 1000
 
 
+class Turn:
+    """A way to start the script: RUN does it and returns its milliseconds, PROCESSOR tells the seconds of the
+    processor that all starts have taken so far, what is done ahead of a start included."""
+
+    def __init__(self, run, processor=None):
+        self.run = run
+        self.processor = processor or self.by_own_children
+        self.milliseconds = []
+        self.seconds = 0
+
+    def by_own_children(self):
+        return self.seconds
+
+    def take(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.milliseconds.append(self.run())
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.seconds += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def processor_of(server):
+    """The seconds that SERVER and what it has started have taken."""
+    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / TICKS
+
+
 @contextlib.contextmanager
 def ways(program):
-    """What is measured: functions that take a turn and return its milliseconds, by name."""
+    """What is measured: turns by name."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         pathlib.Path(folder, "script.py").write_text(SCRIPT)
-        servers = {}
+        found = {"plain": Turn(lambda: timed([PYTHON, f"{folder}/script.py"]))}
         for isolation in ("none", "sandbox"):
             definition = {"type": "system", "executable": PYTHON, "isolation": isolation}
             server = stack.enter_context(Server(command=[program], config={
                 "default_environment": "it", "environments": {"it": definition}}))
             server.initialize()
-            servers[isolation] = server
-        found = {"plain": lambda: timed([PYTHON, f"{folder}/script.py"]),
-                 **{name: lambda name=name: called(servers[name], name) for name in servers}}
-        if shutil.which("bwrap"):
-            found["bubblewrap"] = lambda: timed(bubblewrap(folder))
+            found[isolation] = Turn(functools.partial(called, server, isolation),
+                                    functools.partial(processor_of, server))
+        found["bubblewrap"] = Turn(lambda: timed_with_orphans(bubblewrap(folder)))
         yield found
 
 
+def take_turns(found, rounds):
+    for _ in range(rounds):
+        for turn in found.values():
+            time.sleep(GAP_SECONDS)
+            turn.take()
+
+
 def measure(program, rounds):
-    """Medians by name."""
-    times = {}
+    """Milliseconds by name: the median of the starts ("time"), and what each has cost the processor ("processor")."""
     with ways(program) as found:
-        for i in range(WARM_UP + rounds):
-            for name, turn in found.items():
-                time.sleep(GAP_SECONDS)
-                taken = turn()
-                if i >= WARM_UP:
-                    times.setdefault(name, []).append(taken)
-    return {name: statistics.median(row) for name, row in times.items()}
+        take_turns(found, WARM_UP)
+        before = {name: turn.processor() for name, turn in found.items()}
+        take_turns(found, rounds)
+        return {name: {"time": statistics.median(turn.milliseconds[WARM_UP:]),
+                       "processor": (turn.processor() - before[name]) * 1000 / rounds}
+                for name, turn in found.items()}
 
 
 def main():
@@ -104,15 +145,16 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=200)
     arguments = parser.parse_args()
-    medians = measure(arguments.program, arguments.rounds)
-    ratio = medians["sandbox"] / medians["none"]
+    found = measure(arguments.program, arguments.rounds)
+    ratio = found["sandbox"]["time"] / found["none"]["time"]
     if arguments.json:
-        print(json.dumps({**medians, "ratio": ratio}))
+        print(json.dumps({**found, "ratio": ratio}))
     else:
-        for name, median in medians.items():
-            print(f"{name:<12}{median:8.2f} ms {median / medians['plain']:8.2f} of plain")
+        for name, row in found.items():
+            print(f"{name:<12}{row['time']:8.2f} ms {row['time'] / found['plain']['time']:6.2f} of plain"
+                  f"{row['processor']:8.2f} ms of the processor")
         print(f"the sandbox costs {ratio:.3f} of a start without (at most {LIMIT})")
-    return ratio > LIMIT or medians["sandbox"] > medians.get("bubblewrap", medians["sandbox"])
+    return ratio > LIMIT or found["sandbox"]["time"] > found["bubblewrap"]["time"]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 /* The files of a sandbox, by Landlock: the same list as its root has (root.c). Where no root of its
- * own can be had these rules alone hold it, over the machine's files. */
+ * own can be had these rules alone hold it, over the machine's files.
+ *
+ * Most of the rules are the same for every program, and made ahead of time. */
 #include "environments/process/landlock.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
@@ -93,20 +95,22 @@ static int files_allow_paths(int rules, char *const *paths)
     return 0;
 }
 
-int files_restrict(const struct runner_preparation *preparation, const struct program *program)
+int files_prepare(const struct runner_preparation *preparation)
 {
     int rules = landlock_new();
-    int ret;
 
-    if (rules < 0)
+    if (rules < 0 || files_allow_table(rules) < 0 ||
+        (preparation->layers & LAYER_ROOT && files_allow_own(rules) < 0))
         return -1;
-    ret = files_allow_table(rules) < 0 || files_allow_paths(rules, program->paths) < 0 ? -1 : 0;
-    if (ret == 0 && preparation->layers & LAYER_ROOT)
-        ret = files_allow_own(rules);
-    if (ret == 0 && preparation->has_mounts)
-        ret = files_allow(rules, "/dev/shm", LANDLOCK_WRITE);
-    if (ret == 0)
-        ret = landlock_restrict(rules);
-    close(rules);
-    return ret;
+    return rules;
+}
+
+int files_restrict(const struct runner_preparation *preparation, const struct program *program)
+{
+    const int rules = preparation->rules;
+
+    if (files_allow_paths(rules, program->paths) < 0 ||
+        (preparation->has_mounts && files_allow(rules, "/dev/shm", LANDLOCK_WRITE) < 0))
+        return -1;
+    return landlock_restrict(rules);
 }

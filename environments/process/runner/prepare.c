@@ -177,6 +177,10 @@ void prepare_supervisor(struct runner_preparation *preparation)
         prepare_mounts(preparation);
     else
         prepare_mounts_alone(preparation); /* the program has yet to enter its cgroups */
+    if (preparation->layers & LAYER_FILES) {
+        preparation->rules = files_prepare(preparation);
+        runner_need(NEED_NAMESPACES, preparation->rules, "cannot make rules for files");
+    }
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         runner_refuse(NEED_NAMESPACES, "cannot become child subreaper");
     /* Filters need it. They are installed here and not in the program, because that takes time. */

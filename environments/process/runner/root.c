@@ -57,6 +57,9 @@ static int root_make_way(const char *path)
 {
     char part[PATH_BYTES];
 
+    snprintf(part, sizeof part, "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (access(part, F_OK) == 0) /* as it is for most, and cheaper than to try */
+        return 0;
     for (const char *end = path + 1; (end = strchr(end, '/')); end++) {
         snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
         if (root_made(mkdir(part, DIRECTORY_MODE)) < 0)

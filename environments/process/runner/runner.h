@@ -26,6 +26,7 @@ struct runner_preparation {
     int script_file;   /* with a PID namespace: in memory, for the script of the program */
     int script_mount;  /* likewise: its mount, which has no place yet */
     int starter;       /* starter_open() */
+    int rules;         /* with LAYER_FILES: files_prepare() */
     int cover;         /* with LAYER_ROOT: an empty directory, to hide the machine's root under */
 };
 
@@ -67,6 +68,10 @@ int root_prepare(struct runner_preparation *preparation);
  * root. -1 with errno set; *RET_SUBJECT (borrowed) is what it could not do that with. */
 int root_show(const struct runner_preparation *preparation, const struct program *program,
               const char **ret_subject);
+
+/* In the supervisor, in the root of its programs: the rules for files that all of them have, as a
+ * descriptor. -1 with errno set. */
+int files_prepare(const struct runner_preparation *preparation);
 
 /* In the program's process: from now on it can use what its sandbox shows, and nothing else. -1
  * with errno set. */
