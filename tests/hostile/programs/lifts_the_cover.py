@@ -10,7 +10,7 @@ import ctypes
 import os
 
 libc = ctypes.CDLL(None, use_errno=True)
-COVER = b"/.machine"
+COVER = b"/sys"
 DETACH, NEW_USER, NEW_MOUNTS, BIND, MOVE, OPEN_TREE_CLONE, RECURSIVE = 2, 1 << 28, 1 << 17, 1 << 12, 1 << 13, 1, 0x8000
 found = []
 
@@ -29,7 +29,7 @@ look("at once")
 for flags in (0, NEW_MOUNTS, NEW_USER | NEW_MOUNTS):
     if flags and libc.unshare(flags) < 0:
         continue
-    for path in (COVER, b"/.machine/.", b"/.machine/../.machine"):
+    for path in (COVER, b"/sys/.", b"/sys/../sys"):
         libc.umount2(path, DETACH)
         libc.umount2(path, 0)
         libc.mount(path, b"place", None, BIND, None)
@@ -42,7 +42,7 @@ for flags in (0, NEW_MOUNTS, NEW_USER | NEW_MOUNTS):
         found.append("open_tree")
     if libc.syscall(155, b"place", b"place") == 0:
         found.append("pivot_root")
-for path in ("/proc/1/root/.machine/etc", "/proc/self/root/.machine/etc", "/.machine/../.machine/etc"):
+for path in ("/proc/1/root/sys/etc", "/proc/self/root/sys/etc", "/sys/../sys/etc"):
     if os.path.exists(path):
         found.append(path)
 print(found or "held")
