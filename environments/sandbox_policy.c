@@ -24,8 +24,8 @@ static const char **sandbox_policy_extend(const char **list, const char *const *
     return list;
 }
 
-/* What a script has put in the place of its Python would be asked, without a sandbox, what it is.
- */
+/* What a script has put in the place of its Python would say what it is, and run the scripts of
+ * others. */
 static int sandbox_policy_check(const struct sandbox_policy *policy,
                                 const struct environment *environment, struct error *err)
 {
@@ -94,4 +94,16 @@ const struct process_sandbox *sandbox_policy_of(const struct sandbox_policy *pol
                                                 const struct environment *environment)
 {
     return environment->settings.sandbox.is_wanted ? &policy->sandbox : NULL;
+}
+
+struct tool_holding sandbox_policy_holding(const struct environment *environment, const char *state)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+
+    return (struct tool_holding){
+        .is_held = environment_isolation(environment) == ISOLATION_SANDBOX,
+        .required = settings->required,
+        .state = state,
+        .opens = (const char *const *)settings->read,
+    };
 }

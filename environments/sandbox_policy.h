@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/policy.h"
 
 struct environment;
@@ -22,3 +23,8 @@ void sandbox_policy_deinit(struct sandbox_policy *policy);
 /* For process_command.sandbox: NULL, if ENVIRONMENT has none. */
 const struct process_sandbox *sandbox_policy_of(const struct sandbox_policy *policy,
                                                 const struct environment *environment);
+
+/* How the programs are held that prepare ENVIRONMENT: as its next run. STATE is the state
+ * directory, or NULL. Both are borrowed. */
+struct tool_holding sandbox_policy_holding(const struct environment *environment,
+                                           const char *state);

@@ -7,6 +7,7 @@
 #include "environments/packages/python_facts.h"
 #include "environments/packages/python_question.h"
 #include "environments/packages/python_record.h"
+#include "environments/sandbox_policy.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -87,10 +88,13 @@ static void survey_on_answered(void *data, const json_t *answer, const struct er
 /* A Python that does not work is reported by the call that needs it. */
 static void survey_ask(struct environment_survey *survey)
 {
+    const struct tool_holding holding = sandbox_policy_holding(survey->asked, survey->state);
     const struct python_question_settings settings = {
         .loop = survey->loop,
         .host = survey->host,
         .python = survey->python,
+        .holding = &holding,
+        .needs = environment_needs(survey->asked),
         .data = survey,
         .answered = survey_on_answered,
     };

@@ -9,6 +9,7 @@
 #include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/interpreter.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/subprocess.h"
 
 #include <errno.h>
@@ -186,6 +187,20 @@ struct base_python *base_python_load(const char *state, const char *candidate)
     return NULL;
 }
 
+/* It says in SCRATCH what venvs get. */
+static const struct process_sandbox *base_python_confine(struct tool_sandbox *tool,
+                                                         const struct interpreter *interpreter,
+                                                         const char *scratch)
+{
+    tool_sandbox_init(tool, &interpreter->holding);
+    if (!interpreter->holding.is_held)
+        return NULL;
+    tool_sandbox_show_program(tool, interpreter->executable,
+                              (const char *const *)interpreter->directories);
+    tool_sandbox_open(tool, scratch);
+    return tool_sandbox_of(tool);
+}
+
 struct subprocess *
 base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
                 void (*ended)(void *data, const char *output, const struct error *err),
@@ -193,12 +208,14 @@ base_python_ask(const struct interpreter *interpreter, const char *scratch, void
 {
     const char *const arguments[] = {interpreter->executable, "-Ic", QUESTION, scratch, NULL};
     const char *const variables[] = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+    AUTO(tool_sandbox_deinit) struct tool_sandbox tool;
     const struct subprocess_settings settings = {
         .host = interpreter->host,
         .name = interpreter->executable,
         .arguments = arguments,
         .variables = variables,
         .directory = scratch,
+        .sandbox = base_python_confine(&tool, interpreter, scratch),
         .data = data,
         .ended = ended,
     };

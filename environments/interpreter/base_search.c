@@ -50,6 +50,7 @@ static enum outcome find_by_name(struct base_search *search, const char *name, s
     enum outcome outcome;
 
     interpreter_init(&search->by_name, search->loop, search->host, name);
+    search->by_name.holding = search->holding;
     search->by_name.done = base_search_on_found;
     outcome = interpreter_resolve(&search->by_name, err);
     if (outcome == OUTCOME_READY)
@@ -99,6 +100,7 @@ static enum outcome find_by_version(struct base_search *search)
     if (search->base)
         return OUTCOME_READY;
     python_finder_init(&search->by_version, search->loop, search->host, search->version);
+    search->by_version.holding = search->holding;
     search->by_version.done = base_search_on_version_found;
     python_finder_start(&search->by_version);
     return OUTCOME_PENDING;

@@ -13,9 +13,10 @@ struct base_search {
     /* Inputs; all borrowed. */
     struct ev_loop *loop;
     struct process_host *host;
-    const char *state;   /* the state directory */
-    const char *path;    /* NULL: by version */
-    const char *version; /* NULL, too: python3 on PATH */
+    const char *state;           /* the state directory */
+    const char *path;            /* NULL: by version */
+    const char *version;         /* NULL, too: python3 on PATH */
+    struct tool_holding holding; /* of the programs that are asked; as it is at each start */
     void (*done)(struct base_search *search, const struct error *err);
 
     /* The result: a Python whose facts are known, or one that has to be asked for them. */

@@ -171,6 +171,7 @@ static int interpreter_start_question(struct interpreter *interpreter, const cha
         .loop = interpreter->loop,
         .host = interpreter->host,
         .path = path,
+        .holding = &interpreter->holding,
         .data = interpreter,
         .answered = answered,
     };

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/outcome.h"
 #include "environments/interpreter/file_identity.h"
+#include "environments/interpreter/tool_sandbox.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -29,9 +30,10 @@ enum interpreter_state {
 
 struct interpreter {
     /* Inputs. */
-    struct ev_loop *loop;      /* borrowed */
-    struct process_host *host; /* borrowed */
-    char *name;                /* owned; absolute, or looked for on PATH */
+    struct ev_loop *loop;        /* borrowed */
+    struct process_host *host;   /* borrowed */
+    char *name;                  /* owned; absolute, or looked for on PATH */
+    struct tool_holding holding; /* of the programs that are asked; as it is at each resolution */
     void (*done)(struct interpreter *interpreter, const struct error *err);
 
     /* What it was resolved to; NULL before. */

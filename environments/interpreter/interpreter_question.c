@@ -1,10 +1,12 @@
 #include "environments/interpreter/interpreter_question.h"
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/process.h"
 
 #include <stdbool.h>
@@ -71,7 +73,7 @@ enum answer_field {
 };
 
 struct interpreter_question {
-    struct interpreter_question_settings settings; /* without its path */
+    struct interpreter_question_settings settings; /* without its path and holding */
     char *path;                                    /* owned */
     struct process process;
     ev_timer timer;
@@ -199,6 +201,7 @@ static void interpreter_question_choose_variables(const char *variables[VARIABLE
 }
 
 static int interpreter_question_start_process(struct interpreter_question *question,
+                                              const struct process_sandbox *sandbox,
                                               struct error *err)
 {
     const char *const arguments[] = {question->path, "-BISc", QUESTION, NULL};
@@ -207,11 +210,24 @@ static int interpreter_question_start_process(struct interpreter_question *quest
         .arguments = arguments,
         .environment = variables,
         .directory = "/",
+        .sandbox = sandbox,
         .limits = {.memory = 1 << 30, .processes = 512, .file_size = 64 << 20},
     };
 
     interpreter_question_choose_variables(variables);
     return process_start(question->settings.host, &question->process, &command, err);
+}
+
+/* Nobody knows yet what it uses. */
+static int interpreter_question_begin(struct interpreter_question *question,
+                                      const struct tool_holding *holding, struct error *err)
+{
+    AUTO(tool_sandbox_deinit) struct tool_sandbox tool;
+
+    tool_sandbox_init(&tool, holding);
+    if (holding->is_held)
+        tool_sandbox_show_candidate(&tool, question->path);
+    return interpreter_question_start_process(question, tool_sandbox_of(&tool), err);
 }
 
 static void interpreter_question_tell(struct interpreter_question *question,
@@ -251,13 +267,14 @@ struct interpreter_question *interpreter_ask(const struct interpreter_question_s
 
     question->settings = *settings;
     question->settings.path = NULL;
+    question->settings.holding = NULL;
     question->path = memory_copy_string(settings->path);
     question->process.output = interpreter_question_on_output;
     question->process.ended = interpreter_question_on_ended;
     buffer_init(&question->answer, ANSWER_BYTES);
     buffer_init(&question->complaint, COMPLAINT_BYTES);
     ev_timer_init(&question->timer, interpreter_question_on_timer, ANSWER_SECONDS, 0.);
-    if (interpreter_question_start_process(question, err) < 0) {
+    if (interpreter_question_begin(question, settings->holding, err) < 0) {
         interpreter_question_free(question);
         return NULL;
     }

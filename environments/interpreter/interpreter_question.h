@@ -13,6 +13,7 @@
 
 struct interpreter_question;
 struct process_host;
+struct tool_holding;
 
 /* Borrowed until `answered` returns. */
 struct interpreter_answer {
@@ -25,10 +26,11 @@ struct interpreter_answer {
 };
 
 struct interpreter_question_settings {
-    struct ev_loop *loop;      /* borrowed */
-    struct process_host *host; /* borrowed */
-    const char *path;          /* absolute; copied */
-    void *data;                /* borrowed: the asker's own */
+    struct ev_loop *loop;               /* borrowed */
+    struct process_host *host;          /* borrowed */
+    const char *path;                   /* absolute; copied */
+    const struct tool_holding *holding; /* borrowed until interpreter_ask returns */
+    void *data;                         /* borrowed: the asker's own */
 
     /* Called once, unless forgotten. ANSWER is NULL when ERR says why there is none. The question
      * is gone when it returns. */

@@ -94,6 +94,7 @@ static void python_finder_on_next(struct ev_loop *loop, ev_timer *timer, int eve
     }
     interpreter_init(&finder->interpreter, loop, finder->host,
                      finder->places.paths[finder->position++]);
+    finder->interpreter.holding = finder->holding;
     finder->interpreter.done = python_finder_on_answered;
     if (interpreter_resolve(&finder->interpreter, &err) == OUTCOME_PENDING)
         python_finder_set_state(finder, PYTHON_FINDER_ASKING);

@@ -17,9 +17,10 @@ enum python_finder_state {
 
 struct python_finder {
     /* Inputs. */
-    struct ev_loop *loop;      /* borrowed */
-    struct process_host *host; /* borrowed */
-    char *version;             /* owned; see python_version.h */
+    struct ev_loop *loop;        /* borrowed */
+    struct process_host *host;   /* borrowed */
+    char *version;               /* owned; see python_version.h */
+    struct tool_holding holding; /* of the programs that are asked */
     void (*done)(struct python_finder *finder, const struct error *err);
 
     /* What was found; see interpreter.h. */

@@ -220,20 +220,37 @@ static char **reduce(const struct python_needs *needs, const char *state)
     return reduced;
 }
 
+static void python_needs_deinit(struct python_needs *needs)
+{
+    for (size_t i = 0; i < needs->count; i++)
+        free(needs->paths[i].path);
+    free(needs->paths);
+}
+
+char **python_needs_follow(const char *path)
+{
+    AUTO(python_needs_deinit) struct python_needs needs = {0};
+    char **paths;
+
+    if (is_plain_path(path)) {
+        add_file(&needs, path);
+        add_directory(&needs, path);
+    }
+    paths = memory_new(needs.count + 1, sizeof *paths);
+    for (size_t i = 0; i < needs.count; i++)
+        paths[i] = memory_copy_string(needs.paths[i].path);
+    return paths;
+}
+
 char **python_needs_find(const char *executable, const char *const *directories, const char *state)
 {
-    struct python_needs needs = {0};
-    char **reduced;
+    AUTO(python_needs_deinit) struct python_needs needs = {0};
 
     add_file(&needs, executable);
     add_virtual_environment(&needs, executable);
     for (size_t i = 0; directories && directories[i] && i < PYTHON_DIRECTORIES_MOST; i++)
         add_directory(&needs, directories[i]);
-    reduced = reduce(&needs, state);
-    for (size_t i = 0; i < needs.count; i++)
-        free(needs.paths[i].path);
-    free(needs.paths);
-    return reduced;
+    return reduce(&needs, state);
 }
 
 json_t *python_directories_to_json(char *const *directories)

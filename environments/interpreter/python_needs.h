@@ -26,6 +26,10 @@ enum { PYTHON_DIRECTORIES_MOST = 64 }; /* that an interpreter says it uses */
  * not believed. STATE is the state directory, or NULL. */
 char **python_needs_find(const char *executable, const char *const *directories, const char *state);
 
+/* The same of PATH, a file or a directory that the operator has named: all of it is shown. What is
+ * not there needs nothing. */
+char **python_needs_follow(const char *path);
+
 /* How DIRECTORIES are kept in a file. New reference; NULL for NULL. */
 json_t *python_directories_to_json(char *const *directories);
 

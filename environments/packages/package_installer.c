@@ -6,6 +6,7 @@
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/search_path.h"
+#include "environments/packages/installer_sandbox.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
 #include "environments/process/subprocess.h"
@@ -334,6 +335,7 @@ package_installation_start(const struct package_installation *installation, void
     AUTO_FREE char *file = memory_format("%s/requirements.txt", installation->scratch);
     AUTO(strings_deinit) struct strings arguments = {0};
     AUTO(strings_deinit) struct strings variables = {0};
+    AUTO(tool_sandbox_deinit) struct tool_sandbox tool = {0};
     struct subprocess_settings settings = {
         .host = installation->host,
         .directory = installation->scratch,
@@ -351,6 +353,8 @@ package_installation_start(const struct package_installation *installation, void
         return NULL;
     settings.arguments = (const char *const *)arguments.items;
     settings.variables = (const char *const *)variables.items;
+    installer_sandbox_init(&tool, installation, settings.arguments, settings.variables);
+    settings.sandbox = tool_sandbox_of(&tool);
     return subprocess_start(&settings, err);
 }
 

@@ -13,12 +13,15 @@ struct base_python;
 struct process_host;
 struct requirements;
 struct subprocess;
+struct tool_holding;
 
 /* Everything is borrowed until package_installation_start returns. */
 struct package_installation {
     struct process_host *host;
     const char *venv;               /* the path of a working one */
     const struct base_python *base; /* that it was made from; NULL if it was not made here */
+    const char *const *directories; /* that its Python says it uses (python_needs.h) */
+    const struct tool_holding *holding;
     bool is_foreign; /* it is older than this preparation, and scripts may have written in it */
     const struct requirements *requirements; /* not empty */
     const char *index_url;                   /* NULL: the server's own */

@@ -1,9 +1,11 @@
 #include "environments/packages/python_question.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/subprocess.h"
 
 #include <stdbool.h>
@@ -34,7 +36,7 @@ static const char PYTHON_QUESTION[] =
     "           'packages': {name: name in needed for name in sorted(names)}}, sys.stdout)\n";
 
 struct python_question {
-    struct python_question_settings settings; /* without its python */
+    struct python_question_settings settings; /* without what is borrowed for the start */
     struct subprocess *tool;                  /* borrowed: frees itself at its end */
     ev_timer timer;
     bool forgotten; /* nobody is told; its process must end all the same */
@@ -70,18 +72,34 @@ static void python_question_on_ended(void *data, const char *output, const struc
     free(question);
 }
 
-static struct subprocess *python_question_run(struct python_question *question, const char *python,
-                                              struct error *err)
+/* What is known of it is of the last preparation, or nothing. */
+static const struct process_sandbox *
+python_question_confine(struct tool_sandbox *tool, const struct python_question_settings *settings)
 {
+    tool_sandbox_init(tool, settings->holding);
+    if (!settings->holding->is_held)
+        return NULL;
+    tool_sandbox_show_candidate(tool, settings->python);
+    for (const char *const *path = settings->needs; path && *path; path++)
+        tool_sandbox_show(tool, *path);
+    return tool_sandbox_of(tool);
+}
+
+static struct subprocess *python_question_run(const struct python_question_settings *asked,
+                                              struct python_question *question, struct error *err)
+{
+    const char *const python = asked->python;
     const char *const arguments[] = {python, "-Ic", PYTHON_QUESTION, NULL};
     const char *const variables[] = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin",
                                      "PYTHONDONTWRITEBYTECODE=1", NULL};
+    AUTO(tool_sandbox_deinit) struct tool_sandbox tool;
     const struct subprocess_settings settings = {
-        .host = question->settings.host,
+        .host = asked->host,
         .name = python,
         .arguments = arguments,
         .variables = variables,
         .directory = "/",
+        .sandbox = python_question_confine(&tool, asked),
         .data = question,
         .ended = python_question_on_ended,
     };
@@ -96,7 +114,9 @@ struct python_question *python_question_start(const struct python_question_setti
 
     question->settings = *settings;
     question->settings.python = NULL;
-    question->tool = python_question_run(question, settings->python, err);
+    question->settings.holding = NULL;
+    question->settings.needs = NULL;
+    question->tool = python_question_run(settings, question, err);
     if (!question->tool) {
         free(question);
         return NULL;

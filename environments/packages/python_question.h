@@ -1,6 +1,6 @@
 /* Asks a Python which version it is and which packages are installed for it, with `site`, as
  * scripts have it. So files of a venv that scripts can write are executed: it runs in a contained
- * tree like a script, for a few seconds at most.
+ * tree like a script, in a sandbox where scripts have one, for a few seconds at most.
  *
  * The answer is {"version": "3.11.2", "packages": {"numpy": true, "pandas": false}}; true: another
  * package needs it. */
@@ -12,12 +12,15 @@
 struct error;
 struct process_host;
 struct python_question;
+struct tool_holding;
 
 struct python_question_settings {
-    struct ev_loop *loop;      /* borrowed */
-    struct process_host *host; /* borrowed */
-    const char *python;        /* absolute; borrowed until python_question_start returns */
-    void *data;                /* borrowed: the asker's own */
+    struct ev_loop *loop;               /* borrowed */
+    struct process_host *host;          /* borrowed */
+    const char *python;                 /* absolute; borrowed until python_question_start returns */
+    const struct tool_holding *holding; /* likewise */
+    const char *const *needs; /* likewise: what it is known to read (python_needs.h), or NULL */
+    void *data;               /* borrowed: the asker's own */
 
     /* Called once, unless forgotten. ANSWER is borrowed, and NULL when ERR says why there is none.
      * The question is gone when it returns. */

@@ -105,6 +105,7 @@ struct subprocess *subprocess_start(const struct subprocess_settings *settings, 
         .arguments = settings->arguments,
         .environment = settings->variables,
         .directory = settings->directory,
+        .sandbox = settings->sandbox,
         .limits = limits,
     };
 

@@ -8,16 +8,18 @@
 #include <stddef.h>
 
 struct process_host;
+struct process_sandbox;
 struct subprocess;
 
 /* Everything but HOST and DATA is borrowed until subprocess_start returns. */
 struct subprocess_settings {
-    struct process_host *host;    /* borrowed; outlives the tool */
-    const char *name;             /* "pip"; what an error calls it */
-    const char *const *arguments; /* NULL-terminated; [0] is an absolute path */
-    const char *const *variables; /* NULL-terminated NAME=VALUE */
-    const char *directory;        /* absolute: the current directory */
-    void *data;                   /* borrowed: the caller's own, for the callbacks */
+    struct process_host *host;             /* borrowed; outlives the tool */
+    const char *name;                      /* "pip"; what an error calls it */
+    const char *const *arguments;          /* NULL-terminated; [0] is an absolute path */
+    const char *const *variables;          /* NULL-terminated NAME=VALUE */
+    const char *directory;                 /* absolute: the current directory */
+    const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
+    void *data;                            /* borrowed: the caller's own, for the callbacks */
 
     /* Each line of either stream, without its end, cleaned; may be NULL. */
     void (*said)(void *data, const char *line);

@@ -6,6 +6,7 @@
 #include "environments/interpreter/python_needs.h"
 #include "environments/local.h"
 #include "environments/reach.h"
+#include "environments/sandbox_policy.h"
 
 #include <stdlib.h>
 
@@ -33,7 +34,10 @@ static bool system_is_prepared(const struct environment *environment)
 
 static enum outcome system_prepare(struct environment *environment, struct error *err)
 {
-    return interpreter_resolve(&system_of(environment)->interpreter, err);
+    struct system_environment *system = system_of(environment);
+
+    system->interpreter.holding = sandbox_policy_holding(environment, system->state);
+    return interpreter_resolve(&system->interpreter, err);
 }
 
 static void system_cancel(struct environment *environment)

@@ -248,12 +248,15 @@ static void venv_builder_on_installed(void *data, const char *output, const stru
 static void venv_builder_install(struct venv_builder *builder)
 {
     const struct venv_plan *plan = &builder->plan;
+    const struct base_python *base = base_of(builder);
     AUTO_FREE char *tree = tree_of(builder);
     AUTO_FREE char *scratch = make_scratch(builder, "tmp");
     const struct package_installation installation = {
         .host = plan->environment->host,
         .venv = tree,
-        .base = base_of(builder),
+        .base = base,
+        .directories = (const char *const *)(base ? base->directories : plan->directories),
+        .holding = &plan->holding,
         .is_foreign = is_installing_only(builder),
         .requirements = plan->requirements,
         .index_url = plan->index_url,

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/venv/search.h"
 #include "environments/workplace/scratch_directory.h"
 #include "environments/workplace/tree_removal.h"
@@ -28,6 +29,7 @@ struct subprocess;
 /* What is to be made; everything is borrowed while it is being made. */
 struct venv_plan {
     struct environment *environment; /* whose steps are told */
+    struct tool_holding holding;     /* of the programs that make it */
     const char *state;               /* the state directory */
     const char *key;                 /* equal for equal venvs */
     const char *path;                /* where the venv will be */

@@ -92,6 +92,7 @@ static enum outcome venv_search_ask(struct venv_search *search, struct error *er
     environment_step(environment, -1, "asking the Python of the venv what it is");
     interpreter_deinit(&search->python);
     interpreter_init(&search->python, environment->loop, environment->host, search->place->python);
+    search->python.holding = search->holding;
     search->python.done = venv_search_on_answered;
     outcome = interpreter_resolve(&search->python, err);
     if (outcome == OUTCOME_READY)

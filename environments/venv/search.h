@@ -23,7 +23,8 @@ struct venv_search {
     /* Inputs; all borrowed. */
     struct environment *environment; /* its steps are told */
     const struct venv_place *place;
-    const char *packages; /* the digest of those that are wanted; "": none */
+    struct tool_holding holding; /* of the Python that is asked; as it is at each start */
+    const char *packages;        /* the digest of those that are wanted; "": none */
     void (*done)(struct venv_search *search, const struct error *err);
 
     /* What was found. */

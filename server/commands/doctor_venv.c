@@ -7,6 +7,7 @@
 #include "environments/interpreter/interpreter_question.h"
 #include "environments/interpreter/python_places.h"
 #include "environments/interpreter/search_path.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "server/commands/command.h"
 
 #include <stdbool.h>
@@ -79,10 +80,12 @@ static void doctor_venv_on_deadline(struct ev_loop *loop, struct ev_timer *timer
 
 static void doctor_venv_ask(struct survey *survey, const char *path)
 {
+    const struct tool_holding nothing = {0}; /* it is the operator who asks */
     const struct interpreter_question_settings settings = {
         .loop = survey->loop,
         .host = survey->host,
         .path = path,
+        .holding = &nothing,
         .data = survey,
         .answered = doctor_venv_on_answered,
     };

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/requirements.h"
 #include "tests/unit/environments/scratch.h"
@@ -87,6 +88,8 @@ struct trial {
     struct error err;
 };
 
+static const struct tool_holding nothing = {0};
+
 static void forget_variables(void)
 {
     static const char *const names[] = {"PIP_NO_INDEX",        "PIP_FIND_LINKS", "UV_FIND_LINKS",
@@ -115,6 +118,7 @@ static int trial_setup(void **state)
     installation->scratch = memory_format("%s/left", trial->bench->scratch);
     installation->requirements = &trial->requirements;
     installation->base = &with_pip;
+    installation->holding = &nothing;
     free(workbench_program(trial->bench, "venv/bin/python", INSTALLER));
     trial->search_path = memory_copy_string(getenv("PATH"));
     forget_variables();

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/packages/python_facts.h"
 #include "tests/unit/environments/scratch.h"
 #include "tests/unit/environments/workbench.h"
@@ -38,11 +39,13 @@ static void on_answered(void *data, const json_t *answer, const struct error *er
 static struct python_question *begin(struct workbench *bench, struct inquiry *inquiry,
                                      const char *python)
 {
+    const struct tool_holding nothing = {0};
     struct error err = ERROR_INIT;
     struct python_question *question =
         python_question_start(&(struct python_question_settings){.loop = bench->loop,
                                                                  .host = bench->host,
                                                                  .python = python,
+                                                                 .holding = &nothing,
                                                                  .data = inquiry,
                                                                  .answered = on_answered},
                               &err);
