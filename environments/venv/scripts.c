@@ -94,6 +94,7 @@ static int replace_file(int bin, const char *name, const char *text, size_t leng
     return 0;
 }
 
+/* A sandbox without an own root sets no modes: the installer could not make it a program. */
 static int move_script(int bin, const char *name, const char *from, const char *to,
                        struct error *err)
 {
@@ -104,7 +105,7 @@ static int move_script(int bin, const char *name, const char *from, const char *
 
     if (!text || moved == length)
         return 0;
-    return replace_file(bin, name, text, moved, mode, err);
+    return replace_file(bin, name, text, moved, mode | S_IXUSR, err);
 }
 
 static void venv_scripts_close_stream(DIR **stream)
