@@ -56,8 +56,14 @@ def environment(folder, *packages, **more):
 
 
 def run(definition, code, command=None):
-    with client.Server(command=command, config={"environments": {"held": definition}}) as server:
+    """The result of CODE in an environment of DEFINITION. COMMAND takes away some of what this machine has, which the
+    server has to have met before a script."""
+    environments = {"held": definition, "first": {"type": "system", "isolation": "none"}}
+    config = {"default_environment": "held", "environments": environments}
+    with client.Server(command=command, config=config) as server:
         server.initialize()
+        if command:
+            server.call_tool("run_python", {"code": "pass", "environment": "first"}, timeout=TIMEOUT)
         result = server.call_tool("run_python", {"code": code}, timeout=TIMEOUT)["structuredContent"]
         if result["containment"].get("layers", {}).get("own root directory") == "absent" and command is None:
             pytest.skip("this machine gives a run no root of its own")
