@@ -54,14 +54,14 @@ void tool_sandbox_show_program(struct tool_sandbox *tool, const char *program,
 
 void tool_sandbox_show_candidate(struct tool_sandbox *tool, const char *program)
 {
-    char **directories = python_guess_places(program);
+    char **places = python_guess_places(program);
+    char **files = python_guess_files(program);
 
-    tool_sandbox_show_program(tool, program, (const char *const *)directories);
-    memory_free_strings(directories);
-    directories = python_guess_files(program);
-    for (char **file = directories; *file; file++)
+    tool_sandbox_show_program(tool, program, (const char *const *)places);
+    for (char **file = files; *file; file++)
         tool_sandbox_show_program(tool, *file, NULL);
-    memory_free_strings(directories);
+    memory_free_strings(places);
+    memory_free_strings(files);
 }
 
 void tool_sandbox_show(struct tool_sandbox *tool, const char *path)

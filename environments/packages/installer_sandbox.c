@@ -76,11 +76,12 @@ static void installer_sandbox_show_variable(struct tool_sandbox *tool, const cha
     static const char *const written[] = {
         "PIP_CACHE_DIR=", "UV_CACHE_DIR=", "PIP_LOG=", "PIP_SRC="};
     static const char *const settings[] = {"PIP_CONFIG_FILE=", "UV_CONFIG_FILE="};
-    const char *value = strchr(variable, '=') + 1;
+    const char *value = strchr(variable, '=');
 
-    if (installer_sandbox_begins(variable, about_places, ARRAY_SIZE(about_places)) ||
+    if (!value || installer_sandbox_begins(variable, about_places, ARRAY_SIZE(about_places)) ||
         installer_sandbox_begins(variable, written, ARRAY_SIZE(written)))
         return;
+    value++;
     if (installer_sandbox_begins(variable, settings, ARRAY_SIZE(settings)))
         installer_sandbox_show_settings(tool, value);
     else if (*value == '/')

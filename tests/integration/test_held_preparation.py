@@ -150,6 +150,13 @@ def test_packages_come_into_a_venv_of_the_operator(tmp_path):
     assert output(definition, "import gadget; print(gadget.VERSION)") == "1.0\n"
 
 
+def test_where_every_layer_is_required_nothing_is_prepared_without_one(tmp_path):
+    wheels.wheel(tmp_path / "packages", "gadget")
+    result = run(environment(tmp_path, "gadget", require="sandbox"), "print(1)", LIMITED)
+    assert not result["success"] and "sandbox" in result["error"], result
+    assert not list((tmp_path / "state" / "pyexecd").glob("venvs/*/bin"))
+
+
 def interpreter(folder, lines):
     """A program that does LINES, in the shell, before it becomes the Python of this machine."""
     path = folder / "python" / "bin" / "python3"
