@@ -55,6 +55,7 @@ enum control_need {
     NEED_CGROUPS,    /* that can be entered */
     NEED_ROOT,       /* LAYER_ROOT */
     NEED_NETWORK,    /* LAYER_NETWORK */
+    NEED_UID,        /* LAYER_UID: known only when the program's paths are */
     NEEDS,
 };
 

@@ -107,8 +107,13 @@ static void host_expect_plans(struct process_host *host)
 
 void host_note_ready(struct process_host *host, const struct tree *tree)
 {
-    machine_note_had(&host->machine, tree->layers, tree->leaf);
+    machine_note_had(&host->machine, tree->layers & ~(unsigned)LAYER_UID, tree->leaf);
     host_expect(host, host_kind_of(host, &tree->wish), tree->missing);
+}
+
+void host_note_started(struct process_host *host, const struct tree *tree)
+{
+    machine_note_had(&host->machine, tree->layers & LAYER_UID, false);
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */

@@ -20,9 +20,10 @@
 static unsigned machine_layers_of(enum control_need need)
 {
     static const unsigned layers[NEEDS] = {
-        [NEED_NAMESPACES] = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_NETWORK,
-        [NEED_ROOT] = LAYER_ROOT,
+        [NEED_NAMESPACES] = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_NETWORK | LAYER_UID,
+        [NEED_ROOT] = LAYER_ROOT | LAYER_UID,
         [NEED_NETWORK] = LAYER_NETWORK,
+        [NEED_UID] = LAYER_UID,
     };
 
     return layers[need];
@@ -38,6 +39,8 @@ static struct tree_plan machine_plan_without(const struct machine *machine,
         .layers = machine->policy.wanted & (LAYERS_OF_TREES | wish->sandbox),
     };
 
+    if (geteuid() == 0 && plan.layers & LAYER_ROOT)
+        plan.layers |= LAYER_UID;
     if (!absent[NEED_CGROUPS] && !cgroup_tree_is_empty(machine->cgroups))
         plan.cgroups = machine->cgroups;
     for (int need = 0; need < NEEDS; need++)
@@ -85,15 +88,17 @@ bool machine_falls_short(const struct machine *machine, const struct tree_plan *
     return plan->wish.sandbox && !(plan->layers & LAYERS_OF_FILES);
 }
 
-static void machine_add_missing_limits(json_t *missing, const struct cgroup_tree *cgroups)
+static void machine_add_missing_limits(json_t *missing, const struct tree_plan *plan)
 {
+    const struct cgroup_tree *cgroups = plan->cgroups;
+
     if (!cgroups || !cgroup_tree_limits_memory(cgroups))
         process_receipt_add_missing(
             missing, "memory limit: no writable cgroup with the memory controller; measured ten "
                      "times a second in a PID namespace");
     if (!cgroups || !cgroup_tree_limits_processes(cgroups))
         process_receipt_add_missing(
-            missing, geteuid() == 0
+            missing, geteuid() == 0 && !(plan->layers & LAYER_UID)
                          ? "process limit: no writable cgroup with the pids controller, and "
                            "the resource limit does not hold for uid 0"
                          : "process limit by cgroup: no writable cgroup with the pids "
@@ -127,6 +132,9 @@ static void machine_add_missing_sandbox(const struct machine *machine, json_t *m
             machine_add_missing_layer(missing, layers[i].layer,
                                       why ? why : "needs user namespaces");
     }
+    if (machine->absences[NEED_UID].what && plan->layers & LAYER_ROOT &&
+        !(plan->layers & LAYER_UID))
+        process_receipt_add_missing(missing, machine->absences[NEED_UID].what);
     if (absent & LAYER_FILES)
         machine_add_missing_layer(missing, LAYER_FILES, "need Landlock (Linux 5.13)");
 }
@@ -145,7 +153,7 @@ json_t *machine_missing(const struct machine *machine, const struct tree_plan *p
     machine_add_missing_sandbox(machine, missing, plan);
     if (cgroups->what && !plan->cgroups)
         process_receipt_add_missing(missing, cgroups->what);
-    machine_add_missing_limits(missing, plan->cgroups);
+    machine_add_missing_limits(missing, plan);
     return missing;
 }
 
@@ -158,6 +166,7 @@ void machine_note_had(struct machine *machine, unsigned layers, bool cgroups)
         {LAYER_PID_NAMESPACE, NEED_NAMESPACES},
         {LAYER_ROOT, NEED_ROOT},
         {LAYER_NETWORK, NEED_NETWORK},
+        {LAYER_UID, NEED_UID},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(had); i++)

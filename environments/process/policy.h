@@ -19,6 +19,8 @@ enum process_layer {
     LAYER_CALLS = 1 << 7,   /* only the listed system calls */
     LAYER_OFFLINE = 1 << 8, /* with them: no socket of a network, where it cannot have its own */
 
+    LAYER_UID = 1 << 9, /* a uid of its own, where a server that is root has an own root */
+
     LAYERS_OF_TREES = LAYER_PID_NAMESPACE | LAYER_CGROUP_KILL | LAYER_LANDLOCK, /* the runner's */
     LAYERS_OF_FILES = LAYER_ROOT | LAYER_FILES, /* a sandbox has one of them */
     LAYERS_OF_SANDBOX = LAYER_ROOT | LAYER_NETWORK | LAYER_FILES | LAYER_CALLS, /* likewise */

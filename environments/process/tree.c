@@ -47,10 +47,15 @@ static void send_job(struct tree *tree)
         tree_fail(tree, "cannot reach the runner");
         return;
     }
+    tree_set_state(tree, TREE_RUNNING);
+}
+
+/* Until the program runs, another tree may have to run it. */
+static void tree_drop_job(struct tree *tree)
+{
     buffer_deinit(&tree->job);
     if (tree->code >= 0)
         close(STEAL_FD(tree->code));
-    tree_set_state(tree, TREE_RUNNING);
 }
 
 /* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
@@ -169,11 +174,16 @@ static void tree_on_ready(struct tree *tree, const char *missing)
     tree_become_ready(tree);
 }
 
+static bool tree_may_be_replaced(const struct tree *tree)
+{
+    return tree->state == TREE_PREPARING || (tree->state == TREE_RUNNING && tree->started <= 0);
+}
+
 static void tree_refused(struct tree *tree, const struct control_refused *refused, const char *text)
 {
     struct error err = ERROR_INIT;
 
-    if (tree->state == TREE_PREPARING &&
+    if (tree_may_be_replaced(tree) &&
         host_learn(tree->host, tree, (enum control_need)refused->need, refused->number, text))
         host_retry(tree->host, tree);
     tree_fail(tree, host_refuses(tree->host, &tree->wish, &err) ? err.message : text);
@@ -201,6 +211,8 @@ static void tree_on_started(struct tree *tree, const char *payload, size_t lengt
         return;
     memcpy(&started, payload, sizeof started);
     tree->started = started.time;
+    tree_drop_job(tree);
+    host_note_started(tree->host, tree);
     tree->end.start_seconds = started.time - tree->submitted;
 }
 

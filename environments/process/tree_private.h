@@ -108,6 +108,9 @@ const struct machine *host_machine(const struct process_host *host);
 /* TREE is prepared, and has all that it was to have. */
 void host_note_ready(struct process_host *host, const struct tree *tree);
 
+/* TREE's program runs, and what it writes is what its uid can have. */
+void host_note_started(struct process_host *host, const struct tree *tree);
+
 /* TREE's runner was refused what it NEEDs, with errno NUMBER. True: it is worth trying again, in
  * vain at most a few times. */
 bool host_learn(struct process_host *host, const struct tree *tree, enum control_need need,

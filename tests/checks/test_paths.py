@@ -46,6 +46,7 @@ EXCEPT = {
     "environments/process/runner/cold_start.c": ("open opendir stat", KERNEL),
     "environments/process/runner/descendants.c": ("fopen opendir", KERNEL),
     "environments/process/runner/files.c": ("open openat", "with O_PATH, for rules; where it can be written, no links"),
+    "environments/process/runner/identity.c": ("open", KERNEL),
     "environments/process/runner/mounts.c": ("fopen stat", f"{KERNEL}; in the mount namespace of the run"),
     "environments/process/runner/prepare.c": ("open stat", KERNEL),
     "environments/process/runner/root.c": ("open", "the machine's own, with O_PATH; files that it makes in a new root"),

@@ -24,6 +24,7 @@ SETTINGS = [("namespace", "root"), ("namespace", "user"), ("cgroup", "root"),
 RUNNER = "environments/process/runner"
 COLD_START = f"{RUNNER}/cold_start.c"
 FILTER = "environments/process/filter"
+IDENTITY = f"{RUNNER}/identity.c"
 PREPARE = f"{RUNNER}/prepare.c"
 SUPERVISOR = f"{RUNNER}/supervisor.c"
 MOUNTS = f"{RUNNER}/mounts.c"
@@ -103,6 +104,7 @@ CHANGES = {
     ],
     "no further user namespaces": [
         (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
+        (IDENTITY, '(void)identity_write("/proc/sys/user/max_user_namespaces", "0");', ""),
         NO_FILTER_OF_THE_KERNEL,
     ],
     "no keys": [NO_FILTER_OF_THE_KERNEL],
@@ -138,7 +140,7 @@ CHANGES = {
     ],
 
     # What a sandbox has more. The server believes that it is there.
-    "files of the sandbox": [layers("ROOT", "FILES")],
+    "files of the sandbox": [layers("ROOT", "FILES", "UID")],
     "network of the sandbox": [layers("NETWORK", "OFFLINE")],
     "cover of the machine": [
         (f"{RUNNER}/root.c",

@@ -157,6 +157,7 @@ static const struct filter_rule sandbox_rules[] = {
      * cost time. A program has no capability, and so cannot mount. */
     {"capset mount umount2 pivot_root move_mount open_tree mount_setattr sethostname",
      FILTER_ALLOW},
+    {"setns", FILTER_ALLOW, FILTER_IS, 1, CLONE_NEWUSER},
 
     /* Not there, and so not tried again: io_uring, whose work no filter sees; what reads the table
      * of mounts in a new way; memory that the kernel itself cannot see; kernel AIO. */

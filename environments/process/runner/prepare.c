@@ -50,14 +50,19 @@ static void map_ids(uid_t uid, gid_t gid)
                 "cannot write gid_map");
 }
 
-static void enter_namespaces(void)
+/* With LAYER_UID the user namespace comes last (identity.c). */
+static void enter_namespaces(const struct runner_preparation *preparation)
 {
+    bool is_root = preparation->layers & LAYER_UID;
+    unsigned user = is_root ? 0 : CLONE_NEWUSER;
     uid_t uid = geteuid();
     gid_t gid = getegid();
 
-    runner_need(NEED_NAMESPACES, unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC),
+    runner_need(is_root ? NEED_UID : NEED_NAMESPACES,
+                unshare((int)(user | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)),
                 "user, mount, PID and IPC namespaces: unshare");
-    map_ids(uid, gid);
+    if (user)
+        map_ids(uid, gid);
 }
 
 /* The machine has another name, and its cgroups are not seen: the own one was entered before. */
@@ -79,7 +84,9 @@ void prepare_tree(struct runner_preparation *preparation)
     if (preparation->layers & LAYER_PID_NAMESPACE) {
         /* Ahead of time, because joining costs a grace period of the kernel: 8 ms when idle. */
         enter_cgroups(preparation->cgroups);
-        enter_namespaces();
+        if (preparation->layers & LAYER_UID)
+            identity_prepare(preparation);
+        enter_namespaces(preparation);
         if (preparation->layers & LAYER_ROOT)
             enter_names();
         if (preparation->layers & LAYER_NETWORK)
@@ -143,8 +150,10 @@ static void prepare_mounts(struct runner_preparation *preparation)
 {
     runner_need(NEED_NAMESPACES, mounts_make_private(), "cannot make mounts private");
     script_prepare(preparation);
-    /* The filter forbids them as well; here the kernel itself does, where it can be told. */
-    (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
+    /* The filter forbids them as well; here the kernel itself does, where it can be told. Who has
+     * not entered a user namespace would tell it for the machine. */
+    if (!(preparation->layers & LAYER_UID))
+        (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
     if (preparation->layers & LAYER_ROOT) {
         runner_need(NEED_ROOT, root_prepare(preparation), "cannot make an own root");
         return;
@@ -173,10 +182,12 @@ void prepare_supervisor(struct runner_preparation *preparation)
     bool is_namespace = preparation->layers & LAYER_PID_NAMESPACE;
 
     preparation->starter = starter_open();
+    identity_make_files(preparation, true);
     if (is_namespace)
         prepare_mounts(preparation);
     else
         prepare_mounts_alone(preparation); /* the program has yet to enter its cgroups */
+    identity_make_files(preparation, false);
     if (preparation->layers & LAYER_FILES) {
         preparation->rules = files_prepare(preparation);
         runner_need(NEED_NAMESPACES, preparation->rules, "cannot make rules for files");

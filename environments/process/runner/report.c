@@ -31,7 +31,7 @@ void report_text(enum control_type type, const char *text)
     runner_report(type, text, strlen(text));
 }
 
-void runner_refuse(enum control_need need, const char *text)
+void report_refusal(enum control_need need, const char *text)
 {
     struct {
         struct control_refused head;
@@ -40,6 +40,11 @@ void runner_refuse(enum control_need need, const char *text)
 
     snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
     runner_report(CONTROL_REFUSED, &message, sizeof message.head + strlen(message.text));
+}
+
+void runner_refuse(enum control_need need, const char *text)
+{
+    report_refusal(need, text);
     _exit(1);
 }
 

@@ -32,14 +32,52 @@ static int root_fail(const char **ret_subject, const char *subject)
 
 /* Mounts */
 
-/* A copy of the mounts at and below PLACE that has no place yet. */
-static int root_copy_mount(int place, uint64_t attributes)
+/* How something is shown. */
+struct root_view {
+    uint64_t attributes; /* of its mount: MOUNT_ATTR_... */
+    int owners;          /* the map of its owners; -1: none is needed */
+    bool is_named;       /* by the policy, and so to be used as root would */
+};
+
+static struct root_view root_view_of(const struct runner_preparation *preparation,
+                                     uint64_t attributes)
 {
-    struct mount_attr set = {.attr_set = attributes};
+    return (struct root_view){
+        .attributes = MOUNT_ATTR_NOSUID | attributes,
+        .owners = preparation->layers & LAYER_UID ? preparation->owners : -1,
+    };
+}
+
+static int root_set_mount(int tree, const struct mount_attr *set)
+{
+    return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, (struct mount_attr *)set,
+                         sizeof *set);
+}
+
+/* Some file systems cannot map owners. Programs of the system can be read by others, too. */
+static int root_set_view(int tree, const struct root_view *view)
+{
+    const struct mount_attr set = {.attr_set = view->attributes};
+    const struct mount_attr mapped = {.attr_set = view->attributes | MOUNT_ATTR_IDMAP,
+                                      .userns_fd = (uint64_t)view->owners};
+
+    if (view->owners < 0)
+        return root_set_mount(tree, &set);
+    if (root_set_mount(tree, &mapped) == 0)
+        return 0;
+    if (!view->is_named)
+        return root_set_mount(tree, &set);
+    report_refusal(NEED_UID, "a uid of its own: cannot map owners of files");
+    return -1;
+}
+
+/* A copy of the mounts at and below PLACE that has no place yet. */
+static int root_copy_mount(int place, const struct root_view *view)
+{
     int tree =
         open_tree(place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 
-    if (tree >= 0 && mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &set, sizeof set) < 0) {
+    if (tree >= 0 && root_set_view(tree, view) < 0) {
         close(tree);
         return -1;
     }
@@ -81,9 +119,10 @@ static int root_copy_link(int original, const char *path)
 }
 
 /* Shows what ORIGINAL leads to at PATH, where it has something to lie on. */
-static int root_mount(int original, bool is_directory, const char *path, uint64_t attributes)
+static int root_mount(int original, bool is_directory, const char *path,
+                      const struct root_view *view)
 {
-    int tree = root_copy_mount(original, attributes);
+    int tree = root_copy_mount(original, view);
     int ret;
 
     if (tree < 0)
@@ -97,7 +136,7 @@ static int root_mount(int original, bool is_directory, const char *path, uint64_
 }
 
 /* ORIGINAL, a descriptor of anything, is at PATH, too. */
-static int root_place(int original, const char *path, uint64_t attributes)
+static int root_place(int original, const char *path, const struct root_view *view)
 {
     struct stat status;
 
@@ -105,7 +144,7 @@ static int root_place(int original, const char *path, uint64_t attributes)
         return -1;
     if (S_ISLNK(status.st_mode))
         return root_copy_link(original, path);
-    return root_mount(original, S_ISDIR(status.st_mode), path, MOUNT_ATTR_NOSUID | attributes);
+    return root_mount(original, S_ISDIR(status.st_mode), path, view);
 }
 
 /* An empty read-only directory without a place. */
@@ -129,8 +168,9 @@ static int root_new_cover(void)
 /* What is the same for every program */
 
 /* One entry of the machine's, which may be missing. */
-static int root_take(const struct root_entry *entry)
+static int root_take(const struct runner_preparation *preparation, const struct root_entry *entry)
 {
+    const struct root_view view = root_view_of(preparation, entry->attributes);
     char place[PATH_BYTES];
     int fd = open(entry->path, O_PATH | O_CLOEXEC | (entry->is_followed ? 0 : O_NOFOLLOW));
     int ret;
@@ -138,7 +178,7 @@ static int root_take(const struct root_entry *entry)
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
     snprintf(place, sizeof place, "%s%s", ROOT_PLACE, entry->path);
-    ret = root_place(fd, place, entry->attributes);
+    ret = root_place(fd, place, &view);
     close(fd);
     return ret;
 }
@@ -202,19 +242,19 @@ static int root_make_directories(void)
     return ret;
 }
 
-static int root_take_entries(void)
+static int root_take_entries(const struct runner_preparation *preparation)
 {
     int ret = 0;
 
     for (size_t i = 0; ret == 0 && i < root_entry_count; i++)
-        ret = root_take(&root_entries[i]);
+        ret = root_take(preparation, &root_entries[i]);
     return ret;
 }
 
-static int root_fill(void)
+static int root_fill(const struct runner_preparation *preparation)
 {
-    return root_make_directories() < 0 || root_take_entries() < 0 || root_write_users() < 0 ||
-                   root_mount_own() < 0
+    return root_make_directories() < 0 || root_take_entries(preparation) < 0 ||
+                   root_write_users() < 0 || root_mount_own() < 0
                ? -1
                : root_make_links();
 }
@@ -248,7 +288,7 @@ int root_prepare(struct runner_preparation *preparation)
     root_need_openat2();
     ret = mount("sandbox", ROOT_PLACE, "tmpfs", MS_NOSUID | MS_NODEV,
                 "mode=0755,size=1m,nr_inodes=4096") < 0 ||
-                  root_fill() < 0 || root_enter() < 0
+                  root_fill(preparation) < 0 || root_enter() < 0
               ? -1
               : 0;
 
@@ -272,12 +312,16 @@ static int root_find(int machine, const char *path, bool is_written)
     return (int)syscall(SYS_openat2, machine, path, &how, sizeof how);
 }
 
-static int root_place_path(int original, const char *path)
+static int root_place_path(const struct runner_preparation *preparation, int original,
+                           const char *path)
 {
     bool is_written = path[0] == CONTROL_WRITE;
 
-    return root_place(original, path + 1,
-                      MOUNT_ATTR_NODEV | (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
+    struct root_view view = root_view_of(
+        preparation, MOUNT_ATTR_NODEV | (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
+
+    view.is_named = true;
+    return root_place(original, path + 1, &view);
 }
 
 /* What lies in something else comes after it, so that neither hides the other; of one path both to
@@ -349,11 +393,13 @@ static int root_show_paths(const struct runner_preparation *preparation, char **
         return -1;
     if (root_cover(preparation) < 0)
         return root_fail(ret_subject, MACHINE);
+    identity_make_files(preparation, true);
     for (size_t i = 0; i < count; i++) {
-        if (root_place_path(originals[i], paths[i]) < 0)
+        if (root_place_path(preparation, originals[i], paths[i]) < 0)
             return root_fail(ret_subject, paths[i] + 1);
         close(originals[i]);
     }
+    identity_make_files(preparation, false);
     return 0;
 }
 

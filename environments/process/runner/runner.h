@@ -28,6 +28,9 @@ struct runner_preparation {
     int starter;       /* starter_open() */
     int rules;         /* with LAYER_FILES: files_prepare() */
     int cover;         /* with LAYER_ROOT: an empty directory, to hide the machine's root under */
+    unsigned uid;      /* with LAYER_UID: the tree's own, of users and of groups */
+    int user;          /* likewise: the user namespace where that is uid 0 */
+    int owners;        /* likewise: one that says how root's files become its own */
 };
 
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */
@@ -56,6 +59,17 @@ void script_prepare(struct runner_preparation *preparation);
 /* In the program's process: makes the code of PROGRAM appear as its script, for this tree alone. -1
  * with errno set. */
 int script_lay_over(const struct runner_preparation *preparation, const struct program *program);
+
+/* With LAYER_UID, in the runner: finds a uid for the tree, and lets it use its streams. */
+void identity_prepare(struct runner_preparation *preparation);
+
+/* With LAYER_UID: the files that this process makes belong to the program, or again to root, who
+ * may go everywhere. */
+void identity_make_files(const struct runner_preparation *preparation, bool as_program);
+
+/* With LAYER_UID: this process has the tree's uid from now on, and no right over the machine. -1
+ * with errno set. */
+int identity_take(const struct runner_preparation *preparation);
 
 /* The network of this namespace gets its loopback. -1 with errno set. */
 int network_prepare(void);
@@ -98,6 +112,9 @@ void report_text(enum control_type type, const char *text);
 
 /* Reports that what NEED says cannot be had, "TEXT: strerror(errno)", and ends. */
 _Noreturn void runner_refuse(enum control_need need, const char *text);
+
+/* Reports so, and no more. */
+void report_refusal(enum control_need need, const char *text);
 
 /* Refuses so when RESULT, of a system call, is one of failure. */
 void runner_need(enum control_need need, int result, const char *text);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -136,6 +137,15 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
     _exit(is_empty ? 0 : 1);
 }
 
+/* Once the program runs nothing of its tree is root; before, only root could kill it. The kernel
+ * forgets with the change by whose death we die. */
+static void supervisor_follow(const struct runner_preparation *preparation)
+{
+    if (identity_take(preparation) < 0)
+        _exit(1);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 static void tell_start(struct supervisor *supervisor)
 {
     const struct control_started started = {.time = clock_seconds()};
@@ -145,6 +155,7 @@ static void tell_start(struct supervisor *supervisor)
     close(supervisor->start);
     supervisor->start = -1;
     if (length <= 0) {
+        supervisor_follow(supervisor->preparation);
         runner_report(CONTROL_STARTED, &started, sizeof started);
         return;
     }
