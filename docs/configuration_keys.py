@@ -108,7 +108,8 @@ def kind(schema):
         return f"{word}, {least} to {schema['maximum']}"
     if schema["type"] == "array" and schema["items"].get("$ref", "").endswith("/path"):
         return "list of paths"
-    return WORDS[schema["type"]]
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return either(WORDS[each] for each in types)
 
 
 def default(schema):

@@ -290,6 +290,7 @@ void environment_init(struct environment *environment, const struct environment_
         .loop = recipe->loop,
         .host = recipe->host,
         .settings = recipe->settings,
+        .proxy = recipe->proxy ? memory_copy_string(recipe->proxy) : NULL,
         .eager.prepared = environment_on_eagerly_prepared,
     };
     recipe->settings.variables = NULL;
@@ -306,6 +307,7 @@ void environment_deinit(struct environment *environment)
     assert(list_is_empty(&environment->waiters) && environment->users == 0);
     environment_stop_deadline(environment);
     python_facts_free(STEAL_PTR(environment->facts));
+    free(STEAL_PTR(environment->proxy));
     environment_settings_deinit(&environment->settings);
     json_decref(STEAL_PTR(environment->definition));
     free(environment->name);

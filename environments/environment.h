@@ -55,6 +55,7 @@ struct environment_recipe {
     const char *state;         /* an absolute path: the state directory */
     const struct instance *instance;
     const char *container_init; /* an absolute path: the first program of a container */
+    const char *proxy;          /* likewise: pyexecd-proxy (egress/egress.h) */
 };
 
 /* What a preparation is doing. */
@@ -172,6 +173,7 @@ struct environment {
     json_t *definition;        /* owned: what it was made from */
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
+    char *proxy;               /* owned: see the recipe; or NULL */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
 

@@ -1,6 +1,8 @@
 #include "environments/local.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/egress/egress.h"
 #include "environments/process/process.h"
 #include "environments/run_variables.h"
 #include "environments/sandbox_policy.h"
@@ -13,6 +15,7 @@
 struct local_execution {
     struct execution execution;
     struct process process;
+    struct egress *egress; /* owned; NULL: the run has none */
 };
 
 static void local_on_output(struct process *process, enum process_stream stream, const char *data,
@@ -50,6 +53,7 @@ static void local_on_ended(struct process *process, const struct process_end *en
     struct execution_listener *listener = local->execution.listener;
     struct execution_end result = local_end(end);
 
+    egress_stop(local->egress);
     free(local);
     listener->ended(listener, &result);
 }
@@ -77,9 +81,11 @@ static int local_start_process(struct local_execution *local, const struct envir
                                const char *interpreter, const struct execution_request *request,
                                const struct process_sandbox *sandbox, struct error *err)
 {
-    char **variables =
-        run_variables_new(interpreter, request->directory, local_threads(environment),
-                          environment->settings.variables, request->variables);
+    char *const *hosts = environment->settings.sandbox.hosts;
+    char **proxies = hosts ? egress_variables(hosts) : NULL;
+    char **variables = run_variables_new(interpreter, request->directory,
+                                         local_threads(environment), (const char *const *)proxies,
+                                         environment->settings.variables, request->variables);
     char **arguments = execution_command(interpreter, request->script, request->arguments);
     const struct process_command command = {
         .arguments = (const char *const *)arguments,
@@ -94,9 +100,23 @@ static int local_start_process(struct local_execution *local, const struct envir
     };
     int ret = process_start(environment->host, &local->process, &command, err);
 
+    memory_free_strings(proxies);
     memory_free_strings(variables);
     memory_free_strings(arguments);
     return ret;
+}
+
+/* The proxy of a run that reaches what the operator has listed. */
+static int local_open_way(struct local_execution *local, const struct environment *environment,
+                          int *ret_outlet, struct error *err)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+
+    if (!settings->is_wanted || !settings->hosts)
+        return 0;
+    local->egress =
+        egress_start(environment->host, environment->proxy, settings->hosts, ret_outlet, err);
+    return local->egress ? 0 : -1;
 }
 
 struct execution *local_start(struct environment *environment, const char *interpreter,
@@ -105,6 +125,7 @@ struct execution *local_start(struct environment *environment, const char *inter
 {
     struct local_execution *local;
     struct sandbox_policy policy;
+    AUTO_CLOSE int outlet = -1;
     int started;
 
     if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
@@ -114,11 +135,16 @@ struct execution *local_start(struct environment *environment, const char *inter
         (struct execution){.listener = listener, .interrupt = interrupt_local, .kill = kill_local};
     local->process.output = local_on_output;
     local->process.ended = local_on_ended;
-    started = local_start_process(local, environment, interpreter, request,
-                                  sandbox_policy_of(&policy, environment), err);
+    started = local_open_way(local, environment, &outlet, err);
+    if (started == 0) {
+        policy.sandbox.outlet = outlet > 0 ? outlet : 0;
+        started = local_start_process(local, environment, interpreter, request,
+                                      sandbox_policy_of(&policy, environment), err);
+    }
     sandbox_policy_deinit(&policy);
     if (started == 0)
         return &local->execution;
+    egress_stop(local->egress);
     free(local);
     return NULL;
 }

@@ -40,11 +40,20 @@ static void reach_add_places(json_t *lines, char *const *paths, const char *how)
         reach_add(lines, "Files", "%s, %s", paths[i], how);
 }
 
+static void reach_add_hosts(json_t *lines, char *const *hosts)
+{
+    for (; *hosts; hosts++)
+        reach_add(lines, "Network", "%s, through a proxy", *hosts);
+}
+
 static void reach_add_sandbox(json_t *lines, const struct sandbox_settings *sandbox)
 {
     reach_add(lines, "Isolation", "a sandbox%s",
               sandbox->required ? "" : ", without the layers that this machine does not have");
-    reach_add(lines, "Network", "%s", sandbox->network ? "this machine's" : "none");
+    if (sandbox->hosts)
+        reach_add_hosts(lines, sandbox->hosts);
+    else
+        reach_add(lines, "Network", "%s", sandbox->network ? "this machine's" : "none");
     reach_add_places(lines, sandbox->read, "read-only");
     reach_add_places(lines, sandbox->write, "which it may change");
     reach_add(lines, "Files", "its working directory and a /tmp of its own, which it may change");

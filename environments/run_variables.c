@@ -47,9 +47,10 @@ static char *find_virtual_environment(const char *bin, size_t length)
 }
 
 char **run_variables_new(const char *interpreter, const char *directory, unsigned threads,
-                         char *const *own, const char *const *further)
+                         const char *const *proxies, char *const *own, const char *const *further)
 {
-    size_t count = OURS + count_strings((const char *const *)own) + count_strings(further);
+    size_t count = OURS + count_strings(proxies) + count_strings((const char *const *)own) +
+                   count_strings(further);
     char **variables = memory_new(count + 1, sizeof *variables);
     int bin = (int)(strrchr(interpreter, '/') - interpreter);
     AUTO_FREE char *virtual_environment = find_virtual_environment(interpreter, (size_t)bin);
@@ -64,6 +65,8 @@ char **run_variables_new(const char *interpreter, const char *directory, unsigne
         run_variables_set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
     for (unsigned i = 0; i < THREAD_VARIABLES; i++)
         run_variables_set(variables, thread_count_variable(i, threads));
+    for (size_t i = 0; proxies && proxies[i]; i++)
+        run_variables_set(variables, memory_copy_string(proxies[i]));
     for (size_t i = 0; own && own[i]; i++)
         run_variables_set(variables, memory_copy_string(own[i]));
     for (size_t i = 0; further && further[i]; i++)

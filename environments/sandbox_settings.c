@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/egress/destination.h"
 #include "environments/place_guard.h"
 #include "environments/real_path.h"
 
@@ -70,6 +71,7 @@ void sandbox_settings_deinit(struct sandbox_settings *settings)
 {
     memory_free_strings(STEAL_PTR(settings->read));
     memory_free_strings(STEAL_PTR(settings->write));
+    memory_free_strings(STEAL_PTR(settings->hosts));
 }
 
 /* Resolved, NULL-terminated. NULL with ERR. Owned by the caller. */
@@ -117,6 +119,38 @@ static int sandbox_settings_read_places(struct sandbox_settings *settings, const
     return sandbox_settings_check_nesting(settings, err);
 }
 
+static int sandbox_settings_read_network(struct sandbox_settings *settings, const json_t *network,
+                                         struct error *err)
+{
+    const json_t *host;
+    size_t i;
+
+    if (!json_is_array(network)) {
+        settings->network = settings->network || json_is_true(network);
+        return 0;
+    }
+    settings->hosts = memory_new(json_array_size(network) + 1, sizeof *settings->hosts);
+    json_array_foreach (network, i, host) {
+        if (sandbox_settings_check_host(json_string_value(host), err) < 0)
+            return -1;
+        settings->hosts[i] = memory_copy_string(json_string_value(host));
+    }
+    return 0;
+}
+
+int sandbox_settings_check_host(const char *host, struct error *err)
+{
+    struct destination ignored;
+
+    if (destination_parse_rule(host, &ignored))
+        return 0;
+    return error_set(
+        err, ERROR_CONFIG,
+        "must be a host and a port, such as packages.example.org:443, *.example.org:443, "
+        "10.0.0.5:5432 or [2001:db8::1]:80, not \"%s\"",
+        host);
+}
+
 int sandbox_settings_read(struct sandbox_settings *settings, const json_t *definition,
                           const char *state, const char **ret_key, struct error *err)
 {
@@ -128,8 +162,9 @@ int sandbox_settings_read(struct sandbox_settings *settings, const json_t *defin
         return 0;
     if (json_object_get(definition, "require"))
         settings->required = true;
-    if (json_is_true(json_object_get(definition, "network")))
-        settings->network = true;
+    *ret_key = "network";
+    if (sandbox_settings_read_network(settings, json_object_get(definition, *ret_key), err) < 0)
+        return -1;
     return sandbox_settings_read_places(settings, definition, state, ret_key, err);
 }
 

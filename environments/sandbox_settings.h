@@ -10,8 +10,10 @@ struct sandbox_settings {
     bool is_wanted; /* false: there is no sandbox, and nothing below counts */
     bool required;  /* a run that cannot have every layer is refused */
     bool network;   /* scripts have the machine's */
-    char **read;    /* real paths, NULL-terminated, or NULL: none; owned */
-    char **write;   /* likewise: scripts may change what is there, too */
+    char **hosts; /* "HOST:PORT", NULL-terminated: what they reach beyond a network of their own, by
+                     a proxy; or NULL: nothing; owned */
+    char **read;  /* real paths, NULL-terminated, or NULL: none; owned */
+    char **write; /* likewise: scripts may change what is there, too */
 };
 
 /* Reads what DEFINITION says into SETTINGS, which have the defaults and no paths. STATE: the state
@@ -28,6 +30,9 @@ bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct s
  * by the caller. */
 char *sandbox_settings_resolve(const char *path, const char *key, const char *state,
                                struct error *err);
+
+/* HOST, a member of `network`, names a host and a port. */
+int sandbox_settings_check_host(const char *host, struct error *err);
 
 /* True when the definition of an environment of this machine asks for a sandbox. */
 bool sandbox_settings_are_wanted(const json_t *definition);

@@ -28,6 +28,7 @@
 #define RUNNER         "pyexecd-runner"
 #define CONTAINER_INIT "pyexecd-init"
 #define PICTURE_HELPER "pyexecd-picture"
+#define PROXY          "pyexecd-proxy"
 
 static double service_number(const json_t *tree, const char *key)
 {
@@ -229,6 +230,7 @@ static int open_catalog(struct service *service, struct config *config, struct e
 {
     AUTO_FREE char *state = state_directory_open(err);
     AUTO_FREE char *container_init = find_companion(CONTAINER_INIT);
+    AUTO_FREE char *proxy = find_companion(PROXY);
 
     if (!state)
         return -1;
@@ -242,6 +244,7 @@ static int open_catalog(struct service *service, struct config *config, struct e
             .state = state,
             .instance = service->instance,
             .container_init = container_init,
+            .proxy = proxy,
         },
         config);
     return 0;

@@ -19,6 +19,7 @@ struct catalog {
     struct catalog_settings settings;
     char *state;                       /* owned; what the settings have */
     char *container_init;              /* the same */
+    char *proxy;                       /* the same */
     struct environment **environments; /* owned, and what is in it */
     size_t count;
     struct retirement retirement; /* of those that another configuration has replaced */
@@ -39,6 +40,9 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     if (settings->container_init)
         catalog->container_init = memory_copy_string(settings->container_init);
     catalog->settings.container_init = catalog->container_init;
+    if (settings->proxy)
+        catalog->proxy = memory_copy_string(settings->proxy);
+    catalog->settings.proxy = catalog->proxy;
     catalog->shelf = shelf_new(settings->loop);
     retirement_init(&catalog->retirement, settings->loop);
     survey_init(&catalog->survey);
@@ -108,6 +112,7 @@ void catalog_free(struct catalog *catalog)
     free(catalog->environments);
     free(catalog->state);
     free(catalog->container_init);
+    free(catalog->proxy);
     free(catalog);
 }
 
@@ -261,6 +266,7 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
         .state = catalog->settings.state,
         .instance = catalog->settings.instance,
         .container_init = catalog->settings.container_init,
+        .proxy = catalog->settings.proxy,
     };
     struct environment *environment = NULL;
 

@@ -18,6 +18,7 @@ struct catalog_settings {
     const char *state; /* an absolute path: where environments keep what outlives the server */
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
+    const char *proxy;          /* likewise */
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings);

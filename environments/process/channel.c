@@ -58,30 +58,32 @@ enum channel_state channel_read(struct channel *channel)
     return CHANNEL_OPEN;
 }
 
-bool channel_send_with(struct channel *channel, const void *message, size_t length, int fd)
+bool channel_send_with(struct channel *channel, const void *message, size_t length,
+                       const int *descriptors, size_t count)
 {
+    const size_t size = count * sizeof *descriptors;
     union {
         struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof fd)];
+        char bytes[CMSG_SPACE(CONTROL_DESCRIPTORS * sizeof *descriptors)];
     } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
                                  .cmsg_type = SCM_RIGHTS,
-                                 .cmsg_len = CMSG_LEN(sizeof fd)}};
+                                 .cmsg_len = CMSG_LEN(size)}};
     struct iovec part = {.iov_base = (void *)message, .iov_len = length}; /* only read */
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
 
     if (channel->fd < 0)
         return false;
-    if (fd >= 0) {
-        memcpy(CMSG_DATA(&ancillary.alignment), &fd, sizeof fd);
+    if (count > 0) {
+        memcpy(CMSG_DATA(&ancillary.alignment), descriptors, size);
         header.msg_control = &ancillary;
-        header.msg_controllen = sizeof ancillary.bytes;
+        header.msg_controllen = CMSG_SPACE(size);
     }
     return sendmsg(channel->fd, &header, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
 bool channel_send(struct channel *channel, const void *message, size_t length)
 {
-    return channel_send_with(channel, message, length, -1);
+    return channel_send_with(channel, message, length, NULL, 0);
 }
 
 void channel_end(struct channel *channel)

@@ -32,8 +32,9 @@ enum channel_state channel_read(struct channel *channel);
 /* Sends a whole MESSAGE, which has its header; false when that cannot be done at once. */
 bool channel_send(struct channel *channel, const void *message, size_t length);
 
-/* The same with the descriptor FD (borrowed) beside it, unless that is -1. */
-bool channel_send_with(struct channel *channel, const void *message, size_t length, int fd);
+/* The same with COUNT descriptors (borrowed) beside it, at most CONTROL_DESCRIPTORS. */
+bool channel_send_with(struct channel *channel, const void *message, size_t length,
+                       const int *descriptors, size_t count);
 
 /* Ends the lifeline of the other side. Its last messages can still be read. */
 void channel_end(struct channel *channel);

@@ -10,6 +10,7 @@
 enum {
     CONTROL_FD = 3,                  /* in the runner */
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
+    CONTROL_DESCRIPTORS = 2,         /* that travel beside one */
 };
 
 /* What a path of a sandbox begins with. */
@@ -35,13 +36,14 @@ struct control_header {
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
  * be written as well), the directory and, with a script, the path where its code is to appear. The
  * code is in a file whose descriptor travels beside the message; or that is
- * the program's input. */
+ * the program's input. Behind it, or alone, travels the socket to a proxy. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
     uint32_t path_count;
     uint32_t has_script;
     uint32_t has_input;    /* the descriptor beside the message is the program's standard input */
+    uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
     uint32_t has_starter;  /* the program is the Python of a script */
     uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */

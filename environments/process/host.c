@@ -64,6 +64,7 @@ static struct tree_wish host_wish(const struct process_sandbox *sandbox)
     return (struct tree_wish){
         .sandbox = LAYERS_OF_SANDBOX & ~(sandbox->network * (unsigned)LAYER_NETWORK),
         .all = sandbox->required,
+        .needed = sandbox->outlet > 0 ? LAYER_NETWORK : 0,
     };
 }
 
@@ -364,6 +365,7 @@ void host_retry(struct process_host *host, struct tree *tree)
         return;
     other->is_second = true;
     other->code = STEAL_FD(tree->code);
+    other->outlet = STEAL_FD(tree->outlet);
     if (tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
         tree->process = NULL;
     else
@@ -393,7 +395,7 @@ struct tree *host_take(struct process_host *host, const struct process_sandbox *
     if (!spare)
         return tree_new(host, &plan, err);
     tree = CONTAINER_OF(spare, struct tree, spare);
-    if (wish.all && wish.sandbox & ~tree->layers) { /* made when the machine had less */
+    if (machine_wish_lacks(&wish, tree->layers)) { /* made when the machine had less */
         tree_kill(tree);
         return tree_new(host, &plan, err);
     }

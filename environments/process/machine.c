@@ -77,13 +77,18 @@ struct tree_plan machine_plan_of_spare(const struct machine *machine, const stru
     return machine_plan_without(machine, wish, absent);
 }
 
+bool machine_wish_lacks(const struct tree_wish *wish, unsigned layers)
+{
+    return (wish->all ? wish->sandbox : wish->needed) & ~layers;
+}
+
 bool machine_falls_short(const struct machine *machine, const struct tree_plan *plan)
 {
     unsigned required = machine->policy.required;
 
     if (machine->unusable || (required && !(plan->layers & required)))
         return true;
-    if (plan->wish.all && plan->wish.sandbox & ~plan->layers)
+    if (machine_wish_lacks(&plan->wish, plan->layers))
         return true;
     return plan->wish.sandbox && !(plan->layers & LAYERS_OF_FILES);
 }

@@ -22,6 +22,7 @@ struct machine {
 struct tree_wish {
     unsigned sandbox; /* layers */
     bool all;         /* without one of them there is no tree */
+    unsigned needed;  /* likewise without one of these, which are among them */
 };
 
 /* What a tree is to have, chosen before it is made. */
@@ -40,6 +41,9 @@ struct tree_plan machine_plan(const struct machine *machine, const struct tree_w
 
 /* For a spare, which may be refused without harm: what is absent is tried again now and then. */
 struct tree_plan machine_plan_of_spare(const struct machine *machine, const struct tree_wish *wish);
+
+/* True when a tree with LAYERS is without a layer that WISH has to have. */
+bool machine_wish_lacks(const struct tree_wish *wish, unsigned layers);
 
 /* True when PLAN has less than is required. What is not kept from the files of others is no
  * sandbox. */

@@ -33,8 +33,13 @@ struct process_sandbox {
     const char *const *read;  /* NULL-terminated absolute paths: seen there, and not changed */
     const char *const *write; /* likewise: to be changed as well */
     bool network;             /* it has the machine's network */
-    bool required;            /* without one of the layers it is refused */
+    int outlet; /* not 0: a stream socket (Unix) over which a listener goes to the one at its other
+                   end, a proxy: port SANDBOX_PROXY_PORT of the loopback of the network of its own,
+                   without which the process is refused */
+    bool required; /* without one of the layers it is refused */
 };
+
+enum { SANDBOX_PROXY_PORT = 3128 };
 
 struct process_policy {
     unsigned wanted;   /* layers: each one is used that the machine has and the process asks for */

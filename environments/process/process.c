@@ -58,6 +58,7 @@ static int make_job(struct buffer *job, const struct process_command *command, s
         .has_script = command->script != NULL,
         .has_starter = command->has_starter,
         .has_input = command->input > 0,
+        .has_outlet = command->sandbox && command->sandbox->outlet > 0,
     };
     uint32_t count;
 
@@ -74,21 +75,26 @@ static int make_job(struct buffer *job, const struct process_command *command, s
     return 0;
 }
 
-static int copy_input(int input, struct error *err)
+static int process_copy(int fd, const char *what, struct error *err)
 {
-    int copy = fcntl(input, F_DUPFD_CLOEXEC, 0);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-    return copy < 0 ? error_set_errno(err, errno, "cannot hand over the input") : copy;
+    return copy < 0 ? error_set_errno(err, errno, "cannot hand over the %s", what) : copy;
 }
 
 /* Gives TREE what it needs of COMMAND beside JOB. */
 static int process_hand_over(struct tree *tree, const struct process_command *command,
                              struct error *err)
 {
+    if (command->sandbox && command->sandbox->outlet > 0) {
+        tree->outlet = process_copy(command->sandbox->outlet, "way to the proxy", err);
+        if (tree->outlet < 0)
+            return -1;
+    }
     if (command->script)
         tree->code = code_file_new(command->code, command->code_length, err);
     else if (command->input > 0)
-        tree->code = copy_input(command->input, err);
+        tree->code = process_copy(command->input, "input", err);
     else
         return 0;
     return tree->code < 0 ? -1 : 0;

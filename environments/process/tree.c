@@ -40,10 +40,25 @@ static void tree_fail(struct tree *tree, const char *text)
     tree_begin_end(tree);
 }
 
+static void tree_close_descriptors(struct tree *tree)
+{
+    if (tree->code >= 0)
+        close(STEAL_FD(tree->code));
+    if (tree->outlet >= 0)
+        close(STEAL_FD(tree->outlet));
+}
+
 static void send_job(struct tree *tree)
 {
+    int descriptors[CONTROL_DESCRIPTORS];
+    size_t count = 0;
+
+    if (tree->code >= 0)
+        descriptors[count++] = tree->code;
+    if (tree->outlet >= 0)
+        descriptors[count++] = tree->outlet;
     if (!channel_send_with(&tree->channel, buffer_bytes(&tree->job), buffer_length(&tree->job),
-                           tree->code)) {
+                           descriptors, count)) {
         tree_fail(tree, "cannot reach the runner");
         return;
     }
@@ -54,8 +69,7 @@ static void send_job(struct tree *tree)
 static void tree_drop_job(struct tree *tree)
 {
     buffer_deinit(&tree->job);
-    if (tree->code >= 0)
-        close(STEAL_FD(tree->code));
+    tree_close_descriptors(tree);
 }
 
 /* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
@@ -421,6 +435,7 @@ struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, s
 
     tree->host = host;
     tree->code = -1;
+    tree->outlet = -1;
     tree->wish = plan->wish;
     tree->layers = plan->layers;
     tree->missing = machine_missing(host_machine(host), plan);
@@ -452,8 +467,7 @@ void tree_free(struct tree *tree)
     cgroup_leaf_free(tree->leaf);
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
-    if (tree->code >= 0)
-        close(tree->code);
+    tree_close_descriptors(tree);
     list_remove(&tree->link);
     free(tree);
 }

@@ -42,6 +42,7 @@ struct tree {
     bool is_prepared;          /* the supervisor has said ready */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     int code;                  /* owned: the code or input that goes with it; -1: none */
+    int outlet;                /* owned: the socket to a proxy that goes with it; -1: none */
     struct process_limits limits;
     struct process_end end;
     double submitted; /* CLOCK_MONOTONIC seconds */

@@ -83,11 +83,32 @@ static bool sandbox_checks_list(struct config *config, const char *name, const c
     return is_right;
 }
 
+static bool sandbox_checks_hosts(struct config *config, const char *name, const json_t *list)
+{
+    bool is_right = true;
+    const json_t *host;
+    size_t i;
+
+    json_array_foreach (list, i, host) {
+        struct error err = ERROR_INIT;
+
+        if (sandbox_settings_check_host(json_string_value(host), &err) == 0)
+            continue;
+        config_complain(config, err.message, "/environments/%s/network/%zu", name, i);
+        is_right = false;
+    }
+    return is_right;
+}
+
 bool sandbox_checks_places(struct config *config, const char *name, const json_t *definition,
                            const char *state)
 {
     const bool can_read = sandbox_checks_list(config, name, "read", definition, state);
     const bool can_write = sandbox_checks_list(config, name, "write", definition, state);
 
-    return can_read && can_write;
+    /* Of a container it is the name of a network, and no list. */
+    const bool can_reach =
+        sandbox_checks_hosts(config, name, json_object_get(definition, "network"));
+
+    return can_read && can_write && can_reach;
 }

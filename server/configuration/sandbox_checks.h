@@ -13,6 +13,7 @@ void sandbox_checks_wrong_places(struct config *config, const json_t *root);
 void sandbox_checks_keys(struct config *config, const json_t *root);
 
 /* False, with complaints, when DEFINITION of the environment NAME opens a place to its scripts that
- * is not there, or that no script gets. STATE: see sandbox_settings_read. */
+ * is not there, or that no script gets, or a host that is none. STATE: see sandbox_settings_read.
+ */
 bool sandbox_checks_places(struct config *config, const char *name, const json_t *definition,
                            const char *state);

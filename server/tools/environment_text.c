@@ -105,6 +105,26 @@ static void append_packages(struct buffer *line, const struct environment *envir
         append_found(line, environment->facts);
 }
 
+static void environment_text_append_network(struct buffer *line,
+                                            const struct sandbox_settings *sandbox)
+{
+    if (sandbox->network)
+        return;
+    if (!sandbox->hosts) {
+        buffer_print(line, "no network, ");
+        return;
+    }
+    buffer_print(line, "of the network only");
+    for (size_t i = 0; sandbox->hosts[i]; i++) {
+        if (i == PATHS_SHOWN) {
+            buffer_print(line, ", ...");
+            break;
+        }
+        buffer_print(line, "%s %.*s", i ? "," : "", WORD_BYTES, sandbox->hosts[i]);
+    }
+    buffer_print(line, " (by HTTPS_PROXY), ");
+}
+
 static void environment_text_append_paths(struct buffer *line, char *const *paths, const char *how)
 {
     for (size_t i = 0; paths && paths[i]; i++) {
@@ -122,8 +142,9 @@ static void environment_text_append_sandbox(struct buffer *line,
 {
     if (!sandbox->is_wanted)
         return;
-    buffer_print(line, "; %sof files only the working directory, /tmp",
-                 sandbox->network ? "" : "no network, ");
+    buffer_print(line, "; ");
+    environment_text_append_network(line, sandbox);
+    buffer_print(line, "of files only the working directory, /tmp");
     environment_text_append_paths(line, sandbox->write, "");
     environment_text_append_paths(line, sandbox->read, " (read-only)");
 }

@@ -112,11 +112,23 @@ static void set_end(json_t *structured, const struct run_report *report,
     json_object_set_new(structured, "error", run_result_explain(report, setting));
 }
 
-static json_t *run_result_containment(const struct process_receipt *receipt)
+static json_t *run_result_hosts(char *const *hosts)
+{
+    json_t *list = json_array();
+
+    for (; *hosts; hosts++)
+        json_array_append_new(list, json_string(*hosts));
+    return list;
+}
+
+static json_t *run_result_containment(const struct process_receipt *receipt,
+                                      const struct sandbox_settings *sandbox)
 {
     json_t *containment = process_receipt_containment(receipt);
 
     json_object_set_new(containment, "layers", process_receipt_layers(receipt));
+    if (sandbox->is_wanted && sandbox->hosts)
+        json_object_set_new(containment, "network", run_result_hosts(sandbox->hosts));
     return containment;
 }
 
@@ -128,7 +140,8 @@ static void set_place(json_t *structured, const struct run_report *report,
 
     json_object_set_new(structured, "environment", json_string_format("%s", environment->name));
     json_object_set_new(structured, "isolation", json_string(process_receipt_isolation(receipt)));
-    json_object_set_new(structured, "containment", run_result_containment(receipt));
+    json_object_set_new(structured, "containment",
+                        run_result_containment(receipt, &environment->settings.sandbox));
     json_object_set_new(structured, "python_version", string_or_null(report->python_version));
     json_object_set_new(structured, "working_directory", string_or_null(report->working_directory));
     json_object_set_new(structured, "script", string_or_null(report->script));

@@ -21,6 +21,7 @@ FOLDERS = [
     "base/curl",
     "base/schema",
     "base/starter",
+    "environments/egress",
     "environments/interpreter",
     "environments/packages",
     "environments/pictures",

@@ -1,6 +1,8 @@
 #include "environments/process/runner/runner.h"
 
 #include <net/if.h>
+#include <netinet/in.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,5 +17,51 @@ int network_prepare(void)
         return -1;
     ret = ioctl(fd, SIOCSIFFLAGS, &loopback);
     close(fd);
+    return ret;
+}
+
+/* A socket stays in the network that it was made in, whoever holds it. */
+static int network_listen(void)
+{
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons(SANDBOX_PROXY_PORT),
+                                        .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
+                    listen(fd, SOMAXCONN) < 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int network_send(int outlet, int fd)
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof fd)];
+    } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
+                                 .cmsg_type = SCM_RIGHTS,
+                                 .cmsg_len = CMSG_LEN(sizeof fd)}};
+    char byte = 0;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+
+    memcpy(CMSG_DATA(&ancillary.alignment), &fd, sizeof fd);
+    return sendmsg(outlet, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+int network_let_out(int outlet)
+{
+    int listener = network_listen();
+    int ret = listener < 0 ? -1 : network_send(outlet, listener);
+
+    if (listener >= 0)
+        close(listener);
+    close(outlet);
     return ret;
 }

@@ -32,7 +32,18 @@ static char **next_strings(char **text, size_t *left, size_t count)
     return strings;
 }
 
-bool program_parse(struct program *program, char *payload, size_t length)
+static bool program_take_descriptors(struct program *program,
+                                     const int descriptors[CONTROL_DESCRIPTORS])
+{
+    const bool has_code = program->run.has_script || program->run.has_input;
+
+    program->code = has_code ? descriptors[0] : -1;
+    program->outlet = program->run.has_outlet ? descriptors[has_code ? 1 : 0] : -1;
+    return (!has_code || program->code >= 0) && (!program->run.has_outlet || program->outlet >= 0);
+}
+
+bool program_parse(struct program *program, char *payload, size_t length,
+                   const int descriptors[CONTROL_DESCRIPTORS])
 {
     char *text = payload + sizeof program->run;
     size_t left = length - sizeof program->run;
@@ -49,11 +60,10 @@ bool program_parse(struct program *program, char *payload, size_t length)
     program->directory = next_string(&text, &left);
     if (program->run.has_script) {
         program->script = next_string(&text, &left);
-        if (!program->script || program->code < 0)
+        if (!program->script)
             return false;
     }
-    if (program->run.has_input && program->code < 0)
-        return false;
-    return program->arguments && program->run.argument_count > 0 && program->variables &&
-           program->paths && program->directory;
+    return program_take_descriptors(program, descriptors) && program->arguments &&
+           program->run.argument_count > 0 && program->variables && program->paths &&
+           program->directory;
 }

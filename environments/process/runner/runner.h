@@ -48,10 +48,13 @@ struct program {
     const char *directory;
     const char *script; /* where the code is to appear; NULL: nowhere */
     int code;           /* a file that holds the code, or the input; or -1 */
+    int outlet;         /* the socket to the proxy of this network; or -1 */
 };
 
-/* Splits the payload of a CONTROL_RUN. False when it is malformed. */
-bool program_parse(struct program *program, char *payload, size_t length);
+/* Splits the payload of a CONTROL_RUN. False when it is malformed, or came without one of its
+ * DESCRIPTORS, -1 for each that is not there. */
+bool program_parse(struct program *program, char *payload, size_t length,
+                   const int descriptors[CONTROL_DESCRIPTORS]);
 
 /* In the supervisor, within a mount namespace: makes the file that the program's script will be. */
 void script_prepare(struct runner_preparation *preparation);
@@ -73,6 +76,10 @@ int identity_take(const struct runner_preparation *preparation);
 
 /* The network of this namespace gets its loopback. -1 with errno set. */
 int network_prepare(void);
+
+/* The proxy at the other end of OUTLET gets a listener in the network of this namespace. -1 with
+ * errno set. */
+int network_let_out(int outlet);
 
 /* In the supervisor, within namespaces: makes the root of a sandbox and enters it. The machine's
  * is still there, at a place that only we know. -1 with errno set. */

@@ -175,12 +175,13 @@ static void supervisor_on_child(struct supervisor *supervisor)
     end_tree(supervisor);
 }
 
-/* *RET_FD: the descriptor that came with it, or -1. Only a CONTROL_RUN has one. */
-static bool supervisor_receive_header(struct control_header *header, int *ret_fd)
+/* DESCRIPTORS: those that came with it, or -1. Only a CONTROL_RUN has some. */
+static bool supervisor_receive_header(struct control_header *header,
+                                      int descriptors[CONTROL_DESCRIPTORS])
 {
     union {
         struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(CONTROL_DESCRIPTORS * sizeof *descriptors)];
     } ancillary;
     struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
     struct msghdr message = {.msg_iov = &part,
@@ -190,13 +191,14 @@ static bool supervisor_receive_header(struct control_header *header, int *ret_fd
     const struct cmsghdr *first;
     ssize_t count;
 
-    *ret_fd = -1;
+    for (size_t i = 0; i < CONTROL_DESCRIPTORS; i++)
+        descriptors[i] = -1;
     do {
         count = recvmsg(CONTROL_FD, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
     } while (count < 0 && errno == EINTR);
     first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (first && first->cmsg_type == SCM_RIGHTS)
-        memcpy(ret_fd, CMSG_DATA(first), sizeof *ret_fd);
+        memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
     return count == sizeof *header;
 }
 
@@ -296,29 +298,37 @@ static void leave_streams(void)
     dup2(STDIN_FILENO, STDERR_FILENO);
 }
 
-/* LENGTH bytes of a CONTROL_RUN are to come; CODE came with it. */
-static void start_program(struct supervisor *supervisor, size_t length, int code)
+/* The program cannot be started. */
+static _Noreturn void supervisor_fail(struct supervisor *supervisor, const char *what)
 {
-    struct program program = {.code = code};
+    char text[128];
+
+    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    report_text(CONTROL_FAILED, text);
+    end_tree(supervisor);
+}
+
+/* LENGTH bytes of a CONTROL_RUN are to come; DESCRIPTORS came with it. */
+static void start_program(struct supervisor *supervisor, size_t length,
+                          const int descriptors[CONTROL_DESCRIPTORS])
+{
+    struct program program = {0};
     char *payload;
 
     if (supervisor->program || length > CONTROL_LIMIT_BYTES)
         _exit(1);
     payload = malloc(length + 1);
     if (!payload || !supervisor_receive(payload, length) ||
-        !program_parse(&program, payload, length))
+        !program_parse(&program, payload, length, descriptors))
         _exit(1);
+    if (program.outlet >= 0 && network_let_out(program.outlet) < 0)
+        supervisor_fail(supervisor, "cannot reach the proxy of the run");
     supervisor->program =
         supervisor->way->start(&program, supervisor->preparation, &supervisor->start);
-    if (supervisor->program < 0) {
-        char text[128];
-
-        snprintf(text, sizeof text, "cannot fork: %s", strerror(errno));
-        report_text(CONTROL_FAILED, text);
-        end_tree(supervisor);
-    }
-    if (code >= 0)
-        close(code);
+    if (supervisor->program < 0)
+        supervisor_fail(supervisor, "cannot fork");
+    if (program.code >= 0)
+        close(program.code);
     leave_streams();
     watch_program(supervisor, &program.run);
 }
@@ -327,13 +337,13 @@ static void start_program(struct supervisor *supervisor, size_t length, int code
 static void supervisor_on_control(struct supervisor *supervisor)
 {
     struct control_header header;
-    int code;
+    int descriptors[CONTROL_DESCRIPTORS];
 
-    if (!supervisor_receive_header(&header, &code))
+    if (!supervisor_receive_header(&header, descriptors))
         end_tree(supervisor);
     switch (header.type) {
     case CONTROL_RUN:
-        start_program(supervisor, header.length, code);
+        start_program(supervisor, header.length, descriptors);
         break;
     case CONTROL_INTERRUPT:
         signal_program(supervisor, SIGINT);

@@ -77,6 +77,20 @@ static const char *hint_operator(const struct hint_facts *facts)
 
 /* The closed network */
 
+/* ", /srv/a, /srv/b". Owned by the caller. */
+static char *hint_list_places(char *const *places)
+{
+    char *list = memory_copy_string("");
+
+    for (size_t i = 0; places && places[i]; i++) {
+        char *longer = memory_format("%s, %s", list, places[i]);
+
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
 static bool hint_prints(const struct hint_facts *facts, const char *words)
 {
     const char *errors = json_object_get_string(facts->structured, "stderr");
@@ -132,6 +146,22 @@ static bool hint_missed_packages(const struct hint_facts *facts)
     return false;
 }
 
+/* What clients say when the proxy of a run refuses them. */
+static bool hint_was_refused_by_proxy(const struct hint_facts *facts)
+{
+    static const char *const words[] = {
+        "Tunnel connection failed: 403 ",                  /* Python, and what is made of it */
+        "CONNECT tunnel failed, response 403",             /* curl */
+        "Received HTTP code 403 from proxy after CONNECT", /* curl before 8 */
+        "Connection not allowed by ruleset",               /* by SOCKS */
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (hint_prints(facts, words[i]))
+            return true;
+    return false;
+}
+
 static char *hint_closed_index(const struct hint_facts *facts)
 {
     AUTO_FREE char *advice = facts->is_at_terminal
@@ -143,12 +173,28 @@ static char *hint_closed_index(const struct hint_facts *facts)
                          advice);
 }
 
+/* Of a run that reaches HOSTS only. */
+static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
+{
+    AUTO_FREE char *list = NULL;
+
+    if (!hint_was_refused_by_proxy(facts) && !hint_missed_network(facts))
+        return NULL;
+    list = hint_list_places(hosts);
+    return memory_format("Scripts here reach nothing of the network but%s, and only through the "
+                         "proxy that HTTPS_PROXY and ALL_PROXY name. %s can open more "
+                         "(network).",
+                         list + strlen(","), hint_operator(facts));
+}
+
 char *hint_network(const struct hint_facts *facts)
 {
     const struct environment *other;
 
     if (!hint_is_enforced(facts, LAYER_NETWORK))
         return NULL;
+    if (facts->environment->settings.sandbox.hosts)
+        return hint_hosts(facts, facts->environment->settings.sandbox.hosts);
     if (hint_missed_packages(facts))
         return hint_closed_index(facts);
     if (!hint_missed_network(facts))
@@ -242,20 +288,6 @@ static bool hint_is_shown(const struct hint_facts *facts, const char *path)
     };
 
     return hint_is_near_any(path, everywhere) || hint_is_opened(facts, path);
-}
-
-/* ", /srv/a, /srv/b". Owned by the caller. */
-static char *hint_list_places(char *const *places)
-{
-    char *list = memory_copy_string("");
-
-    for (size_t i = 0; places && places[i]; i++) {
-        char *longer = memory_format("%s, %s", list, places[i]);
-
-        free(list);
-        list = longer;
-    }
-    return list;
 }
 
 /* Whether there is such a file on the machine is nothing that a caller may learn. */

@@ -41,7 +41,7 @@ static void test_environments_are_checked(void **state)
          "1:63: environments.a.require: must be sandbox, which refuses a run that cannot have "
          "every layer, not \"docker\"\n"},
         {"environments: {a: {type: system, isolation: sandbox, network: bridge}}\n",
-         "1:63: environments.a.network: write true or false, not bridge\n"},
+         "1:63: environments.a.network: must be boolean or array, not string\n"},
         {"environments: {a: {type: system, isolation: sandbox, read: /srv}}\n",
          "1:60: environments.a.read: must be a list: [/srv]\n"},
         {"environments:\n  a:\n    type: venv\n    network: true\n    write: [/srv]\n",

@@ -20,7 +20,8 @@ static void test_variables_are_built_from_nothing(void **state)
     (void)state;
     setenv("SECRET", "of the server", 1);
     setenv("PYTHONUNBUFFERED", "1", 1);
-    variables = run_variables_new("/opt/python/bin/python3", "/home/tester/here", 3, NULL, NULL);
+    variables =
+        run_variables_new("/opt/python/bin/python3", "/home/tester/here", 3, NULL, NULL, NULL);
     assert_string_equal(variables[0], "PATH=/opt/python/bin:/usr/local/bin:/usr/bin:/bin");
     assert_string_equal(variables[1], "HOME=/home/tester/here");
     assert_string_equal(variables[2], "LANG=C.UTF-8");
@@ -38,7 +39,7 @@ static void test_the_operators_are_added_and_win(void **state)
     char homes[] = "HOMES=1";
     char empty[] = "LANG=";
     char *own[] = {tz, home, homes, empty, NULL};
-    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", 3, own, NULL);
+    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", 3, NULL, own, NULL);
 
     (void)state;
     assert_string_equal(variables[1], "HOME=/root");
@@ -55,8 +56,8 @@ static void test_those_of_the_run_win_over_all(void **state)
     char *own[] = {home, NULL};
     const char *const further[] = {"OMP_NUM_THREADS=7", "HOME=/here", NULL};
     char **copy = memory_copy_strings(further);
-    char **variables =
-        run_variables_new("/usr/bin/python3", "/home/tester", 3, own, (const char *const *)copy);
+    char **variables = run_variables_new("/usr/bin/python3", "/home/tester", 3, NULL, own,
+                                         (const char *const *)copy);
 
     (void)state;
     assert_string_equal(variables[1], "HOME=/here");
@@ -77,11 +78,11 @@ static void test_a_virtual_environment_is_named(void **state)
 
     (void)state;
     shell(scratch, "mkdir -p venv/bin");
-    variables = run_variables_new(interpreter, scratch, 3, NULL, NULL);
+    variables = run_variables_new(interpreter, scratch, 3, NULL, NULL, NULL);
     assert_null(variables[5 + THREAD_VARIABLES]);
     memory_free_strings(variables);
     shell(scratch, "echo home = /usr/bin >venv/pyvenv.cfg");
-    variables = run_variables_new(interpreter, scratch, 3, NULL, NULL);
+    variables = run_variables_new(interpreter, scratch, 3, NULL, NULL, NULL);
     assert_string_equal(variables[0], path);
     assert_string_equal(variables[5], venv);
     assert_null(variables[6 + THREAD_VARIABLES]);

@@ -63,6 +63,8 @@ static const struct environment_ops hints_ops = {.kind = &hints_kind, .needs = h
 static char *hints_read[] = {(char *)"/srv/data", NULL};
 static char *hints_write[] = {(char *)"/srv/out", NULL};
 
+static char *hints_hosts[] = {(char *)"packages.example.org:443", (char *)"10.0.0.5:80", NULL};
+
 static struct python_facts *facts_of_large(void)
 {
     AUTO_JSON json_t *answer = json_pack("{s:s, s:{s:b, s:b}}", "version", "3.11.2", "packages",
@@ -124,6 +126,7 @@ enum {
     HAD_MAGIC = 1 << 4,
     AT_TERMINAL = 1 << 5,
     IN_SCRATCH = 1 << 6, /* each "@" in the errors is the working directory */
+    HAS_HOSTS = 1 << 7,  /* that it reaches */
 };
 
 struct hint_case {
@@ -171,6 +174,7 @@ static char *hints_of(struct stage *stage, const struct hint_case *each)
     size_t i;
 
     json_object_update(result, changes);
+    stage->small.settings.sandbox.hosts = each->flags & HAS_HOSTS ? hints_hosts : NULL;
     hints = hints_find(&(struct hint_facts){
         .structured = result,
         .arguments = arguments,
@@ -408,6 +412,20 @@ SHOW(
     {"x", GAIERROR, NULL}, {"x", FRAME(1) "TimeoutError: timed out\n", NULL, IN_HELD},
     {"x", FRAME(1) "ConnectionRefusedError: [Errno 111] Connection refused\n", NULL, IN_HELD})
 
+#define TO_HOSTS                                                                                   \
+    "nothing of the network but packages.example.org:443, 10.0.0.5:80, and only through the proxy"
+
+SHOW(test_a_network_of_listed_hosts, //
+     {"x", FRAME(1) "OSError: Tunnel connection failed: 403 a:1 is not among the hosts\n", TO_HOSTS,
+      IN_HELD, NULL, HAS_HOSTS},
+     {"x", "curl: (56) CONNECT tunnel failed, response 403", TO_HOSTS, IN_HELD, NULL, HAS_HOSTS},
+     {"x", GAIERROR, TO_HOSTS, IN_HELD, NULL, HAS_HOSTS},
+     {"x", "curl: (56) CONNECT tunnel failed, response 403", NULL, IN_HELD},
+     {"x", FRAME(1) "OSError: Tunnel connection failed: 502 a: Name or service not known\n", NULL,
+      IN_HELD, NULL, HAS_HOSTS},
+     {"x", FRAME(1) "urllib.error.HTTPError: HTTP Error 403: Forbidden\n", NULL, IN_HELD, NULL,
+      HAS_HOSTS})
+
 SHOW(test_what_a_sandbox_does_not_show, //
      {"x", NO_FILE("/home/me/a.csv"),
       "/home/me/a.csv is not shown to scripts here: they have the working directory, /tmp, "
@@ -520,6 +538,7 @@ int main(void)
         TEST(test_limits),
         TEST(test_habits),
         TEST(test_the_closed_network),
+        TEST(test_a_network_of_listed_hosts),
         TEST(test_what_a_sandbox_does_not_show),
         TEST(test_a_tmp_of_its_own),
         TEST(test_the_home_of_scripts),

@@ -284,6 +284,84 @@ static int listen_on_loopback(in_port_t *ret_port)
     return fd;
 }
 
+/* A listener that came over OUTLET; -1: none did. */
+static int scene_receive(int outlet)
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    char byte;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    int fd = -1;
+
+    if (recvmsg(outlet, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
+        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+    return fd;
+}
+
+/* Asks for a way out of a sandbox on a machine that gives LAYERS. */
+static int scene_run_with_outlet(unsigned layers, const char *code, char *ret_output,
+                                 struct error *err)
+{
+    struct scene *scene = scene_new(layers);
+    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
+    const char *const write[] = {work, NULL};
+    int ends[2];
+    int ret;
+
+    assert_return_code(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    ret = scene_run(scene, &(struct process_sandbox){.write = write, .outlet = ends[0]}, code, err);
+    strcpy(ret_output, scene->output);
+    close(ends[0]);
+    if (ret == 0) {
+        ret = scene_receive(ends[1]);
+        assert_true(ret >= 0);
+    }
+    close(ends[1]);
+    scene_free(scene);
+    return ret;
+}
+
+static void test_a_way_out_begins_in_the_network_of_the_run(void **state)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    struct error err = ERROR_INIT;
+    char output[KEPT_BYTES + 1];
+    int listener =
+        scene_run_with_outlet(LAYERS_OF_TREES | LAYERS_OF_SANDBOX,
+                              "import os, socket\nsocket.create_connection(('127.0.0.1', 3128))\n"
+                              "print(sorted(os.listdir('/proc/self/fd')))",
+                              output, &err);
+
+    (void)state;
+    assert_true(listener >= 0);
+    assert_string_equal(output, "['0', '1', '2', '3']\n"); /* 3 is the list's own */
+    assert_return_code(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(ntohs(address.sin_port), SANDBOX_PROXY_PORT);
+    assert_int_equal(ntohl(address.sin_addr.s_addr), INADDR_LOOPBACK);
+    close(listener);
+}
+
+static void test_without_a_network_of_its_own_there_is_no_way_out(void **state)
+{
+    struct error err = ERROR_INIT;
+    char output[KEPT_BYTES + 1];
+
+    (void)state;
+    assert_int_equal(
+        scene_run_with_outlet((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~(unsigned)LAYER_NETWORK,
+                              "print('ran')", output, &err),
+        -1);
+    assert_non_null(strstr(err.message, "own network"));
+    assert_string_equal(output, "");
+}
+
 static void test_the_network_is_closed_unless_it_is_opened(void **state)
 {
     struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
@@ -468,6 +546,8 @@ int main(void)
         cmocka_unit_test(test_each_layer_of_files_holds_them_alone),
         cmocka_unit_test(test_the_sandbox_needs_no_privilege),
         cmocka_unit_test(test_the_network_is_closed_unless_it_is_opened),
+        cmocka_unit_test(test_a_way_out_begins_in_the_network_of_the_run),
+        cmocka_unit_test(test_without_a_network_of_its_own_there_is_no_way_out),
         cmocka_unit_test(test_what_is_required_is_had_or_refused),
         cmocka_unit_test(test_without_a_layer_of_files_there_is_no_sandbox),
         cmocka_unit_test(test_what_can_be_written_is_not_behind_a_link),

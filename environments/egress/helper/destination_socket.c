@@ -1,0 +1,140 @@
+#include "environments/egress/helper/destination_socket.h"
+
+#include "base/clock.h"
+#include "environments/egress/public_address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define DESTINATION_SECONDS         30.0 /* to connect, at all of its addresses */
+#define DESTINATION_ADDRESS_SECONDS 10.0 /* at one of them */
+
+enum { FORBIDDEN = 403, BAD_GATEWAY = 502, GATEWAY_TIMEOUT = 504 };
+
+static int __attribute__((format(printf, 4, 5)))
+destination_refuse(struct destination_refusal *refusal, unsigned status,
+                   enum proxy_socks_reply reply, const char *format, ...)
+{
+    va_list arguments;
+
+    refusal->status = status;
+    refusal->reply = reply;
+    va_start(arguments, format);
+    vsnprintf(refusal->text, refusal->size, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+static struct in6_addr destination_address_of(const struct addrinfo *found)
+{
+    if (found->ai_family == AF_INET6)
+        return ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_addr;
+    return public_address_map(
+        &((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr);
+}
+
+/* -1 with errno set. */
+static int destination_await(int fd, double deadline)
+{
+    struct pollfd writable = {.fd = fd, .events = POLLOUT};
+    double left = deadline - clock_seconds();
+    socklen_t size = sizeof errno;
+    int number = ETIMEDOUT;
+
+    if (left > 0 && poll(&writable, 1, (int)(left * 1e3) + 1) > 0)
+        (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size);
+    errno = number;
+    return number ? -1 : 0;
+}
+
+/* -1 with errno set. */
+static int destination_connect(int fd, const void *address, socklen_t size, double deadline)
+{
+    if (connect(fd, address, size) == 0)
+        return 0;
+    return errno == EINPROGRESS ? destination_await(fd, deadline) : -1;
+}
+
+/* A socket connected to ADDRESS, in the form in which it was checked. -1 with errno set. */
+static int destination_open(const struct in6_addr *address, uint16_t port, double deadline)
+{
+    const bool is_four = IN6_IS_ADDR_V4MAPPED(address);
+    const struct sockaddr_in6 six = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = *address};
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int number;
+
+    if (fd < 0)
+        return -1;
+    memcpy(&four.sin_addr, &address->s6_addr[12], sizeof four.sin_addr);
+    if ((is_four ? destination_connect(fd, &four, sizeof four, deadline)
+                 : destination_connect(fd, &six, sizeof six, deadline)) == 0)
+        return fd;
+    number = errno;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+/* Tries the addresses in FOUND that are allowed, in turn. */
+static int destination_try(const struct destinations *open, const struct destination *wanted,
+                           const struct addrinfo *found, struct destination_refusal *refusal)
+{
+    const double deadline = clock_seconds() + DESTINATION_SECONDS;
+    struct destination closed = {0};
+    int number = 0;
+
+    for (; found && clock_seconds() < deadline; found = found->ai_next) {
+        const struct in6_addr address = destination_address_of(found);
+        const double own = clock_seconds() + DESTINATION_ADDRESS_SECONDS;
+        int fd;
+
+        if (!destination_may_be_at(open, wanted, &address)) {
+            destination_set_address(&closed, &address, wanted->port);
+            continue;
+        }
+        fd = destination_open(&address, wanted->port, own < deadline ? own : deadline);
+        if (fd >= 0)
+            return fd;
+        number = errno;
+    }
+    if (number)
+        return destination_refuse(refusal, number == ETIMEDOUT ? GATEWAY_TIMEOUT : BAD_GATEWAY,
+                                  PROXY_SOCKS_UNREACHABLE, "%s:%u: %s", wanted->host, wanted->port,
+                                  strerror(number));
+    return destination_refuse(refusal, FORBIDDEN, PROXY_SOCKS_CLOSED,
+                              "%s:%u is at %s, which is no address of the internet: the operator "
+                              "has to name it, too (network)",
+                              wanted->host, wanted->port, closed.host);
+}
+
+int destination_socket(const struct destinations *open, const struct destination *wanted,
+                       struct destination_refusal *refusal)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = wanted->is_address ? AI_NUMERICHOST : 0};
+    struct addrinfo *found;
+    int problem;
+    int fd;
+
+    if (!destination_is_open(open, wanted))
+        return destination_refuse(refusal, FORBIDDEN, PROXY_SOCKS_CLOSED,
+                                  "%s:%u is not among the hosts that the operator has opened "
+                                  "(network)",
+                                  wanted->host, wanted->port);
+    problem = getaddrinfo(wanted->host, NULL, &hints, &found);
+    if (problem)
+        return destination_refuse(refusal, BAD_GATEWAY, PROXY_SOCKS_UNREACHABLE, "%s: %s",
+                                  wanted->host, gai_strerror(problem));
+    fd = destination_try(open, wanted, found, refusal);
+    freeaddrinfo(found);
+    return fd;
+}

@@ -1,0 +1,102 @@
+/* pyexecd-proxy HOST:PORT...: the way out of one run whose network is its own. The server starts it
+ * as a contained tree for each such run and ends it with the run.
+ *
+ * Standard input is a socket over which the run's supervisor hands it one listener, made in the
+ * network of the run: nobody else can come in. What is asked for there is connected from here, in
+ * the machine's network, if it is named in the arguments. Each connection has a thread of its own,
+ * so that a name that is not answered or a peer that is slow holds up nobody else; those beyond the
+ * bound wait in the listener's queue. */
+#include "base/memory.h"
+#include "environments/egress/helper/visit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    PROXY_VISITS = 128, /* at a time */
+    PROXY_STACK_BYTES = 256 * 1024,
+    PROXY_PAUSE_MICROSECONDS = 10 * 1000,
+};
+
+static struct destinations proxy_open;
+static sem_t proxy_places;
+
+static void *proxy_visit(void *data)
+{
+    const int client = (int)(intptr_t)data;
+
+    visit_serve(client, &proxy_open);
+    close(client);
+    sem_post(&proxy_places);
+    return NULL;
+}
+
+/* -1: none came. */
+static int proxy_receive_listener(void)
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    char byte;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    const struct cmsghdr *first;
+    int listener = -1;
+
+    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) == 1 &&
+        (first = CMSG_FIRSTHDR(&message)) && first->cmsg_type == SCM_RIGHTS)
+        memcpy(&listener, CMSG_DATA(first), sizeof listener);
+    return listener;
+}
+
+static void proxy_accept(int listener, const pthread_attr_t *attributes)
+{
+    pthread_t thread;
+    int client;
+
+    while (sem_wait(&proxy_places) < 0)
+        ;
+    client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client >= 0 &&
+        pthread_create(&thread, attributes, proxy_visit, (void *)(intptr_t)client) == 0)
+        return;
+    if (client >= 0)
+        close(client);
+    sem_post(&proxy_places);
+    usleep(PROXY_PAUSE_MICROSECONDS); /* what it lacked, such as memory, may come back */
+}
+
+int main(int argc, char **argv)
+{
+    struct destination *open = memory_new((size_t)argc, sizeof *open);
+    pthread_attr_t attributes;
+    int listener;
+
+    for (int i = 1; i < argc; i++)
+        if (!destination_parse_rule(argv[i], &open[i - 1])) {
+            fprintf(stderr, "pyexecd-proxy is started by pyexecd, with HOST:PORT...; not %s\n",
+                    argv[i]);
+            return 64;
+        }
+    proxy_open = (struct destinations){open, (size_t)argc - 1};
+    listener = proxy_receive_listener();
+    if (listener < 0 || sem_init(&proxy_places, 0, PROXY_VISITS) < 0 ||
+        pthread_attr_init(&attributes) != 0)
+        return 1;
+    signal(SIGPIPE, SIG_IGN);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, PROXY_STACK_BYTES);
+    for (;;)
+        proxy_accept(listener, &attributes);
+}

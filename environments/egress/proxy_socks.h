@@ -1,0 +1,26 @@
+/* What a program sends to a SOCKS proxy of version 5 first (RFC 1928): pure functions. */
+#pragma once
+
+#include "environments/egress/destination.h"
+
+#include <sys/types.h>
+
+enum { PROXY_SOCKS_VERSION = 5 };
+
+enum proxy_socks_reply {
+    PROXY_SOCKS_DONE = 0,
+    PROXY_SOCKS_FAILED = 1,
+    PROXY_SOCKS_CLOSED = 2, /* "connection not allowed by ruleset" */
+    PROXY_SOCKS_UNREACHABLE = 4,
+    PROXY_SOCKS_NO_COMMAND = 7,
+    PROXY_SOCKS_NO_ADDRESS = 8,
+};
+
+/* How many of the LENGTH bytes are a greeting of one who need not log in; 0: it needs more; -1: it
+ * is none. */
+ssize_t proxy_socks_parse_greeting(const char *bytes, size_t length);
+
+/* The same of what follows: it asks for a connection to RET. -1: it cannot have one, and
+ * *RET_REPLY says why. */
+ssize_t proxy_socks_parse_request(const char *bytes, size_t length, struct destination *ret,
+                                  enum proxy_socks_reply *ret_reply);
