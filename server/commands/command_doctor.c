@@ -183,6 +183,8 @@ static void command_doctor_print_layers(const json_t *result)
     const char *isolation = json_object_get_string(result, "isolation");
     AUTO_FREE char *held = command_doctor_list_layers(result, "enforced");
     AUTO_FREE char *absent = command_doctor_list_layers(result, "absent");
+    AUTO_FREE char *hosts =
+        json_list(json_object_get(json_object_get(result, "containment"), "network"));
     AUTO_FREE char *text = NULL;
 
     if (!isolation)
@@ -190,6 +192,8 @@ static void command_doctor_print_layers(const json_t *result)
     text = memory_format("%s%s%s%s%s", isolation, *held ? ": " : "", held,
                          *absent ? "; without: " : "", absent);
     command_print_line(*absent ? "no" : "", "  isolation", text);
+    if (*hosts)
+        command_print_line("", "  network", hosts);
 }
 
 static void command_doctor_print_missing(const json_t *missing)

@@ -165,6 +165,17 @@ def test_pip_installs_from_an_index_that_is_named(tmp_path):
             assert output(server, code, timeout=120) == "1.0\n"
 
 
+def test_requests_goes_through_the_proxy(server, web, tls, certificate):
+    code = ("from pip._vendor import requests\n"
+            f"print(requests.get('http://127.0.0.1:{web.port}/').text)\n"
+            f"print(requests.get('https://localhost:{tls.port}/', verify='{certificate}/public').text)\n"
+            "try:\n    requests.get('https://name.example/')\nexcept requests.exceptions.ProxyError as err:\n"
+            "    print('403 name.example:443 is not among the hosts' in str(err))")
+    if run(server, "from pip._vendor import requests")["structuredContent"]["returncode"]:
+        pytest.skip("the system's Python has no pip with requests in it")
+    assert output(server, code) == f"hello from 127.0.0.1:{web.port}\nhello from localhost:{tls.port}\nTrue\n"
+
+
 def test_everything_else_is_refused_with_words(server, web):
     for host in ("name.example:443", f"localhost:{web.port}", f"127.0.0.1:{web.other}", "169.254.169.254:80",
                  f"[::ffff:127.0.0.1]:{web.other}"):
@@ -318,6 +329,14 @@ def test_a_result_names_what_it_reached(server, web):
 def test_what_is_open_is_said_before_the_first_call(server, web):
     said = server.find_tool()["inputSchema"]["properties"]["environment"]["description"]
     assert f"; of the network only 127.0.0.1:{web.port}, " in said, said
+
+
+def test_doctor_names_what_is_open(server, web, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("environments:\n  held: {type: system, isolation: sandbox, network: [127.0.0.1:80, a.example:443]}\n")
+    said = subprocess.run([os.environ["PYEXECD"], "doctor", "--config", path], capture_output=True,
+                          text=True, check=False).stdout
+    assert "  network " in said and "127.0.0.1:80, a.example:443\n" in said, said
 
 
 def test_a_host_that_is_none_is_an_error_of_the_configuration(tmp_path):

@@ -148,8 +148,13 @@ static void test_a_sandbox_is_described_by_what_it_opens(void **state)
         text_for("{\"type\": \"venv\", \"isolation\": \"sandbox\", \"require\": \"sandbox\", "
                  "\"network\": true, \"read\": [\"/usr/share\"], \"write\": [\"/srv\"]}",
                  "print(1)\n");
+    AUTO_FREE char *listed = text_for("{\"type\": \"system\", \"isolation\": \"sandbox\", "
+                                      "\"network\": [\"a.example:1\", \"b.example:2\"]}",
+                                      "print(1)\n");
 
     (void)state;
+    assert_non_null(strstr(listed, "\n- Network: a.example:1, through a proxy\n"
+                                   "- Network: b.example:2, through a proxy\n"));
     assert_non_null(strstr(
         closed, "\n- Isolation: a sandbox, without the layers that this machine does not have\n"
                 "- Network: none\n"
