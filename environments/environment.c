@@ -39,12 +39,13 @@ void environment_digest(const json_t *definition, const struct environment_setti
 {
     AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
     AUTO_FREE char *numbers = memory_format(
-        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s %s %d %d %d", settings->timeout,
+        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s %s %d %d %d %d", settings->timeout,
         settings->max_timeout, settings->prepare_timeout, settings->eager,
         (uintmax_t)settings->limits.memory, settings->limits.processes,
         (uintmax_t)settings->limits.file_size, (uintmax_t)settings->disk, settings->output,
         approval_policy_name(settings->approval), images_policy_name(settings->images),
-        settings->sandbox.is_wanted, settings->sandbox.required, settings->sandbox.network);
+        settings->sandbox.is_wanted, settings->sandbox.is_optional, settings->sandbox.required,
+        settings->sandbox.network);
     struct digest digest;
 
     digest_init(&digest);
@@ -310,6 +311,7 @@ void environment_deinit(struct environment *environment)
     free(STEAL_PTR(environment->proxy));
     environment_settings_deinit(&environment->settings);
     json_decref(STEAL_PTR(environment->definition));
+    free(STEAL_PTR(environment->unheld));
     free(environment->name);
     environment->name = NULL;
 }
@@ -366,12 +368,6 @@ const char *const *environment_needs(const struct environment *environment)
 enum script_delivery environment_delivery(const struct environment *environment)
 {
     return environment->ops->delivery(environment);
-}
-
-enum isolation environment_isolation(const struct environment *environment)
-{
-    return environment->settings.sandbox.is_wanted ? ISOLATION_SANDBOX
-                                                   : environment->ops->kind->isolation;
 }
 
 bool environment_can_overlap(const struct environment *environment)

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/outcome.h"
 #include "environments/approval_policy.h"
+#include "environments/environment_level.h"
 #include "environments/execution.h"
 #include "environments/images_policy.h"
 #include "environments/process/process.h"
@@ -176,6 +177,7 @@ struct environment {
     char *proxy;               /* owned: see the recipe; or NULL */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
+    char *unheld;   /* owned: see environment_level.h */
 
     struct list waiters; /* of struct environment_waiter: borrowed */
     enum environment_state state;
@@ -255,8 +257,6 @@ const char *const *environment_needs(const struct environment *environment);
 
 enum script_delivery environment_delivery(const struct environment *environment);
 bool environment_can_overlap(const struct environment *environment);
-
-enum isolation environment_isolation(const struct environment *environment);
 
 /* Releases what is prepared and what is kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);

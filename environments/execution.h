@@ -6,6 +6,7 @@
  * waited for. */
 #pragma once
 
+#include "environments/process/isolation.h"
 #include "environments/process/process.h"
 #include "environments/process/receipt_layers.h"
 
@@ -23,6 +24,7 @@ struct execution_request {
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
+    enum isolation isolation;     /* the level that it was promised; see environment_level.h */
     const char *owner;            /* whose it is: the principal */
     double timeout; /* seconds after which the caller is going to kill it: whatever could
                      * outlive the server ends by itself a little later */

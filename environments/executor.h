@@ -74,6 +74,7 @@ struct run_request {
     const char *const
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
     const char *const *arguments; /* NULL-terminated, of the script; copied; or NULL */
+    enum isolation isolation;     /* environment_isolation() when DIRECTORY was opened */
     double timeout;               /* seconds, from the start of the process */
     json_t *files; /* see provided_files.h: checked; put into the directory first; a reference is
                       kept; or NULL */

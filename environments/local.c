@@ -1,6 +1,7 @@
 #include "environments/local.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "environments/egress/egress.h"
 #include "environments/process/process.h"
@@ -16,6 +17,8 @@ struct local_execution {
     struct execution execution;
     struct process process;
     struct egress *egress; /* owned; NULL: the run has none */
+    json_t *given_up;      /* owned: why it has no sandbox, though one was wanted; or NULL */
+    unsigned unserved;     /* the layers of that one */
 };
 
 static void local_on_output(struct process *process, enum process_stream stream, const char *data,
@@ -27,10 +30,28 @@ static void local_on_output(struct process *process, enum process_stream stream,
     listener->output(listener, stream, data, length);
 }
 
-static struct execution_end local_end(const struct process_end *end)
+/* A run that has to do without its sandbox says so. The texts stay LOCAL's. */
+static struct process_receipt local_receipt(const struct local_execution *local,
+                                            const struct process_receipt *had)
+{
+    struct process_receipt receipt = *had;
+    const json_t *what;
+    size_t i;
+
+    if (!local->given_up)
+        return receipt;
+    receipt.asked |= local->unserved;
+    json_array_foreach (had->missing, i, what)
+        process_receipt_add_missing(local->given_up, json_string_value(what));
+    receipt.missing = local->given_up;
+    return receipt;
+}
+
+static struct execution_end local_end(const struct local_execution *local,
+                                      const struct process_end *end)
 {
     struct execution_end result = {
-        .receipt = end->receipt,
+        .receipt = local_receipt(local, &end->receipt),
         /* What nobody could wait for was killed by SIGKILL: nothing else does that. */
         .returncode = end->reported ? execution_returncode(end->wait_status) : -SIGKILL,
         .out_of_memory = end->out_of_memory,
@@ -51,7 +72,8 @@ static void local_on_ended(struct process *process, const struct process_end *en
 {
     struct local_execution *local = CONTAINER_OF(process, struct local_execution, process);
     struct execution_listener *listener = local->execution.listener;
-    struct execution_end result = local_end(end);
+    struct execution_end result = local_end(local, end);
+    AUTO_JSON json_t *given_up = local->given_up;
 
     egress_stop(local->egress);
     free(local);
@@ -112,50 +134,113 @@ static int local_open_way(struct local_execution *local, const struct environmen
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;
 
-    if (!settings->is_wanted || !settings->hosts)
+    if (!settings->hosts)
         return 0;
     local->egress =
         egress_start(environment->host, environment->proxy, settings->hosts, ret_outlet, err);
     return local->egress ? 0 : -1;
 }
 
-struct execution *local_start(struct environment *environment, const char *interpreter,
-                              const struct execution_request *request,
-                              struct execution_listener *listener, struct error *err)
+/* A promised sandbox is built as far as the machine has it, and never left out. */
+static bool local_is_held(const struct environment *environment,
+                          const struct execution_request *request)
 {
-    struct local_execution *local;
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+
+    return settings->is_wanted &&
+           (!settings->is_optional || request->isolation == ISOLATION_SANDBOX);
+}
+
+static int local_start_held(struct local_execution *local, const struct environment *environment,
+                            const char *interpreter, const struct execution_request *request,
+                            struct error *err)
+{
     struct sandbox_policy policy;
     AUTO_CLOSE int outlet = -1;
     int started;
 
     if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
-        return NULL;
-    local = NEW(struct local_execution);
+        return -1;
+    started = local_open_way(local, environment, &outlet, err);
+    if (started == 0) {
+        policy.sandbox.outlet = outlet > 0 ? outlet : 0;
+        started =
+            local_start_process(local, environment, interpreter, request, &policy.sandbox, err);
+    }
+    sandbox_policy_deinit(&policy);
+    return started;
+}
+
+/* What was missing when it was submitted may be there meanwhile. */
+static void local_note_given_up(struct local_execution *local,
+                                const struct environment *environment)
+{
+    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
+    json_t *given_up = environment_given_up(environment);
+
+    local->given_up = given_up ? given_up : json_array();
+    local->unserved = process_host_receipt(environment->host, &sandbox).asked;
+}
+
+static int local_start_unheld(struct local_execution *local, const struct environment *environment,
+                              const char *interpreter, const struct execution_request *request,
+                              struct error *err)
+{
+    if (local_start_process(local, environment, interpreter, request, NULL, err) < 0)
+        return -1;
+    if (environment->settings.sandbox.is_wanted)
+        local_note_given_up(local, environment);
+    return 0;
+}
+
+static int local_begin(struct local_execution *local, const struct environment *environment,
+                       const char *interpreter, const struct execution_request *request,
+                       struct error *err)
+{
+    if (local_is_held(environment, request))
+        return local_start_held(local, environment, interpreter, request, err);
+    return local_start_unheld(local, environment, interpreter, request, err);
+}
+
+struct execution *local_start(struct environment *environment, const char *interpreter,
+                              const struct execution_request *request,
+                              struct execution_listener *listener, struct error *err)
+{
+    struct local_execution *local = NEW(struct local_execution);
+
     local->execution =
         (struct execution){.listener = listener, .interrupt = interrupt_local, .kill = kill_local};
     local->process.output = local_on_output;
     local->process.ended = local_on_ended;
-    started = local_open_way(local, environment, &outlet, err);
-    if (started == 0) {
-        policy.sandbox.outlet = outlet > 0 ? outlet : 0;
-        started = local_start_process(local, environment, interpreter, request,
-                                      sandbox_policy_of(&policy, environment), err);
-    }
-    sandbox_policy_deinit(&policy);
-    if (started == 0)
+    if (local_begin(local, environment, interpreter, request, err) == 0)
         return &local->execution;
     egress_stop(local->egress);
     free(local);
     return NULL;
 }
 
+/* What a sandbox lacks is the reason why there is none. */
+static struct process_receipt local_unheld_receipt(const struct environment *environment)
+{
+    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
+    struct process_receipt unheld = process_host_receipt(environment->host, NULL);
+    struct process_receipt held;
+
+    if (!environment->settings.sandbox.is_wanted)
+        return unheld;
+    held = process_host_receipt(environment->host, &sandbox);
+    unheld.asked = held.asked;
+    unheld.missing = held.missing;
+    return unheld;
+}
+
 struct process_receipt local_expected_receipt(const struct environment *environment)
 {
-    const struct sandbox_settings *settings = &environment->settings.sandbox;
-    const struct process_sandbox sandbox = {.network = settings->network,
-                                            .required = settings->required};
+    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
 
-    return process_host_receipt(environment->host, settings->is_wanted ? &sandbox : NULL);
+    if (environment_isolation(environment) == ISOLATION_SANDBOX)
+        return process_host_receipt(environment->host, &sandbox);
+    return local_unheld_receipt(environment);
 }
 
 /* Code is laid over a file in a mount namespace, which comes with the PID namespace. */

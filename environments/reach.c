@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/environment.h"
 #include "environments/packages/requirements.h"
-#include "environments/sandbox_settings.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -59,11 +59,16 @@ static void reach_add_sandbox(json_t *lines, const struct sandbox_settings *sand
     reach_add(lines, "Files", "its working directory and a /tmp of its own, which it may change");
 }
 
-void reach_add_machine(json_t *lines, const struct sandbox_settings *sandbox)
+void reach_add_machine(json_t *lines, const struct environment *environment)
 {
-    if (sandbox->is_wanted)
-        reach_add_sandbox(lines, sandbox);
+    static const char none[] = "none: it has the files and the network of the server's user";
+    AUTO_JSON json_t *given_up = environment_given_up(environment);
+    AUTO_FREE char *reasons = json_list(given_up);
+
+    if (environment_isolation(environment) == ISOLATION_SANDBOX)
+        reach_add_sandbox(lines, &environment->settings.sandbox);
+    else if (given_up)
+        reach_add(lines, "Isolation", "%s. There is no sandbox: %s", none, reasons);
     else
-        reach_add(lines, "Isolation",
-                  "none: it has the files and the network of the server's user");
+        reach_add(lines, "Isolation", "%s", none);
 }

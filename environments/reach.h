@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-struct sandbox_settings;
+struct environment;
 
 void reach_add(json_t *lines, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -12,4 +12,4 @@ void reach_add(json_t *lines, const char *label, const char *format, ...)
 void reach_add_packages(json_t *lines, const json_t *definition);
 
 /* Adds what scripts of a kind that runs them on this machine can reach of it. */
-void reach_add_machine(json_t *lines, const struct sandbox_settings *sandbox);
+void reach_add_machine(json_t *lines, const struct environment *environment);

@@ -249,6 +249,7 @@ static int start_execution(struct run *run)
         .code_file = run->claim.file,
         .variables = (const char *const *)run->variables,
         .arguments = (const char *const *)run->arguments,
+        .isolation = run->request.isolation,
         .owner = run->owner,
         .timeout = run->request.timeout,
     };

@@ -26,6 +26,16 @@ static const char **sandbox_policy_extend(const char **list, const char *const *
 
 /* What a script has put in the place of its Python would say what it is, and run the scripts of
  * others. */
+static int sandbox_policy_refuse_python(const struct environment *environment, const char *part,
+                                        const char *place, struct error *err)
+{
+    return error_set(err, ERROR_CONFIG,
+                     "%s belongs to the Python of environment %s, and lies in %s, which "
+                     "scripts of its sandbox can change: let the operator keep the one "
+                     "outside of the other",
+                     part, environment->name, place);
+}
+
 static int sandbox_policy_check(const struct sandbox_policy *policy,
                                 const struct environment *environment, struct error *err)
 {
@@ -34,12 +44,7 @@ static int sandbox_policy_check(const struct sandbox_policy *policy,
     for (size_t i = 0; needs && needs[i]; i++)
         for (size_t j = 0; policy->write[j]; j++)
             if (real_path_holds(policy->write[j], needs[i]))
-                return error_set(
-                    err, ERROR_CONFIG,
-                    "%s belongs to the Python of environment %s, and lies in %s, which "
-                    "scripts of its sandbox can change: let the operator keep the one "
-                    "outside of the other",
-                    needs[i], environment->name, policy->write[j]);
+                return sandbox_policy_refuse_python(environment, needs[i], policy->write[j], err);
     return 0;
 }
 
@@ -58,17 +63,46 @@ static int sandbox_policy_check_directory(const char *directory, struct error *e
                      directory);
 }
 
+/* Owned by the caller, or NULL: not known yet. */
+static char *sandbox_policy_find_python(const struct environment *environment)
+{
+    return environment->ops->find_python ? environment->ops->find_python(environment) : NULL;
+}
+
+/* What it needs beside that is known when it is prepared. */
+static int sandbox_policy_check_python(const struct environment *environment, const char *directory,
+                                       struct error *err)
+{
+    AUTO_FREE char *python = sandbox_policy_find_python(environment);
+    AUTO_FREE char *real = python ? realpath(python, NULL) : NULL;
+
+    if (real && (real_path_holds(directory, python) || real_path_holds(directory, real)))
+        return sandbox_policy_refuse_python(environment, python, directory, err);
+    return 0;
+}
+
+int sandbox_policy_check_place(const struct environment *environment, const char *directory,
+                               struct error *err)
+{
+    if (sandbox_policy_check_directory(directory, err) < 0)
+        return -1;
+    return sandbox_policy_check_python(environment, directory, err);
+}
+
+struct process_sandbox sandbox_policy_outline(const struct environment *environment)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+
+    return (struct process_sandbox){.network = settings->network, .required = settings->required};
+}
+
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
                         const char *directory, struct error *err)
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;
     const char *const own[] = {directory, NULL};
 
-    *policy = (struct sandbox_policy){
-        .sandbox = {.network = settings->network, .required = settings->required},
-    };
-    if (!settings->is_wanted)
-        return 0;
+    *policy = (struct sandbox_policy){.sandbox = sandbox_policy_outline(environment)};
     if (sandbox_policy_check_directory(directory, err) < 0)
         return -1;
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
@@ -88,12 +122,6 @@ void sandbox_policy_deinit(struct sandbox_policy *policy)
     free(policy->read);
     free(policy->write);
     *policy = (struct sandbox_policy){0};
-}
-
-const struct process_sandbox *sandbox_policy_of(const struct sandbox_policy *policy,
-                                                const struct environment *environment)
-{
-    return environment->settings.sandbox.is_wanted ? &policy->sandbox : NULL;
 }
 
 struct tool_holding sandbox_policy_holding(const struct environment *environment, const char *state)

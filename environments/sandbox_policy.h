@@ -14,15 +14,19 @@ struct sandbox_policy {
     const char **write;             /* likewise */
 };
 
-/* For a run of ENVIRONMENT, which is prepared, in DIRECTORY. Both are borrowed until it is done
- * with. -1 with ERR, and nothing to free: the run could change its own Python. */
+/* The sandbox that ENVIRONMENT wants, without its paths. */
+struct process_sandbox sandbox_policy_outline(const struct environment *environment);
+
+/* -1 with ERR if no sandbox of ENVIRONMENT can work in DIRECTORY, a real path, as far as that is
+ * known before it is prepared. */
+int sandbox_policy_check_place(const struct environment *environment, const char *directory,
+                               struct error *err);
+
+/* For a run of ENVIRONMENT, which is prepared, in a sandbox in DIRECTORY. Both are borrowed until
+ * it is done with. -1 with ERR, and nothing to free: the run could change its own Python. */
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
                         const char *directory, struct error *err);
 void sandbox_policy_deinit(struct sandbox_policy *policy);
-
-/* For process_command.sandbox: NULL, if ENVIRONMENT has none. */
-const struct process_sandbox *sandbox_policy_of(const struct sandbox_policy *policy,
-                                                const struct environment *environment);
 
 /* How the programs are held that prepare ENVIRONMENT: as its next run. STATE is the state
  * directory, or NULL. Both are borrowed. */

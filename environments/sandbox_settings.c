@@ -64,7 +64,7 @@ bool sandbox_settings_are_wanted(const json_t *definition)
 {
     const char *isolation = json_object_get_string(definition, "isolation");
 
-    return isolation && strcmp(isolation, "sandbox") == 0;
+    return !isolation || strcmp(isolation, "none") != 0;
 }
 
 void sandbox_settings_deinit(struct sandbox_settings *settings)
@@ -151,24 +151,72 @@ int sandbox_settings_check_host(const char *host, struct error *err)
         host);
 }
 
-int sandbox_settings_read(struct sandbox_settings *settings, const json_t *definition,
-                          const char *state, const char **ret_key, struct error *err)
+static bool sandbox_settings_hold_path(char *const *paths, const char *path)
+{
+    for (; *paths; paths++)
+        if (real_path_holds(*paths, path))
+            return true;
+    return false;
+}
+
+/* PATH (taken) is read, too. */
+static void sandbox_settings_add_read(struct sandbox_settings *settings, char *path)
+{
+    size_t count = 0;
+
+    while (settings->read[count])
+        count++;
+    settings->read = memory_resize(settings->read, (count + 2) * sizeof *settings->read);
+    settings->read[count] = path;
+    settings->read[count + 1] = NULL;
+}
+
+/* A script without a network can take nothing of it away. With hosts no sandbox is optional. */
+static void sandbox_settings_add_start(struct sandbox_settings *settings)
+{
+    if (!settings->start || !settings->is_optional || settings->network ||
+        sandbox_settings_hold_path(settings->read, settings->start) ||
+        sandbox_settings_hold_path(settings->write, settings->start))
+        return;
+    sandbox_settings_add_read(settings, memory_copy_string(settings->start));
+}
+
+/* Without a sandbox a list of hosts would be void. */
+static bool sandbox_settings_insist(const json_t *definition, const char *isolation)
+{
+    return (isolation && strcmp(isolation, "sandbox") == 0) ||
+           json_is_array(json_object_get(definition, "network"));
+}
+
+void sandbox_settings_read_level(struct sandbox_settings *settings, const json_t *definition)
 {
     const char *isolation = json_object_get_string(definition, "isolation");
 
     if (isolation && strcmp(isolation, "auto") != 0)
         settings->is_wanted = sandbox_settings_are_wanted(definition);
-    if (!settings->is_wanted)
-        return 0;
     if (json_object_get(definition, "require"))
         settings->required = true;
+    if (settings->required || sandbox_settings_insist(definition, isolation))
+        settings->is_optional = false;
+}
+
+int sandbox_settings_read(struct sandbox_settings *settings, const json_t *definition,
+                          const char *state, const char **ret_key, struct error *err)
+{
+    sandbox_settings_read_level(settings, definition);
+    if (!settings->is_wanted)
+        return 0;
     *ret_key = "network";
     if (sandbox_settings_read_network(settings, json_object_get(definition, *ret_key), err) < 0)
         return -1;
-    return sandbox_settings_read_places(settings, definition, state, ret_key, err);
+    if (sandbox_settings_read_places(settings, definition, state, ret_key, err) < 0)
+        return -1;
+    sandbox_settings_add_start(settings);
+    return 0;
 }
 
 bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct sandbox_settings *b)
 {
-    return a->is_wanted == b->is_wanted && a->required == b->required && a->network == b->network;
+    return a->is_wanted == b->is_wanted && a->is_optional == b->is_optional &&
+           a->required == b->required && a->network == b->network;
 }

@@ -7,14 +7,21 @@
 #include <stdbool.h>
 
 struct sandbox_settings {
-    bool is_wanted; /* false: there is no sandbox, and nothing below counts */
-    bool required;  /* a run that cannot have every layer is refused */
-    bool network;   /* scripts have the machine's */
+    bool is_wanted;   /* false: there is no sandbox, and nothing below counts */
+    bool is_optional; /* a run that cannot have one goes without, and says so */
+    bool required;    /* a run that cannot have every layer is refused */
+    bool network;     /* scripts have the machine's */
     char **hosts; /* "HOST:PORT", NULL-terminated: what they reach beyond a network of their own, by
-                     a proxy; or NULL: nothing; owned */
-    char **read;  /* real paths, NULL-terminated, or NULL: none; owned */
-    char **write; /* likewise: scripts may change what is there, too */
+                     a proxy; or NULL: nothing; owned. With them no sandbox is optional */
+    const char *start; /* a real path that is read, too, by a sandbox that is optional and has no
+                          network; borrowed, outlives the environments; or NULL */
+    char **read;       /* real paths, NULL-terminated, or NULL: none; owned */
+    char **write;      /* likewise: scripts may change what is there, too */
 };
+
+/* Reads from DEFINITION whether there is to be a sandbox, and how much of one, into SETTINGS, which
+ * have the defaults. */
+void sandbox_settings_read_level(struct sandbox_settings *settings, const json_t *definition);
 
 /* Reads what DEFINITION says into SETTINGS, which have the defaults and no paths. STATE: the state
  * directory, which no script gets; or NULL. -1 with ERR; *RET_KEY (static storage) is the key to
@@ -34,5 +41,5 @@ char *sandbox_settings_resolve(const char *path, const char *key, const char *st
 /* HOST, a member of `network`, names a host and a port. */
 int sandbox_settings_check_host(const char *host, struct error *err);
 
-/* True when the definition of an environment of this machine asks for a sandbox. */
+/* True unless the definition of an environment of this machine wants no sandbox. */
 bool sandbox_settings_are_wanted(const json_t *definition);

@@ -35,7 +35,7 @@ static double service_number(const json_t *tree, const char *key)
     return json_number_value(json_object_get(tree, key));
 }
 
-static struct environment_settings default_settings(const json_t *tree)
+static struct environment_settings default_settings(const json_t *tree, const char *start)
 {
     const json_t *limits = json_object_get(tree, "limits");
     uint64_t disk = (uint64_t)service_number(limits, "disk");
@@ -51,15 +51,17 @@ static struct environment_settings default_settings(const json_t *tree)
                 .processes = (unsigned)service_number(limits, "processes"),
                 .file_size = disk,
             },
+        .sandbox = {.is_wanted = true, .is_optional = true, .start = start},
         .disk = disk,
         .output = (size_t)service_number(limits, "output"),
     };
 }
 
-struct catalog *service_open_catalog(const struct catalog_settings *settings, struct config *config)
+struct catalog *service_open_catalog(const struct catalog_settings *settings, struct config *config,
+                                     const char *start)
 {
     const json_t *tree = config_tree(config);
-    struct environment_settings defaults = default_settings(tree);
+    struct environment_settings defaults = default_settings(tree, start);
     struct catalog *catalog = catalog_new(settings);
     const char *name;
     json_t *definition;
@@ -78,33 +80,39 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
     return catalog;
 }
 
-/* What calls define is no way out: where the operator has a sandbox, it has one, too, in which
- * nothing is opened. */
-static struct sandbox_settings service_caller_sandbox(const json_t *environments)
+/* What calls define is no way out: where the operator insists on a sandbox, it has one, too, in
+ * which nothing is opened. Only where no environment of this machine has one, it has none. */
+static void service_hold_callers(struct sandbox_settings *sandbox, const json_t *environments)
 {
-    struct sandbox_settings sandbox = {0};
+    const struct sandbox_settings usual = *sandbox;
+    unsigned free = 0;
+    unsigned held = 0;
     const char *name;
     json_t *definition;
 
     json_object_foreach ((json_t *)environments, name, definition) {
-        if (environment_kinds_isolation(definition) != ISOLATION_SANDBOX)
+        struct sandbox_settings own = usual;
+
+        if (environment_kinds_isolation(definition) == ISOLATION_DOCKER)
             continue;
-        sandbox.is_wanted = true;
-        sandbox.required |= json_object_get(definition, "require") != NULL;
+        sandbox_settings_read_level(&own, definition);
+        *(own.is_wanted ? &held : &free) += 1;
+        sandbox->is_optional &= !own.is_wanted || own.is_optional;
+        sandbox->required |= own.required;
     }
-    return sandbox;
+    sandbox->is_wanted = held > 0 || free == 0;
 }
 
-struct caller_rules *service_open_rules(struct config *config)
+struct caller_rules *service_open_rules(struct config *config, const char *start)
 {
     const json_t *tree = config_tree(config);
     const json_t *callers = json_object_get(tree, "callers");
-    struct environment_settings defaults = default_settings(tree);
+    struct environment_settings defaults = default_settings(tree, start);
     struct error err = ERROR_INIT;
     size_t index = 0;
     struct caller_rules *rules;
 
-    defaults.sandbox = service_caller_sandbox(json_object_get(tree, "environments"));
+    service_hold_callers(&defaults.sandbox, json_object_get(tree, "environments"));
     rules = caller_rules_new(json_object_get(callers, "allowed_images"),
                              json_object_get(callers, "allowed_paths"), &defaults, &index, &err);
     if (!rules)
@@ -185,20 +193,38 @@ static char *service_open_root(const char *kind, enum service_keeping keeping, s
     return memory_format("%s/%s", state, keeping == SERVICE_KEEP_DIRECTORIES ? "work" : "once");
 }
 
-/* Bits of enum isolation: those whose runs may work in a configured directory. */
-static unsigned directory_isolations(const json_t *tree)
+/* One directory for runs of different isolation: what the weaker one leaves there is code for the
+ * others. Which environments go without a sandbox shows only now. */
+static void service_settle_directory(struct service *service, const struct catalog *catalog,
+                                     struct config *config)
 {
-    const json_t *environments = json_object_get(tree, "environments");
+    const json_t *tree = config_tree(config);
+    const struct environment *unheld = NULL;
     unsigned isolations = 0;
-    const char *name;
-    json_t *definition;
+    AUTO_FREE char *message = NULL;
 
-    if (json_is_true(json_object_get(tree, "share_directory_across_isolation")))
-        return (1U << ISOLATIONS) - 1;
-    json_object_foreach ((json_t *)environments, name, definition) {
-        isolations |= 1U << environment_kinds_isolation(definition);
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
+        const struct environment *environment = catalog_at(catalog, i);
+
+        isolations |= 1U << environment_isolation(environment);
+        if (environment->unheld)
+            unheld = environment;
     }
-    return isolations;
+    if (json_is_true(json_object_get(tree, "share_directory_across_isolation")))
+        isolations = (1U << ISOLATIONS) - 1;
+    else if (unheld && isolations & ~(1U << ISOLATION_NONE)) {
+        message =
+            memory_format("is for environments with a sandbox and for %s, which can have none "
+                          "there (%s); share_directory_across_isolation: true allows that",
+                          unheld->name, unheld->unheld);
+        config_complain(config, message, "/working_directory");
+    }
+    workplace_set_isolations(service->workplace, isolations);
+}
+
+static bool service_has_directory(const json_t *tree)
+{
+    return *json_object_get_string(tree, "working_directory") == '/';
 }
 
 static int open_workplace(struct service *service, struct config *config,
@@ -214,7 +240,6 @@ static int open_workplace(struct service *service, struct config *config,
         &(struct workplace_settings){
             .loop = service->loop,
             .path = *kind == '/' ? kind : NULL,
-            .isolations = directory_isolations(tree),
             .root = root,
             .keep_seconds =
                 keeping == SERVICE_KEEP_DIRECTORIES ? service_number(tree, "keep_for") : 0,
@@ -226,7 +251,8 @@ static int open_workplace(struct service *service, struct config *config,
 }
 
 /* Environments keep what they have made on disk even if working directories are in memory. */
-static int open_catalog(struct service *service, struct config *config, struct error *err)
+static int open_catalog(struct service *service, struct config *config, const char *start,
+                        struct error *err)
 {
     AUTO_FREE char *state = state_directory_open(err);
     AUTO_FREE char *container_init = find_companion(CONTAINER_INIT);
@@ -237,6 +263,7 @@ static int open_catalog(struct service *service, struct config *config, struct e
     service->instance = instance_new(state, err);
     if (!service->instance)
         return -1;
+    service->start = service_find_start(start, state);
     service->catalog = service_open_catalog(
         &(struct catalog_settings){
             .loop = service->loop,
@@ -245,13 +272,23 @@ static int open_catalog(struct service *service, struct config *config, struct e
             .instance = service->instance,
             .container_init = container_init,
             .proxy = proxy,
+            .directory = workplace_path(service->workplace),
         },
-        config);
+        config, service->start);
+    if (service_has_directory(config_tree(config)))
+        service_settle_directory(service, service->catalog, config);
     return 0;
 }
 
+char *service_find_start(const char *path, const char *state)
+{
+    struct error ignored = ERROR_INIT;
+
+    return path ? sandbox_settings_resolve(path, "read", state, &ignored) : NULL;
+}
+
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
-                 struct error *err)
+                 const char *start, struct error *err)
 {
     const json_t *tree = config_tree(config);
     struct executor_settings queue;
@@ -265,11 +302,12 @@ int service_open(struct service *service, struct config *config, enum service_ke
         return error_set(err, ERROR_SYSTEM, "cannot make an event loop");
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
+    process_host_try_sandbox(service->host);
     queue = read_queue(service, tree);
     service->executor = executor_new(&queue);
-    service->rules = service_open_rules(config);
-    if (open_catalog(service, config, err) < 0)
+    if (open_catalog(service, config, start, err) < 0)
         return -1;
+    service->rules = service_open_rules(config, service->start);
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
     return 0;
@@ -279,9 +317,12 @@ int service_reload(struct service *service, struct config *config)
 {
     const json_t *tree = config_tree(config);
     struct executor_settings queue = read_queue(service, tree);
-    struct caller_rules *rules = service_open_rules(config);
-    struct catalog *catalog = service_open_catalog(catalog_settings(service->catalog), config);
+    struct caller_rules *rules = service_open_rules(config, service->start);
+    struct catalog *catalog =
+        service_open_catalog(catalog_settings(service->catalog), config, service->start);
 
+    if (service_has_directory(tree))
+        service_settle_directory(service, catalog, config);
     if (config_has_errors(config)) {
         caller_rules_free(rules);
         catalog_free(catalog);
@@ -293,8 +334,6 @@ int service_reload(struct service *service, struct config *config)
     catalog_replace(service->catalog, catalog);
     executor_set_limits(service->executor, &queue);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
-    if (*json_object_get_string(tree, "working_directory") == '/')
-        workplace_set_isolations(service->workplace, directory_isolations(tree));
     return 0;
 }
 
@@ -389,6 +428,7 @@ void service_close(struct service *service)
     instance_free(service->instance);
     workplace_free(service->workplace);
     free(service->picture_helper);
+    free(service->start);
     if (service->loop)
         ev_loop_destroy(service->loop);
     *service = (struct service){0};

@@ -26,6 +26,7 @@ struct service {
     struct executor *executor;
     struct workplace *workplace;
     char *picture_helper; /* the path of pyexecd-picture */
+    char *start;          /* see service_find_start */
 };
 
 /* How long the working directories of callers are kept. */
@@ -35,18 +36,26 @@ enum service_keeping {
 };
 
 /* Makes the environments of CONFIG with SETTINGS. For each that cannot be made there is a complaint
- * in CONFIG. */
-struct catalog *service_open_catalog(const struct catalog_settings *settings,
-                                     struct config *config);
+ * in CONFIG. START: see service_find_start; it outlives the catalog. */
+struct catalog *service_open_catalog(const struct catalog_settings *settings, struct config *config,
+                                     const char *start);
 
-/* The rules for callers who may define environments. CONFIG outlives them. NULL after complaints in
- * CONFIG. */
-struct caller_rules *service_open_rules(struct config *config);
+/* The rules for callers who may define environments. CONFIG and START outlive
+ * them. NULL after complaints in CONFIG. */
+struct caller_rules *service_open_rules(struct config *config, const char *start);
 
-/* Opens everything. -1 with ERR; CONFIG, which must have had no errors, may then have some. It is
- * borrowed until service_close. */
+/* The real path of PATH, the folder that the program was started in or has a script of, if scripts
+ * in a sandbox may read it: whoever has started the program can read it, too. NULL for a home and
+ * other places that no script gets, and for NULL. STATE: the state directory, or NULL. Owned by the
+ * caller.
+ */
+char *service_find_start(const char *path, const char *state);
+
+/* Opens everything. START: see above; NULL where others call than who has started the program. -1
+ * with ERR; CONFIG, which must have had no errors, may then have some. It is borrowed until
+ * service_close. */
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
-                 struct error *err);
+                 const char *start, struct error *err);
 
 /* From now on the environments, callers, limits and times of CONFIG apply; running and waiting
  * calls go on as they began. CONFIG must have no errors before. -1 when it turns out to have some,

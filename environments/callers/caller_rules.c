@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "environments/callers/caller_check.h"
 #include "environments/callers/definition_schema.h"
 #include "environments/kinds/kinds.h"
@@ -278,10 +279,25 @@ static json_t *describe_key(const struct caller_rules *rules,
     return brief;
 }
 
-json_t *caller_rules_schema(const struct caller_rules *rules)
+/* What is closed to the scripts of a definition. Owned by the caller. */
+static char *caller_rules_describe_sandbox(const struct caller_rules *rules,
+                                           struct process_host *host)
 {
-    static const char held[] =
-        " Its scripts have no network, and of files only the working directory and /tmp.";
+    const struct sandbox_settings *settings = &rules->settings.sandbox;
+    const char *start = settings->is_optional ? settings->start : NULL;
+
+    if (!settings->is_wanted || (settings->is_optional && host &&
+                                 !process_host_has_sandbox(host, &(struct process_sandbox){0})))
+        return memory_copy_string("");
+    return memory_format(
+        " Its scripts have no network, and of files only the working directory%s /tmp%s%s%s.",
+        start ? "," : " and", start ? " and " : "", text_or_none(start),
+        start ? " (read-only)" : "");
+}
+
+json_t *caller_rules_schema(const struct caller_rules *rules, struct process_host *host)
+{
+    AUTO_FREE char *held = caller_rules_describe_sandbox(rules, host);
     AUTO_FREE char *paths = json_list(rules->allowed_paths);
     json_t *properties =
         json_pack("{s:{s:s, s:o}}", "type", "type", "string", "enum", possible_types(rules));
@@ -296,9 +312,8 @@ json_t *caller_rules_schema(const struct caller_rules *rules)
     return json_pack("{s:s, s:o, s:o, s:[s]}", "type", "object", "description",
                      json_string_format("An environment of your own, in place of `environment`. "
                                         "The same definition finds the same one again.%s%s%s%s",
-                                        rules->settings.sandbox.is_wanted ? held : "",
-                                        *paths ? " Paths are absolute, in one of: " : "", paths,
-                                        *paths ? "." : ""),
+                                        held, *paths ? " Paths are absolute, in one of: " : "",
+                                        paths, *paths ? "." : ""),
                      "properties", properties, "required", "type");
 }
 

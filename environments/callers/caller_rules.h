@@ -36,5 +36,6 @@ void caller_definition_deinit(struct caller_definition *definition);
 const struct environment_settings *caller_rules_settings(const struct caller_rules *rules);
 
 /* The schema of a definition for models: one flat object with the keys that they can use. It
- * accepts more than caller_rules_settle() does. New reference. */
-json_t *caller_rules_schema(const struct caller_rules *rules);
+ * accepts more than caller_rules_settle() does. HOST would run their scripts; or NULL. New
+ * reference. */
+json_t *caller_rules_schema(const struct caller_rules *rules, struct process_host *host);

@@ -20,6 +20,7 @@ struct catalog {
     char *state;                       /* owned; what the settings have */
     char *container_init;              /* the same */
     char *proxy;                       /* the same */
+    char *directory;                   /* the same */
     struct environment **environments; /* owned, and what is in it */
     size_t count;
     struct retirement retirement; /* of those that another configuration has replaced */
@@ -43,6 +44,9 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     if (settings->proxy)
         catalog->proxy = memory_copy_string(settings->proxy);
     catalog->settings.proxy = catalog->proxy;
+    if (settings->directory)
+        catalog->directory = memory_copy_string(settings->directory);
+    catalog->settings.directory = catalog->directory;
     catalog->shelf = shelf_new(settings->loop);
     retirement_init(&catalog->retirement, settings->loop);
     survey_init(&catalog->survey);
@@ -52,6 +56,15 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
 const struct catalog_settings *catalog_settings(const struct catalog *catalog)
 {
     return &catalog->settings;
+}
+
+void catalog_work_in(struct catalog *catalog, const char *directory)
+{
+    free(catalog->directory);
+    catalog->directory = memory_copy_string(directory);
+    catalog->settings.directory = catalog->directory;
+    for (size_t i = 0; i < catalog->count; i++)
+        environment_work_in(catalog->environments[i], directory);
 }
 
 void catalog_begin(struct catalog *catalog)
@@ -113,6 +126,7 @@ void catalog_free(struct catalog *catalog)
     free(catalog->state);
     free(catalog->container_init);
     free(catalog->proxy);
+    free(catalog->directory);
     free(catalog);
 }
 
@@ -275,6 +289,8 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
     recipe.settings.paths = paths;
     if (read_settings(&recipe, ret_key, err) == 0)
         environment = catalog_create(&recipe, ret_key, err);
+    if (environment)
+        environment_work_in(environment, catalog->settings.directory);
     environment_settings_deinit(&recipe.settings);
     return environment;
 }

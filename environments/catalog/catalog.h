@@ -19,12 +19,16 @@ struct catalog_settings {
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
     const char *proxy;          /* likewise */
+    const char *directory;      /* where all scripts work, a real path; NULL: in places of ours */
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings);
 
 /* What CATALOG was made with, borrowed: for one that is to replace it. */
 const struct catalog_settings *catalog_settings(const struct catalog *catalog);
+
+/* From now on all scripts work in DIRECTORY, a real path. */
+void catalog_work_in(struct catalog *catalog, const char *directory);
 
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);

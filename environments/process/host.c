@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/cpu_share.h"
+#include "environments/process/landlock.h"
 #include "environments/process/machine.h"
 #include "environments/process/spawn.h"
 #include "environments/process/tree_private.h"
@@ -20,6 +21,7 @@
 
 #define TIDY_SECONDS    0.01 /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
+#define TRY_SECONDS     5.0 /* a machine that is that busy is taken for one that has it */
 
 enum { HOST_KINDS = 3 };
 
@@ -309,6 +311,57 @@ struct process_receipt process_host_receipt(struct process_host *host,
 
     host_look_at(host, kind);
     return tree_plan_receipt(&plan, kind->expected);
+}
+
+/* A spare that may have what the kernel has refused before is made by the next refill. */
+bool process_host_has_sandbox(struct process_host *host, const struct process_sandbox *sandbox)
+{
+    const struct tree_wish wish = host_wish(sandbox);
+    const struct tree_plan plan = machine_plan(&host->machine, &wish);
+
+    if (plan.layers & LAYERS_OF_FILES)
+        return true;
+    host_use(host, host_kind_of(host, &wish));
+    spares_refill(&host->spares);
+    return false;
+}
+
+static void host_on_tried(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    ev_break(loop, EVBREAK_ONE);
+}
+
+/* True when a tree in a sandbox has been made, or could not be. */
+static bool host_has_tried(const struct process_host *host, const struct tree_wish *wish)
+{
+    const struct tree_plan plan = machine_plan(&host->machine, wish);
+
+    LIST_FOR_EACH (&host->trees, link) {
+        const struct tree *tree = CONTAINER_OF(link, struct tree, link);
+
+        if (tree->wish.sandbox == wish->sandbox && tree->state == TREE_READY)
+            return true;
+    }
+    return machine_falls_short(&host->machine, &plan);
+}
+
+/* Landlock says so itself; a root of its own has to be tried. */
+void process_host_try_sandbox(struct process_host *host)
+{
+    const struct tree_wish wish = host_wish(&(struct process_sandbox){0});
+    ev_timer bound;
+
+    if (landlock_can_hold_files())
+        return;
+    host_use(host, host_kind_of(host, &wish));
+    spares_refill(&host->spares);
+    ev_timer_init(&bound, host_on_tried, TRY_SECONDS, 0.);
+    ev_timer_start(host->settings.loop, &bound);
+    while (ev_is_active(&bound) && !host_has_tried(host, &wish))
+        ev_run(host->settings.loop, EVRUN_ONCE);
+    ev_timer_stop(host->settings.loop, &bound);
 }
 
 double process_host_cpus(const struct process_host *host)

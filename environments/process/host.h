@@ -45,6 +45,14 @@ void process_host_free(struct process_host *host);
 struct process_receipt process_host_receipt(struct process_host *host,
                                             const struct process_sandbox *sandbox);
 
+/* True when processes can be kept from the files of the machine in SANDBOX, as far as is known.
+ * What this kernel has refused is tried again now and then. */
+bool process_host_has_sandbox(struct process_host *host, const struct process_sandbox *sandbox);
+
+/* Nothing runs yet: finds out whether this machine has a sandbox, if that has to be tried. Runs the
+ * loop for a moment. */
+void process_host_try_sandbox(struct process_host *host);
+
 /* The CPUs that processes may use (cpu_share.h), as it was when the host was made. */
 double process_host_cpus(const struct process_host *host);
 

@@ -79,7 +79,7 @@ static json_t *system_describe_reach(const struct environment *environment)
     json_t *lines = json_array();
 
     reach_add(lines, "Python", "%s", named ? named : "python3 on the server's PATH");
-    reach_add_machine(lines, &environment->settings.sandbox);
+    reach_add_machine(lines, environment);
     return lines;
 }
 

@@ -377,7 +377,7 @@ static json_t *venv_describe_reach(const struct environment *environment)
         reach_add(lines, "Python", "%s, in a virtual environment", definition->python_version);
     else
         reach_add(lines, "Python", "%s, in a virtual environment", base);
-    reach_add_machine(lines, &environment->settings.sandbox);
+    reach_add_machine(lines, environment);
     reach_add_packages(lines, environment->definition);
     return lines;
 }

@@ -110,6 +110,16 @@ enum result_form command_result_form(const struct options *options, const struct
     return options->results ? options->results : result_form_find(configured);
 }
 
+bool command_is_private(const char *const *addresses)
+{
+    return strcmp(addresses[0], "stdio") == 0 && !addresses[1];
+}
+
+const char *command_find_start(const char *const *addresses)
+{
+    return command_is_private(addresses) ? "." : NULL;
+}
+
 void command_list_addresses(const struct options *options, const struct config *config,
                             const char **addresses)
 {

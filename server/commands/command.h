@@ -31,6 +31,12 @@ struct config *command_open_config(const struct options *options);
  * NULL, with the exit status in *RET_STATUS. */
 struct config *command_load_config(const struct options *options, int *ret_status);
 
+/* True when ADDRESSES are stdio alone: nobody calls but who has started the program. */
+bool command_is_private(const char *const *addresses);
+
+/* For service_open: the current directory, or NULL where others call, too. Static storage. */
+const char *command_find_start(const char *const *addresses);
+
 /* For commands: the addresses to serve, those of OPTIONS or else of CONFIG, NULL-terminated and
  * borrowed from them. ADDRESSES has OPTIONS_ADDRESSES + 1 elements, all NULL. */
 void command_list_addresses(const struct options *options, const struct config *config,

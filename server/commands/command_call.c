@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/catalog/catalog.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/interruption.h"
@@ -158,10 +159,13 @@ static int command_call_open(struct command_call *command, struct config *config
     struct error *err = &command->err;
     const char *directory = command->options->working_directory;
 
-    if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, err) < 0 ||
+    command_list_addresses(command->options, config, addresses);
+    if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, command_find_start(addresses),
+                     err) < 0 ||
         (directory && workplace_lend(service->workplace, directory, NULL, err) < 0))
         return -1;
-    command_list_addresses(command->options, config, addresses);
+    if (directory)
+        catalog_work_in(service->catalog, workplace_path(service->workplace));
     command->registry = registry_new();
     command->host = python_host_new(&(struct python_settings){
         .loop = service->loop,

@@ -66,6 +66,19 @@ static void command_check_config_check_environments(struct service *service, str
     }
 }
 
+/* An optional sandbox that the configuration leaves no way for. */
+static void command_check_config_note(const struct environment *environment)
+{
+    if (environment->unheld)
+        printf("environment %s: no sandbox: %s\n", environment->name, environment->unheld);
+}
+
+static void command_check_config_note_unheld(const struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog_count(catalog); i++)
+        command_check_config_note(catalog_at(catalog, i));
+}
+
 static void check_authentication(struct config *config)
 {
     struct ev_loop *loop = loop_new();
@@ -93,11 +106,12 @@ static int command_check_config_look(struct config *config, struct error *err)
     const char *directory = json_object_get_string(config_tree(config), "working_directory");
     bool is_new = access(directory, F_OK) < 0;
     struct service service;
-    int status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, err);
+    int status = service_open(&service, config, SERVICE_DROP_DIRECTORIES, NULL, err);
 
     if (service.catalog) {
         named_files_check_environments(&service, config);
         command_check_config_check_environments(&service, config);
+        command_check_config_note_unheld(service.catalog);
     }
     service_stop(&service);
     service_drain(&service);

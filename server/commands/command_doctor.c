@@ -98,8 +98,9 @@ static void wait_for_run(struct doctor *doctor)
 static int try_environment(struct doctor *doctor, struct environment *environment,
                            struct error *err)
 {
-    struct working_directory *directory = workplace_open(
-        doctor->service.workplace, "command-line", environment_isolation(environment), NULL, err);
+    enum isolation isolation = environment_isolation(environment);
+    struct working_directory *directory =
+        workplace_open(doctor->service.workplace, "command-line", isolation, NULL, err);
 
     if (!directory)
         return -1;
@@ -108,6 +109,7 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
                                   &(struct run_request){
                                       .environment = environment,
                                       .directory = directory,
+                                      .isolation = isolation,
                                       .client = &doctor->client,
                                       .code = TRIAL_SCRIPT,
                                       .code_length = strlen(TRIAL_SCRIPT),
@@ -308,7 +310,7 @@ static int command_doctor_diagnose(struct doctor *doctor, struct config *config)
     print_kernel();
     print_places(config);
     doctor_docker_print(json_object_get(config_tree(config), "environments"));
-    if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, &err) < 0) {
+    if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, NULL, &err) < 0) {
         fflush(stdout);
         status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
     } else {

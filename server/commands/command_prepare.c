@@ -238,7 +238,7 @@ static int command_prepare_all(struct preparing *preparing, struct config *confi
     struct error err = ERROR_INIT;
 
     terminal_init(&preparing->output, STDOUT_FILENO);
-    if (service_open(service, config, SERVICE_DROP_DIRECTORIES, &err) == 0 &&
+    if (service_open(service, config, SERVICE_DROP_DIRECTORIES, NULL, &err) == 0 &&
         choose_all(preparing, &err) == 0) {
         step_display_init(&preparing->display, service->loop);
         prepare_all(preparing);

@@ -173,6 +173,7 @@ static int command_run_submit(struct command_run *command, struct error *err)
                         &(struct run_request){
                             .environment = command->setting.environment,
                             .directory = command->directory,
+                            .isolation = environment_isolation(command->setting.environment),
                             .client = &command->client,
                             .code = command->code,
                             .code_length = command->code_length,
@@ -202,13 +203,23 @@ static void command_run_wait_for_end(struct command_run *command)
     interruption_stop(&interruption);
 }
 
+/* A script may read what lies beside it: its modules. Owned by the caller. */
+static char *command_run_find_start(const struct options *options)
+{
+    const char *slash = options->file ? strrchr(options->file, '/') : NULL;
+
+    return slash ? memory_format("%.*s/", (int)(slash - options->file), options->file)
+                 : memory_copy_string(".");
+}
+
 /* Runs the code to its end; returns the exit status. */
 static int command_run_script(struct command_run *command, struct config *config)
 {
     struct service *service = &command->service;
+    AUTO_FREE char *start = command_run_find_start(command->options);
     struct error err = ERROR_INIT;
 
-    if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, &err) == 0 &&
+    if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, start, &err) == 0 &&
         command_run_submit(command, &err) == 0)
         command_run_wait_for_end(command);
     else if (config_has_errors(config))

@@ -56,16 +56,19 @@ static int command_schema_print(const struct provider *provider, const struct op
                                 struct config *config)
 {
     const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
-    struct catalog *catalog = service_open_catalog(&(struct catalog_settings){0}, config);
-    struct caller_rules *rules = service_open_rules(config);
+    AUTO_FREE char *start = NULL;
+    struct catalog *catalog;
+    struct caller_rules *rules;
     struct python_settings settings = {
-        .catalog = catalog,
         .default_environment = json_object_get_string(config_tree(config), "default_environment"),
         .results = command_result_form(options, config),
     };
     int status;
 
     command_list_addresses(options, config, addresses);
+    start = service_find_start(command_find_start(addresses), NULL);
+    settings.catalog = catalog = service_open_catalog(&(struct catalog_settings){0}, config, start);
+    rules = service_open_rules(config, start);
     if (config_callers(config, addresses).define_environments)
         settings.rules = rules;
     status = config_has_errors(config) ? command_fail_config(config)

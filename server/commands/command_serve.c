@@ -368,7 +368,8 @@ static void shut_down(struct server *server)
 /* Signals are handled from the moment that clients can connect and the service manager knows it. */
 static int open_server(struct server *server, struct error *err)
 {
-    if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES, err) < 0)
+    if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES,
+                     command_find_start(server->addresses), err) < 0)
         return -1;
     start_watchers(server);
     if (open_tools(server, err) < 0 || open_authority(server) < 0 ||
@@ -377,20 +378,16 @@ static int open_server(struct server *server, struct error *err)
     return command_serve_open_transport(server, err);
 }
 
-static bool command_serve_uses_stdio(const struct server *server)
-{
-    return strcmp(server->addresses[0], "stdio") == 0 && !server->addresses[1];
-}
-
 /* True when a person has typed `pyexecd`, who would otherwise see nothing. */
 static bool command_serve_is_typed(const struct server *server)
 {
-    return isatty(STDERR_FILENO) && (!command_serve_uses_stdio(server) || isatty(STDIN_FILENO));
+    return isatty(STDERR_FILENO) &&
+           (!command_is_private(server->addresses) || isatty(STDIN_FILENO));
 }
 
 static void command_serve_greet(const struct server *server)
 {
-    if (command_serve_uses_stdio(server))
+    if (command_is_private(server->addresses))
         fputs("pyexecd: waiting for the messages of an MCP client on this terminal; Ctrl-D ends "
               "it.\nTo run a script: pyexecd run FILE. More: pyexecd --help\n",
               stderr);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
+#include "environments/real_path.h"
 #include "environments/workplace/working_directory.h"
 #include "server/service.h"
 
@@ -15,9 +16,22 @@
 
 static const char TEMPORARY[] = "temporary";
 
+/* True when scripts of ENVIRONMENT, which has a sandbox, can read SCRIPT, a real path. */
+static bool place_is_shown(const struct environment *environment, const char *script)
+{
+    char *const *read = environment->settings.sandbox.read;
+
+    for (; read && *read; read++)
+        if (real_path_holds(*read, script))
+            return true;
+    return false;
+}
+
 /* A file may be executed where it lies if scripts see it there: on this machine anywhere, in a
- * container below DIRECTORY. Its path, owned by the caller; or NULL. */
-static char *find_own_script(const char *script, const char *directory, enum isolation isolation)
+ * container below DIRECTORY, in a sandbox also where it is shown. Its path, owned by the caller; or
+ * NULL. */
+static char *find_own_script(const char *script, const char *directory,
+                             const struct environment *environment)
 {
     AUTO_FREE char *real = script ? realpath(script, NULL) : NULL;
     AUTO_FREE char *below = realpath(directory, NULL);
@@ -25,18 +39,25 @@ static char *find_own_script(const char *script, const char *directory, enum iso
 
     if (!real || !below || lstat(real, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
-    if (isolation == ISOLATION_NONE ||
+    if (environment_isolation(environment) == ISOLATION_NONE || place_is_shown(environment, real) ||
         (text_starts_with(real, below) && real[strlen(below)] == '/'))
         return STEAL_PTR(real);
     return NULL;
 }
 
-static int lend(const struct script_place *place, struct service *service, const char *directory,
-                enum isolation isolation, struct error *err)
+/* From now on ENVIRONMENT works in DIRECTORY, at the level that it can have there. */
+static int lend(const struct script_place *place, struct service *service,
+                struct environment *environment, const char *directory, struct error *err)
 {
-    AUTO_FREE char *script = find_own_script(place->script, directory, isolation);
+    AUTO_FREE char *real = realpath(directory, NULL);
+    AUTO_FREE char *script = NULL;
 
-    return workplace_lend(service->workplace, directory, script, err);
+    environment_work_in(environment, real);
+    script = find_own_script(place->script, directory, environment);
+    if (workplace_lend(service->workplace, directory, script, err) == 0)
+        return 0;
+    environment_work_in(environment, workplace_path(service->workplace));
+    return -1;
 }
 
 /* Only a directory of ours has a handle, and with a configured directory there are none. */
@@ -52,18 +73,20 @@ static int check_handles(const struct service *service, const char *wanted, stru
 }
 
 static struct working_directory *open_by_handle(const struct service *service,
-                                                enum isolation isolation, const char *handle,
-                                                struct error *err)
+                                                const struct environment *environment,
+                                                const char *handle, struct error *err)
 {
     AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
 
-    return workplace_open(service->workplace, principal, isolation, handle, err);
+    return workplace_open(service->workplace, principal, environment_isolation(environment), handle,
+                          err);
 }
 
 static struct working_directory *open_temporary(const struct service *service,
-                                                enum isolation isolation, struct error *err)
+                                                const struct environment *environment,
+                                                struct error *err)
 {
-    struct working_directory *directory = open_by_handle(service, isolation, NULL, err);
+    struct working_directory *directory = open_by_handle(service, environment, NULL, err);
 
     if (directory)
         fprintf(stderr, "pyexecd: the script works in %s; `-w %s` works there again\n",
@@ -73,36 +96,35 @@ static struct working_directory *open_temporary(const struct service *service,
 
 /* The current directory, unless nobody can work there. */
 static struct working_directory *open_current(const struct script_place *place,
-                                              struct service *service, enum isolation isolation,
-                                              struct error *err)
+                                              struct service *service,
+                                              struct environment *environment, struct error *err)
 {
-    if (lend(place, service, ".", isolation, err) == 0)
-        return open_by_handle(service, isolation, NULL, err);
+    if (lend(place, service, environment, ".", err) == 0)
+        return open_by_handle(service, environment, NULL, err);
     fprintf(stderr, "pyexecd: %s\n", err->message);
     error_clear(err);
-    return open_temporary(service, isolation, err);
+    return open_temporary(service, environment, err);
 }
 
 struct working_directory *place_open(const struct script_place *place, struct service *service,
-                                     const struct environment *environment, struct error *err)
+                                     struct environment *environment, struct error *err)
 {
-    enum isolation isolation = environment_isolation(environment);
     const char *wanted = place->wanted;
 
     if (!wanted && workplace_path(service->workplace))
-        return open_by_handle(service, isolation, NULL, err);
+        return open_by_handle(service, environment, NULL, err);
     if (!wanted)
-        return open_current(place, service, isolation, err);
+        return open_current(place, service, environment, err);
     if (strcmp(wanted, TEMPORARY) == 0)
         return check_handles(service, wanted, err) < 0 ? NULL
-                                                       : open_temporary(service, isolation, err);
+                                                       : open_temporary(service, environment, err);
     if (workplace_is_handle(wanted))
         return check_handles(service, wanted, err) < 0
                    ? NULL
-                   : open_by_handle(service, isolation, wanted, err);
-    if (lend(place, service, wanted, isolation, err) < 0) {
+                   : open_by_handle(service, environment, wanted, err);
+    if (lend(place, service, environment, wanted, err) < 0) {
         error_prefix(err, "--working-directory");
         return NULL;
     }
-    return open_by_handle(service, isolation, NULL, err);
+    return open_by_handle(service, environment, NULL, err);
 }

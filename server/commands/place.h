@@ -19,4 +19,4 @@ struct script_place {
 /* The directory for a run in ENVIRONMENT; says on stderr where the files are, unless the user knows
  * it. A new reference, or NULL. */
 struct working_directory *place_open(const struct script_place *place, struct service *service,
-                                     const struct environment *environment, struct error *err);
+                                     struct environment *environment, struct error *err);

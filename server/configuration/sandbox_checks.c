@@ -24,8 +24,7 @@ static void sandbox_checks_environment(struct config *config, const char *name,
 
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
         if (json_object_get(definition, keys[i]))
-            config_complain(config,
-                            "is for a sandbox, and there is none without isolation: sandbox",
+            config_complain(config, "is for a sandbox, and there is none with isolation: none",
                             "%s/%s", pointer, keys[i]);
 }
 

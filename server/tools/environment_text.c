@@ -138,9 +138,11 @@ static void environment_text_append_paths(struct buffer *line, char *const *path
 
 /* What a script cannot do there that it can do elsewhere. */
 static void environment_text_append_sandbox(struct buffer *line,
-                                            const struct sandbox_settings *sandbox)
+                                            const struct environment *environment)
 {
-    if (!sandbox->is_wanted)
+    const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+
+    if (environment_isolation(environment) != ISOLATION_SANDBOX)
         return;
     buffer_print(line, "; ");
     environment_text_append_network(line, sandbox);
@@ -160,7 +162,7 @@ char *environment_text(const struct environment *environment, const struct envir
     buffer_print(&line, "%s: %s", environment->name, environment->ops->kind->name);
     append_python(&line, environment);
     append_packages(&line, environment);
-    environment_text_append_sandbox(&line, &environment->settings.sandbox);
+    environment_text_append_sandbox(&line, environment);
     if (strcmp(limits, usual_limits) != 0)
         buffer_print(&line, "; %s", limits);
     buffer_print(&line, "%s", environment_text_approval(environment->settings.approval));

@@ -83,8 +83,9 @@ void python_arguments_describe(json_t *schema, const struct python_offer *offer)
     python_arguments_describe_environment(json_object_get(properties, "environment"), offer);
     python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer);
     if (offer->rules)
-        json_object_set_new(properties, "environment_definition",
-                            caller_rules_schema(offer->rules));
+        json_object_set_new(
+            properties, "environment_definition",
+            caller_rules_schema(offer->rules, catalog_settings(offer->catalog)->host));
 }
 
 struct python_request python_arguments_read(const json_t *arguments)

@@ -278,7 +278,8 @@ static void python_call_on_done(void *data, const struct run_report *report)
 }
 
 static struct run *python_call_submit_in(struct python_call *call,
-                                         struct working_directory *directory, struct error *err)
+                                         struct working_directory *directory,
+                                         enum isolation isolation, struct error *err)
 {
     struct tool_caller *caller = call->invocation->caller;
     const struct principal *principal = caller->principal;
@@ -291,6 +292,7 @@ static struct run *python_call_submit_in(struct python_call *call,
         &(struct run_request){
             .environment = call->setting.environment,
             .directory = directory,
+            .isolation = isolation,
             .client = &python_caller_of(caller)->client,
             .code = call->request.code,
             .code_length = call->request.code_length,
@@ -311,13 +313,14 @@ static struct run *python_call_submit_in(struct python_call *call,
 
 static int python_call_submit(struct python_call *call, struct error *err)
 {
-    struct working_directory *directory = python_caller_open_directory(
-        call->invocation->caller, call->host->settings.workplace,
-        environment_isolation(call->setting.environment), call->request.working_directory, err);
+    enum isolation isolation = environment_isolation(call->setting.environment);
+    struct working_directory *directory =
+        python_caller_open_directory(call->invocation->caller, call->host->settings.workplace,
+                                     isolation, call->request.working_directory, err);
 
     if (!directory)
         return -1;
-    call->run = python_call_submit_in(call, directory, err);
+    call->run = python_call_submit_in(call, directory, isolation, err);
     known_directories_note(call->host, call->invocation->caller,
                            working_directory_handle(directory));
     working_directory_unref(directory);

@@ -44,7 +44,16 @@ def command(level):
     return [sys.executable, str(LIMITED), *denied, "--", os.environ["PYEXECD"]]
 
 
-class OfOnePython(Watched):
+class Unheld(Watched):
+    """A server whose default environment has no sandbox: what its process trees are held by, holds alone."""
+
+    def marked(self, config):
+        config = super().marked(config)
+        config["environments"]["system"]["isolation"] = "none"
+        return config
+
+
+class OfOnePython(Unheld):
     """A server whose environment names its Python. What python3 leads to may be asked twice: as what
     it is called, and as what it is."""
 

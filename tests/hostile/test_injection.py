@@ -17,8 +17,7 @@ import time
 import leftovers
 import notified
 import pytest
-from arena import CONFIG, Arena, Arenas, command, patience
-from leftovers import Watched
+from arena import CONFIG, Arena, Arenas, Unheld, command, patience
 
 # What fails how, on x86-64. Not among them: reading the clock, waiting for events, memory, and asking
 # for a child that has ended, without waiting. They cannot fail, or nothing can be done about it
@@ -57,7 +56,7 @@ pytestmark = [
 ]
 
 
-class Injected(Watched):
+class Injected(Unheld):
     """A server whose calls can be made to fail."""
 
     def __init__(self, level):
@@ -155,7 +154,7 @@ def test_each_call_fails_once(level):
 @pytest.mark.parametrize("more", [0, 1 << 16, 1 << 18, 1 << 20, 3 << 19])
 def test_memory_that_the_server_cannot_have_ends_it_and_all_its_runs(more):
     """So no answer is made of half an allocation."""
-    server = Watched(transport="unix", config=CONFIG)
+    server = Unheld(transport="unix", config=CONFIG)
     try:
         server.initialize()
         server.start_tool("run_python", {"code": "import time; time.sleep(600)"})

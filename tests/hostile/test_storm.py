@@ -11,8 +11,7 @@ import time
 import corpus
 import leftovers
 import pytest
-from arena import CONFIG, Arena
-from leftovers import Watched
+from arena import CONFIG, Arena, Unheld
 
 RUNS = int(os.environ.get("HOSTILE_RUNS", "100"))
 CLIENTS = 8
@@ -65,7 +64,7 @@ def test_others_are_answered_in_a_storm():
     choose = random.Random(SEED)
     programs = [program for program in corpus.at(LEVEL) if program.name not in SLOW]
     chosen = choose.choices(programs, k=RUNS)
-    with Arena(LEVEL, Watched(transport="unix", config=CONFIG)) as arena:
+    with Arena(LEVEL, Unheld(transport="unix", config=CONFIG)) as arena:
         clients = [Client(arena.server, chosen[number::CLIENTS]) for number in range(CLIENTS)]
         for client in clients:
             client.start()

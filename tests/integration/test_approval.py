@@ -85,7 +85,7 @@ def test_the_code_runs_when_it_is_accepted(revision, transport):
     assert "    1 | import sys\n    2 | print(6 * 7)\n" in asked["message"]
     assert hashlib.sha256(code.encode()).hexdigest() in asked["message"]
     assert "Environment: system" in asked["message"]
-    assert "the files and the network" in asked["message"]
+    assert "Isolation: " in asked["message"]
     assert "30 seconds" in asked["message"]
     assert "Answer yes or no." in asked["message"].splitlines()[0]
     fields = asked["requestedSchema"]["properties"]

@@ -477,7 +477,7 @@ def test_a_directory_for_environments_of_different_isolation_has_to_be_confirmed
     assert result.returncode == 78
     said = result.stdout + result.stderr
     assert (f"{path}:2:20: working_directory: is for environments of different isolation "
-            "(none: system; docker: box)") in said
+            "(sandbox: system; docker: box)") in said
     assert "share_directory_across_isolation: true" in said
     path = write_config(text + "share_directory_across_isolation: true\n")
     assert pyexecd("--config", path, "--check-config").returncode == 0

@@ -59,7 +59,7 @@ for folder in ('a/inner', 'a', 'b', '.'):
 
 @pytest.fixture
 def server():
-    with box.Box({"type": "system"}, config={"limits": {"disk": f"{LIMIT}MiB"}}) as server:
+    with box.Box({"type": "system", "isolation": "none"}, config={"limits": {"disk": f"{LIMIT}MiB"}}) as server:
         server.initialize()
         yield server
 

@@ -41,8 +41,8 @@ def config(place):
     if not (place / "plain").exists():
         make_venv(place / "plain")
     return {"default_environment": "plain", "environments": {
-        "given": {"type": "venv", "venv_path": str(place / "venv")},
-        "plain": {"type": "system", "executable": str(place / "plain/bin/python")}}}
+        "given": {"type": "venv", "venv_path": str(place / "venv"), "isolation": "none"},
+        "plain": {"type": "system", "executable": str(place / "plain/bin/python"), "isolation": "none"}}}
 
 
 def told(server):

@@ -28,7 +28,7 @@ def config(folder):
             "held": {"type": "system", "isolation": "sandbox", "read": [f"{folder}/data"],
                      "write": [f"{folder}/out"]},
             "open": {"type": "system", "isolation": "sandbox", "network": True},
-            "free": {"type": "system"},
+            "free": {"type": "system", "isolation": "none"},
         },
         "callers": {"define_environments": True},
     }

@@ -76,7 +76,7 @@ def both(request, tmp_path_factory):
     """Runs code in the server, and as plain Python would: (stdout, stderr) of each."""
     folder = tmp_path_factory.mktemp("starter")
     config = {"working_directory": str(folder), "default_environment": "this",
-              "environments": {"this": {"type": "system", "executable": request.param}}}
+              "environments": {"this": {"type": "system", "executable": request.param, "isolation": "none"}}}
     with Server(config=config) as server:
         server.initialize()
         environment = json.loads(run(server, "import json, os; print(json.dumps(dict(os.environ)))")[0])
@@ -131,6 +131,7 @@ def folder(tmp_path):
 def test_a_search_path_of_the_operator_stays(folder):
     (folder / "site" / "sitecustomize.py").write_text("import builtins\nbuiltins.found = __file__\n")
     with Server(config={"environments": {"system": {"type": "system", "executable": "/usr/bin/python3",
+                                                    "read": [f"{folder}/site"],
                                                     "environment": {"PYTHONPATH": f"{folder}/site"}}}}) as server:
         server.initialize()
         out, err = run(server, "import os, sys; print(os.environ['PYTHONPATH'], sys.path[1], found)")

@@ -285,7 +285,8 @@ def test_what_a_script_installs_is_there_for_all(place):
     """As docs/environments.md warns."""
     place.wheel("gadget")
     install = ["install", "--no-index", "--find-links", str(place.packages), "gadget"]
-    with initialized(place.server(one={}, two={})) as server:
+    free = {"isolation": "none"}
+    with initialized(place.server(one=free, two=free)) as server:
         output(server, "import subprocess, sys\n"
                        f"subprocess.run([sys.executable, '-m', 'pip', *{install}], check=True)",
                environment="one")

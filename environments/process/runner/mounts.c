@@ -119,13 +119,13 @@ static int mount_shared_memory(uint64_t bytes)
     return mount("shm", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
 }
 
-int mounts_make_private(void)
+int mounts_make_private(bool has_root)
 {
     int found = find_shared_memory();
 
     if (found < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return -1;
-    return found ? mount_shared_memory(FIRST_BYTES) : 0;
+    return found && !has_root ? mount_shared_memory(FIRST_BYTES) : 0;
 }
 
 /* Makes DIRECTORY, and what is between it and the mount. */

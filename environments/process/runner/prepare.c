@@ -141,14 +141,15 @@ static void note_open_kernel(struct runner_preparation *preparation)
 static void prepare_mounts_alone(struct runner_preparation *preparation)
 {
     preparation->has_mounts =
-        preparation->has_mounts && mounts_can_seal() && mounts_make_private() == 0;
+        preparation->has_mounts && mounts_can_seal() && mounts_make_private(false) == 0;
     if (!preparation->has_mounts)
         note_open_kernel(preparation);
 }
 
 static void prepare_mounts(struct runner_preparation *preparation)
 {
-    runner_need(NEED_NAMESPACES, mounts_make_private(), "cannot make mounts private");
+    runner_need(NEED_NAMESPACES, mounts_make_private(preparation->layers & LAYER_ROOT),
+                "cannot make mounts private");
     script_prepare(preparation);
     /* The filter forbids them as well; here the kernel itself does, where it can be told. Who has
      * not entered a user namespace would tell it for the machine. */

@@ -126,9 +126,9 @@ void report_refusal(enum control_need need, const char *text);
 /* Refuses so when RESULT, of a system call, is one of failure. */
 void runner_need(enum control_need need, int result, const char *text);
 
-/* In a mount namespace of our own: nothing spreads to others from now on, and /dev/shm is private.
- * -1 with errno set, as the following. */
-int mounts_make_private(void);
+/* In a mount namespace of our own: nothing spreads to others from now on, and /dev/shm is private,
+ * unless a root will have its own. -1 with errno set, as the following. */
+int mounts_make_private(bool has_root);
 
 /* Whether this kernel, and who limits it, lets us do the following. */
 bool mounts_can_seal(void);

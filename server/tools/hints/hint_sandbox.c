@@ -31,8 +31,8 @@ static bool hint_has_own_files(const struct hint_facts *facts)
 
 /* What a sandbox lacks */
 
-/* Why LAYER was absent, without its name. Borrowed. */
-static const char *hint_reason(const struct hint_facts *facts, const char *layer)
+/* Why LAYER was absent, without its name; NULL: nobody says so. Borrowed. */
+static const char *hint_find_reason(const struct hint_facts *facts, const char *layer)
 {
     const json_t *containment = json_object_get(facts->structured, "containment");
     const json_t *text;
@@ -44,14 +44,21 @@ static const char *hint_reason(const struct hint_facts *facts, const char *layer
         if (text_starts_with(what, layer) && text_starts_with(what + strlen(layer), ": "))
             return what + strlen(layer) + strlen(": ");
     }
-    return "this machine does not have it";
+    return NULL;
 }
 
-char *hint_missing_layer(const struct hint_facts *facts)
+static const char *hint_reason(const struct hint_facts *facts, const char *layer)
+{
+    const char *reason = hint_find_reason(facts, layer);
+
+    return reason ? reason : "this machine does not have it";
+}
+
+/* The layers that are absent, with the reasons. Owned by the caller; NULL: there are none. */
+static char *hint_list_absent(const struct hint_facts *facts)
 {
     const json_t *containment = json_object_get(facts->structured, "containment");
     char *list = NULL;
-    AUTO_FREE char *absent = NULL;
     const char *name;
     json_t *state;
 
@@ -65,8 +72,33 @@ char *hint_missing_layer(const struct hint_facts *facts)
         free(list);
         list = longer;
     }
-    absent = list;
-    return absent ? memory_format("The sandbox of this run was without: %s.", absent) : NULL;
+    return list;
+}
+
+/* Why a run has no sandbox at all: where it works, or what would keep it from files. Owned by the
+ * caller. */
+static char *hint_no_sandbox(const struct hint_facts *facts)
+{
+    const char *place = hint_find_reason(facts, "sandbox");
+
+    if (place)
+        return memory_format("This run had no sandbox: %s.", place);
+    return memory_format(
+        "This run had no sandbox: %s (%s), %s (%s).", process_layer_name(LAYER_ROOT),
+        hint_reason(facts, process_layer_name(LAYER_ROOT)), process_layer_name(LAYER_FILES),
+        hint_reason(facts, process_layer_name(LAYER_FILES)));
+}
+
+char *hint_missing_layer(const struct hint_facts *facts)
+{
+    const char *isolation = json_object_get_string(facts->structured, "isolation");
+    AUTO_FREE char *absent = hint_list_absent(facts);
+
+    if (!absent)
+        return NULL;
+    if (isolation && strcmp(isolation, isolation_name(ISOLATION_NONE)) == 0)
+        return hint_no_sandbox(facts);
+    return memory_format("The sandbox of this run was without: %s.", absent);
 }
 
 /* Who can open what is closed. */

@@ -373,7 +373,7 @@ static void test_what_is_no_pattern_is_found_when_the_rules_are_made(void **stat
 /* The names of the properties that a model sees. Owned by the caller. */
 static char *shown(const struct place *place, json_t **ret_schema)
 {
-    json_t *schema = caller_rules_schema(place->rules);
+    json_t *schema = caller_rules_schema(place->rules, NULL);
     char *names = memory_copy_string("");
     const char *name;
     json_t *property;

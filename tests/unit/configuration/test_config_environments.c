@@ -32,7 +32,7 @@ static void test_environments_are_checked(void **state)
          "\"python3\"\n"},
         {"working_directory: /srv/work\n"
          "environments: {system: {type: system}, v: {type: venv}, a: {type: docker}}\n",
-         "1:20: working_directory: is for environments of different isolation (none: system, v; "
+         "1:20: working_directory: is for environments of different isolation (sandbox: system, v; "
          "docker: a), so a script that is held can leave code there that others import and "
          "execute on this machine; share_directory_across_isolation: true allows that\n"},
         {"environments: {a: {type: system, isolation: docker}}\n",
@@ -44,17 +44,17 @@ static void test_environments_are_checked(void **state)
          "1:63: environments.a.network: must be boolean or array, not string\n"},
         {"environments: {a: {type: system, isolation: sandbox, read: /srv}}\n",
          "1:60: environments.a.read: must be a list: [/srv]\n"},
-        {"environments:\n  a:\n    type: venv\n    network: true\n    write: [/srv]\n",
-         "4:14: environments.a.network: is for a sandbox, and there is none without isolation: "
-         "sandbox\n5:12: environments.a.write: is for a sandbox, and there is none without "
-         "isolation: sandbox\n"},
+        {"environments:\n  a:\n    isolation: none\n    type: venv\n    network: true\n"
+         "    write: [/srv]\n",
+         "5:14: environments.a.network: is for a sandbox, and there is none with isolation: none\n"
+         "6:12: environments.a.write: is for a sandbox, and there is none with isolation: none\n"},
         {"environments: {a: {type: system, isolation: none, require: sandbox}}\n",
-         "1:60: environments.a.require: is for a sandbox, and there is none without isolation: "
-         "sandbox\n"},
+         "1:60: environments.a.require: is for a sandbox, and there is none with isolation: "
+         "none\n"},
         {"environments: {a: {type: docker, read: [/srv]}}\n",
          "1:34: environments.a.read: is a key of type system or venv, not of docker\n"},
         {"working_directory: /srv/work\n"
-         "environments: {system: {type: system}, s: {type: system, isolation: sandbox}}\n",
+         "environments: {system: {type: system, isolation: none}, s: {type: system}}\n",
          "1:20: working_directory: is for environments of different isolation (none: system; "
          "sandbox: s), so a script that is held can leave code there that others import and "
          "execute on this machine; share_directory_across_isolation: true allows that\n"},

@@ -135,6 +135,63 @@ static void test_nothing_is_open_by_itself(void **state)
     sandbox_settings_deinit(&settings);
 }
 
+/* For those who have started the server, where nothing can be carried off. */
+static void test_the_start_folder_is_read_in_an_optional_sandbox_without_network(void **state)
+{
+    static const struct {
+        const char *definition;
+        bool is_shown;
+    } cases[] = {
+        {"{}", true},
+        {"{'isolation': 'auto', 'read': ['@/file']}", true},
+        {"{'network': true}", false},
+        {"{'isolation': 'sandbox'}", false},
+        {"{'require': 'sandbox'}", false},
+        {"{'write': ['@/data']}", false}, /* it is there already */
+    };
+    const struct fixture *fixture = *state;
+    AUTO_FREE char *start = memory_format("%s/data/in", fixture->scratch);
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct sandbox_settings settings = {.is_wanted = true, .is_optional = true, .start = start};
+        struct error err = ERROR_INIT;
+        bool is_shown = false;
+        const char *key;
+
+        assert_int_equal(read_definition(fixture, cases[i].definition, &settings, &key, &err), 0);
+        for (char **path = settings.read; *path; path++)
+            is_shown |= strcmp(*path, start) == 0;
+        assert_int_equal(is_shown, cases[i].is_shown);
+        sandbox_settings_deinit(&settings);
+    }
+}
+
+static void test_only_who_insists_on_a_sandbox_has_no_choice(void **state)
+{
+    static const struct {
+        const char *definition;
+        bool is_wanted;
+        bool is_optional;
+    } cases[] = {
+        {"{}", true, true},
+        {"{'isolation': 'auto'}", true, true},
+        {"{'isolation': 'sandbox'}", true, false},
+        {"{'require': 'sandbox'}", true, false},
+        {"{'isolation': 'none'}", false, true},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct sandbox_settings settings = {.is_wanted = true, .is_optional = true};
+        struct error err = ERROR_INIT;
+        const char *key;
+
+        assert_int_equal(read_definition(*state, cases[i].definition, &settings, &key, &err), 0);
+        assert_int_equal(settings.is_wanted, cases[i].is_wanted);
+        assert_int_equal(settings.is_optional, cases[i].is_optional);
+        sandbox_settings_deinit(&settings);
+    }
+}
+
 /* For definitions of calls: the operator's rule is the default, and "auto" keeps it. */
 static void test_auto_keeps_the_default(void **state)
 {
@@ -237,6 +294,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_the_operator_opens_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_is_open_by_itself, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto_keeps_the_default, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_the_start_folder_is_read_in_an_optional_sandbox_without_network, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_only_who_insists_on_a_sandbox_has_no_choice, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_what_no_script_gets_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_programs_of_the_machine_are_read_alone, set_up,
                                         tear_down),

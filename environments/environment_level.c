@@ -1,0 +1,61 @@
+#include "environments/environment_level.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/environment.h"
+#include "environments/sandbox_policy.h"
+
+#include <stdlib.h>
+
+/* Without a host nothing runs, and nothing is known of the machine. */
+static bool environment_machine_holds(const struct environment *environment)
+{
+    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
+
+    return !environment->host || process_host_has_sandbox(environment->host, &sandbox);
+}
+
+static bool environment_can_be_held(const struct environment *environment)
+{
+    return !environment->unheld && environment_machine_holds(environment);
+}
+
+enum isolation environment_isolation(const struct environment *environment)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+
+    if (!settings->is_wanted)
+        return environment->ops->kind->isolation;
+    if (!settings->is_optional || environment_can_be_held(environment))
+        return ISOLATION_SANDBOX;
+    return ISOLATION_NONE;
+}
+
+void environment_work_in(struct environment *environment, const char *directory)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+
+    free(STEAL_PTR(environment->unheld));
+    if (!directory || !settings->is_wanted || !settings->is_optional ||
+        sandbox_policy_check_place(environment, directory, &err) == 0)
+        return;
+    environment->unheld = error_text(&err);
+}
+
+json_t *environment_given_up(const struct environment *environment)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
+    json_t *reasons;
+
+    if (!settings->is_wanted || environment_isolation(environment) == ISOLATION_SANDBOX)
+        return NULL;
+    if (!environment->unheld)
+        return json_copy((json_t *)process_host_receipt(environment->host, &sandbox).missing);
+    reasons = json_array();
+    json_array_append_new(reasons, json_string_format("sandbox: %s", environment->unheld));
+    return reasons;
+}

@@ -1,0 +1,24 @@
+/* How the runs of an environment are isolated, decided here alone, and before a run is submitted:
+ * its working directory belongs to that level, and a person may be asked to agree to it. A run is
+ * started at the level that it was submitted with, or it is refused.
+ *
+ * A sandbox that is optional (`isolation: auto`) is given up where the machine has none, and where
+ * a working directory that is not ours does not go with one. */
+#pragma once
+
+#include "base/error.h"
+#include "environments/process/isolation.h"
+
+#include <jansson.h>
+
+struct environment;
+
+/* The level of the next run of ENVIRONMENT. */
+enum isolation environment_isolation(const struct environment *environment);
+
+/* Runs of ENVIRONMENT work in DIRECTORY, a real path; NULL: in directories of ours. */
+void environment_work_in(struct environment *environment, const char *directory);
+
+/* Why the next run of ENVIRONMENT goes without the sandbox that it would have, one text for each
+ * thing that is missing. New reference; NULL when it has one, or when none is wanted. */
+json_t *environment_given_up(const struct environment *environment);
