@@ -59,3 +59,15 @@ json_t *environment_given_up(const struct environment *environment)
     json_array_append_new(reasons, json_string_format("sandbox: %s", environment->unheld));
     return reasons;
 }
+
+struct tool_holding environment_holding(const struct environment *environment, const char *state)
+{
+    const struct sandbox_settings *settings = &environment->settings.sandbox;
+
+    return (struct tool_holding){
+        .is_held = environment_isolation(environment) == ISOLATION_SANDBOX,
+        .required = settings->required,
+        .state = state,
+        .opens = (const char *const *)settings->read,
+    };
+}

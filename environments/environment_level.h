@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/isolation.h"
 
 #include <jansson.h>
@@ -22,3 +23,7 @@ void environment_work_in(struct environment *environment, const char *directory)
 /* Why the next run of ENVIRONMENT goes without the sandbox that it would have, one text for each
  * thing that is missing. New reference; NULL when it has one, or when none is wanted. */
 json_t *environment_given_up(const struct environment *environment);
+
+/* How the programs are held that prepare ENVIRONMENT: as its next run. STATE is the state
+ * directory, or NULL. Both are borrowed. */
+struct tool_holding environment_holding(const struct environment *environment, const char *state);

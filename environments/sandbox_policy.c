@@ -123,15 +123,3 @@ void sandbox_policy_deinit(struct sandbox_policy *policy)
     free(policy->write);
     *policy = (struct sandbox_policy){0};
 }
-
-struct tool_holding sandbox_policy_holding(const struct environment *environment, const char *state)
-{
-    const struct sandbox_settings *settings = &environment->settings.sandbox;
-
-    return (struct tool_holding){
-        .is_held = environment_isolation(environment) == ISOLATION_SANDBOX,
-        .required = settings->required,
-        .state = state,
-        .opens = (const char *const *)settings->read,
-    };
-}

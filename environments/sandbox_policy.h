@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/policy.h"
 
 struct environment;
@@ -27,8 +26,3 @@ int sandbox_policy_check_place(const struct environment *environment, const char
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
                         const char *directory, struct error *err);
 void sandbox_policy_deinit(struct sandbox_policy *policy);
-
-/* How the programs are held that prepare ENVIRONMENT: as its next run. STATE is the state
- * directory, or NULL. Both are borrowed. */
-struct tool_holding sandbox_policy_holding(const struct environment *environment,
-                                           const char *state);

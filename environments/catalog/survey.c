@@ -7,7 +7,6 @@
 #include "environments/packages/python_facts.h"
 #include "environments/packages/python_question.h"
 #include "environments/packages/python_record.h"
-#include "environments/sandbox_policy.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -88,7 +87,7 @@ static void survey_on_answered(void *data, const json_t *answer, const struct er
 /* A Python that does not work is reported by the call that needs it. */
 static void survey_ask(struct environment_survey *survey)
 {
-    const struct tool_holding holding = sandbox_policy_holding(survey->asked, survey->state);
+    const struct tool_holding holding = environment_holding(survey->asked, survey->state);
     const struct python_question_settings settings = {
         .loop = survey->loop,
         .host = survey->host,

@@ -316,3 +316,13 @@ void machine_deinit(struct machine *machine)
     for (int need = 0; need < NEEDS; need++)
         absence_deinit(&machine->absences[need]);
 }
+
+struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing)
+{
+    return (struct process_receipt){
+        .layers = plan->layers,
+        .asked = plan->wish.sandbox,
+        .limiter = plan->cgroups ? cgroup_tree_limiter(plan->cgroups) : LIMITER_RLIMITS,
+        .missing = missing,
+    };
+}

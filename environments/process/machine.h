@@ -7,6 +7,7 @@
 #include "environments/process/cgroup_tree.h"
 #include "environments/process/control.h"
 #include "environments/process/policy.h"
+#include "environments/process/receipt.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -70,3 +71,6 @@ const char *machine_namespace_hint(void);
 
 /* The command that undoes it, or NULL where that setting is not the reason. Static storage. */
 const char *machine_namespace_remedy(void);
+
+/* What a tree with PLAN is held by; MISSING (borrowed) is what it is without. */
+struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing);

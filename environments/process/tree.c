@@ -418,16 +418,6 @@ static int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spa
     return spawn_runner(ret, host_runner(tree->host), arguments, err);
 }
 
-struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing)
-{
-    return (struct process_receipt){
-        .layers = plan->layers,
-        .asked = plan->wish.sandbox,
-        .limiter = plan->cgroups ? cgroup_tree_limiter(plan->cgroups) : LIMITER_RLIMITS,
-        .missing = missing,
-    };
-}
-
 struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err)
 {
     struct tree *tree = NEW(struct tree);

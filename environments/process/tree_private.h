@@ -24,9 +24,6 @@ enum tree_state {
     TREE_OVER,      /* waiting for the loop to report and free it */
 };
 
-/* What a tree with PLAN is held by; MISSING (borrowed) is what it is without. */
-struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing);
-
 struct tree {
     unsigned long number; /* for the log */
     enum tree_state state;

@@ -6,7 +6,6 @@
 #include "environments/interpreter/python_needs.h"
 #include "environments/local.h"
 #include "environments/reach.h"
-#include "environments/sandbox_policy.h"
 
 #include <stdlib.h>
 
@@ -36,7 +35,7 @@ static enum outcome system_prepare(struct environment *environment, struct error
 {
     struct system_environment *system = system_of(environment);
 
-    system->interpreter.holding = sandbox_policy_holding(environment, system->state);
+    system->interpreter.holding = environment_holding(environment, system->state);
     return interpreter_resolve(&system->interpreter, err);
 }
 

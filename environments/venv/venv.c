@@ -10,7 +10,6 @@
 #include "environments/interpreter/search_path.h"
 #include "environments/local.h"
 #include "environments/reach.h"
-#include "environments/sandbox_policy.h"
 #include "environments/venv/builder.h"
 #include "environments/venv/definition.h"
 #include "environments/venv/place.h"
@@ -153,7 +152,7 @@ static enum outcome venv_build(struct venv_environment *venv)
     const struct venv_definition *definition = &venv->definition;
     const struct venv_plan plan = {
         .environment = &venv->environment,
-        .holding = sandbox_policy_holding(&venv->environment, venv->folder),
+        .holding = environment_holding(&venv->environment, venv->folder),
         .state = venv->folder,
         .key = venv->place.key,
         .path = venv->place.path,
@@ -194,7 +193,7 @@ static enum outcome venv_create(struct venv_environment *venv, struct error *err
     venv_set_state(venv, VENV_CHOOSING);
     environment_step(&venv->environment, -1, "finding python%s%s", version ? " " : "",
                      text_or_none(version));
-    venv->base.holding = sandbox_policy_holding(&venv->environment, venv->folder);
+    venv->base.holding = environment_holding(&venv->environment, venv->folder);
     outcome = base_search_start(&venv->base, err);
     return outcome == OUTCOME_READY ? venv_build(venv) : outcome;
 }
@@ -260,7 +259,7 @@ static enum outcome venv_look(struct venv_environment *venv, struct error *err)
     if (venv_read_packages(venv, err) < 0)
         return OUTCOME_FAILED;
     venv->search.packages = venv->packages.digest;
-    venv->search.holding = sandbox_policy_holding(&venv->environment, venv->folder);
+    venv->search.holding = environment_holding(&venv->environment, venv->folder);
     outcome = venv_search_start(&venv->search, err);
     return outcome == OUTCOME_READY ? venv_act_on_finding(venv, err) : outcome;
 }

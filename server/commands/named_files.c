@@ -8,7 +8,6 @@
 #include "environments/docker/volume.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_search.h"
-#include "environments/sandbox_policy.h"
 #include "server/commands/command.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
@@ -156,8 +155,8 @@ static void check_base(struct service *service, struct config *config,
                    .state = catalog_settings(service->catalog)->state,
                    .path = path,
                    .version = version,
-                   .holding = sandbox_policy_holding(environment,
-                                                     catalog_settings(service->catalog)->state),
+                   .holding =
+                       environment_holding(environment, catalog_settings(service->catalog)->state),
                    .done = named_files_on_found},
     };
     const char *key = path ? "/python_path" : version ? "/python_version" : "";

@@ -173,7 +173,7 @@ static void scene_run_usual(struct scene *scene, bool network, const char *code)
     "attempt('HIDDEN', lambda: open(folder + '/hidden/file').read())\n"                            \
     "attempt('LINK', lambda: open(folder + '/link/file').read())\n"                                \
     "attempt('PASSWORDS', lambda: open('/etc/shadow').read())\n"                                   \
-    "attempt('MACHINE', lambda: open('/sys/etc/shadow').read())\n"                            \
+    "attempt('MACHINE', lambda: open('/sys/etc/shadow').read())\n"                                 \
     "attempt('ROOT', lambda: open('/new', 'w'))\n"                                                 \
     "attempt('KERNEL', lambda: open('/proc/sys/kernel/core_pattern', 'w'))\n"                      \
     "attempt('null', lambda: open('/dev/null', 'w').write('x'))\n"
