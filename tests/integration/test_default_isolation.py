@@ -110,7 +110,8 @@ def test_without_any_sandbox_a_run_goes_on_and_says_so(project, tmp_path):
 
 @needs_namespaces
 @needs_x86_64
-@pytest.mark.parametrize("insisted", [{"isolation": "sandbox"}, {"require": "sandbox"}])
+@pytest.mark.parametrize("insisted", [{"isolation": "sandbox"}, {"require": "sandbox"},
+                                      {"network": ["packages.example.org:443"]}])
 def test_who_insists_on_a_sandbox_gets_one_or_no_run(project, insisted):
     with started_in(project, WEAK, environments={"system": {"type": "system", **insisted}}) as server:
         result = run(server, "print('never')")
@@ -171,7 +172,8 @@ def test_the_start_folder_is_there_for_what_a_call_defines(sandboxes, project):
         assert printed(result) == "data\n"
 
 
-@pytest.mark.parametrize("definition", [{"network": True}, {"isolation": "sandbox"}])
+@pytest.mark.parametrize("definition", [{"network": True}, {"network": ["packages.example.org:443"]},
+                                        {"isolation": "sandbox"}])
 def test_the_start_folder_is_closed_where_it_could_be_carried_off_or_is_not_named(
         sandboxes, project, definition):
     with started_in(project, environments={"system": {"type": "system", **definition}}) as server:

@@ -145,6 +145,7 @@ static void test_the_start_folder_is_read_in_an_optional_sandbox_without_network
         {"{}", true},
         {"{'isolation': 'auto', 'read': ['@/file']}", true},
         {"{'network': true}", false},
+        {"{'network': ['packages.example.org:443']}", false}, /* can be told of it */
         {"{'isolation': 'sandbox'}", false},
         {"{'require': 'sandbox'}", false},
         {"{'write': ['@/data']}", false}, /* it is there already */
@@ -177,6 +178,8 @@ static void test_only_who_insists_on_a_sandbox_has_no_choice(void **state)
         {"{'isolation': 'auto'}", true, true},
         {"{'isolation': 'sandbox'}", true, false},
         {"{'require': 'sandbox'}", true, false},
+        {"{'network': true}", true, true},
+        {"{'network': ['packages.example.org:443']}", true, false}, /* a list is to be kept */
         {"{'isolation': 'none'}", false, true},
     };
 
