@@ -154,6 +154,13 @@ static int identity_make_owners(unsigned id)
     return space;
 }
 
+/* The namespace is entered when the program is known, and a run cannot do without it then. Asked
+ * for no namespace, a kernel that lets us enter one says so. -1 with errno set. */
+static int identity_try_entering(void)
+{
+    return setns(-1, CLONE_NEWUSER) < 0 && errno == EBADF ? 0 : -1;
+}
+
 void identity_prepare(struct runner_preparation *preparation)
 {
     unsigned number = 0;
@@ -162,6 +169,7 @@ void identity_prepare(struct runner_preparation *preparation)
     runner_need(NEED_UID, identity_is_privileged() ? 0 : -1, "a uid of its own");
     runner_need(NEED_UID, (int)getrandom(&number, sizeof number, 0), "a uid of its own");
     preparation->uid = IDENTITY_FIRST + (number & IDENTITY_BITS);
+    runner_need(NEED_UID, identity_try_entering(), "a uid of its own: setns");
     preparation->user = identity_make_user(preparation->uid);
     runner_need(NEED_UID, preparation->user, "a uid of its own: cannot make its user namespace");
     preparation->owners = identity_make_owners(preparation->uid);
