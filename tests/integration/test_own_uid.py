@@ -1,10 +1,12 @@
 """A sandbox of a server that is root has a uid of its own, and its files are root's all the same."""
 
 import ctypes
+import http.server
 import os
 import pathlib
 import re
 import subprocess
+import threading
 
 import pytest
 from leftovers import Watched, descendants, read, until
@@ -132,17 +134,21 @@ def test_processes_are_limited_without_a_cgroup():
         assert any("the resource limit is used" in what for what in result["containment"]["missing"])
 
 
+def without_map(place, then):
+    """The command of a server for which a file system that cannot map owners is at PLACE."""
+    place.mkdir()
+    if subprocess.run([*PRIVATE_MOUNTS, f"mount -t ramfs none {place}"], capture_output=True).returncode != 0:
+        pytest.skip("no such file system")
+    return [*PRIVATE_MOUNTS, f'mount -t ramfs none {place} && {then} && exec "$0" "$@"', os.environ["PYEXECD"]]
+
+
 @pytest.mark.parametrize("key", ["read", "write"])
 def test_file_system_that_cannot_map_owners(tmp_path, key):
     """A run that is shown one is root's, and says so."""
     place = tmp_path / "place"
-    place.mkdir()
-    mounted = (f'mount -t ramfs none {place} && echo known >{place}/private && chmod 600 {place}/private'
-               ' && exec "$0" "$@"')
+    command = without_map(place, f"echo known >{place}/private && chmod 600 {place}/private")
     config = sandbox(**{key: [str(place)]})
-    if subprocess.run([*PRIVATE_MOUNTS, f"mount -t ramfs none {place}"], capture_output=True).returncode != 0:
-        pytest.skip("no such file system")
-    with Watched(config=config, command=[*PRIVATE_MOUNTS, mounted, os.environ["PYEXECD"]]) as server:
+    with Watched(config=config, command=command) as server:
         server.initialize()
         for _ in range(3):
             result = run(server, "import os\n"
@@ -151,3 +157,31 @@ def test_file_system_that_cannot_map_owners(tmp_path, key):
             assert result["stdout"] == "known\n 0\n"
             assert [what for what in result["containment"]["missing"] if what.startswith("a uid of its own: ")]
             assert result["isolation"] == "sandbox"
+
+
+class Greeting(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_hosts_are_reached_where_owners_cannot_be_mapped(tmp_path):
+    """It is known late, when the first run has its proxy already."""
+    place = tmp_path / "state"
+    command = without_map(place, "true")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Greeting) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        where = f"127.0.0.1:{web.server_port}"
+        with Watched(config=sandbox(network=[where]), command=command,
+                     environment={"XDG_STATE_HOME": str(place)}) as server:
+            server.initialize()
+            for _ in range(3):
+                result = run(server, f"import urllib.request\n"
+                                     f"print(urllib.request.urlopen('http://{where}/', timeout=60).read())")
+                assert result["stdout"] == "b'hello'\n"
+                assert [what for what in result["containment"]["missing"] if what.startswith("a uid of its own: ")]
+        web.shutdown()

@@ -153,6 +153,14 @@ static void show_paths(int fd, const struct program *program,
         cold_start_fail(fd, "cannot show in the sandbox: ", subject);
 }
 
+/* The proxy has one listener, so it is sent when this tree is not refused any more. */
+static void cold_start_let_out(int fd, const struct program *program)
+{
+    if (program->outlet >= 0)
+        cold_start_need(fd, network_let_out(program->outlet), "cannot reach the proxy of the run",
+                        "");
+}
+
 static _Noreturn void cold_start_execute(const struct program *program,
                                          const struct runner_preparation *preparation, int fd)
 {
@@ -166,6 +174,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
     }
     set_shared_memory(fd, program, preparation);
     show_paths(fd, program, preparation);
+    cold_start_let_out(fd, program);
     if (program->script && script_lay_over(preparation, program) < 0)
         cold_start_fail(fd, "cannot lay the script over ", program->script);
     if (program->run.has_input && dup2(program->code, STDIN_FILENO) < 0)

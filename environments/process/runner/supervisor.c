@@ -299,13 +299,22 @@ static void leave_streams(void)
 }
 
 /* The program cannot be started. */
-static _Noreturn void supervisor_fail(struct supervisor *supervisor, const char *what)
+static _Noreturn void supervisor_fail(struct supervisor *supervisor)
 {
     char text[128];
 
-    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    snprintf(text, sizeof text, "cannot fork: %s", strerror(errno));
     report_text(CONTROL_FAILED, text);
     end_tree(supervisor);
+}
+
+/* Only the program has them. */
+static void supervisor_close_descriptors(const struct program *program)
+{
+    if (program->code >= 0)
+        close(program->code);
+    if (program->outlet >= 0)
+        close(program->outlet);
 }
 
 /* LENGTH bytes of a CONTROL_RUN are to come; DESCRIPTORS came with it. */
@@ -321,14 +330,11 @@ static void start_program(struct supervisor *supervisor, size_t length,
     if (!payload || !supervisor_receive(payload, length) ||
         !program_parse(&program, payload, length, descriptors))
         _exit(1);
-    if (program.outlet >= 0 && network_let_out(program.outlet) < 0)
-        supervisor_fail(supervisor, "cannot reach the proxy of the run");
     supervisor->program =
         supervisor->way->start(&program, supervisor->preparation, &supervisor->start);
     if (supervisor->program < 0)
-        supervisor_fail(supervisor, "cannot fork");
-    if (program.code >= 0)
-        close(program.code);
+        supervisor_fail(supervisor);
+    supervisor_close_descriptors(&program);
     leave_streams();
     watch_program(supervisor, &program.run);
 }
