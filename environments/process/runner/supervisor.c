@@ -141,6 +141,8 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
  * forgets with the change by whose death we die. */
 static void supervisor_follow(const struct runner_preparation *preparation)
 {
+    if (!(preparation->layers & LAYER_UID))
+        return;
     if (identity_take(preparation) < 0)
         _exit(1);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
