@@ -35,6 +35,7 @@ struct execution_end {
     struct process_receipt receipt; /* what held it; borrowed until `ended` returns */
     char failure[ERROR_FULL_BYTES]; /* not empty: it never ran, or its end or output is not known;
                                        why */
+    bool refused;                   /* this machine does not give what it needs; it never ran */
     int returncode;                 /* as Python's subprocess has it: -N for signal N */
     bool out_of_memory;             /* the memory limit ended a process */
     bool out_of_disk;               /* it was killed: it had written too much */

@@ -54,6 +54,7 @@ static struct execution_end local_end(const struct local_execution *local,
         .receipt = local_receipt(local, &end->receipt),
         /* What nobody could wait for was killed by SIGKILL: nothing else does that. */
         .returncode = end->reported ? execution_returncode(end->wait_status) : -SIGKILL,
+        .refused = end->refused,
         .out_of_memory = end->out_of_memory,
         .out_of_disk = end->out_of_disk,
         .survivors = end->survivors,
@@ -243,7 +244,7 @@ struct process_receipt local_expected_receipt(const struct environment *environm
     return local_unheld_receipt(environment);
 }
 
-/* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
+/* As far as is known: a run that this machine refuses is given its code in another way. */
 enum script_delivery local_delivery(const struct environment *environment)
 {
     return local_expected_receipt(environment).layers & LAYER_PID_NAMESPACE ? SCRIPT_LAID_OVER

@@ -35,7 +35,8 @@ static const unsigned next_states[] = {
     [RUN_WAITING] = 1 << RUN_PREPARING,
     [RUN_PREPARING] = 1 << RUN_LOOKING | 1 << RUN_WAITING,
     [RUN_LOOKING] = 1 << RUN_RUNNING | 1 << RUN_PREPARING,
-    [RUN_RUNNING] = 1 << RUN_INTERRUPTED | 1 << RUN_STOPPING | 1 << RUN_LISTING,
+    [RUN_RUNNING] =
+        1 << RUN_INTERRUPTED | 1 << RUN_STOPPING | 1 << RUN_LISTING | 1 << RUN_PREPARING,
     [RUN_INTERRUPTED] = 1 << RUN_STOPPING | 1 << RUN_LISTING,
     [RUN_STOPPING] = 1 << RUN_LISTING,
     [RUN_LISTING] = 1 << RUN_SHOWING,
@@ -73,7 +74,7 @@ static void run_set_state(struct run *run, enum run_state state)
         start_deadline(run, run->request.timeout);
     if (state == RUN_INTERRUPTED)
         start_deadline(run, INTERRUPTED_SECONDS);
-    if (state == RUN_STOPPING || state == RUN_LISTING)
+    if (state == RUN_PREPARING || state == RUN_STOPPING || state == RUN_LISTING)
         stop_watching(run);
 }
 
@@ -202,11 +203,29 @@ static void run_on_measured(struct directory_watch *watch)
     run_list(CONTAINER_OF(watch, struct run, growth));
 }
 
+/* In its directory nothing has happened yet. */
+static void run_begin_again(struct run *run)
+{
+    directory_watch_end(&run->growth);
+    directory_claim_close(&run->claim);
+    run_begin(run);
+}
+
+/* Whether the code would be delivered now as it was. */
+static bool run_is_well_delivered(const struct run *run)
+{
+    return run->claim.delivery == environment_delivery(run->request.environment);
+}
+
 static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
 
     run->execution = NULL;
+    if (end->refused && run->state == RUN_RUNNING && !run_is_well_delivered(run)) {
+        run_begin_again(run);
+        return;
+    }
     run->execution_end = *end;
     json_incref((json_t *)end->receipt.missing);
     run_set_state(run, RUN_LISTING);
@@ -256,8 +275,6 @@ static int start_execution(struct run *run)
 
     run->execution =
         environment_start(run->request.environment, &request, &run->listener, &run->error);
-    free(run->code);
-    run->code = NULL;
     return run->execution ? 0 : -1;
 }
 
@@ -272,16 +289,14 @@ static void run_launch(struct run *run)
               run->request.environment->name, run->request.timeout);
 }
 
-/* The look before the run is over. It took a while: the environment may need preparation again. */
+/* The look before the run is over. It took a while: the environment may need preparation again, and
+ * the machine may give less. */
 static void run_go_on(struct run *run)
 {
-    if (environment_is_prepared(run->request.environment)) {
+    if (environment_is_prepared(run->request.environment) && run_is_well_delivered(run))
         run_launch(run);
-        return;
-    }
-    directory_watch_end(&run->growth);
-    directory_claim_close(&run->claim);
-    run_begin(run);
+    else
+        run_begin_again(run);
 }
 
 static void run_on_founded(struct directory_watch *watch)

@@ -2,6 +2,9 @@
  *
  *     WAITING -> PREPARING -> LOOKING -> RUNNING -> INTERRUPTED -> STOPPING -> LISTING -> SHOWING
  *
+ * Where it turns out, as late as in RUNNING, that its code cannot reach the interpreter as it was
+ * delivered, it begins again.
+ *
  * At its deadline the script is interrupted, and half a second later everything is killed. After a
  * cancel everything is killed at once. A run outlives its owner: run_cancel forgets the owner, and
  * what runs is waited for before the run is freed. */
@@ -31,7 +34,7 @@ struct run {
     unsigned long number;                /* for the log */
     struct run_request request;          /* its strings are unset, and copied below */
     struct working_directory *directory; /* a reference */
-    char *code;                          /* owned; until it has been delivered */
+    char *code;                          /* owned */
     char **variables;                    /* owned; or NULL */
     json_t *files;                       /* a reference: what is put into the directory; or NULL */
     char **arguments;                    /* owned; or NULL */

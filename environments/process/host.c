@@ -432,10 +432,20 @@ bool host_refuses(const struct process_host *host, const struct tree_wish *wish,
     return machine_refuses(&host->machine, wish, err);
 }
 
-struct tree *host_take(struct process_host *host, const struct process_sandbox *sandbox,
+/* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
+static struct tree_wish host_wish_of(const struct process_command *command)
+{
+    struct tree_wish wish = host_wish(command->sandbox);
+
+    if (command->script)
+        wish.needed |= LAYER_PID_NAMESPACE;
+    return wish;
+}
+
+struct tree *host_take(struct process_host *host, const struct process_command *command,
                        struct error *err)
 {
-    const struct tree_wish wish = host_wish(sandbox);
+    const struct tree_wish wish = host_wish_of(command);
     const struct tree_plan plan = machine_plan(&host->machine, &wish);
     struct host_kind *kind = host_kind_of(host, &wish);
     struct spare *spare;

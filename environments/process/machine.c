@@ -79,7 +79,7 @@ struct tree_plan machine_plan_of_spare(const struct machine *machine, const stru
 
 bool machine_wish_lacks(const struct tree_wish *wish, unsigned layers)
 {
-    return (wish->all ? wish->sandbox : wish->needed) & ~layers;
+    return (wish->needed | (wish->all ? wish->sandbox : 0)) & ~layers;
 }
 
 bool machine_falls_short(const struct machine *machine, const struct tree_plan *plan)
@@ -283,8 +283,8 @@ bool machine_refuses(const struct machine *machine, const struct tree_wish *wish
                          "can allow it with `containment: best-effort`",
                          all) < 0;
     return error_set(err, ERROR_UNAVAILABLE,
-                     "this machine cannot give the run its sandbox, so it is not started: %s",
-                     all) < 0;
+                     "this machine cannot give the run its %s, so it is not started: %s",
+                     wish->sandbox ? "sandbox" : "script", all) < 0;
 }
 
 /* Nothing else ends a process for certain that may have gone meanwhile. Owned by the caller; NULL:

@@ -23,7 +23,7 @@ struct machine {
 struct tree_wish {
     unsigned sandbox; /* layers */
     bool all;         /* without one of them there is no tree */
-    unsigned needed;  /* likewise without one of these, which are among them */
+    unsigned needed;  /* likewise without one of these */
 };
 
 /* What a tree is to have, chosen before it is made. */

@@ -109,7 +109,7 @@ int process_start(struct process_host *host, struct process *process,
 
     assert(process->output && process->ended && !(command->script && command->input > 0));
     buffer_init(&job, CONTROL_LIMIT_BYTES);
-    if (make_job(&job, command, err) == 0 && (tree = host_take(host, command->sandbox, err))) {
+    if (make_job(&job, command, err) == 0 && (tree = host_take(host, command, err))) {
         ret = process_hand_over(tree, command, err);
         if (ret == 0)
             ret = tree_run(tree, process, &job, &command->limits, err);

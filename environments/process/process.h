@@ -38,7 +38,7 @@ struct process_command {
     const char *code;               /* CODE_LENGTH bytes that appear as the file ... */
     size_t code_length;
     const char *script; /* ... at this absolute path, where a file must be, for this process only
-                           and not to be changed; or both NULL */
+                           and not to be changed; or both NULL. It takes a PID namespace */
     int input;        /* without a script: a descriptor that is its standard input; 0: /dev/null */
     bool has_starter; /* the program is the Python of a script (base/starter/starter.h) */
     const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
@@ -57,6 +57,7 @@ struct process_end {
     int wait_status;                /* of the program, as wait(2) has it; only if `reported` */
     bool reported;                  /* false: it was killed before it could be waited for */
     bool killed;                    /* process_kill came first */
+    bool refused;                   /* this machine does not give what it needs; it never ran */
     bool out_of_memory;             /* a process was killed by the memory limit */
     bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
     bool survivors;                 /* containment failed: the tree was not empty in time */

@@ -200,6 +200,7 @@ static void tree_refused(struct tree *tree, const struct control_refused *refuse
     if (tree_may_be_replaced(tree) &&
         host_learn(tree->host, tree, (enum control_need)refused->need, refused->number, text))
         host_retry(tree->host, tree);
+    tree->end.refused = tree->started <= 0;
     tree_fail(tree, host_refuses(tree->host, &tree->wish, &err) ? err.message : text);
 }
 

@@ -117,8 +117,8 @@ bool host_learn(struct process_host *host, const struct tree *tree, enum control
 /* TREE's runner was refused: its process, if any, goes to another tree, or stays. */
 void host_retry(struct process_host *host, struct tree *tree);
 
-/* A tree for a new process in SANDBOX: the prepared one, else a new one. NULL with ERR. */
-struct tree *host_take(struct process_host *host, const struct process_sandbox *sandbox,
+/* A tree for a new process with COMMAND: the prepared one, else a new one. NULL with ERR. */
+struct tree *host_take(struct process_host *host, const struct process_command *command,
                        struct error *err);
 
 /* True, with ERR, when no process with WISH can be started: more is required than there is. */

@@ -1,5 +1,6 @@
 """Where the kernel gives less: what holds a run is weaker, the result says so, or it is refused."""
 
+import json
 import os
 import pathlib
 import platform
@@ -82,6 +83,41 @@ def test_weaker_containment_is_named(command, weaker):
     assert content["containment"]["process_tree"] in weaker
     assert content["containment"]["missing"]
     assert content["containment"]["missing"][0].split(":")[0] in stderr
+
+
+@needs_namespaces
+@needs_x86_64
+def test_the_first_processes_of_a_server_may_be_scripts(tmp_path):
+    """Its venv is known from its files, so nobody has told yet that code cannot be laid over script.py."""
+    config = tmp_path / "config.yaml"
+    config.write_text("{default_environment: own, environments: {own: {type: venv}}}")
+    private = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def run(command):
+        ran = subprocess.run([*command, "run", "-", "--config", config], input="print(6 * 7)", env=private,
+                             capture_output=True, text=True)
+        assert ran.stdout == "42\n", ran.stderr
+
+    run([os.environ["PYEXECD"]])
+    run(without("namespaces"))
+    calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call",
+              "params": {"name": "run_python", "arguments": {"code": f"print('this is', {number})"}}}
+             for number in range(3)]
+    hello = {"jsonrpc": "2.0", "id": "hello", "method": "initialize",
+             "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}
+    messages = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *calls]
+    with subprocess.Popen([*without("namespaces"), "--config", config], env=private, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        server.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        server.stdin.flush()
+        answers = {}
+        while not answers.keys() >= {0, 1, 2}:
+            answer = json.loads(server.stdout.readline())
+            answers[answer.get("id")] = answer
+        server.stdin.close()
+        assert server.wait() == 0
+    for number in range(3):
+        assert f"this is {number}\n" in answers[number]["result"]["content"][0]["text"], answers[number]
 
 
 @needs_namespaces
