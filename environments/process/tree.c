@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +32,7 @@ void tree_interrupt(struct tree *tree)
         (void)channel_send(&tree->channel, &interrupt, sizeof interrupt); /* it is about to end */
 }
 
-static void tree_fail(struct tree *tree, const char *text)
+void tree_fail(struct tree *tree, const char *text)
 {
     if (!tree->end.failure[0]) /* what comes later follows from it */
         snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
@@ -65,8 +64,7 @@ static void send_job(struct tree *tree)
     tree_set_state(tree, TREE_RUNNING);
 }
 
-/* Until the program runs, another tree may have to run it. */
-static void tree_drop_job(struct tree *tree)
+void tree_drop_job(struct tree *tree)
 {
     buffer_deinit(&tree->job);
     tree_close_descriptors(tree);
@@ -82,8 +80,7 @@ static bool tree_reap(int pidfd, siginfo_t *ret)
     return ret->si_pid != 0;
 }
 
-/* The loop cannot watch a descriptor of TREE. The tree is ended, and its end found by looking. */
-static void tree_lose_sight(struct tree *tree)
+void tree_lose_sight(struct tree *tree)
 {
     tree_fail(tree, "the server could not follow the run to its end");
     ev_timer_again(host_loop(tree->host), &tree->polling);
@@ -117,7 +114,7 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 
 /* The runner is in the cgroup until it is reaped, and would take the place of a process that the
  * program may have, or of the program itself. */
-static void tree_become_ready(struct tree *tree)
+void tree_become_ready(struct tree *tree)
 {
     if (tree->state != TREE_PREPARING || !tree->is_prepared || tree->runner >= 0)
         return;
@@ -146,140 +143,6 @@ static void tree_on_runner(struct ev_loop *loop, ev_io *watcher, int events)
         tree_lose_sight(tree);
     tree_reap_runner(tree);
     tree_advance(tree);
-}
-
-/* The pid is not another process's: it is a child of ours, and nobody else waits for it. */
-static int tree_open_child(pid_t pid)
-{
-    AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    siginfo_t ignored = {0};
-
-    if (fd < 0 || waitid(P_PIDFD, (id_t)fd, &ignored, WEXITED | WNOHANG | WNOWAIT) < 0)
-        return -1;
-    return STEAL_FD(fd);
-}
-
-static void tree_on_supervisor_known(struct tree *tree, const char *payload, size_t length)
-{
-    struct control_supervisor supervisor;
-
-    if (length != sizeof supervisor || tree->supervisor >= 0)
-        return;
-    memcpy(&supervisor, payload, sizeof supervisor);
-    tree->supervisor = tree_open_child(supervisor.pid);
-    if (tree->supervisor < 0) {
-        tree_lose_sight(tree);
-        return;
-    }
-    ev_io_set(&tree->supervisor_watcher, tree->supervisor, EV_READ);
-    ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
-    if (tree->state >= TREE_EMPTYING)
-        tree_kill_hard(tree); /* the end began without it; it has no program yet */
-}
-
-static void tree_on_ready(struct tree *tree, const char *missing)
-{
-    if (tree->state != TREE_PREPARING)
-        return;
-    if (*missing)
-        process_receipt_add_missing(tree->missing, missing);
-    host_note_ready(tree->host, tree);
-    tree->is_prepared = true;
-    tree_become_ready(tree);
-}
-
-static bool tree_may_be_replaced(const struct tree *tree)
-{
-    return tree->state == TREE_PREPARING || (tree->state == TREE_RUNNING && tree->started <= 0);
-}
-
-static void tree_refused(struct tree *tree, const struct control_refused *refused, const char *text)
-{
-    struct error err = ERROR_INIT;
-
-    if (tree_may_be_replaced(tree) &&
-        host_learn(tree->host, tree, (enum control_need)refused->need, refused->number, text))
-        host_retry(tree->host, tree);
-    tree->end.refused = tree->started <= 0;
-    tree_fail(tree, host_refuses(tree->host, &tree->wish, &err) ? err.message : text);
-}
-
-static void tree_on_refused(struct tree *tree, const char *payload, size_t length)
-{
-    struct control_refused refused;
-    AUTO_FREE char *text = NULL;
-
-    if (length < sizeof refused)
-        return;
-    memcpy(&refused, payload, sizeof refused);
-    if (refused.need >= NEEDS)
-        return;
-    text = memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
-    tree_refused(tree, &refused, text);
-}
-
-static void tree_on_started(struct tree *tree, const char *payload, size_t length)
-{
-    struct control_started started;
-
-    if (length != sizeof started)
-        return;
-    memcpy(&started, payload, sizeof started);
-    tree->started = started.time;
-    tree_drop_job(tree);
-    host_note_started(tree->host, tree);
-    tree->end.start_seconds = started.time - tree->submitted;
-}
-
-static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
-{
-    struct control_ended ended;
-
-    if (length != sizeof ended)
-        return;
-    memcpy(&ended, payload, sizeof ended);
-    tree->end.reported = true;
-    tree->end.wait_status = ended.status;
-    tree->end.cpu_seconds = ended.cpu_seconds;
-    tree->end.peak_memory = ended.peak_bytes;
-    tree->end.out_of_disk = ended.exceeded == CONTROL_EXCEEDED_DISK;
-    tree->end.leftovers = ended.leftovers;
-    tree->end.out_of_memory = ended.exceeded == CONTROL_EXCEEDED_MEMORY;
-    if (tree->started > 0)
-        tree->end.run_seconds = ended.time - tree->started;
-    tree_begin_end(tree);
-}
-
-/* One message of the runner, which is trusted: the program cannot reach the control channel. */
-static void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
-                            size_t length)
-{
-    struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
-    AUTO_FREE char *text = memory_format("%.*s", (int)length, payload);
-
-    switch (type) {
-    case CONTROL_RUN:
-    case CONTROL_INTERRUPT:
-        break; /* ours */
-    case CONTROL_SUPERVISOR:
-        tree_on_supervisor_known(tree, payload, length);
-        break;
-    case CONTROL_READY:
-        tree_on_ready(tree, text);
-        break;
-    case CONTROL_REFUSED:
-        tree_on_refused(tree, payload, length);
-        break;
-    case CONTROL_FAILED:
-        tree_fail(tree, text);
-        break;
-    case CONTROL_STARTED:
-        tree_on_started(tree, payload, length);
-        break;
-    case CONTROL_ENDED:
-        tree_on_ended(tree, payload, length);
-        break;
-    }
 }
 
 static void close_channel(struct tree *tree)

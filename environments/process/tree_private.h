@@ -78,6 +78,23 @@ void tree_look(struct tree *tree);
 /* Reads what the streams still hold, up to a bound. */
 void tree_read_rest(struct tree *tree);
 
+/* Ends TREE, because of TEXT unless something has failed before. */
+void tree_fail(struct tree *tree, const char *text);
+
+/* The loop cannot watch a descriptor of TREE. The tree is ended, and its end found by looking. */
+void tree_lose_sight(struct tree *tree);
+
+/* Prepared, it gets the program that waits for that, if there is one and the runner has gone. */
+void tree_become_ready(struct tree *tree);
+
+/* Until the program runs, another tree may have to run it. */
+void tree_drop_job(struct tree *tree);
+
+/* One message of the runner, which is trusted: the program cannot reach the control channel
+ * (tree_messages.c). */
+void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
+                     size_t length);
+
 /* How it comes to its end (tree_end.c). */
 
 void tree_set_state(struct tree *tree, enum tree_state state);
