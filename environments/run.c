@@ -59,7 +59,7 @@ static void start_deadline(struct run *run, double seconds)
     ev_timer_start(loop_of(run), &run->deadline);
 }
 
-void run_set_state(struct run *run, enum run_state state)
+static void run_set_state(struct run *run, enum run_state state)
 {
     assert(next_states[run->state] & 1U << state);
     log_debug("run %lu: %s -> %s", run->number, state_names[run->state], state_names[state]);
@@ -98,7 +98,8 @@ static void run_finish(struct run *run, const struct execution_end *end)
     run_free(run);
 }
 
-void run_fail(struct run *run)
+/* The end of a run whose script never ran; run->error says why. */
+static void run_fail(struct run *run)
 {
     const struct environment *environment = run->request.environment;
     const struct execution_end end = {.receipt = environment->ops->expected_receipt(environment)};
@@ -176,7 +177,8 @@ static void run_on_pictures(struct gallery *gallery)
     run_conclude(CONTAINER_OF(gallery, struct run, gallery));
 }
 
-void run_show(struct run *run)
+/* What the process has left is known, unless nobody wants to know it any more. */
+static void run_show(struct run *run)
 {
     run_judge(run);
     if (!run_is_cancelled(run))
@@ -199,6 +201,14 @@ static void run_on_measured(struct directory_watch *watch)
     run_list(CONTAINER_OF(watch, struct run, growth));
 }
 
+/* Its script has not run: its way there begins again. */
+static void run_begin_again(struct run *run)
+{
+    directory_watch_end(&run->growth);
+    directory_claim_close(&run->claim);
+    run_begin(run);
+}
+
 static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, listener);
@@ -215,6 +225,111 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
         run_show(run);
     else if (directory_watch_finish(&run->growth) == OUTCOME_READY)
         run_list(run);
+}
+
+/* The way to its script */
+
+static void run_launch(struct run *run)
+{
+    if (run_start_execution(run) < 0) {
+        run_fail(run);
+        return;
+    }
+    run_set_state(run, RUN_RUNNING);
+    log_debug("run %lu started environment=%s timeout=%g", run->number,
+              run->request.environment->name, run->request.timeout);
+}
+
+/* The look before the run is over. It took a while: the environment may need preparation again, and
+ * the machine may give less. */
+static void run_go_on(struct run *run)
+{
+    if (environment_is_prepared(run->request.environment) && run_is_well_delivered(run))
+        run_launch(run);
+    else
+        run_begin_again(run);
+}
+
+static void run_on_founded(struct directory_watch *watch)
+{
+    run_go_on(CONTAINER_OF(watch, struct run, growth));
+}
+
+/* The files are known; what they take is measured on its own. */
+static void run_measure(struct run *run)
+{
+    directory_look_note(&run->look);
+    if (directory_watch_begin(&run->growth, run->directory) == OUTCOME_READY)
+        run_go_on(run);
+}
+
+static void run_on_looked(struct directory_look *look)
+{
+    struct run *run = CONTAINER_OF(look, struct run, look);
+
+    if (run->state == RUN_LOOKING)
+        run_measure(run);
+    else
+        run_show(run);
+}
+
+/* The environment is prepared. Another run may have taken the directory meanwhile, and only now
+ * is it known whether scripts can be laid over each other. */
+static void run_execute(struct run *run)
+{
+    run->prepared_at = clock_seconds();
+    if (working_directory_is_busy(run->directory,
+                                  environment_can_overlap(run->request.environment))) {
+        run_set_state(run, RUN_WAITING);
+        executor_requeue(run->executor, run);
+        return;
+    }
+    if (run_open_claim(run) < 0) {
+        run_fail(run);
+        return;
+    }
+    run_set_state(run, RUN_LOOKING);
+    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
+        run_measure(run);
+}
+
+static void run_tell_step(const struct run *run, const struct preparation_step *step)
+{
+    if (run->request.progress)
+        run->request.progress(run->request.data, step);
+}
+
+static void run_on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
+{
+    run_tell_step(CONTAINER_OF(waiter, struct run, waiter), step);
+}
+
+static void run_on_prepared(struct environment_waiter *waiter, const struct error *err)
+{
+    struct run *run = CONTAINER_OF(waiter, struct run, waiter);
+
+    run_tell_step(run, NULL);
+    if (!err) {
+        run_execute(run);
+        return;
+    }
+    error_copy(&run->error, err);
+    run_fail(run);
+}
+
+void run_begin(struct run *run)
+{
+    run_set_state(run, RUN_PREPARING);
+    switch (environment_prepare(run->request.environment, &run->waiter, &run->error)) {
+    case OUTCOME_READY:
+        run_execute(run);
+        break;
+    case OUTCOME_FAILED:
+        run_fail(run);
+        break;
+    case OUTCOME_PENDING:
+        break;
+    }
 }
 
 /* Those of the request, and what the policy of the environment says to the starter. */

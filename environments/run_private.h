@@ -86,32 +86,18 @@ struct run_report run_report_of(const struct run *run, const struct execution_en
 /* Counts RUN, which ends; END is NULL when it was cancelled while it waited. */
 void run_count(const struct run *run, const struct execution_end *end);
 
-/* How it comes from its place to its script (run_start.c). */
+/* What it hands to its execution (run_start.c). */
 
-/* Begins a waiting RUN, which has a place now. */
-void run_begin(struct run *run);
+/* Its directory gets the script and the files of the call, as its environment delivers them now. */
+int run_open_claim(struct run *run);
 
-/* The script of RUN has not run. Its way there begins again. */
-void run_begin_again(struct run *run);
+int run_start_execution(struct run *run);
 
 /* Whether the code of RUN would be delivered now as it was. */
 bool run_is_well_delivered(const struct run *run);
 
-/* What it waits for has come. */
-void run_on_progress(struct environment_waiter *waiter, const struct preparation_step *step);
-void run_on_prepared(struct environment_waiter *waiter, const struct error *err);
-void run_on_looked(struct directory_look *look);
-void run_on_founded(struct directory_watch *watch);
-
-/* What this takes of run.c. */
-
-void run_set_state(struct run *run, enum run_state state);
-
-/* The end of a run whose script never ran; run->error says why. */
-void run_fail(struct run *run);
-
-/* What the process has left is known, unless nobody wants to know it any more. */
-void run_show(struct run *run);
+/* Begins a waiting RUN, which has a place now. */
+void run_begin(struct run *run);
 
 /* What the executor does for its runs. */
 struct ev_loop *executor_loop(const struct executor *executor);
