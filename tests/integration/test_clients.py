@@ -209,6 +209,8 @@ ctypes.CDLL(None).prctl(4, 0)
 print(call())
 """,
 }
+# A script in a sandbox finds no way to its server, so these are not in one.
+UNHELD = {"environments": {"system": {"type": "system", "isolation": "none"}}}
 REFUSED = ["A script cannot call the server that runs it",
            "The process that has connected cannot be found"]
 
@@ -216,7 +218,7 @@ REFUSED = ["A script cannot call the server that runs it",
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("transport", ["unix", "tcp", "http"])
 def test_a_script_cannot_call_the_server_that_runs_it(transport, way):
-    with client.Server(transport=transport) as server:
+    with client.Server(transport=transport, config=UNHELD) as server:
         server.initialize()
         code = CALL.format(address=server.address, http=transport == "http", source=None)
         answer = server.call_tool("run_python", {"code": code + WAYS[way]})["structuredContent"]
@@ -238,7 +240,7 @@ def address_of_machine():
 
 @pytest.mark.parametrize("transport", ["tcp", "http"])
 def test_a_script_that_comes_from_another_address_of_the_machine_cannot_either(transport):
-    with client.Server(transport=transport) as server:
+    with client.Server(transport=transport, config=UNHELD) as server:
         server.initialize()
         code = CALL.format(address=server.address, http=transport == "http",
                            source=(address_of_machine(), 0))
@@ -249,7 +251,7 @@ def test_a_script_that_comes_from_another_address_of_the_machine_cannot_either(t
 @needs_x86_64
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_a_script_without_a_namespace_cannot_either(transport):
-    with client.Server(transport=transport, command=without("namespaces")) as server:
+    with client.Server(transport=transport, command=without("namespaces"), config=UNHELD) as server:
         server.initialize()
         code = CALL.format(address=server.address, http=False, source=None)
         answer = server.call_tool("run_python", {"code": code + WAYS["a daemon"]})
@@ -297,7 +299,7 @@ def test_a_connection_that_no_process_holds_is_known_by_its_control_group(tmp_pa
     def wait(name):
         assert leftovers.until((tmp_path / name).exists, client.TIMEOUT), name
 
-    config = {"working_directory": str(tmp_path)}
+    config = {**UNHELD, "working_directory": str(tmp_path)}
     with client.Server(transport="tcp", config=config) as server:
         server.initialize()
         call = server.start_tool("run_python", {"code": HIDDEN.format(address=server.address)})
@@ -340,7 +342,7 @@ if os.fork() == 0:
 _, (fd,), _, _ = socket.recv_fds(ours, 1, 1)
 print(socket.socket(fileno=fd).recv(65536).decode())
 """
-    with client.Server(transport="unix") as server:
+    with client.Server(transport="unix", config=UNHELD) as server:
         server.initialize()
         answer = server.call_tool("run_python", {"code": code.format(address=server.address)})
         assert '"code":-32600' in answer["structuredContent"]["stdout"], answer

@@ -58,7 +58,7 @@ def packages():
 def serve(shim, cpus, environment, command=None, variables=None):
     """A server that sees CPUS. Its scripts see them, too, when they begin with BEGIN."""
     options = f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"
-    definition = {**environment, "environment": {"SHIM": shim, "SEEN_CPUS": str(cpus), **(variables or {})}}
+    definition = {**environment, "read": [shim], "environment": {"SHIM": shim, "SEEN_CPUS": str(cpus), **(variables or {})}}
     return client.Server(
         command=command, config={"environments": {"it": definition}, "default_environment": "it"},
         environment={"LD_PRELOAD": shim, "SEEN_CPUS": str(cpus), "ASAN_OPTIONS": options})

@@ -165,18 +165,22 @@ def counting(tmp_path, shared):
     return python, log
 
 
-def test_the_same_definition_is_prepared_once(sharing, counting):
+def test_the_same_definition_is_prepared_once(shared, counting):
     python, log = counting
     definition = {"type": "system", "executable": str(python)}
-    succeed(sharing, definition)
-    asked = log.read_text()
-    assert asked
-    for again in (definition, {"executable": str(python), "type": "system"},
-                  {"type": "system", "executable": f"{python.parent}//../shared/python"}):
-        succeed(sharing, again)
-    assert log.read_text() == asked
-    succeed(sharing, {**definition, "max_timeout": 9})
-    assert log.read_text() == 2 * asked
+    config = {"callers": {"allowed_paths": [str(shared)]},
+              "environments": {"system": {"type": "system", "isolation": "none"}}}  # the Python keeps a log
+    with client.Server(config=config) as server:
+        server.initialize()
+        succeed(server, definition)
+        asked = log.read_text()
+        assert asked
+        for again in (definition, {"executable": str(python), "type": "system"},
+                      {"type": "system", "executable": f"{python.parent}//../shared/python"}):
+            succeed(server, again)
+        assert log.read_text() == asked
+        succeed(server, {**definition, "max_timeout": 9})
+        assert log.read_text() == 2 * asked
 
 
 def test_many_different_definitions(server):

@@ -87,18 +87,19 @@ def test_a_script_that_ends_well_within_the_grace_has_timed_out_all_the_same(ser
     assert not result["success"] and result["returncode"] == 0
 
 
-def test_a_cancel_kills_at_once(server, tmp_path):
-    began, cleaned_up = tmp_path / "began", tmp_path / "cleaned up"
-    call = server.start_tool("run_python", {"code": f"""import time
-open({str(began)!r}, "w").close()
+def test_a_cancel_kills_at_once(tmp_path):
+    with Watched(config={"working_directory": str(tmp_path)}) as server:
+        server.initialize()
+        call = server.start_tool("run_python", {"code": """import time
+open("began", "w").close()
 try:
     time.sleep(100)
 finally:
-    open({str(cleaned_up)!r}, "w").close()"""})
-    assert leftovers.until(began.exists)
-    server.cancel(call)
-    assert not server.survivors(SOON)
-    assert not cleaned_up.exists()
+    open("cleaned up", "w").close()"""})
+        assert leftovers.until((tmp_path / "began").exists)
+        server.cancel(call)
+        assert not server.survivors(SOON)
+        assert not (tmp_path / "cleaned up").exists()
 
 
 # What was printed a second ago

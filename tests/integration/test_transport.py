@@ -143,11 +143,13 @@ def test_stdio_can_be_a_regular_file(tmp_path):
 
 
 def test_the_end_of_stdin_ends_a_long_call_and_the_program(tmp_path):
-    beat = tmp_path / "started"
-    process = subprocess.Popen(program(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process.stdin.write(call(f"import time; open({str(beat)!r}, 'w'); time.sleep(60)"))
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps({"working_directory": str(tmp_path)}))
+    config.chmod(0o600)
+    process = subprocess.Popen(program("-c", config), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdin.write(call("import time; open('started', 'w'); time.sleep(60)"))
     process.stdin.flush()
-    wait_for(beat)
+    wait_for(tmp_path / "started")
     closed = time.monotonic()
     output, _ = process.communicate(timeout=client.TIMEOUT)
     assert time.monotonic() - closed < 20  # before the call ends by itself
