@@ -153,7 +153,7 @@ def without_what_pythons_said(tool):
     """TOOL as it is listed before a server has asked the Pythons of its environments."""
     described = tool["inputSchema"]["properties"].get("environment", {})
     if described:
-        described["description"] = re.sub(", Python .*", "", described["description"])
+        described["description"] = re.sub(r", Python [^;\n]*", "", described["description"])
     return tool
 
 
