@@ -209,7 +209,7 @@ class Suite:
 class Copy:
     """A copy of the tree, with a home, for a user who may not read the tree itself."""
 
-    PARTS = ["dev", "examples", "schemas", "tests"]
+    PARTS = ["dev", "examples", "schemas", "systemd", "tests"]
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pyexecd-test-"))
