@@ -146,11 +146,16 @@ def page(endpoint, reporter, place, tries=1):
     return text
 
 
+def writing_into(folder):
+    return {"system": {"type": "system", "write": [str(folder)]}}
+
+
 def seen_by_page_of(name, tmp_path):
     """What a page of http://NAME sees of a server that trusts pages of TRUSTED only."""
     with web_server() as reporter, web_server() as site:
         trusted = f"http://{TRUSTED}:{site.server_port}"
-        with http_server.served(tmp_path, http={"allowed_origins": [trusted]}) as url:
+        with http_server.served(tmp_path, http={"allowed_origins": [trusted]},
+                                environments=writing_into(tmp_path)) as url:
             site.page = page(url, reporter, tmp_path / "written")
             with browser(f"http://{name}:{site.server_port}/", tmp_path):
                 return reporter.events.get(timeout=PATIENCE)
@@ -178,7 +183,7 @@ def test_a_page_whose_name_is_rebound_to_the_server_cannot(tmp_path):
             site.page = page("/mcp", reporter, tmp_path / "written", tries=PATIENCE * 10)
             browsers.enter_context(browser(f"http://{EVIL}:{port}/", tmp_path))
             site.events.get(timeout=PATIENCE)
-        with http_server.served(tmp_path, port=port):
+        with http_server.served(tmp_path, port=port, environments=writing_into(tmp_path)):
             alone, in_session = reporter.events.get(timeout=PATIENCE)
     assert (alone["status"], in_session["status"]) == (421, 421)
     assert not (tmp_path / "written").exists()

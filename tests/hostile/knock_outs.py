@@ -47,6 +47,7 @@ def limit(resource):
     return COLD_START, f"    set_limit(fd, RLIMIT_{resource}, 0);\n", ""
 
 
+NO_LIMIT_ON_PROCESSES = (TREE, "0 : tree->limits.processes", "0 : tree->limits.processes + 9999")
 NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
 NO_CAPABILITIES = (COLD_START, "    drop_capabilities(fd);\n", "")
@@ -64,6 +65,7 @@ CHANGES = {
     ],
     "walk of the supervisor": [
         (SUPERVISOR, "    signal_descendants(SIGSTOP);\n    signal_descendants(SIGKILL);\n", ""),
+        NO_LIMIT_ON_PROCESSES,  # which ends a chain of forks where many of its links are still to be reaped
     ],
     "reaping": [
         (PREPARE, "if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)", "if (false)"),
@@ -156,7 +158,7 @@ CHANGES = {
     # Limits
     "limit on processes": [
         (TREE, "limits->processes + 1", "limits->processes + 9999"),
-        (TREE, "0 : tree->limits.processes", "0 : tree->limits.processes + 9999"),
+        NO_LIMIT_ON_PROCESSES,
         (CONTAINER, "processes + OWN_PROCESSES", "processes + 9999"),
     ],
     "limit on memory": [
