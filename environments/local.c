@@ -19,6 +19,7 @@ struct local_execution {
     struct egress *egress; /* owned; NULL: the run has none */
     json_t *given_up;      /* owned: why it has no sandbox, though one was wanted; or NULL */
     unsigned unserved;     /* the layers of that one */
+    json_t *devices;       /* owned: those that its sandbox has; or NULL: none are opened */
 };
 
 static void local_on_output(struct process *process, enum process_stream stream, const char *data,
@@ -38,6 +39,7 @@ static struct process_receipt local_receipt(const struct local_execution *local,
     const json_t *what;
     size_t i;
 
+    receipt.devices = local->devices;
     if (!local->given_up)
         return receipt;
     receipt.asked |= local->unserved;
@@ -75,6 +77,7 @@ static void local_on_ended(struct process *process, const struct process_end *en
     struct execution_listener *listener = local->execution.listener;
     struct execution_end result = local_end(local, end);
     AUTO_JSON json_t *given_up = local->given_up;
+    AUTO_JSON json_t *devices = local->devices;
 
     egress_stop(local->egress);
     free(local);
@@ -152,6 +155,13 @@ static bool local_is_held(const struct environment *environment,
            (!settings->is_optional || request->isolation == ISOLATION_SANDBOX);
 }
 
+static void local_note_devices(struct local_execution *local, const struct gpu_files *gpu)
+{
+    local->devices = json_array();
+    for (char **device = gpu->devices; *device; device++)
+        json_array_append_new(local->devices, json_string(*device));
+}
+
 static int local_start_held(struct local_execution *local, const struct environment *environment,
                             const char *interpreter, const struct execution_request *request,
                             struct error *err)
@@ -162,6 +172,8 @@ static int local_start_held(struct local_execution *local, const struct environm
 
     if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
         return -1;
+    if (environment->settings.sandbox.gpu)
+        local_note_devices(local, &policy.gpu);
     started = local_open_way(local, environment, &outlet, err);
     if (started == 0) {
         policy.sandbox.outlet = outlet > 0 ? outlet : 0;
@@ -216,6 +228,7 @@ struct execution *local_start(struct environment *environment, const char *inter
     if (local_begin(local, environment, interpreter, request, err) == 0)
         return &local->execution;
     egress_stop(local->egress);
+    json_decref(local->devices);
     free(local);
     return NULL;
 }

@@ -56,6 +56,8 @@ static void reach_add_sandbox(json_t *lines, const struct sandbox_settings *sand
         reach_add(lines, "Network", "%s", sandbox->network ? "this machine's" : "none");
     reach_add_places(lines, sandbox->read, "read-only");
     reach_add_places(lines, sandbox->write, "which it may change");
+    if (sandbox->gpu)
+        reach_add(lines, "Devices", "the GPUs of this machine");
     reach_add(lines, "Files", "its working directory and a /tmp of its own, which it may change");
 }
 

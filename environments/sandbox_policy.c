@@ -96,6 +96,13 @@ struct process_sandbox sandbox_policy_outline(const struct environment *environm
     return (struct process_sandbox){.network = settings->network, .required = settings->required};
 }
 
+static void sandbox_policy_add_gpu(struct sandbox_policy *policy)
+{
+    gpu_files_find(&policy->gpu);
+    policy->read = sandbox_policy_extend(policy->read, (const char *const *)policy->gpu.facts);
+    policy->sandbox.devices = (const char *const *)policy->gpu.devices;
+}
+
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
                         const char *directory, struct error *err)
 {
@@ -109,6 +116,8 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
     policy->write = sandbox_policy_extend(NULL, own);
     policy->write = sandbox_policy_extend(policy->write, (const char *const *)settings->write);
+    if (settings->gpu)
+        sandbox_policy_add_gpu(policy);
     policy->sandbox.read = policy->read;
     policy->sandbox.write = policy->write;
     if (sandbox_policy_check(policy, environment, err) == 0)
@@ -121,5 +130,6 @@ void sandbox_policy_deinit(struct sandbox_policy *policy)
 {
     free(policy->read);
     free(policy->write);
+    gpu_files_deinit(&policy->gpu);
     *policy = (struct sandbox_policy){0};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "environments/gpu_files.h"
 #include "environments/process/policy.h"
 
 struct environment;
@@ -11,6 +12,7 @@ struct sandbox_policy {
     struct process_sandbox sandbox; /* its paths are ENVIRONMENT's, or DIRECTORY */
     const char **read;              /* owned, but not what is in it */
     const char **write;             /* likewise */
+    struct gpu_files gpu;           /* where it is opened; else empty */
 };
 
 /* The sandbox that ENVIRONMENT wants, without its paths. */

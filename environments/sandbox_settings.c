@@ -200,6 +200,12 @@ void sandbox_settings_read_level(struct sandbox_settings *settings, const json_t
         settings->is_optional = false;
 }
 
+/* The schema lets through "gpu" and nothing else. */
+static void sandbox_settings_read_devices(struct sandbox_settings *settings, const json_t *devices)
+{
+    settings->gpu = json_array_size(devices) > 0;
+}
+
 int sandbox_settings_read(struct sandbox_settings *settings, const json_t *definition,
                           const char *state, const char **ret_key, struct error *err)
 {
@@ -212,6 +218,7 @@ int sandbox_settings_read(struct sandbox_settings *settings, const json_t *defin
     if (sandbox_settings_read_places(settings, definition, state, ret_key, err) < 0)
         return -1;
     sandbox_settings_add_start(settings);
+    sandbox_settings_read_devices(settings, json_object_get(definition, "devices"));
     return 0;
 }
 

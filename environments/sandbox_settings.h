@@ -17,6 +17,7 @@ struct sandbox_settings {
                           network; borrowed, outlives the environments; or NULL */
     char **read;       /* real paths, NULL-terminated, or NULL: none; owned */
     char **write;      /* likewise: scripts may change what is there, too */
+    bool gpu;          /* scripts may use the GPUs of this machine (gpu_files.h) */
 };
 
 /* Reads from DEFINITION whether there is to be a sandbox, and how much of one, into SETTINGS, which

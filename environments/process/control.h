@@ -14,7 +14,7 @@ enum {
 };
 
 /* What a path of a sandbox begins with. */
-enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w' };
+enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 'd' };
 
 enum control_type {
     CONTROL_RUN = 1,    /* to the runner: struct control_run, then NUL-terminated strings */
@@ -34,9 +34,9 @@ struct control_header {
 };
 
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
- * be written as well), the directory and, with a script, the path where its code is to appear. The
- * code is in a file whose descriptor travels beside the message; or that is
- * the program's input. Behind it, or alone, travels the socket to a proxy. */
+ * be written as well, "d/..." a device to be used), the directory and, with a script, the path
+ * where its code is to appear. The code is in a file whose descriptor travels beside the message;
+ * or that is the program's input. Behind it, or alone, travels the socket to a proxy. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;

@@ -30,9 +30,11 @@ enum process_layer {
  * libraries of the system, a small /dev, and a /proc, /tmp and /dev/shm of its own. Everything is
  * borrowed. */
 struct process_sandbox {
-    const char *const *read;  /* NULL-terminated absolute paths: seen there, and not changed */
-    const char *const *write; /* likewise: to be changed as well */
-    bool network;             /* it has the machine's network */
+    const char *const *read;    /* NULL-terminated absolute paths: seen there, and not changed */
+    const char *const *write;   /* likewise: to be changed as well */
+    const char *const *devices; /* files of devices, which it may use; or NULL: none. Of what is in
+                                   /sys, `read` has only what belongs to them */
+    bool network;               /* it has the machine's network */
     int outlet; /* not 0: a stream socket (Unix) over which a listener goes to the one at its other
                    end, a proxy: port SANDBOX_PROXY_PORT of the loopback of the network of its own,
                    without which the process is refused */

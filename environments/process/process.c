@@ -40,7 +40,8 @@ static int append_sandbox(struct buffer *job, const struct process_sandbox *sand
     if (!sandbox)
         return 0;
     return append_paths(job, CONTROL_READ, sandbox->read, ret_count, err) < 0 ||
-                   append_paths(job, CONTROL_WRITE, sandbox->write, ret_count, err) < 0
+                   append_paths(job, CONTROL_WRITE, sandbox->write, ret_count, err) < 0 ||
+                   append_paths(job, CONTROL_DEVICE, sandbox->devices, ret_count, err) < 0
                ? -1
                : 0;
 }

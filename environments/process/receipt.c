@@ -58,8 +58,9 @@ json_t *process_receipt_containment(const struct process_receipt *receipt)
 {
     json_t *missing = receipt->missing ? json_copy((json_t *)receipt->missing) : json_array();
 
-    return json_pack("{s:s, s:s, s:o}",                                //
+    return json_pack("{s:s, s:s, s:o, s:O*}",                          //
                      "process_tree", process_receipt_tree(receipt),    //
                      "limits", process_limiter_name(receipt->limiter), //
-                     "missing", missing);
+                     "missing", missing,                               //
+                     "devices", receipt->devices);
 }

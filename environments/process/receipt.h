@@ -21,6 +21,8 @@ struct process_receipt {
     enum process_limiter limiter;
     const json_t *missing; /* borrowed from whose receipt it is: what could not be had, and why, one
                               string for each; NULL: nothing */
+    const json_t *devices; /* likewise: the files of devices that it was to use, where a sandbox has
+                              some opened; NULL: none has */
 };
 
 /* Adds WHAT to MISSING, a list of such texts. False when it is there already. */
@@ -35,5 +37,5 @@ const char *process_receipt_tree(const struct process_receipt *receipt);
 /* "rlimits", "cgroup v1", "cgroup v2", "container". */
 const char *process_limiter_name(enum process_limiter limiter);
 
-/* {process_tree, limits, missing}. New reference. */
+/* {process_tree, limits, missing}, and devices where some are opened. New reference. */
 json_t *process_receipt_containment(const struct process_receipt *receipt);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "environments/catalog/catalog.h"
+#include "environments/gpu_files.h"
 #include "server/authentication.h"
 #include "server/commands/command.h"
 #include "server/commands/named_files.h"
@@ -73,10 +74,21 @@ static void command_check_config_note(const struct environment *environment)
         printf("environment %s: no sandbox: %s\n", environment->name, environment->unheld);
 }
 
-static void command_check_config_note_unheld(const struct catalog *catalog)
+/* It may be plugged in, or given to the user, at any time. */
+static void command_check_config_note_gpu(const struct environment *environment)
 {
-    for (size_t i = 0; i < catalog_count(catalog); i++)
+    AUTO_FREE char *problem = environment->settings.sandbox.gpu ? gpu_files_problem() : NULL;
+
+    if (problem)
+        printf("environment %s: devices: %s\n", environment->name, problem);
+}
+
+static void command_check_config_note_all(const struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
         command_check_config_note(catalog_at(catalog, i));
+        command_check_config_note_gpu(catalog_at(catalog, i));
+    }
 }
 
 static void check_authentication(struct config *config)
@@ -111,7 +123,7 @@ static int command_check_config_look(struct config *config, struct error *err)
     if (service.catalog) {
         named_files_check_environments(&service, config);
         command_check_config_check_environments(&service, config);
-        command_check_config_note_unheld(service.catalog);
+        command_check_config_note_all(service.catalog);
     }
     service_stop(&service);
     service_drain(&service);

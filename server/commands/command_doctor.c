@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
+#include "environments/gpu_files.h"
 #include "environments/process/host.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
@@ -198,6 +199,20 @@ static void command_doctor_print_layers(const json_t *result)
         command_print_line("", "  network", hosts);
 }
 
+/* The devices that the trial could use, and why not. */
+static void command_doctor_print_devices(const struct environment *environment,
+                                         const json_t *result)
+{
+    AUTO_FREE char *devices =
+        json_list(json_object_get(json_object_get(result, "containment"), "devices"));
+    AUTO_FREE char *problem = environment->settings.sandbox.gpu ? gpu_files_problem() : NULL;
+
+    if (*devices)
+        command_print_line("", "  devices", devices);
+    if (problem)
+        command_print_line("no", "  gpu", problem);
+}
+
 static void command_doctor_print_missing(const json_t *missing)
 {
     const json_t *what;
@@ -225,6 +240,7 @@ static void print_environments(struct doctor *doctor)
             return;
         print_trial(doctor, environment, result);
         command_doctor_print_layers(result);
+        command_doctor_print_devices(environment, result);
         if (environment->settings.sandbox.is_wanted)
             command_doctor_print_missing(
                 json_object_get(json_object_get(result, "containment"), "missing"));

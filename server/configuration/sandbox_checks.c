@@ -19,7 +19,7 @@ static bool sandbox_checks_is_here(const json_t *definition)
 static void sandbox_checks_environment(struct config *config, const char *name,
                                        const json_t *definition)
 {
-    static const char *const keys[] = {"require", "network", "read", "write"};
+    static const char *const keys[] = {"require", "network", "read", "write", "devices"};
     AUTO_FREE char *pointer = yaml_pointer("/environments", name);
 
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -40,7 +40,8 @@ void sandbox_checks_keys(struct config *config, const json_t *root)
 
 void sandbox_checks_wrong_places(struct config *config, const json_t *root)
 {
-    static const char *const keys[] = {"isolation", "require", "network", "read", "write"};
+    static const char *const keys[] = {"isolation", "require", "network",
+                                       "read",      "write",   "devices"};
     static const char instead[] = "is no key; isolation: sandbox in an environment makes one";
     const char *name;
     json_t *definition;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/environment.h"
+#include "environments/gpu_files.h"
 #include "environments/packages/python_facts.h"
 
 #include <string.h>
@@ -149,6 +150,8 @@ static void environment_text_append_sandbox(struct buffer *line,
     buffer_print(line, "of files only the working directory, /tmp");
     environment_text_append_paths(line, sandbox->write, "");
     environment_text_append_paths(line, sandbox->read, " (read-only)");
+    if (sandbox->gpu && gpu_files_are_there())
+        buffer_print(line, "; scripts can use the GPU");
 }
 
 char *environment_text(const struct environment *environment, const struct environment *usual)

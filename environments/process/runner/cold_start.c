@@ -185,6 +185,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
         variables = starter_lend(preparation->starter, variables);
     if (preparation->layers & LAYER_FILES && files_restrict(preparation, program) < 0)
         cold_start_fail(fd, "cannot restrict files", "");
+    cold_start_need(fd, identity_join(preparation, program), "cannot use devices", "");
     cold_start_need(fd, identity_take(preparation), "cannot take a uid of its own", "");
     drop_capabilities(fd);
     if (!(preparation->layers & LAYER_PID_NAMESPACE))

@@ -86,11 +86,40 @@ static int files_allow_own(int rules)
                : 0;
 }
 
+/* Of a place where the kernel, or who manages devices, keeps a name for each: libraries look for
+ * theirs there. In a root of its own there are no others. */
+static int files_allow_names(int rules, const char *path)
+{
+    static const char *const places[] = {"/dev/dri/", "/sys/class/", "/sys/bus/"};
+    char place[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strncmp(path, places[i], strlen(places[i])) == 0) {
+            snprintf(place, sizeof place, "%.*s", (int)(strrchr(path, '/') - path), path);
+            return files_allow(rules, place, LANDLOCK_LIST);
+        }
+    return 0;
+}
+
+static int files_allow_path(int rules, const char *path)
+{
+    switch (path[0]) {
+    case CONTROL_WRITE:
+        return files_allow(rules, path + 1, LANDLOCK_WRITE);
+    case CONTROL_DEVICE:
+        return files_allow_names(rules, path + 1) < 0
+                   ? -1
+                   : files_allow(rules, path + 1, LANDLOCK_DEVICES);
+    default:
+        return files_allow_names(rules, path + 1) < 0 ? -1
+                                                      : files_allow(rules, path + 1, LANDLOCK_READ);
+    }
+}
+
 static int files_allow_paths(int rules, char *const *paths)
 {
     for (; *paths; paths++)
-        if (files_allow(rules, *paths + 1,
-                        **paths == CONTROL_WRITE ? LANDLOCK_WRITE : LANDLOCK_READ) < 0)
+        if (files_allow_path(rules, *paths) < 0)
             return -1;
     return 0;
 }

@@ -19,6 +19,7 @@
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@
 #define IDENTITY_FIRST 0x70000000U /* up to 0x70ffffff: given to users by no distribution */
 #define IDENTITY_LAST  0xfffffffeU /* of all numbers */
 
-enum { IDENTITY_BITS = 0x00ffffff, IDENTITY_STACK_BYTES = 16 * 1024 };
+enum { IDENTITY_BITS = 0x00ffffff, IDENTITY_STACK_BYTES = 16 * 1024, IDENTITY_GROUPS = 64 };
 
 /* A process that shares our descriptors and our memory, and has a user namespace. */
 struct identity_child {
@@ -188,6 +189,24 @@ void identity_make_files(const struct runner_preparation *preparation, bool as_p
         return;
     setfsgid(id);
     setfsuid(id);
+}
+
+/* For the kernel the program is not root, who owns devices, but as a rule their groups may use
+ * them. What it is not shown of the files of these groups is out of its reach all the same. */
+int identity_join(const struct runner_preparation *preparation, const struct program *program)
+{
+    gid_t groups[IDENTITY_GROUPS];
+    size_t count = 0;
+
+    if (!(preparation->layers & LAYER_UID))
+        return 0;
+    for (char **path = program->paths; *path && count < IDENTITY_GROUPS; path++) {
+        struct stat status;
+
+        if (**path == CONTROL_DEVICE && stat(*path + 1, &status) == 0 && status.st_gid != 0)
+            groups[count++] = status.st_gid;
+    }
+    return count > 0 ? setgroups(count, groups) : 0;
 }
 
 int identity_take(const struct runner_preparation *preparation)

@@ -156,7 +156,7 @@ static int root_new_cover(void)
     if (context < 0)
         return -1;
     if (fsconfig(context, FSCONFIG_SET_STRING, "size", "4k", 0) == 0 &&
-        fsconfig(context, FSCONFIG_SET_STRING, "mode", "0555", 0) == 0 &&
+        fsconfig(context, FSCONFIG_SET_STRING, "mode", "0755", 0) == 0 &&
         fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
         cover =
             fsmount(context, FSMOUNT_CLOEXEC,
@@ -312,15 +312,31 @@ static int root_find(int machine, const char *path, bool is_written)
     return (int)syscall(SYS_openat2, machine, path, &how, sizeof how);
 }
 
+static bool root_is_in_kernel(const char *path)
+{
+    return strncmp(path + 1, MACHINE "/", strlen(MACHINE "/")) == 0;
+}
+
+static uint64_t root_attributes(const char *path)
+{
+    switch (path[0]) {
+    case CONTROL_WRITE:
+        return MOUNT_ATTR_NODEV;
+    case CONTROL_DEVICE: /* what can be written is the device, not the file */
+        return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC;
+    default:
+        return MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY;
+    }
+}
+
+/* The files of devices and of the kernel are used as others than root would: the kernel maps no
+ * owners there. */
 static int root_place_path(const struct runner_preparation *preparation, int original,
                            const char *path)
 {
-    bool is_written = path[0] == CONTROL_WRITE;
+    struct root_view view = root_view_of(preparation, root_attributes(path));
 
-    struct root_view view = root_view_of(
-        preparation, MOUNT_ATTR_NODEV | (is_written ? 0 : (uint64_t)MOUNT_ATTR_RDONLY));
-
-    view.is_named = true;
+    view.is_named = path[0] != CONTROL_DEVICE && !root_is_in_kernel(path);
     return root_place(original, path + 1, &view);
 }
 
@@ -369,6 +385,18 @@ static int root_cover(const struct runner_preparation *preparation)
     return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
+/* With parts of the machine's /sys among PATHS: something can be made in the cover, or no more. */
+static int root_open_cover(char *const *paths, bool is_open)
+{
+    struct mount_attr change = {0};
+
+    *(is_open ? &change.attr_clr : &change.attr_set) = MOUNT_ATTR_RDONLY;
+    for (; *paths; paths++)
+        if (root_is_in_kernel(*paths))
+            return mount_setattr(AT_FDCWD, MACHINE, 0, &change, sizeof change);
+    return 0;
+}
+
 /* Nothing can be made beside what is shown. */
 static int root_close(void)
 {
@@ -391,7 +419,7 @@ static int root_show_paths(const struct runner_preparation *preparation, char **
     originals = root_find_all(paths, count, ret_subject);
     if (!originals)
         return -1;
-    if (root_cover(preparation) < 0)
+    if (root_cover(preparation) < 0 || root_open_cover(paths, true) < 0)
         return root_fail(ret_subject, MACHINE);
     identity_make_files(preparation, true);
     for (size_t i = 0; i < count; i++) {
@@ -400,7 +428,7 @@ static int root_show_paths(const struct runner_preparation *preparation, char **
         close(originals[i]);
     }
     identity_make_files(preparation, false);
-    return 0;
+    return root_open_cover(paths, false) < 0 ? root_fail(ret_subject, MACHINE) : 0;
 }
 
 int root_show(const struct runner_preparation *preparation, const struct program *program,

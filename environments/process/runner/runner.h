@@ -70,6 +70,10 @@ void identity_prepare(struct runner_preparation *preparation);
  * may go everywhere. */
 void identity_make_files(const struct runner_preparation *preparation, bool as_program);
 
+/* With LAYER_UID: this process gets into the groups that own the devices of PROGRAM. -1 with errno
+ * set. */
+int identity_join(const struct runner_preparation *preparation, const struct program *program);
+
 /* With LAYER_UID: this process has the tree's uid from now on, and no right over the machine. -1
  * with errno set. */
 int identity_take(const struct runner_preparation *preparation);
