@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_USER_NAMESPACES "/proc/sys/user/max_user_namespaces"
+#define MAX_NAMESPACES(KIND) "/proc/sys/user/max_" KIND "_namespaces"
+#define MAX_USER_NAMESPACES  MAX_NAMESPACES("user")
 
 /* Layers that are not there when what NEED says is absent. Own roots and networks are made in
  * namespaces. */
@@ -230,10 +231,25 @@ const char *machine_namespace_remedy(void)
 }
 
 /* A limit of zero is answered like one that is used up, but the setting says which it is. */
-static bool machine_is_proof(int number, bool of_namespaces)
+static bool machine_forbids(enum control_need need)
 {
-    return absence_is_proven(number) ||
-           (of_namespaces && number == ENOSPC && machine_setting_is(MAX_USER_NAMESPACES, '0'));
+    static const char *const settings[NEEDS][4] = {
+        [NEED_NAMESPACES] = {MAX_USER_NAMESPACES, MAX_NAMESPACES("mnt"), MAX_NAMESPACES("pid"),
+                             MAX_NAMESPACES("ipc")},
+        [NEED_ROOT] = {MAX_NAMESPACES("uts"), MAX_NAMESPACES("cgroup")},
+        [NEED_NETWORK] = {MAX_NAMESPACES("net")},
+        [NEED_UID] = {MAX_USER_NAMESPACES},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(settings[need]) && settings[need][i]; i++)
+        if (machine_setting_is(settings[need][i], '0'))
+            return true;
+    return false;
+}
+
+static bool machine_is_proof(enum control_need need, int number)
+{
+    return absence_is_proven(number) || (number == ENOSPC && machine_forbids(need));
 }
 
 bool machine_note_refused(struct machine *machine, enum control_need need, int number,
@@ -242,7 +258,7 @@ bool machine_note_refused(struct machine *machine, enum control_need need, int n
     AUTO_FREE char *what =
         memory_format("%s%s", text, need == NEED_CGROUPS ? "" : machine_namespace_hint());
 
-    if (!machine_is_proof(number, need != NEED_CGROUPS))
+    if (!machine_is_proof(need, number))
         return false;
     absence_note(&machine->absences[need], what);
     return true;

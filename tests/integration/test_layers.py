@@ -81,6 +81,7 @@ REFUSED_SANDBOX = {
     "namespaces landlock": "file rules: need Landlock",
     "unshare=EPERM landlock_create_ruleset=ENOSYS": "file rules: need Landlock",
     "landlock_restrict_self=EPERM": "cannot restrict files",
+    "CLONE_NEWNET=ENOSPC": "No space left on device",  # likewise
 }
 
 LOOK = """
