@@ -60,6 +60,17 @@ json_t *environment_given_up(const struct environment *environment)
     return reasons;
 }
 
+bool environment_lacks(const struct environment *environment, enum process_layer layer)
+{
+    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
+    struct process_receipt receipt;
+
+    if (!environment->host)
+        return false;
+    receipt = process_host_receipt(environment->host, &sandbox);
+    return receipt.asked & layer && !(receipt.layers & layer);
+}
+
 struct tool_holding environment_holding(const struct environment *environment, const char *state)
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/isolation.h"
+#include "environments/process/policy.h"
 
 #include <jansson.h>
 
@@ -23,6 +24,9 @@ void environment_work_in(struct environment *environment, const char *directory)
 /* Why the next run of ENVIRONMENT goes without the sandbox that it would have, one text for each
  * thing that is missing. New reference; NULL when it has one, or when none is wanted. */
 json_t *environment_given_up(const struct environment *environment);
+
+/* True when the next sandbox of ENVIRONMENT is to have LAYER and will not, as far as is known. */
+bool environment_lacks(const struct environment *environment, enum process_layer layer);
 
 /* How the programs are held that prepare ENVIRONMENT: as its next run. STATE is the state
  * directory, or NULL. Both are borrowed. */

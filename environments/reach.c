@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/packages/requirements.h"
+#include "environments/process/receipt_layers.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -46,10 +47,25 @@ static void reach_add_hosts(json_t *lines, char *const *hosts)
         reach_add(lines, "Network", "%s, through a proxy", *hosts);
 }
 
-static void reach_add_sandbox(json_t *lines, const struct sandbox_settings *sandbox)
+/* The layers that it will go without. Owned by the caller. */
+static char *reach_list_absent(const struct environment *environment)
 {
-    reach_add(lines, "Isolation", "a sandbox%s",
-              sandbox->required ? "" : ", without the layers that this machine does not have");
+    static const enum process_layer layers[] = {LAYER_ROOT, LAYER_NETWORK, LAYER_FILES,
+                                                LAYER_CALLS};
+    AUTO_JSON json_t *absent = json_array();
+
+    for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+        if (environment_lacks(environment, layers[i]))
+            json_array_append_new(absent, json_string(process_layer_name(layers[i])));
+    return json_list(absent);
+}
+
+static void reach_add_sandbox(json_t *lines, const struct environment *environment)
+{
+    const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+    AUTO_FREE char *absent = reach_list_absent(environment);
+
+    reach_add(lines, "Isolation", "a sandbox%s%s", *absent ? ", without " : "", absent);
     if (sandbox->hosts)
         reach_add_hosts(lines, sandbox->hosts);
     else
@@ -58,7 +74,8 @@ static void reach_add_sandbox(json_t *lines, const struct sandbox_settings *sand
     reach_add_places(lines, sandbox->write, "which it may change");
     if (sandbox->gpu)
         reach_add(lines, "Devices", "the GPUs of this machine");
-    reach_add(lines, "Files", "its working directory and a /tmp of its own, which it may change");
+    reach_add(lines, "Files", "its working directory%s, which it may change",
+              environment_lacks(environment, LAYER_ROOT) ? "" : " and a /tmp of its own");
 }
 
 void reach_add_machine(json_t *lines, const struct environment *environment)
@@ -68,7 +85,7 @@ void reach_add_machine(json_t *lines, const struct environment *environment)
     AUTO_FREE char *reasons = json_list(given_up);
 
     if (environment_isolation(environment) == ISOLATION_SANDBOX)
-        reach_add_sandbox(lines, &environment->settings.sandbox);
+        reach_add_sandbox(lines, environment);
     else if (given_up)
         reach_add(lines, "Isolation", "%s. There is no sandbox: %s", none, reasons);
     else

@@ -147,7 +147,8 @@ static void environment_text_append_sandbox(struct buffer *line,
         return;
     buffer_print(line, "; ");
     environment_text_append_network(line, sandbox);
-    buffer_print(line, "of files only the working directory, /tmp");
+    buffer_print(line, "of files only the working directory%s",
+                 environment_lacks(environment, LAYER_ROOT) ? "" : ", /tmp");
     environment_text_append_paths(line, sandbox->write, "");
     environment_text_append_paths(line, sandbox->read, " (read-only)");
     if (sandbox->gpu && gpu_files_are_there())

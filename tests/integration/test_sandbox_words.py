@@ -100,6 +100,21 @@ def test_a_path_that_is_not_shown_is_named_whether_it_is_there_or_not(server, fo
 
 def test_a_path_that_can_only_be_read_is_explained(server, folder):
     assert "Scripts here can write to" in text(run(server, f"open('{folder}/data/c', 'w')"))
+    (line,) = [line for line in text(run(server, "open('a.txt')")).splitlines() if line.startswith("The working")]
+    assert line.endswith(f" Scripts here can also read {folder}/data: use absolute paths for that.")
+
+
+def test_a_service_on_localhost_that_is_not_there_is_explained(server):
+    code = "import socket\nsocket.create_connection(('127.0.0.1', 1))"
+    assert "localhost is the run's own here: nothing answers" in text(run(server, code))
+    for environment in ("open", "free"):
+        assert "the run's own" not in text(run(server, code, environment))
+
+
+def test_a_path_that_is_closed_gets_one_line(server):
+    for code in ("open('/etc/shadow')", "open('/tmp/a')", "import os\nopen(os.path.expanduser('~/.aws/config'))"):
+        said = text(run(server, code))
+        assert said.count("working directory") == 1 and "it has no files" not in said, said
 
 
 @pytest.mark.parametrize("code", [

@@ -5,6 +5,7 @@
  * where it applies and one where it only nearly does. */
 #pragma once
 
+#include "environments/environment.h"
 #include "server/tools/hints/traceback.h"
 
 #include <jansson.h>
@@ -12,7 +13,6 @@
 #include <stddef.h>
 
 struct caller_rules;
-struct environment;
 
 /* What a hint may know. Everything is borrowed. */
 struct hint_facts {
@@ -43,3 +43,21 @@ bool hint_is_about(const struct hint_facts *facts, const char *type);
 /* The text between the first pair of single quotes in MESSAGE, owned by the caller; NULL: there is
  * none, or it would not fit into a line of a hint. */
 char *hint_quoted(const char *message);
+
+/* True when WORDS are in what the script has printed. */
+bool hint_prints(const struct hint_facts *facts, const char *words);
+
+/* True when LAYER of a sandbox held the run. */
+bool hint_is_enforced(const struct hint_facts *facts, enum process_layer layer);
+
+/* True when the run was to have LAYER, and went without. */
+bool hint_is_absent(const struct hint_facts *facts, enum process_layer layer);
+
+/* True when the script is kept from the files of the machine. */
+bool hint_has_own_files(const struct hint_facts *facts);
+
+/* Who can open what is closed: "The operator". */
+const char *hint_operator(const struct hint_facts *facts);
+
+/* ", /srv/a, /srv/b"; PLACES may be NULL. Owned by the caller. */
+char *hint_list_places(char *const *places);

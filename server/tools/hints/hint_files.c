@@ -1,6 +1,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/environment.h"
+#include "environments/real_path.h"
 #include "server/tools/hints/directory_names.h"
 #include "server/tools/hints/hint_table.h"
 
@@ -28,37 +30,52 @@ static const char *hint_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Its name is not in the directory, and it has no path. */
-static char *hint_similar_files(const struct directory_names *names, const char *name)
+/* What else scripts can read, where no relative path leads: the folder in which the server was
+ * started, too. Owned by the caller; "" if there is nothing. */
+static char *hint_readable_places(const struct hint_facts *facts)
 {
-    AUTO_FREE char *near = directory_names_near(names, name);
-    AUTO_FREE char *some = near ? NULL : directory_names_list(names);
+    AUTO_FREE char *list = hint_list_places(facts->environment->settings.sandbox.read);
 
-    if (near)
-        return memory_format("The working directory has no %s, but it has %s.", name, near);
-    if (some)
-        return memory_format("The working directory has no %s; it has %s.", name, some);
-    return NULL;
+    if (!*list || !hint_has_own_files(facts))
+        return memory_copy_string("");
+    return memory_format(" Scripts here can also read %s: use absolute paths for that.",
+                         list + strlen(", "));
+}
+
+/* Its name is not in the directory, and it has no path. */
+static char *hint_missing_name(const struct hint_facts *facts, const struct directory_names *names,
+                               const char *name)
+{
+    AUTO_FREE char *some = directory_names_list(names);
+    AUTO_FREE char *places = hint_readable_places(facts);
+
+    return some ? memory_format("The working directory has no %s; it has %s.%s", name, some, places)
+                : NULL;
 }
 
 /* Its name is not in the directory, and PATH leads into another one. */
-static char *hint_missing_directory(const struct directory_names *names, const char *path)
+static char *hint_missing_directory(const struct hint_facts *facts,
+                                    const struct directory_names *names, const char *path)
 {
     AUTO_FREE char *first = memory_format("%.*s", (int)strcspn(path, "/"), path);
+    AUTO_FREE char *places = hint_readable_places(facts);
 
     if (!names->is_complete || !directory_name_is_plain(first) ||
         directory_names_have(names, first))
         return NULL;
     return memory_format(
         "The working directory has no directory %s. To write there, make it first: "
-        "os.makedirs(\"%s\").",
-        first, first);
+        "os.makedirs(\"%s\").%s",
+        first, first, places);
 }
 
-static char *hint_compare_names(const struct directory_names *names, const char *path)
+static char *hint_compare_found(const struct hint_facts *facts, const struct directory_names *names,
+                                const char *path)
 {
     const char *base = hint_base_name(path);
+    AUTO_FREE char *near = NULL;
 
+    (void)facts;
     if (!directory_name_is_plain(base))
         return NULL;
     if (directory_names_have(names, base))
@@ -66,12 +83,30 @@ static char *hint_compare_names(const struct directory_names *names, const char 
                             : memory_format("The file is in the working directory: open it as "
                                             "\"%s\".",
                                             base);
-    if (base == path || *path == '/')
-        return hint_similar_files(names, base);
-    return hint_missing_directory(names, path);
+    if (base != path && *path != '/')
+        return NULL;
+    near = directory_names_near(names, base);
+    return near ? memory_format("The working directory has no %s, but it has %s.", base, near)
+                : NULL;
 }
 
-char *hint_missing_file(const struct hint_facts *facts)
+static char *hint_compare_missing(const struct hint_facts *facts,
+                                  const struct directory_names *names, const char *path)
+{
+    const char *base = hint_base_name(path);
+
+    if (!directory_name_is_plain(base) || directory_names_have(names, base) ||
+        (hint_has_own_files(facts) && *path == '/' && !real_path_holds(facts->directory, path)))
+        return NULL;
+    if (base == path || *path == '/')
+        return hint_missing_name(facts, names, base);
+    return hint_missing_directory(facts, names, path);
+}
+
+/* What COMPARE says of the file that Python has not found and the names in the directory. */
+static char *hint_look(const struct hint_facts *facts,
+                       char *(*compare)(const struct hint_facts *facts,
+                                        const struct directory_names *names, const char *path))
 {
     AUTO_FREE char *path = hint_find_file(facts);
     struct directory_names names;
@@ -79,9 +114,19 @@ char *hint_missing_file(const struct hint_facts *facts)
 
     if (!path || directory_names_read(&names, facts->directory) < 0)
         return NULL;
-    ret = hint_compare_names(&names, path);
+    ret = compare(facts, &names, path);
     directory_names_deinit(&names);
     return ret;
+}
+
+char *hint_found_file(const struct hint_facts *facts)
+{
+    return hint_look(facts, hint_compare_found);
+}
+
+char *hint_missing_file(const struct hint_facts *facts)
+{
+    return hint_look(facts, hint_compare_missing);
 }
 
 /* Python's words, by errno, when a script was about to change the file that it runs from. */

@@ -18,15 +18,47 @@ static const char *hint_layer(const struct hint_facts *facts, enum process_layer
     return text_or_none(state);
 }
 
-static bool hint_is_enforced(const struct hint_facts *facts, enum process_layer layer)
+bool hint_is_enforced(const struct hint_facts *facts, enum process_layer layer)
 {
     return strcmp(hint_layer(facts, layer), "enforced") == 0;
 }
 
-/* True when the script is kept from the files of the machine. */
-static bool hint_has_own_files(const struct hint_facts *facts)
+bool hint_is_absent(const struct hint_facts *facts, enum process_layer layer)
+{
+    return strcmp(hint_layer(facts, layer), "absent") == 0;
+}
+
+bool hint_has_own_files(const struct hint_facts *facts)
 {
     return hint_is_enforced(facts, LAYER_ROOT) || hint_is_enforced(facts, LAYER_FILES);
+}
+
+/* For every hint about what is closed; see hint.h */
+
+char *hint_list_places(char *const *places)
+{
+    char *list = memory_copy_string("");
+
+    for (size_t i = 0; places && places[i]; i++) {
+        char *longer = memory_format("%s, %s", list, places[i]);
+
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+bool hint_prints(const struct hint_facts *facts, const char *words)
+{
+    const char *errors = json_object_get_string(facts->structured, "stderr");
+    const char *output = json_object_get_string(facts->structured, "stdout");
+
+    return (errors && strstr(errors, words)) || (output && strstr(output, words));
+}
+
+const char *hint_operator(const struct hint_facts *facts)
+{
+    return facts->is_at_terminal ? "The configuration" : "The operator";
 }
 
 /* What a sandbox lacks */
@@ -101,147 +133,6 @@ char *hint_missing_layer(const struct hint_facts *facts)
     return memory_format("The sandbox of this run was without: %s.", absent);
 }
 
-/* Who can open what is closed. */
-static const char *hint_operator(const struct hint_facts *facts)
-{
-    return facts->is_at_terminal ? "The configuration" : "The operator";
-}
-
-/* The closed network */
-
-/* ", /srv/a, /srv/b". Owned by the caller. */
-static char *hint_list_places(char *const *places)
-{
-    char *list = memory_copy_string("");
-
-    for (size_t i = 0; places && places[i]; i++) {
-        char *longer = memory_format("%s, %s", list, places[i]);
-
-        free(list);
-        list = longer;
-    }
-    return list;
-}
-
-static bool hint_prints(const struct hint_facts *facts, const char *words)
-{
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-    const char *output = json_object_get_string(facts->structured, "stdout");
-
-    return (errors && strstr(errors, words)) || (output && strstr(output, words));
-}
-
-/* What Python, and libraries and programs that scripts use, say of a network that is not there. */
-static bool hint_missed_network(const struct hint_facts *facts)
-{
-    static const char *const words[] = {
-        "[Errno -2] Name or service not known",
-        "[Errno -3] Temporary failure in name resolution",
-        "[Errno -5] No address associated with hostname",
-        "[Errno 101] Network is unreachable",
-        "[Temporary failure in name resolution]", /* aiohttp */
-        "Could not resolve host: ",               /* curl, git */
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (hint_prints(facts, words[i]))
-            return true;
-    return false;
-}
-
-/* What a caller may name and has a network. */
-static const struct environment *hint_find_network(const struct hint_facts *facts)
-{
-    for (size_t i = 0; facts->offered[i]; i++) {
-        const struct environment *other = facts->offered[i];
-
-        if (environment_isolation(other) == ISOLATION_NONE ||
-            (other->settings.sandbox.is_wanted && other->settings.sandbox.network))
-            return other;
-    }
-    return NULL;
-}
-
-/* True when the script has called pip, and that did not come to an end, or not to a good one. */
-static bool hint_missed_packages(const struct hint_facts *facts)
-{
-    static const char *const types[] = {"subprocess.CalledProcessError",
-                                        "subprocess.TimeoutExpired"};
-
-    if (hint_prints(facts, "Could not find a version that satisfies the requirement ") ||
-        hint_prints(facts, "WARNING: Retrying (Retry("))
-        return true;
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (hint_is_about(facts, types[i]) && strstr(facts->failure.message, "pip") &&
-            strstr(facts->failure.message, "install"))
-            return true;
-    return false;
-}
-
-/* What clients say when the proxy of a run refuses them. */
-static bool hint_was_refused_by_proxy(const struct hint_facts *facts)
-{
-    static const char *const words[] = {
-        "Tunnel connection failed: 403 ",                  /* Python, and what is made of it */
-        "CONNECT tunnel failed, response 403",             /* curl */
-        "Received HTTP code 403 from proxy after CONNECT", /* curl before 8 */
-        "Connection not allowed by ruleset",               /* by SOCKS */
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (hint_prints(facts, words[i]))
-            return true;
-    return false;
-}
-
-static char *hint_closed_index(const struct hint_facts *facts)
-{
-    AUTO_FREE char *advice = facts->is_at_terminal
-                                 ? memory_copy_string("Name them in pip_packages of an environment "
-                                                      "of type venv.")
-                                 : package_advice(facts, NULL);
-
-    return memory_format("This environment has no network: scripts cannot install packages. %s",
-                         advice);
-}
-
-/* Of a run that reaches HOSTS only. */
-static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
-{
-    AUTO_FREE char *list = NULL;
-
-    if (!hint_was_refused_by_proxy(facts) && !hint_missed_network(facts))
-        return NULL;
-    list = hint_list_places(hosts);
-    return memory_format("Scripts here reach nothing of the network but%s, and only through the "
-                         "proxy that HTTPS_PROXY and ALL_PROXY name. %s can open more "
-                         "(network).",
-                         list + strlen(","), hint_operator(facts));
-}
-
-char *hint_network(const struct hint_facts *facts)
-{
-    const struct environment *other;
-
-    if (!hint_is_enforced(facts, LAYER_NETWORK))
-        return NULL;
-    if (facts->environment->settings.sandbox.hosts)
-        return hint_hosts(facts, facts->environment->settings.sandbox.hosts);
-    if (hint_missed_packages(facts))
-        return hint_closed_index(facts);
-    if (!hint_missed_network(facts))
-        return NULL;
-    other = hint_find_network(facts);
-    if (other)
-        return memory_format("This environment has no network. Environment \"%s\" has one: call "
-                             "with environment: \"%s\".",
-                             other->name, other->name);
-    return memory_format(
-        "This environment has no network%s. %s can open it (network: true).",
-        facts->is_at_terminal ? "" : ": work with what is there, and pass data in `files`",
-        hint_operator(facts));
-}
-
 /* What is not shown */
 
 /* True when PATH, an absolute one, has a part that is empty, "." or "..", or is the root. */
@@ -278,12 +169,36 @@ static char *hint_missing_path(const struct hint_facts *facts)
     return hint_absolute_path(facts, "FileNotFoundError", "[Errno 2] No such file or directory: ");
 }
 
+static char *hint_denied_path(const struct hint_facts *facts)
+{
+    return hint_absolute_path(facts, "PermissionError", "[Errno 13] Permission denied: ");
+}
+
+/* SQLite does not say which file it could not open: the one that the code names, absolute, in its
+ * only call of connect(). Owned by the caller; NULL: it is not that, or not known. */
+static char *hint_database_path(const struct hint_facts *facts)
+{
+    static const char call[] = "connect(";
+    const char *quote = strstr(facts->code, call);
+    AUTO_FREE char *path = NULL;
+
+    if (!quote || !hint_is_about(facts, "sqlite3.OperationalError") ||
+        strcmp(facts->failure.message, "unable to open database file") != 0)
+        return NULL;
+    quote += strlen(call);
+    if ((*quote != '\'' && *quote != '"') || quote[1] != '/' || strstr(quote, call))
+        return NULL;
+    path = memory_format("%.*s", (int)strcspn(quote + 1, "'\"\n"), quote + 1);
+    return hint_leads_elsewhere(path) ? NULL : STEAL_PTR(path);
+}
+
 static char *hint_closed_path(const struct hint_facts *facts)
 {
-    AUTO_FREE char *path = hint_missing_path(facts);
+    char *path = hint_missing_path(facts);
 
-    return path ? STEAL_PTR(path)
-                : hint_absolute_path(facts, "PermissionError", "[Errno 13] Permission denied: ");
+    if (!path)
+        path = hint_denied_path(facts);
+    return path ? path : hint_database_path(facts);
 }
 
 static bool hint_is_near(const char *path, const char *shown)
@@ -315,8 +230,9 @@ static bool hint_is_opened(const struct hint_facts *facts, const char *path)
 static bool hint_is_shown(const struct hint_facts *facts, const char *path)
 {
     static const char *const everywhere[] = {
-        "/bin", "/dev",  "/etc", "/lib", "/lib32", "/lib64",   "/libx32", "/proc",
-        "/run", "/sbin", "/sys", "/tmp", "/usr",   "/var/tmp", NULL,
+        "/bin",   "/dev",   "/etc/fonts", "/etc/pki", "/etc/ssl", "/etc/terminfo", "/lib",
+        "/lib32", "/lib64", "/libx32",    "/proc",    "/run",     "/sbin",         "/sys",
+        "/tmp",   "/usr",   "/var/run",   "/var/tmp", NULL,
     };
 
     return hint_is_near_any(path, everywhere) || hint_is_opened(facts, path);
@@ -333,7 +249,8 @@ char *hint_hidden_path(const struct hint_facts *facts)
     if (!path || hint_is_shown(facts, path))
         return NULL;
     return memory_format("%s is not shown to scripts here: they have the working directory%s%s%s "
-                         "and nothing else of the machine. %s%s can show more (read, write).",
+                         "and nothing else but programs of the system. %s%s can show more (read, "
+                         "write).",
                          path, hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write, read,
                          facts->is_at_terminal ? ""
                                                : "Use relative paths, and pass data in `files`. ",
@@ -376,40 +293,87 @@ char *hint_home(const struct hint_facts *facts)
         strcmp(path, facts->directory) == 0 || !real_path_holds(facts->directory, path) ||
         !hint_meant_home(facts, path))
         return NULL;
-    return memory_copy_string("~ is the working directory here, not the home of a user: nothing of "
-                              "such a home is there.");
+    if (!hint_has_own_files(facts))
+        return memory_copy_string("~ is the working directory here, not the home of a user: "
+                                  "nothing of such a home is there.");
+    return memory_format("~ is the working directory here, not the home of a user: nothing of such "
+                         "a home is there. %s can show directories of it, in their own places "
+                         "(read).",
+                         hint_operator(facts));
 }
 
-/* Only of a root of its own is everything else mounted so. */
-char *hint_read_only(const struct hint_facts *facts)
+/* True when the script was about to change what it can only read. */
+static bool hint_could_not_write(const struct hint_facts *facts)
 {
-    const struct sandbox_settings *sandbox = &facts->environment->settings.sandbox;
+    const bool has_root = hint_is_enforced(facts, LAYER_ROOT);
     AUTO_FREE char *path =
-        hint_is_enforced(facts, LAYER_ROOT)
-            ? hint_absolute_path(facts, "OSError", "[Errno 30] Read-only file system: ")
-            : NULL;
-    AUTO_FREE char *write = hint_list_places(sandbox->write);
+        has_root ? hint_absolute_path(facts, "OSError", "[Errno 30] Read-only file system: ")
+                 : hint_denied_path(facts);
 
     if (!path || (facts->directory && real_path_holds(facts->directory, path)))
+        return false;
+    return has_root || (facts->directory && hint_is_shown(facts, path));
+}
+
+static bool hint_could_not_write_database(const struct hint_facts *facts)
+{
+    return hint_is_about(facts, "sqlite3.OperationalError") &&
+           strcmp(facts->failure.message, "attempt to write a readonly database") == 0;
+}
+
+char *hint_read_only(const struct hint_facts *facts)
+{
+    AUTO_FREE char *write = hint_list_places(facts->environment->settings.sandbox.write);
+    const bool is_database = hint_could_not_write_database(facts);
+
+    if (!hint_has_own_files(facts) || (!is_database && !hint_could_not_write(facts)))
         return NULL;
     return memory_format(
-        "Scripts here can write to the working directory, /tmp%s and nowhere else. "
+        "Scripts here can write to the working directory%s%s and nowhere else: %s. "
         "%s can open more (write).",
-        write, hint_operator(facts));
+        hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write,
+        is_database ? "work on a copy of the database" : "use relative paths",
+        hint_operator(facts));
 }
 
 /* Refused calls */
 
-char *hint_refused_call(const struct hint_facts *facts)
+/* True when the script has failed by itself, or by a program that it has called. */
+static bool hint_was_refused(const struct hint_facts *facts)
 {
     const char *signal = json_object_get_string(facts->structured, "signal");
-    const bool is_killed = signal && strcmp(signal, "SIGSYS") == 0;
+    const char *errors = json_object_get_string(facts->structured, "stderr");
 
-    if (!hint_is_enforced(facts, LAYER_CALLS) ||
-        (!is_killed && !(hint_is_about(facts, "PermissionError") &&
-                         text_starts_with(facts->failure.message, "[Errno 1] "))))
+    if (signal && strcmp(signal, "SIGSYS") == 0)
+        return true;
+    if (hint_is_about(facts, "PermissionError"))
+        return text_starts_with(facts->failure.message, "[Errno 1] ");
+    return hint_is_about(facts, "subprocess.CalledProcessError") && errors &&
+           strstr(errors, ": Operation not permitted\n");
+}
+
+char *hint_refused_call(const struct hint_facts *facts)
+{
+    if (!hint_is_enforced(facts, LAYER_CALLS))
         return NULL;
-    return memory_copy_string("The sandbox refused that: scripts here have no rights over the "
-                              "machine, such as to mount, to trace or to change owners. Do it "
-                              "without; only another `isolation` in the configuration allows it.");
+    if (hint_was_refused(facts))
+        return memory_copy_string(
+            "The sandbox refused that: scripts here have no rights over the machine, such as to "
+            "mount, to trace or to change owners. Do it without; only another `isolation` in the "
+            "configuration allows it.");
+    if (hint_is_about(facts, "OSError") && text_starts_with(facts->failure.message, "[Errno 38] "))
+        return memory_copy_string("The sandbox, or the kernel, does not have that system call. Do "
+                                  "it without; at most another `isolation` in the configuration "
+                                  "allows it.");
+    return NULL;
+}
+
+/* What apt-get says, whoever calls it. */
+char *hint_system_packages(const struct hint_facts *facts)
+{
+    if (!hint_has_own_files(facts) || !hint_prints(facts, "E: Could not open lock file "))
+        return NULL;
+    return memory_format("Scripts here cannot install programs: nothing of the system can be "
+                         "changed. Work with what is there. %s can install more.",
+                         facts->is_at_terminal ? "An administrator" : "The operator");
 }

@@ -18,17 +18,21 @@ char *hint_managed_python(const struct hint_facts *facts);
 char *hint_unused_block(const struct hint_facts *facts);
 
 /* hint_files.c */
+char *hint_found_file(const struct hint_facts *facts);
 char *hint_missing_file(const struct hint_facts *facts);
 char *hint_own_file(const struct hint_facts *facts);
 
+/* hint_network.c */
+char *hint_network(const struct hint_facts *facts);
+
 /* hint_sandbox.c: what is closed */
 char *hint_missing_layer(const struct hint_facts *facts);
-char *hint_network(const struct hint_facts *facts);
 char *hint_hidden_path(const struct hint_facts *facts);
 char *hint_own_tmp(const struct hint_facts *facts);
 char *hint_home(const struct hint_facts *facts);
 char *hint_read_only(const struct hint_facts *facts);
 char *hint_refused_call(const struct hint_facts *facts);
+char *hint_system_packages(const struct hint_facts *facts);
 
 /* hint_limits.c */
 char *hint_threads(const struct hint_facts *facts);

@@ -26,23 +26,48 @@ char *hint_quoted(const char *message)
     return memory_format("%.*s", (int)(end - start), start);
 }
 
+/* Of a path that could not be opened only the first that knows why has a word. */
+static char *hint_first(const hint_fn *table, size_t count, const struct hint_facts *facts)
+{
+    char *line = NULL;
+
+    for (size_t i = 0; !line && i < count; i++)
+        line = table[i](facts);
+    return line;
+}
+
+static char *hint_closed_place(const struct hint_facts *facts)
+{
+    static const hint_fn table[] = {hint_home, hint_own_tmp, hint_hidden_path, hint_read_only};
+
+    return hint_first(table, ARRAY_SIZE(table), facts);
+}
+
+static char *hint_path(const struct hint_facts *facts)
+{
+    static const hint_fn table[] = {hint_found_file, hint_closed_place, hint_missing_file};
+
+    return hint_first(table, ARRAY_SIZE(table), facts);
+}
+
 /* In the order in which they are said: what was done to the code, what went wrong, what else there
  * is to know. */
 static const hint_fn hint_table[] = {
-    hint_removed_fence,  hint_removed_magic, hint_fence,        hint_pip_command,
-    hint_shell_command,  hint_magic,         hint_await,        hint_module,
-    hint_managed_python, hint_unused_block,  hint_missing_file, hint_own_file,
-    hint_network,        hint_hidden_path,   hint_own_tmp,      hint_home,
-    hint_read_only,      hint_refused_call,  hint_input,        hint_undefined_name,
-    hint_threads,        hint_memory,        hint_timeout,      hint_screen,
-    hint_notebook,       hint_crash,         hint_left_running, hint_bare_expression,
-    hint_missing_layer,
+    hint_removed_fence,   hint_removed_magic,  hint_fence,
+    hint_pip_command,     hint_shell_command,  hint_magic,
+    hint_await,           hint_module,         hint_managed_python,
+    hint_unused_block,    hint_path,           hint_own_file,
+    hint_network,         hint_refused_call,   hint_system_packages,
+    hint_input,           hint_undefined_name, hint_threads,
+    hint_memory,          hint_timeout,        hint_screen,
+    hint_notebook,        hint_crash,          hint_left_running,
+    hint_bare_expression, hint_missing_layer,
 };
 
 /* What a person wants to know who has written the script. */
 static const hint_fn hint_terminal_table[] = {
-    hint_network,      hint_hidden_path, hint_own_tmp, hint_home,   hint_read_only,
-    hint_refused_call, hint_input,       hint_threads, hint_memory, hint_crash,
+    hint_network, hint_closed_place, hint_refused_call, hint_system_packages,
+    hint_input,   hint_threads,      hint_memory,       hint_crash,
 };
 
 /* A script that has succeeded may show a traceback as well. */

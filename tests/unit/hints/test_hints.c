@@ -36,6 +36,7 @@
 #define HELD            LAYERS("enforced", "enforced", "enforced", "enforced")
 #define FREE            LAYERS("not asked for", "not asked for", "not asked for", "not asked for")
 #define IN_HELD         "{" HELD "}"
+#define ONLY_FILES      "{" LAYERS("not asked for", "enforced", "enforced", "enforced") "}"
 #define GAIERROR        FRAME(1) "socket.gaierror: [Errno -3] Temporary failure in name resolution\n"
 #define DENIED(NAME)    FRAME(1) "PermissionError: [Errno 13] Permission denied: '" NAME "'\n"
 #define READ_ONLY(NAME) FRAME(1) "OSError: [Errno 30] Read-only file system: '" NAME "'\n"
@@ -410,7 +411,26 @@ SHOW(
     {"x", GAIERROR, NULL, "{" FREE "}"},
     {"x", GAIERROR, NULL, "{" LAYERS("enforced", "not asked for", "enforced", "enforced") "}"},
     {"x", GAIERROR, NULL}, {"x", FRAME(1) "TimeoutError: timed out\n", NULL, IN_HELD},
-    {"x", FRAME(1) "ConnectionRefusedError: [Errno 111] Connection refused\n", NULL, IN_HELD})
+    {"x", GAIERROR, "This environment has no network",
+     "{" LAYERS("absent", "absent", "enforced", "enforced") ", \"isolation\": \"sandbox\"}"},
+    {"x", GAIERROR, "This run had no sandbox: ",
+     "{" LAYERS("absent", "absent", "absent", "absent") ", \"isolation\": \"none\"}"})
+
+#define REFUSED FRAME(1) "ConnectionRefusedError: [Errno 111] Connection refused\n"
+
+SHOW(test_a_loopback_of_its_own, //
+     {"x", REFUSED,
+      "localhost is the run's own here: nothing answers there but what the script itself has "
+      "started. The operator can open this machine's (network: true).",
+      IN_HELD},
+     {"x", REFUSED, "Environment \"large\" has this machine's: call with", IN_HELD, NULL,
+      HAS_LARGE},
+     {"x", FRAME(1) "redis.ConnectionError: Error 111 connecting to localhost:6379.\n",
+      "localhost is the run's own", IN_HELD},
+     {"x", REFUSED, "localhost is the run's own", IN_HELD, NULL, HAS_HOSTS},
+     {"x", REFUSED, NULL, "{" FREE "}"}, {"x", REFUSED, NULL},
+     {"x", REFUSED, NULL, "{" LAYERS("enforced", "not asked for", "enforced", "enforced") "}"},
+     {"x", FRAME(1) "ConnectionResetError: [Errno 104] Connection reset by peer\n", NULL, IN_HELD})
 
 #define TO_HOSTS                                                                                   \
     "nothing of the network but packages.example.org:443, 10.0.0.5:80, and only through the proxy"
@@ -436,16 +456,60 @@ SHOW(test_what_a_sandbox_does_not_show, //
      {"x", DENIED("a.csv"), NULL, IN_HELD}, {"x", DENIED("/tmp/a.csv"), NULL, IN_HELD},
      {"x", DENIED("/srv/data/a.csv"), NULL, IN_HELD}, {"x", DENIED("/srv/out/a"), NULL, IN_HELD},
      {"x", DENIED("/srv"), NULL, IN_HELD}, {"x", DENIED("/opt/python/a"), NULL, IN_HELD},
-     {"x", DENIED("/etc/shadow"), NULL, IN_HELD}, {"x", DENIED("/"), NULL, IN_HELD},
+     {"x", NO_FILE("/etc/shadow"), "/etc/shadow is not shown", IN_HELD},
+     {"x", NO_FILE("/etc/ssl/a"), NULL, IN_HELD}, {"x", DENIED("/"), NULL, IN_HELD},
      {"x", DENIED("/tmp/../home/a"), NULL, IN_HELD}, {"x", DENIED("/home/./a"), NULL, IN_HELD},
      {"x", NO_FILE("/home/me/.netrc"), "/home/me/.netrc is not shown", IN_HELD},
      {"x", NO_FILE("/home/me/"), "/home/me/ is not shown", IN_HELD},
      {"x", READ_ONLY("/srv/data/a"), "write to the working directory, /tmp, /srv/out and nowhere",
       IN_HELD},
-     {"x", READ_ONLY("/usr/lib/x"), "nowhere else", IN_HELD},
+     {"x", READ_ONLY("/usr/lib/x"), "nowhere else: use relative paths. The operator", IN_HELD},
+     {"x", DENIED("/srv/data/a"), "write to the working directory, /srv/out and nowhere else",
+      ONLY_FILES},
+     {"x", DENIED("/tmp/a"), "write to the working directory, /srv/out and nowhere", ONLY_FILES},
+     {"x", DENIED("@/a"), NULL, ONLY_FILES, NULL, IN_SCRATCH},
      {"x", DENIED("/home/me"), "they have the working directory, /srv/out, /srv/data and nothing",
       "{" LAYERS("not asked for", "enforced", "enforced", "enforced") "}"},
      {"x", READ_ONLY("/srv/data/a"), NULL, "{" FREE "}"}, {"x", READ_ONLY("a"), NULL, IN_HELD})
+
+#define NO_DATABASE FRAME(1) "sqlite3.OperationalError: unable to open database file\n"
+
+SHOW(test_a_database_in_a_sandbox, //
+     {"x", FRAME(1) "sqlite3.OperationalError: attempt to write a readonly database\n",
+      "and nowhere else: work on a copy of the database. The operator", IN_HELD},
+     {"x", FRAME(1) "sqlite3.OperationalError: no such table: a\n", NULL, IN_HELD},
+     {"x", FRAME(1) "sqlite3.OperationalError: attempt to write a readonly database\n", NULL,
+      "{" FREE "}"},
+     {"sqlite3.connect('/home/me/a.db')", NO_DATABASE, "/home/me/a.db is not shown", IN_HELD},
+     {"sqlite3.connect('a.db')", NO_DATABASE, NULL, IN_HELD},
+     {"sqlite3.connect(", NO_DATABASE, NULL, IN_HELD},
+     {"sqlite3.connect('/srv/data/a.db')", NO_DATABASE, NULL, IN_HELD},
+     {"sqlite3.connect('/home/me/a.db'); sqlite3.connect('/home/me/b.db')", NO_DATABASE, NULL,
+      IN_HELD})
+
+SHOW(test_one_word_about_a_path, //
+     {"x", NO_FILE("zebra"),
+      "has no zebra; it has deep, notes.md, sales.csv. Scripts here can also read /srv/data: use "
+      "absolute paths for that.",
+      IN_HELD},
+     {"x", NO_FILE("data/a"), "os.makedirs(\"data\"). Scripts here can also read /srv/data",
+      IN_HELD},
+     {"x", NO_FILE("zebra"), "sales.csv.", "{" FREE "}"},
+     {"x", NO_FILE("/home/me/sales.csv"), "The file is in the working directory: open it", IN_HELD})
+
+static void test_a_path_gets_one_line(void **state)
+{
+    static const char *const errors[] = {NO_FILE("/home/me/sales.csv"), NO_FILE("@/.aws/config"),
+                                         NO_FILE("/tmp/a.csv"), NO_FILE("/etc/shadow")};
+
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+        AUTO_FREE char *hints =
+            hints_of(*state, &(struct hint_case){"x", errors[i], NULL, IN_HELD, NULL, IN_SCRATCH});
+
+        assert_true(*hints);
+        assert_null(strchr(hints, '|'));
+    }
+}
 
 SHOW(test_a_tmp_of_its_own, //
      {"x", NO_FILE("/tmp/a.csv"), "/tmp is each run's own and empty when it begins", IN_HELD},
@@ -474,13 +538,15 @@ SHOW(test_what_is_said_at_a_terminal, //
       IN_HELD, NULL, AT_TERMINAL},
      {"x", "WARNING: Retrying (Retry(total=4", "Name them in pip_packages of an environment",
       IN_HELD, NULL, AT_TERMINAL},
-     {"x", DENIED("/home/me"), "of the machine. The configuration can show more (read, write).",
+     {"x", DENIED("/home/me"), "of the system. The configuration can show more (read, write).",
       IN_HELD, NULL, AT_TERMINAL},
      {"x", READ_ONLY("/usr/a"), "The configuration can open more (write).", IN_HELD, NULL,
       AT_TERMINAL},
      {"x", NO_FILE("/tmp/a"), "/tmp is each run's own", IN_HELD, NULL, AT_TERMINAL},
      {"import nowhere", NO_MODULE("nowhere"), NULL, NULL, NULL, AT_TERMINAL},
      {"6 * 7", NULL, NULL, SUCCESS, NULL, AT_TERMINAL})
+
+#define CALLED "subprocess.CalledProcessError: Command 'a' returned non-zero exit status 1.\n"
 
 SHOW(test_refused_calls_and_layers, //
      {"x", FRAME(1) "PermissionError: [Errno 1] Operation not permitted\n",
@@ -490,7 +556,18 @@ SHOW(test_refused_calls_and_layers, //
       "{" LAYERS("enforced", "enforced", "enforced", "not asked for") "}"},
      {"x", FRAME(1) "PermissionError: [Errno 1] Operation not permitted\n", NULL},
      {"x", NULL, NULL, "{\"signal\": \"SIGTERM\", " HELD "}"},
-     {"x", FRAME(1) "OSError: [Errno 38] Function not implemented\n", NULL, IN_HELD},
+     {"x", FRAME(1) "OSError: [Errno 38] Function not implemented\n",
+      "The sandbox, or the kernel, does not have that system call", IN_HELD},
+     {"x", FRAME(1) "OSError: [Errno 38] Function not implemented\n", NULL, "{" FREE "}"},
+     {"x", FRAME(1) "OSError: [Errno 36] File name too long\n", NULL, IN_HELD},
+     {"x", "unshare: failed: Operation not permitted\n" FRAME(1) CALLED, "The sandbox refused that",
+      IN_HELD},
+     {"x", "cat: a: Permission denied\n" FRAME(1) CALLED, NULL, IN_HELD},
+     {"x", "E: Could not open lock file /var/lib/dpkg/lock-frontend - open (2)\n",
+      "Scripts here cannot install programs", IN_HELD},
+     {"x", "E: Could not open lock file /var/lib/dpkg/lock-frontend - open (2)\n", NULL,
+      "{" FREE "}"},
+     {"x", "E: Unable to locate package a\n", NULL, IN_HELD},
      {"x", NULL,
       "This run had no sandbox: own root directory (this machine does not have it), file rules "
       "(this "
@@ -548,7 +625,11 @@ int main(void)
         TEST(test_habits),
         TEST(test_the_closed_network),
         TEST(test_a_network_of_listed_hosts),
+        TEST(test_a_loopback_of_its_own),
         TEST(test_what_a_sandbox_does_not_show),
+        TEST(test_a_database_in_a_sandbox),
+        cmocka_unit_test_setup_teardown(test_one_word_about_a_path, setup_files, teardown),
+        cmocka_unit_test_setup_teardown(test_a_path_gets_one_line, setup_files, teardown),
         TEST(test_a_tmp_of_its_own),
         TEST(test_the_home_of_scripts),
         TEST(test_what_is_said_at_a_terminal),

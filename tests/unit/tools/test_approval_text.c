@@ -156,7 +156,7 @@ static void test_a_sandbox_is_described_by_what_it_opens(void **state)
     assert_non_null(strstr(listed, "\n- Network: a.example:1, through a proxy\n"
                                    "- Network: b.example:2, through a proxy\n"));
     assert_non_null(strstr(
-        closed, "\n- Isolation: a sandbox, without the layers that this machine does not have\n"
+        closed, "\n- Isolation: a sandbox\n"
                 "- Network: none\n"
                 "- Files: its working directory and a /tmp of its own, which it may change\n"));
     assert_non_null(strstr(
