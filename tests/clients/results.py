@@ -53,6 +53,8 @@ NAMED = [
 
 def normalised(text, folder):
     text = text.replace(str(folder), "/STATE")
+    if os.getcwd() != "/":  # where the server was started
+        text = text.replace(os.getcwd(), "/PROJECT")
     for pattern, name in NAMED:
         text = re.sub(pattern, name, text)
     return text
