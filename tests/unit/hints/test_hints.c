@@ -497,10 +497,12 @@ SHOW(test_one_word_about_a_path, //
      {"x", NO_FILE("zebra"), "sales.csv.", "{" FREE "}"},
      {"x", NO_FILE("/home/me/sales.csv"), "The file is in the working directory: open it", IN_HELD})
 
-static void test_a_path_gets_one_line(void **state)
+static void test_what_is_closed_gets_one_line(void **state)
 {
-    static const char *const errors[] = {NO_FILE("/home/me/sales.csv"), NO_FILE("@/.aws/config"),
-                                         NO_FILE("/tmp/a.csv"), NO_FILE("/etc/shadow")};
+    static const char *const errors[] = {
+        "error: externally-managed-environment\nWARNING: Retrying (Retry(",
+        NO_FILE("/home/me/sales.csv"), NO_FILE("@/.aws/config"), NO_FILE("/tmp/a.csv"),
+        NO_FILE("/etc/shadow")};
 
     for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
         AUTO_FREE char *hints =
@@ -629,7 +631,7 @@ int main(void)
         TEST(test_what_a_sandbox_does_not_show),
         TEST(test_a_database_in_a_sandbox),
         cmocka_unit_test_setup_teardown(test_one_word_about_a_path, setup_files, teardown),
-        cmocka_unit_test_setup_teardown(test_a_path_gets_one_line, setup_files, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_closed_gets_one_line, setup_files, teardown),
         TEST(test_a_tmp_of_its_own),
         TEST(test_the_home_of_scripts),
         TEST(test_what_is_said_at_a_terminal),
