@@ -4,6 +4,7 @@ run, to servers of the test's own on this machine's loopback, which are named fo
 import contextlib
 import http.server
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -305,6 +306,19 @@ def start_long_run(server):
     server.start_tool("run_python", {"code": "import time\ntime.sleep(600)", "timeout": 600})
     assert leftovers.until(lambda: proxies(server.process.pid))
     return proxies(server.process.pid)
+
+
+def filters(pid):
+    """How many filters of system calls hold the process PID; Linux before 5.9 does not say."""
+    found = re.search(rb"^Seccomp_filters:\s(\d+)", leftovers.read(f"/proc/{pid}/status"), re.MULTILINE)
+    return int(found.group(1)) if found else pytest.skip("the kernel does not say how a process is held")
+
+
+def test_a_proxy_is_held_more_narrowly_than_a_script(web):
+    with serving([f"127.0.0.1:{web.port}"]) as server:
+        (proxy,) = start_long_run(server)
+        supervisor = leftovers.parent_and_state(proxy)[0]
+        assert leftovers.until(lambda: filters(proxy) == filters(supervisor) + 1)
 
 
 def test_a_proxy_ends_with_its_run(server):

@@ -5,9 +5,13 @@
  * network of the run: nobody else can come in. What is asked for there is connected from here, in
  * the machine's network, if it is named in the arguments. Each connection has a thread of its own,
  * so that a name that is not answered or a peer that is slow holds up nobody else; those beyond the
- * bound wait in the listener's queue. */
+ * bound wait in the listener's queue.
+ *
+ * It reads what scripts send, so before the first connection it gives up all system calls but those
+ * that this takes (proxy_rules.c), within the sandbox that it was started in. */
 #include "base/memory.h"
 #include "environments/egress/helper/visit.h"
+#include "environments/process/filter/filter.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -97,6 +101,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, PROXY_STACK_BYTES);
+    if (filter_install(FILTER_PROXY) < 0)
+        return 1;
     for (;;)
         proxy_accept(listener, &attributes);
 }

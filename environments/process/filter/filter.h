@@ -15,6 +15,7 @@ enum filter {
                                network of its own */
     FILTER_SHARED_ROOT,     /* added to them where a tree cannot have a root of its own: what file
                                rules let pass */
+    FILTER_PROXY,           /* added to FILTER_SANDBOX by the proxy of a run, for itself */
 };
 
 /* Puts the calling process and its children under FILTER, for good. The process must have

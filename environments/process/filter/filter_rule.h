@@ -36,3 +36,4 @@ extern const struct filter_rules process_filter;
 extern const struct filter_rules sandbox_filter;
 extern const struct filter_rules offline_filter;
 extern const struct filter_rules shared_root_filter;
+extern const struct filter_rules proxy_filter;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <sched.h>
 #include <signal.h>
@@ -234,6 +235,53 @@ static const struct filter_case shared_root_cases[] = {
     {SYS_getpid, BAD, 0},
 };
 
+static const struct filter_case proxy_cases[] = {
+    {SYS_openat, {-1, -1, O_RDONLY | O_CLOEXEC}, EFAULT},
+    {SYS_openat, {-1, -1, O_WRONLY}, EROFS},
+    {SYS_openat, {-1, -1, O_RDWR}, EROFS},
+    {SYS_openat, {-1, -1, O_CREAT}, EROFS},
+    {SYS_openat, {-1, -1, O_TRUNC}, EROFS},
+    {SYS_openat, {-1, -1, ABOVE(O_TMPFILE)}, EROFS},
+    {SYS_openat2, BAD, EPERM},
+    {SYS_unlinkat, BAD, EPERM},
+    {SYS_getdents64, BAD, EPERM},
+    {SYS_memfd_create, BAD, EPERM},
+    {SYS_read, BAD, EBADF},
+    {SYS_pread64, BAD, EINVAL},
+    {SYS_socket, {AF_INET, -1}, EINVAL},
+    {SYS_socket, {ABOVE(AF_INET6), -1}, EINVAL},
+    {SYS_socket, {AF_UNIX, SOCK_STREAM}, EAFNOSUPPORT},
+    {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, EAFNOSUPPORT},
+    {SYS_socket, {AF_PACKET, SOCK_RAW}, EAFNOSUPPORT},
+    {SYS_socketpair, BAD, EPERM},
+    {SYS_bind, BAD, EPERM},
+    {SYS_listen, BAD, EPERM},
+    {SYS_accept4, {-1, 0, 0, 0}, EBADF},
+    {SYS_connect, BAD, EBADF},
+    {SYS_sendto, {-1, 0, 0}, EBADF},
+    {SYS_sendmsg, BAD, EPERM},
+    {SYS_recvmsg, BAD, EPERM},
+    {SYS_ioctl, {-1, FIONREAD}, EBADF},
+    {SYS_ioctl, {-1, FIONBIO}, EPERM},
+    {SYS_clone, {CLONE_THREAD}, EINVAL}, /* not without what else threads share */
+    {SYS_clone, {SIGCHLD}, EPERM},
+    {SYS_clone3, BAD, ENOSYS},
+    {SYS_execve, BAD, EPERM},
+    {SYS_execveat, BAD, EPERM},
+    {SYS_kill, {0, 0}, EPERM},
+    {SYS_tgkill, BAD, EPERM},
+    {SYS_ptrace, BAD, EPERM},
+    {SYS_process_vm_readv, BAD, EPERM},
+    {SYS_prlimit64, {0, -1}, EPERM},
+    {SYS_prctl, {PR_SET_NAME, -1}, EPERM},
+    {SYS_mount, BAD, EPERM},
+    {SYS_unshare, {CLONE_FILES}, EPERM},
+    {SYS_setresuid, {-1, -1, -1}, EPERM},
+    {SYS_seccomp, BAD, EPERM},
+    {NO_CALL_YET, BAD, ENOSYS},
+    {SYS_getpid, BAD, 0},
+};
+
 /* In a child under FILTER: CALL's errno, or 0. Or the signal that ended the child, negative. */
 static int answer_under(enum filter filter, const struct filter_case *call)
 {
@@ -296,13 +344,19 @@ static void test_files_of_a_shared_root_stay_as_they_are(void **state)
     check_cases(FILTER_SHARED_ROOT, shared_root_cases, ARRAY_SIZE(shared_root_cases));
 }
 
+static void test_a_proxy_connects_and_does_nothing_else(void **state)
+{
+    (void)state;
+    check_cases(FILTER_PROXY, proxy_cases, ARRAY_SIZE(proxy_cases));
+}
+
 #ifdef __x86_64__
 static const struct filter_case x32_getpid = {SYS_getpid | 0x40000000, BAD, -SIGSYS};
 
 static void test_a_foreign_entry_to_the_kernel_kills(void **state)
 {
     (void)state;
-    for (enum filter filter = FILTER_KERNEL; filter <= FILTER_SHARED_ROOT; filter++)
+    for (enum filter filter = FILTER_KERNEL; filter <= FILTER_PROXY; filter++)
         check_cases(filter, &x32_getpid, 1);
 }
 
@@ -342,6 +396,7 @@ static void test_programs_of_32_bits_are_filtered_or_killed(void **state)
     assert_int_equal(answer_to_32_bits(FILTER_OTHER_PROCESSES, PRLIMIT64_OF_32), EPERM);
     assert_int_equal(answer_to_32_bits(FILTER_SANDBOX, GETPID_OF_32), -SIGSYS);
     assert_int_equal(answer_to_32_bits(FILTER_SANDBOX_OFFLINE, GETPID_OF_32), -SIGSYS);
+    assert_int_equal(answer_to_32_bits(FILTER_PROXY, GETPID_OF_32), -SIGSYS);
 }
 #endif
 
@@ -369,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_a_sandbox_has_the_listed_calls),
         cmocka_unit_test(test_a_sandbox_without_a_network_has_no_socket_of_one),
         cmocka_unit_test(test_files_of_a_shared_root_stay_as_they_are),
+        cmocka_unit_test(test_a_proxy_connects_and_does_nothing_else),
 #ifdef __x86_64__
         cmocka_unit_test(test_a_foreign_entry_to_the_kernel_kills),
         cmocka_unit_test(test_programs_of_32_bits_are_filtered_or_killed),
