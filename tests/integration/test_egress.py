@@ -4,19 +4,23 @@ run, to servers of the test's own on this machine's loopback, which are named fo
 import contextlib
 import http.server
 import os
+import pathlib
 import re
 import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 
 import client
 import leftovers
 import pytest
+import resolving
 import wheels
 
 PROXY = b"pyexecd-proxy"
+RESOLVING = [sys.executable, str(pathlib.Path(__file__).with_name("resolving.py"))]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -100,8 +104,8 @@ def config(hosts, **more):
 
 
 @contextlib.contextmanager
-def serving(hosts, **more):
-    with client.Server(config=config(hosts, **more)) as server:
+def serving(hosts, command=None, **more):
+    with client.Server(config=config(hosts, **more), command=command) as server:
         server.initialize()
         result = run(server, "pass")
         if result.get("isError") and "own network" in result["content"][0]["text"]:
@@ -192,6 +196,33 @@ def test_everything_else_is_refused_with_words(server, web):
     assert f"Scripts here reach nothing of the network but 127.0.0.1:{web.port}, " in said, said
 
 
+# Of a port that the operator has not named, and the answer to who asks for a tunnel to it.
+LITERALS = {
+    "127.0.0.1:{}": 403, "127.0.0.1.:{}": 403, "localhost:{}": 403, "localhost.:{}": 403, "0.0.0.0:{}": 403,
+    "[::1]:{}": 403, "[::]:{}": 403, "[::ffff:127.0.0.1]:{}": 403, "[::FFFF:7f00:1]:{}": 403, "[::127.0.0.1]:{}": 403,
+    "[64:ff9b::7f00:1]:{}": 403, "[0:0:0:0:0:ffff:127.0.0.1]:{}": 403, "[2002:7f00:1::]:{}": 403, "[fe80::1]:{}": 403,
+    "10.0.0.1:{}": 403, "169.254.169.254:80": 403, "[fd00:ec2::254]:80": 403,
+    # What some read as an address is neither one nor a name.
+    "2130706433:{}": 400, "0x7f000001:{}": 400, "0x7f.0.0.1:{}": 400, "017700000001:{}": 400, "0177.0.0.1:{}": 400,
+    "127.1:{}": 400, "127.0.1:{}": 400, "0:{}": 400, "127.0.0.1%lo:{}": 400, "[fe80::1%lo]:{}": 400, "[127.0.0.1]:{}": 400,
+    "::1:{}": 400, "127.0.0.1\0.example:{}": 400, "user@127.0.0.1:{}": 400, "127.0.0.1:{}:80": 400, "127.0.0.1": 400,
+}
+
+
+def test_an_address_by_itself_is_open_only_if_it_is_named(server, web):
+    hosts = [literal.format(web.other) for literal in LITERALS]
+    code = f"""
+import socket
+for host in {hosts!r}:
+    with socket.create_connection(("127.0.0.1", 3128)) as connection:
+        connection.sendall(f"CONNECT {{host}} HTTP/1.1\\r\\nHost: {{host}}\\r\\n\\r\\n".encode())
+        print(connection.recv(1000).split()[1].decode())
+"""
+    answers = [int(line) for line in output(server, code, timeout=120).split()]
+    assert dict(zip(LITERALS, answers)) == LITERALS
+    assert len(answers) == len(LITERALS)
+
+
 def test_there_is_no_way_but_the_proxy(server, web):
     code = f"import socket\nsocket.create_connection(('127.0.0.1', {web.port}))"
     result = run(server, code)["structuredContent"]
@@ -221,6 +252,66 @@ def test_a_name_that_leads_to_this_machine_is_refused(web):
     with serving([f"{name}:{web.port}"]) as server:
         result = run(server, FETCH.format(f"http://{name}:{web.port}/"))["structuredContent"]
     assert "HTTP Error 403: " in result["stderr"] and "which is no address of the internet" in result["stderr"]
+
+
+@pytest.fixture(scope="module")
+def resolved():
+    """A server on a machine where names lead to what resolving.py says."""
+    if subprocess.run([*RESOLVING, "/bin/true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine gives a test no network of its own")
+    with serving([f"{name}:80" for name in resolving.ADDRESSES], [*RESOLVING, os.environ["PYEXECD"]]) as server:
+        yield server
+
+
+def fetched(server, url):
+    """The status of the answer for URL, a blank, and its text."""
+    code = ("import urllib.error, urllib.request\n"
+            f"try:\n    answer = urllib.request.urlopen({url!r}, timeout=120)\n"
+            "except urllib.error.HTTPError as error:\n    answer = error\n"
+            "print(answer.status, answer.read().decode())")
+    return output(server, code, timeout=240).strip()
+
+
+def test_what_is_connected_is_what_was_checked(resolved):
+    """A name that leads to the internet when it is asked first, and to this machine from then on."""
+    assert fetched(resolved, "http://rebinding.test/") == f"200 {resolving.PUBLIC}, asked 1"
+    for _ in range(2):
+        said = fetched(resolved, "http://rebinding.test/")
+        assert said.startswith("403 rebinding.test:80 is at 127.0.0.1, which is no address of the internet"), said
+
+
+def test_only_public_addresses_of_a_name_are_connected(resolved):
+    assert fetched(resolved, "http://both.test/") == f"200 {resolving.PUBLIC}, asked 1"
+    assert fetched(resolved, "http://many.test/").startswith(f"200 {resolving.PUBLIC}, ")
+
+
+@pytest.mark.parametrize("name, address", [
+    ("own.test", "127.0.0.1"), ("own-six.test", "::1"), ("mapped.test", "127.0.0.1"), ("nowhere.test", "0.0.0.0"),
+    ("link.test", "169.254.169.254"), ("link-six.test", "fe80::1")])
+def test_a_name_that_leads_to_no_public_address_is_refused(resolved, name, address):
+    assert fetched(resolved, f"http://{name}/").startswith(f"403 {name}:80 is at {address}, which is no address")
+
+
+def test_a_redirect_to_a_private_address_is_refused(resolved):
+    url = "http://public.test/to/"
+    assert fetched(resolved, url + "both.test/").startswith(f"200 {resolving.PUBLIC}, ")
+    for host in ("own.test", "own-six.test", "link.test"):
+        assert "which is no address of the internet" in fetched(resolved, f"{url}{host}/")
+    for host in ("169.254.169.254", "10.0.0.1", resolving.PUBLIC):
+        assert f"403 {host}:80 is not among the hosts" in fetched(resolved, f"{url}{host}/")
+
+
+def test_a_name_that_nobody_answers_for_holds_up_nobody(resolved):
+    code = """
+import http.client, socket, urllib.request
+held = [socket.create_connection(("127.0.0.1", 3128)) for _ in range(40)]
+for each in held:
+    each.sendall(b"CONNECT silent.test:80 HTTP/1.1\\r\\n\\r\\n")
+print(urllib.request.urlopen("http://public.test/").status)
+print({each.recv(100).split(b"\\r\\n")[0] for each in held})
+"""
+    assert output(resolved, code, timeout=240) == \
+        "200\n{b'HTTP/1.1 502 silent.test: Temporary failure in name resolution'}\n"
 
 
 SOCKS = """
@@ -253,7 +344,7 @@ def test_a_thousand_connections_do_no_harm(server, web):
     code = f"""
 import socket
 request = b"GET http://127.0.0.1:{web.port}/ HTTP/1.1\\r\\n\\r\\n"
-held = [socket.create_connection(("127.0.0.1", 3128)) for _ in range(900)]
+held = [socket.create_connection(("127.0.0.1", 3128)) for _ in range(1000)]
 for each in held:
     each.sendall(request)
 answers = 0
@@ -262,7 +353,7 @@ for each in held:
     each.close()
 print(answers)
 """
-    assert output(server, code, timeout=300) == "900\n"
+    assert output(server, code, timeout=300) == "1000\n"
     assert "hello" in output(server, FETCH.format(f"http://127.0.0.1:{web.port}/"))
 
 
@@ -277,6 +368,36 @@ for _ in range(40):
 print(urllib.request.urlopen("http://127.0.0.1:{web.port}/").read().decode())
 """
     assert output(server, code) == f"hello from 127.0.0.1:{web.port}\n"
+
+
+@pytest.fixture(scope="module")
+def full():
+    """A port whose queue is full: who connects to it waits in vain."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        address = listener.getsockname()
+        with socket.create_connection(address), contextlib.closing(socket.socket()) as second:
+            second.setblocking(False)
+            second.connect_ex(address)
+            yield address[1]
+
+
+def test_who_makes_the_proxy_wait_is_given_up(web, full):
+    """A destination that takes no connection, and a program that does not finish its request."""
+    code = f"""
+import socket, urllib.request
+def begin(request):
+    connection = socket.create_connection(("127.0.0.1", 3128))
+    connection.sendall(request)
+    return connection
+waiting = begin(b"CONNECT 127.0.0.1:{full} HTTP/1.1\\r\\n\\r\\n")
+unfinished = [begin(request) for request in (b"GET http://127.0.0.1:{full}/ HTTP/1.1\\r\\n", b"\\x05", b"\\x05\\x01\\x00\\x05")]
+print(urllib.request.urlopen("http://127.0.0.1:{web.port}/").status)
+print(waiting.recv(100).split(b"\\r\\n")[0].decode())
+print([each.recv(100) for each in unfinished])
+"""
+    with serving([f"127.0.0.1:{web.port}", f"127.0.0.1:{full}"]) as server:
+        assert output(server, code, timeout=240).splitlines() == [
+            "200", f"HTTP/1.1 504 127.0.0.1:{full}: Connection timed out", "[b'', b'', b'\\x05\\x00']"]
 
 
 def test_variables_of_the_operator_win(web):
