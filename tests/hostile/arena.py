@@ -5,19 +5,24 @@
         arena.look_around()
 """
 
+import contextlib
+import ctypes
 import os
 import pathlib
+import socket
 import sys
+import threading
 import time
 
 import corpus
 import leftovers
+import pytest
 from leftovers import Watched
 
 LIMITED = pathlib.Path(leftovers.__file__).with_name("limited.py")
 DENIED = {"namespace": [], "cgroup": ["namespaces"], "landlock": ["namespaces", "cgroups"]}
 TREES = {"namespace": "pid namespace", "cgroup": "cgroup", "landlock": "landlock", "docker": "container"}
-ISOLATIONS = {"docker": "docker", "sandbox": "sandbox", "sandbox landlock": "sandbox"}
+ISOLATIONS = {"docker": "docker", "sandbox": "sandbox", "sandbox landlock": "sandbox", "sandbox hosts": "sandbox"}
 LIMITS = {"memory": "128MiB", "disk": "32MiB", "processes": 48}
 CONFIG = {"keep_for": 0, "timeout": corpus.DEFAULT_SECONDS, "limits": LIMITS}
 
@@ -26,7 +31,10 @@ ANSWER_SECONDS = 20  # on any machine, if it has nothing else to do
 PATIENCE_SECONDS = float(os.environ.get("PATIENCE_SECONDS", "0"))
 # A large directory is removed in small steps. knock_out.py has no time for that.
 SETTLE_SECONDS = float(os.environ.get("SETTLE_SECONDS", "90"))
-STEADY_SECONDS = 1  # what is prepared for the next run is ready by then
+STEADY_SECONDS = 3  # what is prepared for the next run is ready by then
+
+# Of what a user may have a number of, this one is ours: who shares our quota has one less.
+INOTIFY_INSTANCE = ctypes.CDLL(None).inotify_init()
 
 SYSTEM_V = [pathlib.Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg")]
 
@@ -72,9 +80,58 @@ class Sandboxing(OfOnePython):
         return config
 
 
+class Host:
+    """A service at ADDRESS of this machine, that hangs up on everybody."""
+
+    def __init__(self, address="127.0.0.1"):
+        self.listener = socket.create_server((address, 0), backlog=1024)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):  # it was closed
+            while True:
+                self.listener.accept()[0].close()
+
+
+def own_name():
+    """(A name that leads to this machine, its address): not localhost, which means the machine. Or None."""
+    for line in leftovers.read("/etc/hosts").decode().splitlines():
+        address, *names = line.partition("#")[0].split() or [""]
+        for name in names:
+            if address.startswith("127.") and name != "localhost":
+                return name, address
+    return None
+
+
+class Reaching(Sandboxing):
+    """A server whose default environment is a sandbox that reaches two hosts: one is listed, the other leads
+    where it was not meant to. Programs are told both, and a third one that is not listed."""
+
+    def marked(self, config):
+        config = super().marked(config)
+        name, address = own_name() or ("", "127.0.0.1")
+        self.hosts = [Host(), Host(), Host(address)]
+        listed, unlisted = (f"127.0.0.1:{host.port}" for host in self.hosts[:2])
+        own = name and f"{name}:{self.hosts[2].port}"
+        system = config["environments"]["system"]
+        system["network"] = [listed, *filter(None, [own])]
+        system["environment"] |= {"PYEXECD_TEST_LISTED": listed, "PYEXECD_TEST_UNLISTED": unlisted,
+                                  "PYEXECD_TEST_OWN_NAME": own}
+        return config
+
+    def kill(self):
+        super().kill()
+        for host in self.hosts:
+            host.listener.close()
+
+
+KINDS = {"sandbox": Sandboxing, "sandbox landlock": Sandboxing, "sandbox hosts": Reaching}
+
+
 def start(level):
     """A server whose runs are held by LEVEL."""
-    kind = Sandboxing if level in corpus.BELOW else OfOnePython
+    kind = KINDS.get(level, OfOnePython)
     return kind(transport="unix", command=command(level), config=CONFIG)
 
 
@@ -176,8 +233,14 @@ class Arena:
 
     # The attack, and what there is to see after it
 
+    def skip_what_is_missing(self, program):
+        for what in self.receipt["containment"]["missing"]:
+            if program.needs and what.startswith(program.needs):
+                pytest.skip(what)
+
     def attack(self, program):
         """Runs PROGRAM as a client of its own, which then leaves; how it ended."""
+        self.skip_what_is_missing(program)
         client = self.server.connect()
         client.initialize()
         begun = time.monotonic()

@@ -5,6 +5,7 @@
                                                 them is at work, what else holds it
     limit = 1                                   seconds it may take; default 20
     files = 8                                   how many the result names; default: any number
+    needs = "a uid of its own"                  what the machine must have; as a result says that it is missing
     [outcome]
     any = "exit 0: left"                        a regular expression: its end, its last line
     landlock = "timeout: .*"                    at one level, and at those that have it below (BELOW)
@@ -22,9 +23,11 @@ import re
 import tomllib
 
 PROGRAMS = pathlib.Path(__file__).with_name("programs")
-KEYS = {"tries", "held_by", "limit", "files", "outcome"}
-LEVELS = ("namespace", "cgroup", "landlock", "docker", "sandbox", "sandbox landlock")
-BELOW = {"sandbox": "namespace", "sandbox landlock": "landlock"}  # by which its process tree is held
+KEYS = {"tries", "held_by", "limit", "files", "needs", "outcome"}
+LEVELS = ("namespace", "cgroup", "landlock", "docker", "sandbox", "sandbox landlock", "sandbox hosts")
+# By which its process tree is held.
+BELOW = {"sandbox": "namespace", "sandbox landlock": "landlock", "sandbox hosts": "namespace"}
+NAMED = ("sandbox hosts",)  # held as the level above, but for what programs that name it attack
 USERS = ("root", "user")
 NOT_RUN = "-"
 DEFAULT_SECONDS = 20
@@ -44,6 +47,7 @@ class Program:
         self.held_by = header["held_by"]
         self.limit = header.get("limit", DEFAULT_SECONDS)
         self.files = header.get("files")
+        self.needs = header.get("needs")
         self.outcomes = header["outcome"]
 
     def __repr__(self):
@@ -51,9 +55,12 @@ class Program:
 
     def expected(self, level, who=None):
         """The outcome at LEVEL as a regular expression, NOT_RUN, or None where nothing is promised."""
+        who = who or user()
+        if level in NAMED:
+            return self.outcomes.get(f"{who} {level}", self.outcomes.get(level, NOT_RUN))
         levels = [level, *filter(None, [BELOW.get(level)])]
-        of_levels = [key for one in levels for key in (f"{who or user()} {one}", one)]
-        for key in (*of_levels, who or user(), "any"):
+        of_levels = [key for one in levels for key in (f"{who} {one}", one)]
+        for key in (*of_levels, who, "any"):
             if key in self.outcomes:
                 return self.outcomes[key]
         return None

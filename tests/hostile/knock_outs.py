@@ -19,7 +19,8 @@ NO_LINE = ("by design: ", "kernel: ", "engine: ", "level: ")
 SETTINGS = [("namespace", "root"), ("namespace", "user"), ("cgroup", "root"),
             ("landlock", "root"), ("landlock", "user"), ("docker", "root"),
             ("sandbox", "root"), ("sandbox", "user"),
-            ("sandbox landlock", "root"), ("sandbox landlock", "user")]
+            ("sandbox landlock", "root"), ("sandbox landlock", "user"),
+            ("sandbox hosts", "root"), ("sandbox hosts", "user")]
 
 RUNNER = "environments/process/runner"
 COLD_START = f"{RUNNER}/cold_start.c"
@@ -35,6 +36,7 @@ CAPTURE = "environments/capture.c"
 CONTAINER = "environments/docker/container_description.c"
 SITE = "environments/docker/site.c"
 INIT = "environments/engine/init"
+PROXY = "environments/egress/helper"
 
 
 def layers(*names):
@@ -153,6 +155,27 @@ CHANGES = {
         (PREPARE, "    return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;",
          "    return FILTER_KERNEL;"),
         (PREPARE, "return FILTER_SANDBOX_OFFLINE;", "return FILTER_KERNEL;"),
+    ],
+
+    "uid of its own": [layers("UID")],
+    # It alone keeps nothing from anybody: the processes of a PID namespace are all that it can show.
+    "process table of its own": [
+        (f"{RUNNER}/root.c",
+         "ret = mount(root_own[i].type, root_own[i].place, root_own[i].type, root_own[i].flags,",
+         'ret = strcmp(root_own[i].type, "proc") == 0 ? mount("/proc", root_own[i].place, NULL, MS_BIND | MS_REC, NULL) :\n'
+         "mount(root_own[i].type, root_own[i].place, root_own[i].type, root_own[i].flags,"),
+    ],
+
+    # What a run with a list of hosts has more
+    "hosts of the proxy": [
+        (f"{PROXY}/destination_socket.c", "if (!destination_is_open(open, wanted))", "if (false)"),
+    ],
+    "addresses of the proxy": [
+        (f"{PROXY}/destination_socket.c", "if (!destination_may_be_at(open, wanted, &address)) {", "if (false) {"),
+    ],
+    "connections of the proxy": [(f"{PROXY}/main.c", "PROXY_VISITS = 128", "PROXY_VISITS = 4096")],
+    "heads of the proxy": [
+        (f"{PROXY}/visit.c", "sizeof visit->bytes - visit->length, 0);", "(size_t)1 << 20, 0);"),
     ],
 
     # Limits
@@ -285,6 +308,15 @@ KNOCK_OUTS = [
     KnockOut("network of the sandbox", SANDBOXES),
     KnockOut("cover of the machine", "sandbox"),
     KnockOut("listed calls", SANDBOXES),
+    KnockOut("uid of its own", "sandbox", programs=("quotas_of_its_user",)),
+    KnockOut("uid of its own", "sandbox", also=("pid namespace", "process table of its own"),
+             programs=("signals_its_user",)),
+
+    KnockOut("pid namespace", "sandbox hosts", also=("uid of its own", "process table of its own")),
+    KnockOut("hosts of the proxy", "sandbox hosts", also=("addresses of the proxy",)),
+    KnockOut("addresses of the proxy", "sandbox hosts"),
+    KnockOut("connections of the proxy", "sandbox hosts"),
+    KnockOut("heads of the proxy", "sandbox hosts"),
 
     KnockOut("limit on processes", ALL, user="root"),
     # Without a cgroup the stacks of threads count as memory of the process.
