@@ -72,6 +72,7 @@ REFUSED = {
     "waitid=EINVAL": "waitid",
     "seccomp=EPERM": "filter system calls",
     "memfd_create=ENOSYS": "keep the script in memory",
+    "memfd_create=EPERM": "keep the script in memory",
     "CLONE_NEWUSER=ENOSPC": "No space left on device",  # a quota that is used up, not what the machine is like
     "namespaces landlock cgroup.kill": "best-effort",
 }
