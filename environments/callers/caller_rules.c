@@ -285,14 +285,15 @@ static char *caller_rules_describe_sandbox(const struct caller_rules *rules,
 {
     const struct sandbox_settings *settings = &rules->settings.sandbox;
     const char *start = settings->is_optional ? settings->start : NULL;
+    const struct process_sandbox all = {0};
 
-    if (!settings->is_wanted || (settings->is_optional && host &&
-                                 !process_host_has_sandbox(host, &(struct process_sandbox){0})))
+    if (!settings->is_wanted ||
+        (settings->is_optional && host && !process_host_has_sandbox(host, &all)))
         return memory_copy_string("");
     return memory_format(
-        " Its scripts have no network, and of files only the working directory%s /tmp%s%s%s.",
-        start ? "," : " and", start ? " and " : "", text_or_none(start),
-        start ? " (read-only)" : "");
+        " Its scripts have no network, and of files only the working directory%s%s%s%s.",
+        !host || process_host_receipt(host, &all).layers & LAYER_ROOT ? ", /tmp" : "",
+        start ? ", " : "", text_or_none(start), start ? " (read-only)" : "");
 }
 
 json_t *caller_rules_schema(const struct caller_rules *rules, struct process_host *host)

@@ -8,6 +8,7 @@
 #include "environments/gpu_files.h"
 #include "environments/packages/python_facts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -18,16 +19,30 @@ enum {
     WORD_BYTES = 100,     /* of a name that somebody else has chosen */
 };
 
-char *environment_text_limits(const struct environment *environment)
+static char *environment_text_time(const struct environment *environment)
+{
+    const struct environment_settings *settings = &environment->settings;
+
+    return memory_format("%g seconds unless `timeout` is given, at most %g", settings->timeout,
+                         settings->max_timeout);
+}
+
+static char *environment_text_sizes(const struct environment *environment)
 {
     const struct environment_settings *settings = &environment->settings;
     AUTO_FREE char *memory = quantity_bytes(settings->limits.memory);
     AUTO_FREE char *disk = quantity_bytes(settings->disk);
 
-    return memory_format("%g seconds unless `timeout` is given, at most %g; %s of memory, %u "
-                         "processes and threads, %s of new files",
-                         settings->timeout, settings->max_timeout, memory,
+    return memory_format("%s of memory, %u processes and threads, %s of new files", memory,
                          settings->limits.processes, disk);
+}
+
+char *environment_text_limits(const struct environment *environment)
+{
+    AUTO_FREE char *time = environment_text_time(environment);
+    AUTO_FREE char *sizes = environment_text_sizes(environment);
+
+    return memory_format("%s; %s", time, sizes);
 }
 
 /* Says when a person is asked. */
@@ -137,28 +152,56 @@ static void environment_text_append_paths(struct buffer *line, char *const *path
     }
 }
 
-/* What a script cannot do there that it can do elsewhere. */
-static void environment_text_append_sandbox(struct buffer *line,
-                                            const struct environment *environment)
+/* What a script cannot do there that it can do elsewhere. Owned by the caller. */
+static char *environment_text_closed(const struct environment *environment)
 {
     const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+    struct buffer text;
+    char *ret;
 
     if (environment_isolation(environment) != ISOLATION_SANDBOX)
-        return;
-    buffer_print(line, "; ");
-    environment_text_append_network(line, sandbox);
-    buffer_print(line, "of files only the working directory%s",
+        return memory_copy_string("");
+    buffer_init(&text, LINE_BYTES);
+    environment_text_append_network(&text, sandbox);
+    buffer_print(&text, "of files only the working directory%s",
                  environment_lacks(environment, LAYER_ROOT) ? "" : ", /tmp");
-    environment_text_append_paths(line, sandbox->write, "");
-    environment_text_append_paths(line, sandbox->read, " (read-only)");
+    environment_text_append_paths(&text, sandbox->write, "");
+    environment_text_append_paths(&text, sandbox->read, " (read-only)");
+    ret = memory_format("%.*s", (int)buffer_length(&text), buffer_bytes(&text));
+    buffer_deinit(&text);
+    return ret;
+}
+
+/* Said once for all environments where it is the same. */
+static void environment_text_append_sandbox(struct buffer *line,
+                                            const struct environment *environment,
+                                            const struct environment *usual)
+{
+    const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+    AUTO_FREE char *closed = environment_text_closed(environment);
+    AUTO_FREE char *usually = environment_text_closed(usual);
+
+    if (!*closed)
+        return;
+    if (environment != usual && strcmp(closed, usually) == 0)
+        buffer_print(line, "; network and files as in %s", usual->name);
+    else
+        buffer_print(line, "; %s", closed);
     if (sandbox->gpu && gpu_files_are_there())
         buffer_print(line, "; scripts can use the GPU");
 }
 
+/* TEXT is of the environment, USUAL of the one that has told it. Both are freed. */
+static void environment_text_append_other(struct buffer *line, char *text, char *usual)
+{
+    if (strcmp(text, usual) != 0)
+        buffer_print(line, "; %s", text);
+    free(text);
+    free(usual);
+}
+
 char *environment_text(const struct environment *environment, const struct environment *usual)
 {
-    AUTO_FREE char *limits = environment_text_limits(environment);
-    AUTO_FREE char *usual_limits = environment_text_limits(usual);
     struct buffer line;
     char *ret;
 
@@ -166,9 +209,11 @@ char *environment_text(const struct environment *environment, const struct envir
     buffer_print(&line, "%s: %s", environment->name, environment->ops->kind->name);
     append_python(&line, environment);
     append_packages(&line, environment);
-    environment_text_append_sandbox(&line, environment);
-    if (strcmp(limits, usual_limits) != 0)
-        buffer_print(&line, "; %s", limits);
+    environment_text_append_sandbox(&line, environment, usual);
+    environment_text_append_other(&line, environment_text_time(environment),
+                                  environment_text_time(usual));
+    environment_text_append_other(&line, environment_text_sizes(environment),
+                                  environment_text_sizes(usual));
     buffer_print(&line, "%s", environment_text_approval(environment->settings.approval));
     ret = memory_format("%.*s", (int)buffer_length(&line), buffer_bytes(&line));
     buffer_deinit(&line);
