@@ -151,15 +151,21 @@ static bool is_being_emptied(const struct tree *tree)
     return tree->state == TREE_EMPTYING || tree->state == TREE_FORCING;
 }
 
+/* The supervisor's last messages may still be in the channel. They come first: what has been
+ * refused may be had from another tree. */
+static void tree_read_last_messages(struct tree *tree)
+{
+    while (tree->supervisor_reaped && tree->state < TREE_DRAINING && tree->channel.fd >= 0 &&
+           !tree->end.reported && channel_read(&tree->channel) == CHANNEL_OPEN)
+        ;
+}
+
 void tree_advance(struct tree *tree)
 {
+    tree_read_last_messages(tree);
     if (tree->state < TREE_EMPTYING && tree->supervisor_reaped)
         tree_begin_end(tree);
     if (is_being_emptied(tree)) {
-        /* The supervisor's last message may still be in the channel. */
-        while (tree->supervisor_reaped && tree->channel.fd >= 0 && !tree->end.reported &&
-               channel_read(&tree->channel) == CHANNEL_OPEN)
-            ;
         if (tree_is_empty(tree)) {
             note_memory(tree);
             note_silence(tree);
