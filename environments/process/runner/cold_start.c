@@ -83,13 +83,14 @@ static void set_limits(int fd, const struct control_run *run, unsigned layers)
         set_limit(fd, RLIMIT_DATA, run->data_bytes);
 }
 
-/* Even uid 0 gets no capability back by exec when the bounding set is empty. Another user, who may
- * not empty it, gets none back either, because of no_new_privs. */
+/* Even uid 0 gets no capability back by exec when the bounding set is empty. Who may not empty it
+ * (another user, or root in a container with few rights) gets none back either, because of
+ * no_new_privs. */
 static void empty_bounding_set(int fd)
 {
     for (int capability = 0; capability <= 63; capability++)
         if (prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL &&
-            (errno != EPERM || geteuid() == 0))
+            (errno != EPERM || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
             cold_start_fail(fd, "cannot drop a capability", "");
 }
 
