@@ -16,6 +16,7 @@
 #include "server/commands/interruption.h"
 #include "server/commands/options.h"
 #include "server/commands/probe.h"
+#include "server/commands/remedy.h"
 #include "server/commands/step_display.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
@@ -38,12 +39,23 @@ struct doctor {
     struct run *run; /* borrowed; NULL when it is over */
     json_t *result;  /* owned; of the last trial */
     bool refused;    /* a run would be refused */
+    bool told;       /* the command that gives more */
     struct interruption interruption;
     struct step_display display;
     struct step_line line; /* of the environment that is prepared */
 };
 
-static void print_kernel(void)
+/* Once, below the first thing that is missing for want of it. */
+static void command_doctor_print_remedy(struct doctor *doctor)
+{
+    const char *command = remedy_find();
+
+    if (command && !doctor->told)
+        command_print_line("", "  gives more", command);
+    doctor->told = true;
+}
+
+static void print_kernel(struct doctor *doctor)
 {
     struct utsname names;
     size_t count;
@@ -58,8 +70,8 @@ static void print_kernel(void)
             memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
 
         command_print_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
-        if (!there && probes[i].remedy && probes[i].remedy())
-            command_print_line("", "  gives more", probes[i].remedy());
+        if (!there && probes[i].is_withheld)
+            command_doctor_print_remedy(doctor);
     }
 }
 
@@ -181,7 +193,7 @@ static char *command_doctor_list_layers(const json_t *result, const char *state)
 }
 
 /* What kept the trial from the machine, and what of that was asked for in vain. */
-static void command_doctor_print_layers(const json_t *result)
+static void command_doctor_print_layers(struct doctor *doctor, const json_t *result)
 {
     const char *isolation = json_object_get_string(result, "isolation");
     AUTO_FREE char *held = command_doctor_list_layers(result, "enforced");
@@ -195,6 +207,8 @@ static void command_doctor_print_layers(const json_t *result)
     text = memory_format("%s%s%s%s%s", isolation, *held ? ": " : "", held,
                          *absent ? "; without: " : "", absent);
     command_print_line(*absent ? "no" : "", "  isolation", text);
+    if (*absent)
+        command_doctor_print_remedy(doctor);
     if (*hosts)
         command_print_line("", "  network", hosts);
 }
@@ -239,7 +253,7 @@ static void print_environments(struct doctor *doctor)
         if (doctor->interruption.signal)
             return;
         print_trial(doctor, environment, result);
-        command_doctor_print_layers(result);
+        command_doctor_print_layers(doctor, result);
         command_doctor_print_devices(environment, result);
         if (environment->settings.sandbox.is_wanted)
             command_doctor_print_missing(
@@ -323,7 +337,7 @@ static int command_doctor_diagnose(struct doctor *doctor, struct config *config)
 
     log_open(LOG_LEVEL_ERROR); /* what is missing is printed */
     printf("pyexecd " PYEXECD_VERSION "\n");
-    print_kernel();
+    print_kernel(doctor);
     print_places(config);
     doctor_docker_print(json_object_get(config_tree(config), "environments"));
     if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, NULL, &err) < 0) {

@@ -14,8 +14,7 @@ struct probe {
      * it may stay empty. */
     bool (*try)(char *detail);
 
-    /* The command that gives it to an operator who wants it, or NULL; may be NULL itself. */
-    const char *(*remedy)(void);
+    bool is_withheld; /* when it is missing, that may be undone (remedy.h) */
 };
 
 /* All probes in the order of the report. Static storage. */
