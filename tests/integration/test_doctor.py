@@ -15,6 +15,8 @@ import time
 
 import pytest
 
+import leftovers
+
 ESCAPE = "\x1b[2J"
 VERSION = {
     "Version": "20.10.24+dfsg1", "ApiVersion": "1.41",
@@ -217,14 +219,13 @@ def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):
     slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\nexec sleep 60\n")
     slow.chmod(stat.S_IRWXU)
     config = tmp_path / "config.yaml"
-    config.write_text(json.dumps({"environments": {"slow": {"type": "system",
+    config.write_text(json.dumps({"environments": {"slow": {"type": "system", "isolation": "none",
                                                             "executable": str(slow)}}}))
     config.chmod(0o600)
     process = subprocess.Popen([os.environ["PYEXECD"], "doctor", "-c", config],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while not (tmp_path / "started").exists():
-            time.sleep(0.01)
+        assert leftovers.until((tmp_path / "started").exists)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 128 + signal.SIGINT
     finally:
