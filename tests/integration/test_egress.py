@@ -425,8 +425,9 @@ def proxies(pid):
 def start_long_run(server):
     """The pids of its proxy, when it has one."""
     server.start_tool("run_python", {"code": "import time\ntime.sleep(600)", "timeout": 600})
-    assert leftovers.until(lambda: proxies(server.process.pid))
-    return proxies(server.process.pid)
+    found = []
+    assert leftovers.until(lambda: found.extend(proxies(server.process.pid)) or found)
+    return found
 
 
 def filters(pid):

@@ -31,7 +31,8 @@ static const struct filter_rule proxy_rules[] = {
     {"clone3", ENOSYS},
     {"set_robust_list rseq exit exit_group sched_getaffinity sched_yield getpid gettid",
      FILTER_ALLOW},
-    {"futex futex_wait futex_wake restart_syscall rt_sigprocmask rt_sigreturn", FILTER_ALLOW},
+    {"futex futex_wait futex_wake restart_syscall rt_sigprocmask rt_sigreturn sigaltstack",
+     FILTER_ALLOW},
 
     /* Memory, time, chance */
     {"brk mmap munmap mremap mprotect madvise", FILTER_ALLOW},
