@@ -10,6 +10,7 @@
 
 enum metric {
     METRIC_RUNS,          /* environment, outcome */
+    METRIC_STARTS,        /* environment, start */
     METRIC_RUN_SECONDS,   /* environment */
     METRIC_QUEUE_SECONDS, /* environment */
     METRIC_TOOL_CALLS,    /* tool, outcome */

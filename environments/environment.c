@@ -1,6 +1,7 @@
 #include "environments/environment.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
@@ -28,7 +29,8 @@ bool environment_settings_are_equal(const struct environment_settings *a,
 {
     return a->timeout == b->timeout && a->max_timeout == b->max_timeout &&
            a->prepare_timeout == b->prepare_timeout && a->eager == b->eager &&
-           a->limits.memory == b->limits.memory && a->limits.processes == b->limits.processes &&
+           a->start == b->start && a->limits.memory == b->limits.memory &&
+           a->limits.processes == b->limits.processes &&
            a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
            a->output == b->output && a->approval == b->approval && a->images == b->images &&
            sandbox_settings_are_equal(&a->sandbox, &b->sandbox);
@@ -152,8 +154,13 @@ bool environment_is_prepared(const struct environment *environment)
     return environment->state == ENVIRONMENT_AT_REST && environment->ops->is_prepared(environment);
 }
 
-static void environment_tell_observer(struct environment *environment)
+static void environment_on_success(struct environment *environment)
 {
+    AUTO_JSON json_t *names = process_layer_names(environment->absent);
+    AUTO_FREE char *list = json_list(names);
+
+    if (*list)
+        log_warning("environment %s was prepared without: %s", environment->name, list);
     if (environment->observer)
         environment->observer->prepared(environment->observer, environment);
 }
@@ -165,13 +172,14 @@ static enum outcome environment_begin_preparation(struct environment *environmen
     enum outcome outcome;
 
     environment->step = (struct preparation_step){.fraction = -1};
+    environment->absent = 0;
     outcome = environment->ops->prepare(environment, err);
     if (outcome == OUTCOME_FAILED)
         (void)environment_blame(environment, err);
     if (outcome == OUTCOME_PENDING)
         environment_set_state(environment, ENVIRONMENT_PREPARING);
     if (outcome == OUTCOME_READY)
-        environment_tell_observer(environment);
+        environment_on_success(environment);
     return outcome;
 }
 
@@ -244,7 +252,7 @@ void environment_end_preparation(struct environment *environment, const struct e
 
     environment_set_state(environment, ENVIRONMENT_AT_REST);
     if (!err) {
-        environment_tell_observer(environment);
+        environment_on_success(environment);
         environment_tell_waiters(environment, NULL);
         return;
     }
@@ -325,6 +333,8 @@ void environment_release(struct environment *environment)
 {
     assert(environment->users > 0);
     environment->users--;
+    if (environment->users == 0 && environment->ops->rest)
+        environment->ops->rest(environment);
 }
 
 void environment_begin(struct environment *environment)

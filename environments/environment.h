@@ -17,6 +17,7 @@
 #include "environments/images_policy.h"
 #include "environments/process/process.h"
 #include "environments/sandbox_settings.h"
+#include "environments/start_policy.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -37,6 +38,7 @@ struct environment_settings {
     bool eager;                    /* prepared when the server starts, not on the first call */
     enum approval_policy approval; /* when a person has to agree to a call */
     enum images_policy images;     /* what becomes of pictures */
+    enum start_policy start;       /* whether runs are started ahead of their code */
     struct process_limits limits;
     struct sandbox_settings sandbox;
     uint64_t disk;    /* bytes the working directory may grow by in a run */
@@ -154,6 +156,9 @@ struct environment_ops {
      * has to approve: "Network: none". An array of strings, each one line. New reference. */
     json_t *(*reach)(const struct environment *environment);
 
+    /* No run has it any more. May be NULL. */
+    void (*rest)(struct environment *environment);
+
     /* Releases what is kept between runs; there are no more runs. `is_idle` is true when that is
      * done. Both may be NULL. */
     void (*stop)(struct environment *environment);
@@ -182,7 +187,8 @@ struct environment {
     struct list waiters; /* of struct environment_waiter: borrowed */
     enum environment_state state;
     struct preparation_step step; /* of the current preparation, or of the last one that failed */
-    ev_timer deadline;            /* of the preparation */
+    unsigned absent;   /* layers that what has prepared it last was to have and had not */
+    ev_timer deadline; /* of the preparation */
     struct environment_waiter eager; /* waits if the environment is eager */
 
     struct python_facts *facts; /* owned; what its Python has said of itself last, or NULL */

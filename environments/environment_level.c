@@ -68,10 +68,10 @@ bool environment_lacks(const struct environment *environment, enum process_layer
     if (!environment->host)
         return false;
     receipt = process_host_receipt(environment->host, &sandbox);
-    return receipt.asked & layer && !(receipt.layers & layer);
+    return process_receipt_absent(&receipt) & layer;
 }
 
-struct tool_holding environment_holding(const struct environment *environment, const char *state)
+struct tool_holding environment_holding(struct environment *environment, const char *state)
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;
 
@@ -80,5 +80,9 @@ struct tool_holding environment_holding(const struct environment *environment, c
         .required = settings->required,
         .state = state,
         .opens = (const char *const *)settings->read,
+        .absent = &environment->absent,
+        .hosts = settings->hosts,
+        .network = settings->network,
+        .proxy = environment->proxy,
     };
 }

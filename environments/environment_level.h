@@ -28,6 +28,6 @@ json_t *environment_given_up(const struct environment *environment);
 /* True when the next sandbox of ENVIRONMENT is to have LAYER and will not, as far as is known. */
 bool environment_lacks(const struct environment *environment, enum process_layer layer);
 
-/* How the programs are held that prepare ENVIRONMENT: as its next run. STATE is the state
- * directory, or NULL. Both are borrowed. */
-struct tool_holding environment_holding(const struct environment *environment, const char *state);
+/* How the programs are held that prepare ENVIRONMENT: as its next run. What they were without is
+ * added to its `absent`. STATE is the state directory, or NULL. Both are borrowed. */
+struct tool_holding environment_holding(struct environment *environment, const char *state);

@@ -9,6 +9,7 @@
 #include "environments/process/isolation.h"
 #include "environments/process/process.h"
 #include "environments/process/receipt_layers.h"
+#include "environments/process/recurrence.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
  * of this machine. */
 struct execution_request {
     const char *directory; /* the current directory of the script */
+    int directory_fd;      /* the same; borrowed */
     const char *script;    /* in it: executed as it is, unless there is ... */
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;
@@ -25,7 +27,9 @@ struct execution_request {
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     enum isolation isolation;     /* the level that it was promised; see environment_level.h */
-    const char *owner;            /* whose it is: the principal */
+    struct recurrence *recurrence; /* who is likely to come again with the same but for its code; or
+                                      NULL; borrowed until environment_start returns */
+    const char *owner;             /* whose it is: the principal */
     double timeout; /* seconds after which the caller is going to kill it: whatever could
                      * outlive the server ends by itself a little later */
 };
@@ -43,6 +47,7 @@ struct execution_end {
     unsigned leftovers; /* processes that were still there after the script, and were killed */
     double cpu_seconds;
     uint64_t peak_memory;
+    bool was_ahead;       /* its Python had been started before environment_start */
     double start_seconds; /* from environment_start to the start of the script */
     double run_seconds;   /* from there to its end */
 };

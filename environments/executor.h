@@ -73,9 +73,11 @@ struct run_request {
     size_t code_length;
     const char *const
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
-    const char *const *arguments; /* NULL-terminated, of the script; copied; or NULL */
-    enum isolation isolation;     /* environment_isolation() when DIRECTORY was opened */
-    double timeout;               /* seconds, from the start of the process */
+    const char *const *arguments;  /* NULL-terminated, of the script; copied; or NULL */
+    enum isolation isolation;      /* environment_isolation() when DIRECTORY was opened */
+    struct recurrence *recurrence; /* who is likely to come again with the same but for its code;
+                                      forgotten when the run is cancelled; or NULL */
+    double timeout;                /* seconds, from the start of the process */
     json_t *files; /* see provided_files.h: checked; put into the directory first; a reference is
                       kept; or NULL */
 

@@ -1,6 +1,7 @@
 #include "environments/local.h"
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/egress/egress.h"
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct local_execution {
     struct execution execution;
@@ -63,6 +65,7 @@ static struct execution_end local_end(const struct local_execution *local,
         .leftovers = end->leftovers,
         .cpu_seconds = end->cpu_seconds,
         .peak_memory = end->peak_memory,
+        .was_ahead = end->was_ahead,
         .start_seconds = end->start_seconds,
         .run_seconds = end->run_seconds,
     };
@@ -76,12 +79,14 @@ static void local_on_ended(struct process *process, const struct process_end *en
     struct local_execution *local = CONTAINER_OF(process, struct local_execution, process);
     struct execution_listener *listener = local->execution.listener;
     struct execution_end result = local_end(local, end);
-    AUTO_JSON json_t *given_up = local->given_up;
-    AUTO_JSON json_t *devices = local->devices;
+    json_t *given_up = local->given_up;
+    json_t *devices = local->devices;
 
     egress_stop(local->egress);
     free(local);
     listener->ended(listener, &result);
+    json_decref(given_up); /* the receipt of the result has lent them */
+    json_decref(devices);
 }
 
 static void interrupt_local(struct execution *execution)
@@ -103,16 +108,77 @@ static unsigned local_threads(const struct environment *environment)
     return thread_count(process_host_cpus(environment->host), limits->processes, limits->memory);
 }
 
+/* Those of a sandbox. git does not work when it may not read the machine's settings; they are not
+ * shown, since there can be passwords in them, but without an own root git sees that they exist. */
+static char **local_sandbox_variables(char *const *hosts)
+{
+    const struct egress_way way = {.hosts = hosts};
+    char **variables = hosts ? egress_variables(&way) : memory_new(1, sizeof *variables);
+    size_t count = 0;
+
+    while (variables[count])
+        count++;
+    variables = memory_resize(variables, (count + 2) * sizeof *variables);
+    variables[count] = memory_copy_string("GIT_CONFIG_NOSYSTEM=1");
+    variables[count + 1] = NULL;
+    return variables;
+}
+
+/* The same command may come again, and its Python be started before that. Nothing that a script has
+ * made may be loaded then, or it would be at work while no call is: the operator has no variable
+ * that leads there, and in a sandbox the Python itself cannot be changed. The proxy of a run is for
+ * that run alone. */
+static bool local_is_recurrent(const struct environment *environment,
+                               const struct execution_request *request,
+                               const struct process_sandbox *sandbox)
+{
+    return request->recurrence && request->code && sandbox && sandbox->outlet == 0 &&
+           environment->settings.start == START_WARM &&
+           !run_variables_lead_python((const char *const *)environment->settings.variables) &&
+           !run_variables_lead_python(request->variables);
+}
+
+static void local_add_file(struct digest *digest, const struct stat *status)
+{
+    digest_add(digest, &status->st_dev, sizeof status->st_dev);
+    digest_add(digest, &status->st_ino, sizeof status->st_ino);
+}
+
+static void local_add_paths(struct digest *digest, const char *const *paths)
+{
+    for (; *paths; paths++) {
+        struct stat status = {0}; /* of what is not there */
+
+        (void)lstat(*paths, &status);
+        local_add_file(digest, &status);
+    }
+}
+
+/* A sandbox shows what its paths have led to when it was made. */
+static void local_mark(int directory, const struct process_sandbox *sandbox,
+                       char ret_mark[DIGEST_TEXT_BYTES])
+{
+    struct digest digest;
+    struct stat status = {0};
+
+    digest_init(&digest);
+    (void)fstat(directory, &status);
+    local_add_file(&digest, &status);
+    local_add_paths(&digest, sandbox->read);
+    local_add_paths(&digest, sandbox->write);
+    digest_finish(&digest, ret_mark);
+}
+
 static int local_start_process(struct local_execution *local, const struct environment *environment,
                                const char *interpreter, const struct execution_request *request,
                                const struct process_sandbox *sandbox, struct error *err)
 {
-    char *const *hosts = environment->settings.sandbox.hosts;
-    char **proxies = hosts ? egress_variables(hosts) : NULL;
+    char **held = sandbox ? local_sandbox_variables(environment->settings.sandbox.hosts) : NULL;
     char **variables = run_variables_new(interpreter, request->directory,
-                                         local_threads(environment), (const char *const *)proxies,
+                                         local_threads(environment), (const char *const *)held,
                                          environment->settings.variables, request->variables);
     char **arguments = execution_command(interpreter, request->script, request->arguments);
+    char mark[DIGEST_TEXT_BYTES];
     const struct process_command command = {
         .arguments = (const char *const *)arguments,
         .environment = (const char *const *)variables,
@@ -121,12 +187,18 @@ static int local_start_process(struct local_execution *local, const struct envir
         .code_length = request->code_length,
         .script = request->code ? request->script : NULL,
         .has_starter = true,
+        .recurrence =
+            local_is_recurrent(environment, request, sandbox) ? request->recurrence : NULL,
+        .mark = mark,
         .sandbox = sandbox,
         .limits = environment->settings.limits,
     };
-    int ret = process_start(environment->host, &local->process, &command, err);
+    int ret;
 
-    memory_free_strings(proxies);
+    if (command.recurrence)
+        local_mark(request->directory_fd, sandbox, mark);
+    ret = process_start(environment->host, &local->process, &command, err);
+    memory_free_strings(held);
     memory_free_strings(variables);
     memory_free_strings(arguments);
     return ret;
@@ -134,15 +206,17 @@ static int local_start_process(struct local_execution *local, const struct envir
 
 /* The proxy of a run that reaches what the operator has listed. */
 static int local_open_way(struct local_execution *local, const struct environment *environment,
-                          int *ret_outlet, struct error *err)
+                          struct process_sandbox *sandbox, struct error *err)
 {
-    const struct sandbox_settings *settings = &environment->settings.sandbox;
+    const struct egress_way way = {.hosts = environment->settings.sandbox.hosts};
 
-    if (!settings->hosts)
+    if (!way.hosts)
         return 0;
-    local->egress =
-        egress_start(environment->host, environment->proxy, settings->hosts, ret_outlet, err);
-    return local->egress ? 0 : -1;
+    local->egress = egress_start(environment->host, environment->proxy, &way, err);
+    if (!local->egress)
+        return -1;
+    sandbox->outlet = egress_outlet(local->egress);
+    return 0;
 }
 
 /* A promised sandbox is built as far as the machine has it, and never left out. */
@@ -167,19 +241,16 @@ static int local_start_held(struct local_execution *local, const struct environm
                             struct error *err)
 {
     struct sandbox_policy policy;
-    AUTO_CLOSE int outlet = -1;
     int started;
 
     if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
         return -1;
     if (environment->settings.sandbox.gpu)
         local_note_devices(local, &policy.gpu);
-    started = local_open_way(local, environment, &outlet, err);
-    if (started == 0) {
-        policy.sandbox.outlet = outlet > 0 ? outlet : 0;
+    started = local_open_way(local, environment, &policy.sandbox, err);
+    if (started == 0)
         started =
             local_start_process(local, environment, interpreter, request, &policy.sandbox, err);
-    }
     sandbox_policy_deinit(&policy);
     return started;
 }

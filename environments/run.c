@@ -436,6 +436,7 @@ void run_free(struct run *run)
 void run_cancel(struct run *run)
 {
     run->request.done = NULL;
+    run->request.recurrence = NULL;
     run->request.output = NULL;
     run->request.progress = NULL;
     if (run->state < RUN_RUNNING) {

@@ -28,8 +28,10 @@ void run_count(const struct run *run, const struct execution_end *end)
     metrics_count(METRIC_RUNS, name, end ? run_outcome_name(run, end) : "cancelled");
     if (run->placed_at > 0)
         metrics_observe(METRIC_QUEUE_SECONDS, name, run->placed_at - run->submitted_at);
-    if (end && run->state >= RUN_RUNNING)
-        metrics_observe(METRIC_RUN_SECONDS, name, end->run_seconds);
+    if (!end || run->state < RUN_RUNNING)
+        return;
+    metrics_count(METRIC_STARTS, name, end->was_ahead ? "warm" : "cold");
+    metrics_observe(METRIC_RUN_SECONDS, name, end->run_seconds);
 }
 
 void run_judge(struct run *run)

@@ -27,6 +27,7 @@ int run_start_execution(struct run *run)
 {
     const struct execution_request request = {
         .directory = working_directory_path(run->directory),
+        .directory_fd = working_directory_fd(run->directory),
         .script = run->claim.script,
         .code = run->claim.delivery == SCRIPT_IN_PLACE ? NULL : run->code,
         .code_length = run->request.code_length,
@@ -34,6 +35,7 @@ int run_start_execution(struct run *run)
         .variables = (const char *const *)run->variables,
         .arguments = (const char *const *)run->arguments,
         .isolation = run->request.isolation,
+        .recurrence = run->request.recurrence,
         .owner = run->owner,
         .timeout = run->request.timeout,
     };

@@ -2,11 +2,14 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/thread_count.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char *const leading[] = {"PYTHONPATH=", "PYTHONHOME=", "PYTHONUSERBASE=", "LD_"};
 
 enum { OURS = 6 + THREAD_VARIABLES };
 
@@ -47,9 +50,9 @@ static char *find_virtual_environment(const char *bin, size_t length)
 }
 
 char **run_variables_new(const char *interpreter, const char *directory, unsigned threads,
-                         const char *const *proxies, char *const *own, const char *const *further)
+                         const char *const *held, char *const *own, const char *const *further)
 {
-    size_t count = OURS + count_strings(proxies) + count_strings((const char *const *)own) +
+    size_t count = OURS + count_strings(held) + count_strings((const char *const *)own) +
                    count_strings(further);
     char **variables = memory_new(count + 1, sizeof *variables);
     int bin = (int)(strrchr(interpreter, '/') - interpreter);
@@ -65,11 +68,20 @@ char **run_variables_new(const char *interpreter, const char *directory, unsigne
         run_variables_set(variables, memory_format("VIRTUAL_ENV=%s", virtual_environment));
     for (unsigned i = 0; i < THREAD_VARIABLES; i++)
         run_variables_set(variables, thread_count_variable(i, threads));
-    for (size_t i = 0; proxies && proxies[i]; i++)
-        run_variables_set(variables, memory_copy_string(proxies[i]));
+    for (size_t i = 0; held && held[i]; i++)
+        run_variables_set(variables, memory_copy_string(held[i]));
     for (size_t i = 0; own && own[i]; i++)
         run_variables_set(variables, memory_copy_string(own[i]));
     for (size_t i = 0; further && further[i]; i++)
         run_variables_set(variables, memory_copy_string(further[i]));
     return variables;
+}
+
+bool run_variables_lead_python(const char *const *variables)
+{
+    for (; variables && *variables; variables++)
+        for (size_t i = 0; i < ARRAY_SIZE(leading); i++)
+            if (text_starts_with(*variables, leading[i]))
+                return true;
+    return false;
 }

@@ -21,7 +21,6 @@ def leave_no_trace(archive):
     sys.path.remove(archive)
     sys.path_importer_cache.pop(archive, None)
     sys.modules["zipimport"]._zip_directory_cache.pop(archive, None)
-    os.close(int(archive.rpartition("/")[2]))
 
 
 def flush_regularly():
@@ -78,9 +77,62 @@ def import_theirs():
         raise
 
 
+def come_home():
+    """Started ahead of a call, Python must not execute what earlier ones have left in their home."""
+    site = sys.modules["site"]
+    os.environ["HOME"] = os.environ.pop("PYEXECD_HOME", "")
+    if site.USER_SITE is not None:
+        site.USER_BASE = site.USER_SITE = None
+        site.getusersitepackages()
+
+
+def wait_at(gate):
+    """Started ahead of its code: the script is not read before that has come."""
+    before = look_at_python()
+    os.write(gate, b"w")
+    if not os.read(gate, 1):
+        os._exit(0)
+    os.close(gate)
+    if look_at_python() != before or os.path.exists(sys.modules["site"].USER_SITE or ""):
+        start_anew()
+    os.close(archive)
+
+
+def look_at_python():
+    """Recognises what Python has looked at when it started, and would see changed if it did now."""
+    seen = []
+    for path in (sys.executable or "", *sys.path):
+        try:
+            file = os.stat(path)
+            seen.append((file.st_dev, file.st_ino, file.st_mtime_ns))
+        except OSError:
+            seen.append(None)
+    return seen
+
+
+def start_anew():
+    with open("/proc/self/cmdline", "rb") as file:
+        arguments = file.read().split(b"\0")[:-1]
+    with open("/proc/self/environ", "rb") as file:
+        variables = dict(part.split(b"=", 1) for part in file.read().split(b"\0") if b"=" in part)
+    del variables[b"PYEXECD_GATE"]
+    variables[b"HOME"] = variables.pop(b"PYEXECD_HOME", b"")
+    os.execvpe(arguments[0], arguments, variables)
+
+
 figures_source = __loader__.get_data("figures.py")
+archive = int(__loader__.archive.rpartition("/")[2])
 leave_no_trace(__loader__.archive)
 flush_regularly()
 if os.environ.pop("PYEXECD_FIGURES", None) != "off":
     watch_for_matplotlib(figures_source)
-import_theirs()
+gate = os.environ.pop("PYEXECD_GATE", None)
+if gate is None:
+    os.close(archive)
+else:
+    come_home()
+try:
+    import_theirs()
+finally:
+    if gate is not None:
+        wait_at(int(gate))

@@ -4,6 +4,7 @@
 #include "base/starter/starter_archive.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,8 +12,14 @@
 #define SEARCH_PATH  "PYTHONPATH="
 #define STARTER_PATH "/proc/self/fd/100"
 
+#define GATE_VARIABLE "PYEXECD_GATE="
+#define HOME_VARIABLE "HOME="
+#define LATER_HOME    "PYEXECD_HOME=" /* sitecustomize.py takes both, and gives HOME back */
+#define NO_HOME       "HOME=/nonexistent"
+
 enum {
-    STARTER_FD = 100, /* above all that a program is started with; sitecustomize.py closes it */
+    STARTER_GATE = 101, /* sitecustomize.py closes both */
+    STARTER_FD = 100,   /* above all that a program is started with */
     STARTER_SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE,
 };
 
@@ -53,5 +60,36 @@ char **starter_lend(int file, char **variables)
         if (strncmp(copy[place], SEARCH_PATH, strlen(SEARCH_PATH)) == 0)
             break;
     copy[place] = starter_search_first(place < count ? copy[place] : SEARCH_PATH);
+    return copy;
+}
+
+/* What a script has left in its home, a Python that starts would execute. */
+static bool starter_hide_home(char **variables, size_t end)
+{
+    const size_t length = strlen(HOME_VARIABLE);
+
+    for (char **variable = variables; *variable; variable++) {
+        if (strncmp(*variable, HOME_VARIABLE, length) != 0)
+            continue;
+        variables[end] = memory_format(LATER_HOME "%s", *variable + length);
+        *variable = (char *)NO_HOME; /* only read */
+        return true;
+    }
+    return false;
+}
+
+char **starter_lend_gate(int gate, char **variables)
+{
+    size_t count = 0;
+    char **copy;
+
+    if (dup2(gate, STARTER_GATE) < 0)
+        return variables;
+    while (variables[count])
+        count++;
+    copy = memory_new(count + 3, sizeof *copy);
+    memcpy(copy, variables, count * sizeof *copy);
+    count += starter_hide_home(copy, count);
+    copy[count] = memory_format(GATE_VARIABLE "%d", STARTER_GATE);
     return copy;
 }

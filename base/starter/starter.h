@@ -25,3 +25,7 @@ int starter_open(void);
 /* In the process that is about to execute a Python: gives FILE (borrowed) to it. Returns the
  * variables to execute it with: VARIABLES itself, if there is no starter, else a copy. */
 char **starter_lend(int file, char **variables);
+
+/* Likewise gives it GATE (borrowed), one end of a stream socket: when all is loaded it writes one
+ * byte there, and goes on to its script when it has read one. At end-of-file it ends. */
+char **starter_lend_gate(int gate, char **variables);

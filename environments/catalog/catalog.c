@@ -243,6 +243,7 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
                                                      recipe->settings.approval);
     recipe->settings.images =
         images_policy_find(json_object_get_string(definition, "images"), recipe->settings.images);
+    recipe->settings.start = start_policy_find(json_object_get_string(definition, "start"));
     read_preparation(&recipe->settings, definition);
     read_limits(&recipe->settings, json_object_get(definition, "limits"));
     if (catalog_read_sandbox(recipe, ret_key, err) < 0)
@@ -431,6 +432,7 @@ static struct environment *catalog_shelve(struct catalog *catalog, const struct 
         (void)blame_key(key, &cause, err);
         return NULL;
     }
+    environment->settings.start = START_COLD; /* a caller could define many, each with its own */
     shelf_put(catalog->shelf, digest, environment);
     environment_begin(environment);
     return environment;

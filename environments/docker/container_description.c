@@ -63,6 +63,12 @@ static json_t *init_command(const struct docker_container *container)
 
     if (purposes[container->purpose].has_workspace)
         json_array_append_new(command, json_string("--script"));
+    if (container->idle_seconds > 0) {
+        json_array_append_new(command, json_string("--ahead"));
+        json_array_append_new(command, json_string_format("%.3f", container->idle_seconds));
+        if (container->has_gate)
+            json_array_append_new(command, json_string("--gate"));
+    }
     json_array_append_new(command, json_string_format("%.3f", container->seconds));
     json_array_append_new(command, json_string("--"));
     return command;
@@ -311,14 +317,19 @@ static json_t *describe_host(const struct docker_container *container)
 }
 
 /* Standard input is the lifeline of the init of a kept container: it ends with the connection of
- * the server. Other containers have none, because the last output of a script could get lost
+ * the server. That of a container which waits for its script is a lifeline until the script comes,
+ * and ends then. Other containers have none, because the last output of a script could get lost
  * with it. */
-static void container_description_set_streams(json_t *description, bool is_kept)
+static void container_description_set_streams(json_t *description,
+                                              const struct docker_container *container)
 {
+    const bool is_kept = purposes[container->purpose].is_kept;
+    const bool has_input = is_kept || container->idle_seconds > 0;
+
     json_object_set_new(description, "Tty", json_false());
-    json_object_set_new(description, "OpenStdin", json_boolean(is_kept));
-    json_object_set_new(description, "StdinOnce", json_boolean(is_kept));
-    json_object_set_new(description, "AttachStdin", json_boolean(is_kept));
+    json_object_set_new(description, "OpenStdin", json_boolean(has_input));
+    json_object_set_new(description, "StdinOnce", json_boolean(has_input));
+    json_object_set_new(description, "AttachStdin", json_boolean(has_input));
     json_object_set_new(description, "AttachStdout", json_boolean(!is_kept));
     json_object_set_new(description, "AttachStderr", json_boolean(!is_kept));
 }
@@ -341,7 +352,7 @@ json_t *docker_container_describe(const struct docker_container *container)
                   "Labels", container->labels,                                               //
                   "HostConfig", describe_host(container));
 
-    container_description_set_streams(description, is_kept);
+    container_description_set_streams(description, container);
     return description;
 }
 

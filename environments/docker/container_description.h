@@ -39,6 +39,8 @@ struct docker_container {
     const char *seccomp; /* which system calls are allowed, as the engine takes it; NULL: its own */
     const char *nonce;
     double seconds;               /* after which it ends by itself */
+    double idle_seconds;          /* for which it may wait for its script; 0: it has it */
+    bool has_gate;                /* its Python may wait, too */
     const char *const *program;   /* NULL-terminated; not of one that is kept */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
     const json_t *mounts;         /* docker_mount()s of what it gets from here */

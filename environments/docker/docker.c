@@ -2,10 +2,12 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/docker/ahead_pool.h"
 #include "environments/docker/container_description.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/kept_pool.h"
+#include "environments/docker/order.h"
 #include "environments/docker/packages.h"
 #include "environments/docker/python.h"
 #include "environments/docker/reach.h"
@@ -24,6 +26,7 @@ struct docker_environment {
     struct docker_python python;
     struct docker_packages packages;
     struct kept_pool kept;
+    struct ahead_pool ahead;
     struct docker_sweep sweep;
     bool is_prepared;
 };
@@ -144,6 +147,14 @@ static bool docker_keeps(const struct docker_environment *docker)
     return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
 
+/* An engine of this machine, of which it is known that what is written to a file that it has
+ * mounted is there at once, and that ends the input of a container when the server is gone. */
+static bool docker_starts_ahead(const struct docker_environment *docker)
+{
+    return docker->environment.settings.start == START_WARM && engine_socket(docker->site.engine) &&
+           !engine_is_podman(docker->site.engine);
+}
+
 /* A script runs as another user when the operator has named one. That user gets access to the
  * working directory and to the script, which are ours. */
 static bool docker_has_own_user(const struct docker_environment *docker)
@@ -180,11 +191,22 @@ static struct execution *docker_start(struct environment *environment,
     const struct docker_facts *image =
         docker_packages_are_wanted(&docker->site) ? &docker->packages.facts : &docker->image.facts;
 
+    struct docker_order *order;
+
     if (docker_let_in(docker, request, err) < 0)
         return NULL;
     if (docker_keeps(docker))
         return kept_pool_start(&docker->kept, image, &docker->python.facts, request, listener, err);
-    return docker_run_start(&docker->site, image, &docker->python.facts, request, listener, err);
+    order = docker_order_new(&docker->site, image, docker->python.facts.program, request);
+    if (request->recurrence && docker_starts_ahead(docker) && !docker_has_own_user(docker) &&
+        !order->stays)
+        return docker_run_start_ahead(&docker->ahead, order, request, listener, err);
+    return docker_run_start(order, listener, err);
+}
+
+static void docker_rest(struct environment *environment)
+{
+    ahead_pool_rest(&docker_of(environment)->ahead);
 }
 
 static enum script_delivery docker_delivery(const struct environment *environment)
@@ -227,6 +249,7 @@ static void docker_stop(struct environment *environment)
 
     docker_sweep_stop(&docker->sweep);
     kept_pool_stop(&docker->kept);
+    ahead_pool_stop(&docker->ahead);
 }
 
 static bool docker_is_idle(const struct environment *environment)
@@ -266,6 +289,7 @@ static const struct environment_ops docker_ops = {
     .python_version = docker_python_version,
     .expected_receipt = docker_expected_receipt,
     .reach = docker_describe_reach,
+    .rest = docker_rest,
     .stop = docker_stop,
     .is_idle = docker_is_idle,
     .free = docker_free,
@@ -285,6 +309,7 @@ static struct environment *docker_environment_new(struct environment_recipe *rec
     docker->site.met = docker_on_met;
     docker->site.stayed = docker_on_stayed;
     kept_pool_init(&docker->kept, &docker->site);
+    ahead_pool_init(&docker->ahead, &docker->site);
     docker_sweep_init(&docker->sweep, &docker->site);
     docker->image.done = docker_on_image;
     docker->python.done = docker_on_python;

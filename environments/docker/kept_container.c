@@ -10,9 +10,9 @@
 #include "base/untrusted.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
+#include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/exec.h"
-#include "environments/engine/last_words.h"
 #include "environments/run_variables.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ struct kept_call {
     bool out_of_disk; /* killed for it */
     bool has_words;
     struct last_words words;
-    struct last_words_reader errors;
+    struct docker_output output;
     char *python;      /* owned: the program */
     char **program;    /* owned: what is executed */
     char **variables;  /* owned: its own; or NULL */
@@ -168,7 +168,7 @@ static void kept_call_on_ended(struct exec *exec, const struct container_end *en
     struct kept_container *container = call->container;
 
     call->end = *end;
-    call->has_words = last_words_reader_end(&call->errors, &call->words);
+    call->has_words = docker_output_end(&call->output, &call->words);
     if (container->state == KEPT_CONTAINER_BUSY)
         kept_container_judge(container);
     else if (container->state == KEPT_CONTAINER_KILLING)
@@ -228,22 +228,10 @@ static void kept_container_on_exceeded(struct kept_size *size)
 
 /* A call */
 
-static void kept_call_on_errors(struct last_words_reader *reader, const char *data, size_t length)
-{
-    struct kept_call *call = CONTAINER_OF(reader, struct kept_call, errors);
-
-    call->execution.listener->output(call->execution.listener, PROCESS_STDERR, data, length);
-}
-
 static void kept_call_on_output(struct exec *exec, enum frame_stream stream, const char *data,
                                 size_t length)
 {
-    struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
-
-    if (stream == FRAME_STDERR)
-        last_words_reader_feed(&call->errors, data, length);
-    else
-        call->execution.listener->output(call->execution.listener, PROCESS_STDOUT, data, length);
+    docker_output_feed(&CONTAINER_OF(exec, struct kept_call, exec)->output, stream, data, length);
 }
 
 /* New reference. NONCE is for its last words. */
@@ -267,8 +255,7 @@ static void kept_container_begin_call(struct kept_container *container)
     AUTO_JSON json_t *definition = kept_call_describe(call, nonce);
 
     kept_container_set_state(container, KEPT_CONTAINER_BUSY);
-    last_words_reader_init(&call->errors, nonce);
-    call->errors.output = kept_call_on_errors;
+    docker_output_init(&call->output, nonce, call->execution.listener);
     call->exec = (struct exec){.output = kept_call_on_output, .ended = kept_call_on_ended};
     exec_start(&call->exec, container->site->engine,
                &(struct exec_plan){

@@ -2,39 +2,161 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/digest.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "environments/docker/ahead_container.h"
+#include "environments/docker/ahead_pool.h"
 #include "environments/docker/end.h"
-#include "environments/docker/image.h"
+#include "environments/docker/order.h"
+#include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
-#include "environments/engine/last_words.h"
+#include "environments/engine/go.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
-#define INSPECTION_SECONDS 86400. /* for which a container stays that is to be looked at */
+enum docker_run_state {
+    DOCKER_RUN_TAKING,   /* waits for a container that was taken to run */
+    DOCKER_RUN_ASKING,   /* waits for the answer of its init */
+    DOCKER_RUN_STARTING, /* waits for a container of its own to run */
+    DOCKER_RUN_RUNNING,  /* waits for the end of its script */
+};
 
 struct docker_run {
     struct execution execution;
-    struct docker_site *site; /* borrowed */
+    enum docker_run_state state;
+    struct docker_site *site;      /* borrowed */
+    struct docker_order *order;    /* owned */
+    struct ahead_pool *pool;       /* borrowed; NULL: nothing is started ahead */
+    struct ahead_container *ahead; /* owned: what was taken, or NULL */
+    struct go go;                  /* for that */
+    bool answered[FRAME_STREAMS];  /* likewise */
+    ev_timer patience;             /* with that */
     struct container container;
-    struct last_words_reader errors;
-    char *python;      /* owned: the program */
-    char *name;        /* owned: of the container */
-    bool stays;        /* to be looked at */
+    struct docker_output output;
+    ev_prepare complete; /* fed, never started: it has ended, as its last words say */
+    char *name;          /* owned: of the container of its own */
+    bool killed;
     double started_at; /* monotonic seconds */
 };
 
-static void docker_run_on_errors(struct last_words_reader *reader, const char *data, size_t length)
-{
-    struct docker_run *run = CONTAINER_OF(reader, struct docker_run, errors);
+static const char *const docker_run_state_names[] = {
+    [DOCKER_RUN_TAKING] = "taking",
+    [DOCKER_RUN_ASKING] = "asking",
+    [DOCKER_RUN_STARTING] = "starting",
+    [DOCKER_RUN_RUNNING] = "running",
+};
 
-    run->execution.listener->output(run->execution.listener, PROCESS_STDERR, data, length);
+/* Where a run may go from each state, as bits. */
+static const unsigned docker_run_next_states[] = {
+    [DOCKER_RUN_TAKING] = 1 << DOCKER_RUN_ASKING | 1 << DOCKER_RUN_STARTING,
+    [DOCKER_RUN_ASKING] = 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_STARTING,
+    [DOCKER_RUN_STARTING] = 1 << DOCKER_RUN_RUNNING,
+    [DOCKER_RUN_RUNNING] = 0,
+};
+
+static struct ev_loop *docker_run_loop(const struct docker_run *run)
+{
+    return engine_loop(run->site->engine);
+}
+
+static void docker_run_set_state(struct docker_run *run, enum docker_run_state state)
+{
+    struct execution_listener *listener = run->execution.listener;
+
+    assert(docker_run_next_states[run->state] & 1U << state);
+    log_debug("run in container %s: %s -> %s", run->ahead ? run->ahead->name : run->name,
+              docker_run_state_names[run->state], docker_run_state_names[state]);
+    run->state = state;
+    ev_timer_stop(docker_run_loop(run), &run->patience);
+    if (state == DOCKER_RUN_ASKING)
+        ev_timer_start(docker_run_loop(run), &run->patience);
+    if (state == DOCKER_RUN_RUNNING)
+        listener->began(listener);
+}
+
+static void docker_run_free(struct docker_run *run)
+{
+    ev_timer_stop(docker_run_loop(run), &run->patience);
+    ev_clear_pending(docker_run_loop(run), &run->complete);
+    container_cancel(&run->container);
+    ahead_container_free(run->ahead);
+    docker_order_free(run->order);
+    free(run->name);
+    free(run);
+}
+
+/* The one way out. */
+static void docker_run_finish(struct docker_run *run, const struct container_end *seen)
+{
+    struct execution_listener *listener = run->execution.listener;
+    struct last_words words;
+    bool has_words = docker_output_end(&run->output, &words);
+    struct execution_end end = docker_end(
+        &(struct docker_observation){
+            .killed = run->killed || seen->killed,
+            .out_of_memory = seen->out_of_memory,
+            .missing = run->site->missing,
+            .exit_code = seen->exit_code,
+            .seconds = clock_seconds() - run->started_at,
+            .failure = seen->failure,
+        },
+        has_words ? &words : NULL, run->order->python);
+
+    end.was_ahead = run->ahead != NULL;
+    if (has_words && run->pool)
+        ahead_pool_expect(run->pool, STEAL_PTR(run->order));
+    docker_run_free(run);
+    listener->ended(listener, &end);
+}
+
+/* Whether WORDS tell all that there is to know. Of a kill the engine may know the reason. */
+static bool are_enough(const struct last_words *words)
+{
+    return words->failure == 0 && words->flags == 0 && WIFEXITED(words->status);
+}
+
+/* Nothing is left alive in the container but its init: it is removed behind the answer. */
+static void docker_run_on_complete(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct docker_run *run = CONTAINER_OF(watcher, struct docker_run, complete);
+
+    (void)loop;
+    (void)events;
+    docker_run_finish(run, &(struct container_end){.started = true});
+}
+
+static void docker_run_take_output(struct docker_run *run, enum frame_stream stream,
+                                   const char *data, size_t length)
+{
+    struct last_words words;
+
+    docker_output_feed(&run->output, stream, data, length);
+    if (!run->order->stays && docker_output_peek(&run->output, &words) && are_enough(&words))
+        ev_feed_event(docker_run_loop(run), &run->complete, EV_CUSTOM);
+}
+
+/* What comes before the answer was printed at the start of Python. */
+static void docker_run_take_answer(struct docker_run *run, enum frame_stream stream,
+                                   const char *data, size_t length)
+{
+    const char *answer = memchr(data, GO_ANSWER, length);
+    size_t before = answer ? (size_t)(answer - data) : length;
+
+    docker_output_feed(&run->output, stream, data, before);
+    if (!answer)
+        return;
+    run->answered[stream] = true;
+    if (run->state == DOCKER_RUN_ASKING)
+        docker_run_set_state(run, DOCKER_RUN_RUNNING);
+    docker_run_take_output(run, stream, answer + 1, length - before - 1);
 }
 
 static void docker_run_on_output(struct container *container, enum frame_stream stream,
@@ -42,144 +164,177 @@ static void docker_run_on_output(struct container *container, enum frame_stream 
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
-    if (stream == FRAME_STDERR)
-        last_words_reader_feed(&run->errors, data, length);
+    if (run->ahead && !run->answered[stream])
+        docker_run_take_answer(run, stream, data, length);
     else
-        run->execution.listener->output(run->execution.listener, PROCESS_STDOUT, data, length);
+        docker_run_take_output(run, stream, data, length);
+}
+
+static void docker_run_ask(struct docker_run *run)
+{
+    char bytes[GO_BYTES];
+
+    docker_run_set_state(run, DOCKER_RUN_ASKING);
+    go_encode(&run->go, bytes);
+    container_send_last(&run->container, bytes, sizeof bytes);
 }
 
 static void docker_run_on_started(struct container *container)
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
-    run->execution.listener->began(run->execution.listener);
+    if (run->state == DOCKER_RUN_TAKING)
+        docker_run_ask(run);
+    else
+        docker_run_set_state(run, DOCKER_RUN_RUNNING);
 }
 
-static void docker_run_free(struct docker_run *run)
+/* Its end says that nothing has run. */
+static void docker_run_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    free(run->python);
-    free(run->name);
-    free(run);
+    (void)loop;
+    (void)events;
+    container_kill(&CONTAINER_OF(timer, struct docker_run, patience)->container);
 }
 
-static void docker_run_on_ended(struct container *container, const struct container_end *seen)
+static int docker_run_start_container(struct docker_run *run, struct error *err)
 {
-    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
-    struct execution_listener *listener = run->execution.listener;
-    struct last_words words;
-    bool has_words = last_words_reader_end(&run->errors, &words);
-    struct execution_end end = docker_end(
-        &(struct docker_observation){
-            .killed = seen->killed,
-            .out_of_memory = seen->out_of_memory,
-            .missing = run->site->missing,
-            .exit_code = seen->exit_code,
-            .seconds = clock_seconds() - run->started_at,
-            .failure = seen->failure,
-        },
-        has_words ? &words : NULL, run->python);
-
-    if (run->stays && seen->started) {
-        log_info("container %s stays for a day, to be looked at", run->name);
-        run->site->stayed(run->site);
-    }
-    if (seen->status == DOCKER_NOT_FOUND)
-        run->site->is_stale = true;
-    docker_run_free(run);
-    listener->ended(listener, &end);
-}
-
-static void interrupt_run(struct execution *execution)
-{
-    container_interrupt(&CONTAINER_OF(execution, struct docker_run, execution)->container);
-}
-
-static void kill_run(struct execution *execution)
-{
-    container_kill(&CONTAINER_OF(execution, struct docker_run, execution)->container);
-}
-
-/* In seconds, with the start and the end of the container. */
-static double longest_life(const struct docker_run *run, const struct execution_request *request)
-{
-    return docker_site_startup_seconds(run->site) + request->timeout + DOCKER_GRACE_SECONDS +
-           (run->stays ? INSPECTION_SECONDS : 0);
-}
-
-/* Everybody who may use the engine reads labels. New reference. */
-static json_t *digest_of_owner(const char *owner)
-{
-    struct digest digest;
-    char text[DIGEST_TEXT_BYTES];
-
-    digest_init(&digest);
-    digest_add_string(&digest, owner);
-    digest_finish(&digest, text);
-    return json_string(text);
-}
-
-static int docker_run_start_container(struct docker_run *run, const struct docker_facts *image,
-                                      const struct execution_request *request, struct error *err)
-{
-    AUTO_FREE char *script = docker_site_script(request);
-    AUTO_FREE char *user = docker_site_user(run->site);
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    AUTO_JSON json_t *mounts = docker_site_mounts(run->site, request, err);
-    AUTO_JSON json_t *labels = docker_site_labels(run->site, longest_life(run, request));
-    AUTO_JSON json_t *definition = NULL;
-    struct docker_container container = docker_site_container(run->site, DOCKER_RUN);
+    const struct docker_order_container own = {
+        .nonce = nonce,
+        .code_file = run->order->request.code_file,
+    };
+    AUTO_JSON json_t *definition = docker_order_describe(run->order, &own, err);
 
-    char **program;
-
-    if (!mounts)
+    if (!definition)
         return -1;
-    program = execution_command(run->python, script, request->arguments);
-    if (run->stays)
-        json_object_set_new(labels, DOCKER_LABEL_STAYS, digest_of_owner(request->owner));
-    container.image = image->id;
-    container.volumes = image->volumes;
-    container.user = user;
-    container.nonce = nonce;
-    container.seconds = request->timeout + DOCKER_GRACE_SECONDS;
-    container.program = (const char *const *)program;
-    container.variables = request->variables;
-    container.mounts = mounts;
-    container.labels = labels;
-    container.stays = run->stays;
-    definition = docker_container_describe(&container);
-    memory_free_strings(program);
-    last_words_reader_init(&run->errors, nonce);
+    docker_output_init(&run->output, nonce, run->execution.listener);
     container_start(&run->container, run->site->engine,
                     &(struct container_plan){
                         .name = run->name,
                         .definition = definition,
                         .start_timeout = docker_site_startup_seconds(run->site),
                         .is_told = true,
-                        .keep = run->stays,
+                        .keep = run->order->stays,
                     });
     return 0;
 }
 
-struct execution *docker_run_start(struct docker_site *site, const struct docker_facts *image,
-                                   const struct docker_python_facts *python,
-                                   const struct execution_request *request,
-                                   struct execution_listener *listener, struct error *err)
+/* The container that was taken has not begun: the run gets one of its own. */
+static void docker_run_start_anew(struct docker_run *run)
+{
+    struct container_end none = {.started = false};
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+
+    log_debug("container ahead %s did not begin", run->ahead->name);
+    docker_run_set_state(run, DOCKER_RUN_STARTING);
+    ahead_pool_close(run->pool);
+    ahead_container_free(STEAL_PTR(run->ahead));
+    if (docker_run_start_container(run, &err) == 0)
+        return;
+    snprintf(none.failure, sizeof none.failure, "%s", err.message);
+    docker_run_finish(run, &none);
+}
+
+static void docker_run_on_ended(struct container *container, const struct container_end *seen)
+{
+    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
+
+    if (run->state < DOCKER_RUN_STARTING && !run->killed) {
+        docker_run_start_anew(run);
+        return;
+    }
+    if (run->order->stays && seen->started) {
+        log_info("container %s stays for a day, to be looked at", run->name);
+        run->site->stayed(run->site);
+    }
+    if (seen->status == DOCKER_NOT_FOUND)
+        run->site->is_stale = true;
+    docker_run_finish(run, seen);
+}
+
+static void interrupt_run(struct execution *execution)
+{
+    struct docker_run *run = CONTAINER_OF(execution, struct docker_run, execution);
+
+    if (run->state == DOCKER_RUN_RUNNING)
+        container_interrupt(&run->container);
+}
+
+static void kill_run(struct execution *execution)
+{
+    struct docker_run *run = CONTAINER_OF(execution, struct docker_run, execution);
+
+    run->killed = true;
+    container_kill(&run->container);
+}
+
+static struct docker_run *docker_run_new(struct docker_order *order,
+                                         struct execution_listener *listener)
 {
     struct docker_run *run = NEW(struct docker_run);
 
     run->execution = (struct execution){
         .listener = listener, .interrupt = interrupt_run, .kill = kill_run, .is_starting = true};
-    run->site = site;
+    run->site = order->site;
+    run->order = order;
     run->container.output = docker_run_on_output;
     run->container.started = docker_run_on_started;
     run->container.ended = docker_run_on_ended;
-    run->errors.output = docker_run_on_errors;
-    run->python = memory_copy_string(python->program);
-    run->name = docker_site_name(site);
-    run->stays = json_is_false(json_object_get(site->definition, "cleanup_container"));
+    ev_init(&run->complete, docker_run_on_complete);
+    ev_timer_init(&run->patience, docker_run_on_patience, docker_site_startup_seconds(order->site),
+                  0.);
+    run->name = docker_site_name(order->site);
     run->started_at = clock_seconds();
-    if (docker_run_start_container(run, image, request, err) == 0)
+    return run;
+}
+
+/* Starts RUN in a container of its own. */
+static struct execution *docker_run_begin(struct docker_run *run, struct error *err)
+{
+    run->state = DOCKER_RUN_STARTING;
+    if (docker_run_start_container(run, err) == 0)
         return &run->execution;
     docker_run_free(run);
     return NULL;
+}
+
+struct execution *docker_run_start(struct docker_order *order, struct execution_listener *listener,
+                                   struct error *err)
+{
+    return docker_run_begin(docker_run_new(order, listener), err);
+}
+
+/* Moves what was taken into RUN. False: it is of no use. */
+static bool docker_run_take(struct docker_run *run, struct ahead_container *taken,
+                            const struct execution_request *request)
+{
+    struct error ignored = ERROR_INIT;
+    bool runs;
+
+    if (ahead_container_take(taken, request->code, request->code_length, &run->container, &run->go,
+                             &runs, &ignored) < 0) {
+        ahead_container_free(taken);
+        return false;
+    }
+    run->ahead = taken;
+    run->state = DOCKER_RUN_TAKING;
+    docker_output_init(&run->output, taken->nonce, run->execution.listener);
+    if (runs)
+        docker_run_ask(run);
+    return true;
+}
+
+struct execution *docker_run_start_ahead(struct ahead_pool *pool, struct docker_order *order,
+                                         const struct execution_request *request,
+                                         struct execution_listener *listener, struct error *err)
+{
+    struct docker_run *run = docker_run_new(order, listener);
+    struct ahead_container *taken = ahead_pool_take(pool, order);
+
+    run->pool = pool;
+    if (taken && docker_run_take(run, taken, request))
+        return &run->execution;
+    return docker_run_begin(run, err);
 }

@@ -1,14 +1,23 @@
-/* One script in a container of its own. */
+/* One script in a container of its own.
+ *
+ *     STARTING -> RUNNING                   a container that is started for it
+ *     TAKING -> ASKING -> RUNNING           one that was started ahead
+ *
+ * Until the init of a container that was started ahead has answered, nothing has run. If it does
+ * not, the run goes on as STARTING. */
 #pragma once
 
-#include "environments/docker/python.h"
 #include "environments/execution.h"
 
-struct docker_facts;
-struct docker_site;
+struct ahead_pool;
+struct docker_order;
 
-/* See environment_start. IMAGE and PYTHON are what has been prepared. */
-struct execution *docker_run_start(struct docker_site *site, const struct docker_facts *image,
-                                   const struct docker_python_facts *python,
-                                   const struct execution_request *request,
-                                   struct execution_listener *listener, struct error *err);
+/* See environment_start. ORDER is taken. */
+struct execution *docker_run_start(struct docker_order *order, struct execution_listener *listener,
+                                   struct error *err);
+
+/* The same in a container of POOL, if it has one, with the code of REQUEST. The next run is
+ * expected to be like this one. */
+struct execution *docker_run_start_ahead(struct ahead_pool *pool, struct docker_order *order,
+                                         const struct execution_request *request,
+                                         struct execution_listener *listener, struct error *err);

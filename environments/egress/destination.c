@@ -3,6 +3,7 @@
 #include "environments/egress/public_address.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PORT_DIGITS = 5, LAST_PORT = 65535, LABEL_BYTES = 63 };
@@ -115,6 +116,14 @@ bool destination_parse_rule(const char *text, struct destination *ret)
     return true;
 }
 
+void destination_print(const struct destination *destination, char *text, size_t size)
+{
+    const bool is_six = strchr(destination->host, ':');
+
+    snprintf(text, size, "%s%s%s:%u", is_six ? "[" : "", destination->host, is_six ? "]" : "",
+             destination->port);
+}
+
 static bool destination_is_address_of(const struct destination *rule,
                                       const struct in6_addr *address)
 {
@@ -156,9 +165,13 @@ bool destination_may_be_at(const struct destinations *open, const struct destina
         return true;
     if (strcmp(wanted->host, "localhost") == 0 && public_address_is_loopback(address))
         return true;
-    for (size_t i = 0; i < open->count; i++)
-        if (open->list[i].port == wanted->port &&
-            destination_is_address_of(&open->list[i], address))
+    for (size_t i = 0; i < open->count; i++) {
+        const struct destination *rule = &open->list[i];
+
+        if (rule->is_anywhere && destination_is_match(rule, wanted))
             return true;
+        if (rule->port == wanted->port && destination_is_address_of(rule, address))
+            return true;
+    }
     return false;
 }

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Among the arguments of the proxy: those behind it may be at any address. */
+#define EGRESS_ANYWHERE "--anywhere"
+
 enum { DESTINATION_HOST_BYTES = 254 };
 
 struct destination {
@@ -15,6 +18,7 @@ struct destination {
     bool is_wildcard;                  /* all names that end in ".HOST" */
     bool is_address;
     struct in6_addr address; /* then; one of IPv4 in its mapped form */
+    bool is_anywhere;        /* a rule: wherever its name leads, of this machine, too */
     uint16_t port;
 };
 
@@ -37,10 +41,14 @@ bool destination_set(struct destination *destination, const char *host, size_t l
 void destination_set_address(struct destination *destination, const struct in6_addr *address,
                              uint16_t port);
 
+/* "HOST:PORT", into SIZE bytes at TEXT. */
+void destination_print(const struct destination *destination, char *text, size_t size);
+
 /* True when WANTED is open. Where its name leads to is another question. */
 bool destination_is_open(const struct destinations *open, const struct destination *wanted);
 
 /* True when a connection to WANTED, which is open, may go to ADDRESS: one of the internet, or one
- * that an operator has named. `localhost` names the loopback; no other name names an address. */
+ * that an operator has named, by a name that may lead anywhere or as an address. `localhost` names
+ * the loopback; no other name names an address. */
 bool destination_may_be_at(const struct destinations *open, const struct destination *wanted,
                            const struct in6_addr *address);

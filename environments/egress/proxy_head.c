@@ -153,18 +153,36 @@ static bool proxy_head_is_kept(const struct proxy_part *name)
     return name->length < strlen(ours) || strncasecmp(name->bytes, ours, strlen(ours)) != 0;
 }
 
-int proxy_head_pass_on(const struct proxy_head *head, struct buffer *buffer, struct error *err)
+bool proxy_head_has_no_body(const struct proxy_head *head)
+{
+    return proxy_part_is(&head->method, "GET") || proxy_part_is(&head->method, "HEAD");
+}
+
+static int proxy_head_pass_line(const struct proxy_head *head, const struct upstream *upstream,
+                                struct buffer *buffer, struct error *err)
 {
     const bool has_slash = head->path.length > 0 && head->path.bytes[0] == '/';
+
+    if (buffer_append_format(
+            buffer, err, "%.*s %s%.*s%s%.*s %.*s\r\nHost: %.*s\r\nConnection: close\r\n",
+            (int)head->method.length, head->method.bytes, upstream ? "http://" : "",
+            upstream ? (int)head->authority.length : 0, head->authority.bytes, has_slash ? "" : "/",
+            (int)head->path.length, head->path.bytes, (int)head->version.length,
+            head->version.bytes, (int)head->authority.length, head->authority.bytes) < 0)
+        return -1;
+    if (!upstream || !*upstream->login)
+        return 0;
+    return buffer_append_format(buffer, err, "Proxy-Authorization: Basic %s\r\n", upstream->login);
+}
+
+int proxy_head_pass_on(const struct proxy_head *head, const struct upstream *upstream,
+                       struct buffer *buffer, struct error *err)
+{
     struct proxy_part fields = head->fields;
     struct proxy_part field;
     struct proxy_part name;
 
-    if (buffer_append_format(buffer, err, "%.*s %s%.*s %.*s\r\nHost: %.*s\r\nConnection: close\r\n",
-                             (int)head->method.length, head->method.bytes, has_slash ? "" : "/",
-                             (int)head->path.length, head->path.bytes, (int)head->version.length,
-                             head->version.bytes, (int)head->authority.length,
-                             head->authority.bytes) < 0)
+    if (proxy_head_pass_line(head, upstream, buffer, err) < 0)
         return -1;
     while (proxy_part_take(&fields, "\r\n", &field))
         if (proxy_head_read_field(&field, &name) && proxy_head_is_kept(&name) &&

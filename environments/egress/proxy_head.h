@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "environments/egress/destination.h"
+#include "environments/egress/upstream.h"
 
 #include <sys/types.h>
 
@@ -29,6 +30,11 @@ struct proxy_head {
  * anywhere. */
 ssize_t proxy_head_parse(const char *bytes, size_t length, struct proxy_head *ret);
 
-/* Appends to BUFFER what the destination is to see of HEAD, a request to be passed on. It is the
- * only one of its connection: what follows it need not be read. */
-int proxy_head_pass_on(const struct proxy_head *head, struct buffer *buffer, struct error *err);
+/* True for a request that is over where its head is. */
+bool proxy_head_has_no_body(const struct proxy_head *head);
+
+/* Appends to BUFFER what the destination, or UPSTREAM on the way to it, unless it is NULL, is to
+ * see of HEAD, a request to be passed on. It is the only one of its connection: what follows it
+ * need not be read. */
+int proxy_head_pass_on(const struct proxy_head *head, const struct upstream *upstream,
+                       struct buffer *buffer, struct error *err);

@@ -217,8 +217,9 @@ static void container_life_on_output_ended(struct hijack *hijack, int status,
 
 static void container_life_attach(struct container_life *life)
 {
-    const char *streams = life->container->output ? "stdout=1&stderr=1" : "stdin=1";
-    AUTO_FREE char *path = memory_format("/containers/%s/attach?stream=1&%s", life->id, streams);
+    AUTO_FREE char *path = memory_format("/containers/%s/attach?stream=1%s%s", life->id,
+                                         life->has_input ? "&stdin=1" : "",
+                                         life->container->output ? "&stdout=1&stderr=1" : "");
     const struct engine_question question = {.method = "POST", .path = path};
 
     container_life_set_state(life, CONTAINER_LIFE_ATTACHING);
@@ -264,7 +265,7 @@ static void container_life_on_created(struct engine_request *request,
     else if (!id)
         container_life_fail(life, answer->status,
                             "the Docker engine did not say what the container is called");
-    else if (life->attaches)
+    else if (life->has_input || life->container->output)
         container_life_attach(life);
     else
         container_life_start(life);
@@ -350,6 +351,22 @@ void container_interrupt(struct container *container)
 
     if (life && life->state == CONTAINER_LIFE_RUNNING)
         container_life_send_signal(life, "SIGINT");
+}
+
+void container_send_last(struct container *container, const char *data, size_t length)
+{
+    struct container_life *life = container->life;
+
+    if (life && life->state == CONTAINER_LIFE_RUNNING && hijack_is_open(&life->hijack))
+        hijack_send_last(&life->hijack, data, length);
+}
+
+void container_move(struct container *from, struct container *to)
+{
+    assert(from->life && !to->life && to->ended && !from->output == !to->output);
+    to->life = from->life;
+    to->life->container = to;
+    from->life = NULL;
 }
 
 void container_kill(struct container *container)

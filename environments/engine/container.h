@@ -71,6 +71,14 @@ void container_start(struct container *container, struct engine *engine,
 /* SIGINT to its first program; nothing when that does not run, or has been killed. */
 void container_interrupt(struct container *container);
 
+/* DATA, short, goes to the standard input of its first program, which ends there; nothing when that
+ * does not run. Its definition has OpenStdin and StdinOnce, and the engine is reached without TLS.
+ */
+void container_send_last(struct container *container, const char *data, size_t length);
+
+/* TO, which has its inputs, hears from now on of what FROM has started. */
+void container_move(struct container *from, struct container *to);
+
 /* Kills all that runs in it, at once or, with `is_told`, CONTAINER_MERCY_SECONDS after SIGTERM.
  * A container that does not run yet is not started. `ended` still comes, soon. Harmless when it
  * is called twice or when the container is over. */

@@ -195,7 +195,6 @@ struct container_life *container_life_new(struct container *container, struct en
                                           const struct container_plan *plan)
 {
     struct container_life *life = NEW(struct container_life);
-    const bool has_lifeline = json_is_true(json_object_get(plan->definition, "OpenStdin"));
 
     life->container = container;
     life->engine = engine;
@@ -204,7 +203,7 @@ struct container_life *container_life_new(struct container *container, struct en
     life->name = plan->name ? memory_copy_string(plan->name) : NULL;
     life->keep = plan->keep;
     life->is_told = plan->is_told;
-    life->attaches = container->output || has_lifeline;
+    life->has_input = json_is_true(json_object_get(plan->definition, "OpenStdin"));
     life->start_timeout = plan->start_timeout;
     life->submitted = clock_seconds();
     ev_init(&life->ending, container_life_on_ending);

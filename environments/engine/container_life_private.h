@@ -38,11 +38,11 @@ struct container_life {
     struct engine_request request; /* the step under way */
     struct engine_request signal;
     struct hijack hijack;
-    char *name;    /* owned; NULL: the engine chooses one, or nothing was created */
-    char *id;      /* owned; NULL: not created yet */
-    bool keep;     /* the plan wants it */
-    bool is_told;  /* SIGTERM comes before the kill */
-    bool attaches; /* has output for us, or a lifeline */
+    char *name;     /* owned; NULL: the engine chooses one, or nothing was created */
+    char *id;       /* owned; NULL: not created yet */
+    bool keep;      /* the plan wants it */
+    bool is_told;   /* SIGTERM comes before the kill */
+    bool has_input; /* its standard input is open: a lifeline, or for what is sent last */
     double start_timeout;
     double submitted;  /* CLOCK_MONOTONIC seconds */
     double started;    /* likewise */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define REFUSAL_SECONDS 2.0
 
@@ -204,6 +205,8 @@ static void write_some(struct hijack *hijack)
         }
         buffer_consume(&hijack->outgoing, sent);
     }
+    if (hijack->state == HIJACK_STREAMING)
+        (void)shutdown(hijack->watcher.fd, SHUT_WR); /* a broken connection shows when it is read */
     hijack_watch(hijack, EV_READ);
 }
 
@@ -276,6 +279,15 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
     };
     curl_easy_setopt(hijack->transfer.easy, CURLOPT_CONNECT_ONLY, 1L);
     transfer_start(engine_transfers(engine), &hijack->transfer);
+}
+
+void hijack_send_last(struct hijack *hijack, const char *data, size_t length)
+{
+    struct error ignored = ERROR_INIT; /* it has room for a request */
+
+    assert(hijack->state == HIJACK_STREAMING);
+    (void)buffer_append(&hijack->outgoing, data, length, &ignored);
+    hijack_watch(hijack, EV_WRITE);
 }
 
 bool hijack_is_open(const struct hijack *hijack)

@@ -30,7 +30,7 @@ struct hijack {
     /* Private. */
     struct engine *engine; /* borrowed */
     struct transfer transfer;
-    struct buffer outgoing; /* what is left of the request */
+    struct buffer outgoing; /* what is left of the request, or of what is sent last */
     struct buffer incoming; /* the answer, until it is an agreement */
     struct response_head head;
     struct frames frames;
@@ -50,6 +50,10 @@ struct hijack {
  * a request before. QUESTION's timeout and limit are not used: the owner has a timer. */
 void hijack_start(struct hijack *hijack, struct engine *engine,
                   const struct engine_question *question);
+
+/* Sends DATA, short, to the program behind a HIJACK that has been agreed to. Its standard input
+ * ends there. Not for a connection with TLS, which has no such end. */
+void hijack_send_last(struct hijack *hijack, const char *data, size_t length);
 
 /* Closes the connection; nothing is called any more. Harmless when it is not under way. What runs
  * behind it is not ended by that. */

@@ -108,13 +108,20 @@ void last_words_reader_feed(struct last_words_reader *reader, const char *data, 
     }
 }
 
+bool last_words_reader_peek(const struct last_words_reader *reader, struct last_words *ret_words)
+{
+    if (reader->length < LAST_WORDS_BYTES)
+        return false;
+    last_words_decode(ret_words, reader->held);
+    return true;
+}
+
 bool last_words_reader_end(struct last_words_reader *reader, struct last_words *ret_words)
 {
-    if (reader->length < LAST_WORDS_BYTES) {
+    bool has_words = last_words_reader_peek(reader, ret_words);
+
+    if (!has_words)
         release_held(reader);
-        return false;
-    }
-    last_words_decode(ret_words, reader->held);
     reader->length = 0;
-    return true;
+    return has_words;
 }

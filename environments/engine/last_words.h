@@ -1,6 +1,7 @@
 /* What pyexecd-init says on stderr when its program has ended and nothing else is left alive: how
  * it ended, and what it used. It is the last thing in the stream, and carries a nonce that no
- * program in the container gets to know, so it cannot be forged.
+ * program in the container gets to know, so it cannot be forged. Behind a script it is the last
+ * thing in stdout, too: who has both has all the output.
  *
  *     NUL, nonce, then the numbers as little-endian bytes: LAST_WORDS_BYTES in all
  *
@@ -55,6 +56,9 @@ struct last_words_reader {
 /* NONCE has LAST_WORDS_NONCE characters. */
 void last_words_reader_init(struct last_words_reader *reader, const char *nonce);
 void last_words_reader_feed(struct last_words_reader *reader, const char *data, size_t length);
+
+/* True with *RET_WORDS when last words have come, and nothing behind them so far. */
+bool last_words_reader_peek(const struct last_words_reader *reader, struct last_words *ret_words);
 
 /* The stream has ended. True with *RET_WORDS when it ended with last words; else the bytes that
  * were held back are output. */

@@ -21,9 +21,10 @@
 
 #define FACTS_NAME    "facts.json"
 #define PACKAGES_NAME "site-packages"
+#define SYSTEM_PREFIX "/usr/"
 
 enum {
-    FORMAT = 2, /* of the facts; other ones are asked for anew */
+    FORMAT = 3, /* of the facts; other ones are asked for anew */
     FACTS_BYTES = 64 * 1024,
 };
 
@@ -58,6 +59,15 @@ static const char QUESTION[] =
     "    try:\n"
     "        import pip\n"
     "        return pip.__version__\n"
+    "    except Exception:\n"
+    "        return None\n"
+    "\n"
+    "# Where its pip gets packages from, unless it is told; pip of no version promises to say it.\n"
+    "def default_index(wheel):\n"
+    "    try:\n"
+    "        sys.path[len(sys.path):] = [wheel] if wheel else []\n"
+    "        from pip._internal.models.index import PyPI\n"
+    "        return '%s https://%s/' % (PyPI.simple_url, PyPI.file_storage_domain)\n"
     "    except Exception:\n"
     "        return None\n"
     "\n"
@@ -97,6 +107,7 @@ static const char QUESTION[] =
     "facts = {'executable': executable(), 'version': sys.version.split()[0],\n"
     "         'packages': packages(), 'own_pip': own_pip()}\n"
     "wheel = bundled_pip()\n"
+    "facts['index'] = default_index(wheel)\n"
     "if wheel:\n"
     "    up = '/'.join('..' for part in facts['packages'].split('/'))\n"
     "    names = ('pip', 'pip3', 'pip%d.%d' % sys.version_info[:2])\n"
@@ -114,6 +125,7 @@ void base_python_free(struct base_python *base)
     free(base->packages);
     free(base->pip);
     free(base->own_pip);
+    free(base->index);
     free(base->folder);
     memory_free_strings(base->directories);
     free(base);
@@ -146,6 +158,7 @@ static struct base_python *base_python_read_facts(const json_t *facts, const cha
     const char *packages = json_object_get_string(facts, "packages");
     const char *pip = json_object_get_string(facts, "pip");
     const char *own_pip = json_object_get_string(facts, "own_pip");
+    const char *index = json_object_get_string(facts, "index");
     struct base_python *base;
 
     if (!base_python_is_plain(executable, '/') || !version || !base_python_is_plain(packages, 'l'))
@@ -156,6 +169,7 @@ static struct base_python *base_python_read_facts(const json_t *facts, const cha
     base->packages = memory_copy_string(packages);
     base->pip = pip ? memory_copy_string(pip) : NULL;
     base->own_pip = own_pip ? memory_copy_string(own_pip) : NULL;
+    base->index = index ? memory_copy_string(index) : NULL;
     base->folder = memory_copy_string(folder);
     return base;
 }
@@ -187,6 +201,22 @@ struct base_python *base_python_load(const char *state, const char *candidate)
     return NULL;
 }
 
+static bool base_python_is_in_system(const char *path)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+
+    return real && strncmp(real, SYSTEM_PREFIX, strlen(SYSTEM_PREFIX)) == 0;
+}
+
+/* Scripts can have written what a Python in a venv or a home says of the index. Its name decides
+ * whether a Python is in a venv, and the file behind the name what runs. */
+static bool base_python_is_believed(const char *executable)
+{
+    AUTO_FREE char *folder = strndup(executable, (size_t)(strrchr(executable, '/') - executable));
+
+    return base_python_is_in_system(folder) && base_python_is_in_system(executable);
+}
+
 /* It says in SCRATCH what venvs get. */
 static const struct process_sandbox *base_python_confine(struct tool_sandbox *tool,
                                                          const struct interpreter *interpreter,
@@ -216,6 +246,7 @@ base_python_ask(const struct interpreter *interpreter, const char *scratch, void
         .variables = variables,
         .directory = scratch,
         .sandbox = base_python_confine(&tool, interpreter, scratch),
+        .absent = interpreter->holding.absent,
         .data = data,
         .ended = ended,
     };
@@ -282,6 +313,11 @@ struct base_python *base_python_keep(const char *state, const struct interpreter
         error_set(err, ERROR_UNAVAILABLE, "%s gave no valid description of itself",
                   interpreter->executable);
         return NULL;
+    }
+    if (!base_python_is_believed(interpreter->executable)) {
+        json_object_del(facts, "index");
+        free(base->index);
+        base->index = NULL;
     }
     base->candidate = memory_copy_string(interpreter->candidate);
     base->directories = memory_copy_strings((const char *const *)interpreter->directories);

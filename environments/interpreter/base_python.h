@@ -24,6 +24,7 @@ struct base_python {
     char *packages;     /* where packages are in a venv: "lib/python3.11/site-packages" */
     char *pip;          /* the version of the pip that venvs get, or NULL */
     char *own_pip;      /* the version of the pip that it has for itself, or NULL */
+    char *index;        /* URLs of the default index of its pip, and of its files; or NULL */
     char *folder;       /* STATE/pythons/DIGEST */
     char **directories; /* what it says it uses; see python_needs.h */
     struct file_identity candidate_file;

@@ -75,6 +75,7 @@ enum answer_field {
 struct interpreter_question {
     struct interpreter_question_settings settings; /* without its path and holding */
     char *path;                                    /* owned */
+    unsigned *absent;                              /* borrowed: see struct tool_holding */
     struct process process;
     ev_timer timer;
     bool forgotten; /* nobody is told; its process must end all the same */
@@ -255,6 +256,8 @@ static void interpreter_question_on_ended(struct process *process, const struct 
     struct interpreter_question *question =
         CONTAINER_OF(process, struct interpreter_question, process);
 
+    if (!question->forgotten && question->absent)
+        *question->absent |= process_receipt_absent(&end->receipt);
     if (!question->forgotten)
         interpreter_question_tell(question, end);
     interpreter_question_free(question);
@@ -269,6 +272,7 @@ struct interpreter_question *interpreter_ask(const struct interpreter_question_s
     question->settings.path = NULL;
     question->settings.holding = NULL;
     question->path = memory_copy_string(settings->path);
+    question->absent = settings->holding->absent;
     question->process.output = interpreter_question_on_output;
     question->process.ended = interpreter_question_on_ended;
     buffer_init(&question->answer, ANSWER_BYTES);

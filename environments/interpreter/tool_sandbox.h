@@ -12,10 +12,16 @@
 
 /* Of all programs that prepare one environment. Everything is borrowed. */
 struct tool_holding {
-    bool is_held;             /* false: they run as the server's user, as its scripts do */
-    bool required;            /* one that cannot have every layer is refused */
-    const char *state;        /* the state directory, or NULL */
-    const char *const *opens; /* what the operator lets scripts read, for installers; or NULL */
+    bool is_held;      /* false: they run as the server's user, as its scripts do */
+    bool required;     /* one that cannot have every layer is refused */
+    const char *state; /* the state directory, or NULL */
+    unsigned *absent;  /* gets the layers that one of them was to have and had not; or NULL */
+
+    /* For installers: what the operator opens to scripts. */
+    const char *const *opens; /* what they can read; or NULL */
+    char *const *hosts;       /* what they reach (sandbox_settings.h); or NULL */
+    bool network;             /* they have the machine's */
+    const char *proxy;        /* pyexecd-proxy (egress/egress.h) */
 };
 
 struct tool_sandbox {

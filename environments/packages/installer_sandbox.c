@@ -3,10 +3,14 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
+#include "environments/egress/egress.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/named_paths.h"
+#include "environments/packages/installer_proxies.h"
+#include "environments/packages/package_index.h"
 #include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
+#include "environments/process/host.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -25,31 +29,38 @@ static const char *const user_settings[] = {"pip/pip.conf", "uv/uv.toml"}; /* XD
 /* Names of hosts are the machine's: a sandbox has its own. */
 static const char *const network_settings[] = {"/etc/hosts"};
 
-static void installer_sandbox_show_named(struct tool_sandbox *tool, const char *text)
+static void installer_sandbox_show_named(struct installer_sandbox *box, const char *text)
 {
     char **paths = named_paths_find(text);
 
     for (char **path = paths; *path; path++)
-        tool_sandbox_show(tool, *path);
+        tool_sandbox_show(&box->tool, *path);
     memory_free_strings(paths);
 }
 
 /* Shows a file of settings, and what is named in it: wheels, certificates. */
-static void installer_sandbox_show_settings(struct tool_sandbox *tool, const char *path)
+static void installer_sandbox_show_settings(struct installer_sandbox *box, const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);
     struct error ignored = ERROR_INIT;
     size_t length;
+    char *proxy;
     AUTO_FREE char *text =
         real ? untrusted_read(AT_FDCWD, real, SETTINGS_BYTES, &length, &ignored) : NULL;
 
     if (!text)
         return;
-    tool_sandbox_show(tool, path);
-    installer_sandbox_show_named(tool, text);
+    tool_sandbox_show(&box->tool, path);
+    installer_sandbox_show_named(box, text);
+    box->indexes = package_index_add_hosts(box->indexes, text);
+    proxy = installer_proxies_read_setting(text);
+    if (!proxy)
+        return;
+    free(box->pip_proxy);
+    box->pip_proxy = proxy;
 }
 
-static void installer_sandbox_show_below(struct tool_sandbox *tool, const char *variable,
+static void installer_sandbox_show_below(struct installer_sandbox *box, const char *variable,
                                          const char *const *names, size_t count)
 {
     const char *directory = getenv(variable);
@@ -57,7 +68,7 @@ static void installer_sandbox_show_below(struct tool_sandbox *tool, const char *
     for (size_t i = 0; directory && *directory == '/' && i < count; i++) {
         AUTO_FREE char *path = memory_format("%s/%s", directory, names[i]);
 
-        installer_sandbox_show_settings(tool, path);
+        installer_sandbox_show_settings(box, path);
     }
 }
 
@@ -70,7 +81,7 @@ static bool installer_sandbox_begins(const char *variable, const char *const *na
 }
 
 /* What is in VARIABLE of the installer: a file of settings, certificates, wheels. */
-static void installer_sandbox_show_variable(struct tool_sandbox *tool, const char *variable)
+static void installer_sandbox_show_variable(struct installer_sandbox *box, const char *variable)
 {
     static const char *const about_places[] = {"HOME=", "PATH=", "XDG_", "TMPDIR="};
     static const char *const written[] = {
@@ -83,44 +94,142 @@ static void installer_sandbox_show_variable(struct tool_sandbox *tool, const cha
         return;
     value++;
     if (installer_sandbox_begins(variable, settings, ARRAY_SIZE(settings)))
-        installer_sandbox_show_settings(tool, value);
+        installer_sandbox_show_settings(box, value);
     else if (*value == '/')
-        tool_sandbox_show(tool, value); /* which may have blanks */
-    installer_sandbox_show_named(tool, value);
+        tool_sandbox_show(&box->tool, value); /* which may have blanks */
+    installer_sandbox_show_named(box, value);
 }
 
-static void installer_sandbox_show_all_settings(struct tool_sandbox *tool,
+static void installer_sandbox_show_all_settings(struct installer_sandbox *box,
                                                 const char *const *variables)
 {
     for (size_t i = 0; i < ARRAY_SIZE(machine_settings); i++)
-        installer_sandbox_show_settings(tool, machine_settings[i]);
-    installer_sandbox_show_below(tool, "HOME", home_settings, ARRAY_SIZE(home_settings));
-    installer_sandbox_show_below(tool, "XDG_CONFIG_HOME", user_settings, ARRAY_SIZE(user_settings));
+        installer_sandbox_show_settings(box, machine_settings[i]);
+    installer_sandbox_show_below(box, "HOME", home_settings, ARRAY_SIZE(home_settings));
+    installer_sandbox_show_below(box, "XDG_CONFIG_HOME", user_settings, ARRAY_SIZE(user_settings));
     for (size_t i = 0; variables[i]; i++)
-        installer_sandbox_show_variable(tool, variables[i]);
+        installer_sandbox_show_variable(box, variables[i]);
 }
 
-static void installer_sandbox_show_packages(struct tool_sandbox *tool,
+static void installer_sandbox_show_packages(struct installer_sandbox *box,
                                             const struct package_installation *installation)
 {
     AUTO_FREE char *requirements = requirements_text(installation->requirements);
 
-    installer_sandbox_show_named(tool, requirements);
+    installer_sandbox_show_named(box, requirements);
     if (installation->find_links && *installation->find_links == '/')
-        tool_sandbox_show(tool, installation->find_links);
+        tool_sandbox_show(&box->tool, installation->find_links);
     else if (installation->find_links)
-        installer_sandbox_show_named(tool, installation->find_links);
+        installer_sandbox_show_named(box, installation->find_links);
 }
 
-/* The one place that says what an installation reaches. */
-static void installer_sandbox_connect(struct tool_sandbox *tool)
+/* Each URL in a setting of pip or uv is of something that it may read. */
+static bool installer_sandbox_names_index(const char *variable)
 {
-    tool->sandbox.network = true;
-    for (size_t i = 0; i < ARRAY_SIZE(network_settings); i++)
-        tool_sandbox_show(tool, network_settings[i]);
+    static const char *const installers[] = {"PIP_", "UV_"};
+    static const char *const others[] = {"PIP_PROXY=", "UV_PUBLISH_"};
+
+    return installer_sandbox_begins(variable, installers, ARRAY_SIZE(installers)) &&
+           !installer_sandbox_begins(variable, others, ARRAY_SIZE(others));
 }
 
-void installer_sandbox_init(struct tool_sandbox *tool,
+/* What pip or uv asks when no variable names another index. A file of settings may, which is read
+ * for its URLs only. */
+static bool installer_sandbox_has_default(const struct installer_sandbox *box,
+                                          const char *const *variables)
+{
+    static const char *const of_pip[] = {"PIP_INDEX_URL="};
+    static const char *const of_uv[] = {"UV_DEFAULT_INDEX=", "UV_INDEX_URL="};
+    const char *const *names = box->is_uv ? of_uv : of_pip;
+    const size_t count = box->is_uv ? ARRAY_SIZE(of_uv) : ARRAY_SIZE(of_pip);
+
+    for (size_t i = 0; variables[i]; i++)
+        if (installer_sandbox_begins(variables[i], names, count) &&
+            strchr(variables[i], '=')[1] != '\0')
+            return false;
+    return true;
+}
+
+static void installer_sandbox_find_indexes(struct installer_sandbox *box,
+                                           const struct package_installation *installation,
+                                           const char *const *variables)
+{
+    const char *known = installation->base ? installation->base->index : NULL;
+
+    for (size_t i = 0; variables[i]; i++)
+        if (installer_sandbox_names_index(variables[i]))
+            box->indexes = package_index_add_hosts(box->indexes, variables[i]);
+    if (installation->find_links)
+        box->indexes = package_index_add_hosts(box->indexes, installation->find_links);
+    if (!installer_sandbox_has_default(box, variables))
+        return;
+    if (known)
+        box->indexes = package_index_add_hosts(box->indexes, known);
+}
+
+/* Where there is no network of one's own there is no way to give it less than the machine's. */
+static bool installer_sandbox_is_open(const struct installer_sandbox *box,
+                                      const struct tool_holding *holding, struct process_host *host)
+{
+    const struct process_sandbox own = {0};
+
+    return holding->network || box->lacks_index ||
+           (!holding->required && !(process_host_receipt(host, &own).layers & LAYER_NETWORK));
+}
+
+static struct egress_way installer_sandbox_way(const struct installer_sandbox *box)
+{
+    return (struct egress_way){
+        .hosts = box->tool.holding->hosts, .anywhere = box->indexes, .proxies = box->proxies};
+}
+
+int installer_sandbox_connect(struct installer_sandbox *box,
+                              const struct package_installation *installation,
+                              const char *const *variables, struct egress **ret_egress,
+                              struct error *err)
+{
+    const struct tool_holding *holding = installation->holding;
+    struct egress_way way;
+
+    *ret_egress = NULL;
+    if (!holding->is_held)
+        return 0;
+    box->lacks_index = !box->indexes && !holding->hosts && !holding->network;
+    if (installer_sandbox_is_open(box, holding, installation->host)) {
+        box->tool.sandbox.network = true;
+        for (size_t i = 0; i < ARRAY_SIZE(network_settings); i++)
+            tool_sandbox_show(&box->tool, network_settings[i]);
+        return 0;
+    }
+    box->proxies = installer_proxies_find(box->is_uv, variables, box->pip_proxy, err);
+    if (!box->proxies)
+        return -1;
+    way = installer_sandbox_way(box);
+    *ret_egress = egress_start(installation->host, holding->proxy, &way, err);
+    if (!*ret_egress)
+        return -1;
+    box->tool.sandbox.outlet = egress_outlet(*ret_egress);
+    return 0;
+}
+
+/* What pip is told by itself comes before the variables of all programs. */
+char **installer_sandbox_variables(const struct installer_sandbox *box)
+{
+    const struct egress_way way = installer_sandbox_way(box);
+    char **variables = egress_variables(&way);
+    size_t count = 0;
+
+    if (!box->pip_proxy)
+        return variables;
+    while (variables[count])
+        count++;
+    variables = memory_resize(variables, (count + 2) * sizeof *variables);
+    variables[count] = memory_format("PIP_PROXY=http://127.0.0.1:%d", SANDBOX_PROXY_PORT);
+    variables[count + 1] = NULL;
+    return variables;
+}
+
+void installer_sandbox_init(struct installer_sandbox *box,
                             const struct package_installation *installation,
                             const char *const *arguments, const char *const *variables)
 {
@@ -128,16 +237,28 @@ void installer_sandbox_init(struct tool_sandbox *tool,
     AUTO_FREE char *python = memory_format("%s/bin/python", installation->venv);
     const char *const *opens = installation->holding->opens;
 
-    tool_sandbox_init(tool, installation->holding);
+    *box = (struct installer_sandbox){0};
+    box->is_uv = strcmp(basename(arguments[0]), "uv") == 0;
+    tool_sandbox_init(&box->tool, installation->holding);
     if (!installation->holding->is_held)
         return;
-    tool_sandbox_show_program(tool, arguments[0], NULL);
-    tool_sandbox_show_program(tool, base ? base->executable : python, installation->directories);
+    tool_sandbox_show_program(&box->tool, arguments[0], NULL);
+    tool_sandbox_show_program(&box->tool, base ? base->executable : python,
+                              installation->directories);
     for (size_t i = 0; opens && opens[i]; i++)
-        tool_sandbox_show(tool, opens[i]);
-    installer_sandbox_show_all_settings(tool, variables);
-    installer_sandbox_show_packages(tool, installation);
-    installer_sandbox_connect(tool);
-    tool_sandbox_open(tool, installation->venv);
-    tool_sandbox_open(tool, installation->scratch);
+        tool_sandbox_show(&box->tool, opens[i]);
+    installer_sandbox_show_all_settings(box, variables);
+    installer_sandbox_show_packages(box, installation);
+    installer_sandbox_find_indexes(box, installation, variables);
+    tool_sandbox_open(&box->tool, installation->venv);
+    tool_sandbox_open(&box->tool, installation->scratch);
+}
+
+void installer_sandbox_deinit(struct installer_sandbox *box)
+{
+    tool_sandbox_deinit(&box->tool);
+    memory_free_strings(box->indexes);
+    memory_free_strings(box->proxies);
+    free(box->pip_proxy);
+    *box = (struct installer_sandbox){0};
 }

@@ -9,3 +9,8 @@ bool package_index_has_secret(const char *text);
 /* The host of an index without TLS, "HOST:PORT". The operator trusts it by writing its URL, but
  * installers need an option for that. NULL if URL is NULL or has TLS. Owned by the caller. */
 char *package_index_plain_host(const char *url);
+
+/* Appends to LIST, NULL-terminated or NULL, the "HOST:PORT" of each URL (http, https) in TEXT, the
+ * settings of an installer, but for those of proxies. Owned by the caller, for memory_free_strings.
+ */
+char **package_index_add_hosts(char **list /* taken */, const char *text);

@@ -6,8 +6,8 @@
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/search_path.h"
-#include "environments/packages/installer_sandbox.h"
 #include "environments/packages/package_index.h"
+#include "environments/packages/package_run.h"
 #include "environments/packages/requirements.h"
 #include "environments/process/subprocess.h"
 
@@ -335,7 +335,6 @@ package_installation_start(const struct package_installation *installation, void
     AUTO_FREE char *file = memory_format("%s/requirements.txt", installation->scratch);
     AUTO(strings_deinit) struct strings arguments = {0};
     AUTO(strings_deinit) struct strings variables = {0};
-    AUTO(tool_sandbox_deinit) struct tool_sandbox tool = {0};
     struct subprocess_settings settings = {
         .host = installation->host,
         .directory = installation->scratch,
@@ -353,9 +352,7 @@ package_installation_start(const struct package_installation *installation, void
         return NULL;
     settings.arguments = (const char *const *)arguments.items;
     settings.variables = (const char *const *)variables.items;
-    installer_sandbox_init(&tool, installation, settings.arguments, settings.variables);
-    settings.sandbox = tool_sandbox_of(&tool);
-    return subprocess_start(&settings, err);
+    return package_run_start(installation, &settings, err);
 }
 
 /* Progress */
@@ -370,6 +367,8 @@ char *package_installation_step(const char *line)
         {"Downloading ", "downloading "},
         {"Building wheel for ", "building "},
         {"Installing collected packages: ", "installing "},
+        {PACKAGE_RUN_OPEN, "it has this machine's network, since neither settings nor a Python in "
+                           "/usr name the index"},
     };
 
     while (*line == ' ')

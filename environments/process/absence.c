@@ -16,7 +16,7 @@ void absence_deinit(struct absence *absence)
 
 bool absence_is_proven(int number)
 {
-    static const int proofs[] = {EPERM, EACCES, EROFS, EINVAL, ENOSYS, EOPNOTSUPP};
+    static const int proofs[] = {EPERM, EACCES, EROFS, EINVAL, E2BIG, ENOSYS, EOPNOTSUPP};
 
     for (size_t i = 0; i < ARRAY_SIZE(proofs); i++)
         if (number == proofs[i])

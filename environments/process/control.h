@@ -18,12 +18,14 @@ enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 
 
 enum control_type {
     CONTROL_RUN = 1,    /* to the runner: struct control_run, then NUL-terminated strings */
+    CONTROL_CODE,       /* to it, when its program waits: the descriptor of the code beside it */
     CONTROL_INTERRUPT,  /* to it: SIGINT for the program, if it is still there */
     CONTROL_SUPERVISOR, /* from it: struct control_supervisor. No descriptor travels to the server:
                          * how many may be on their way is a quota that scripts share */
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
     CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
     CONTROL_FAILED,     /* the program could not be started; the text says why */
+    CONTROL_WAITING,    /* the program has started ahead of its code, and waits for that */
     CONTROL_STARTED,    /* the program runs: struct control_started */
     CONTROL_ENDED,      /* it has ended: struct control_ended */
 };
@@ -36,7 +38,8 @@ struct control_header {
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
  * be written as well, "d/..." a device to be used), the directory and, with a script, the path
  * where its code is to appear. The code is in a file whose descriptor travels beside the message;
- * or that is the program's input. Behind it, or alone, travels the socket to a proxy. */
+ * or that is the program's input. Behind it, or alone, travels the socket to a proxy. A program
+ * that is started ahead of its code (base/starter/starter.h) gets that by CONTROL_CODE. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
@@ -45,6 +48,7 @@ struct control_run {
     uint32_t has_input;    /* the descriptor beside the message is the program's standard input */
     uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
     uint32_t has_starter;  /* the program is the Python of a script */
+    uint32_t is_ahead;     /* likewise, with a script whose code comes later */
     uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
     uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */
@@ -53,11 +57,13 @@ struct control_run {
 
 /* What a machine may be without. */
 enum control_need {
-    NEED_NAMESPACES, /* user, mount, PID and IPC; and whatever else a runner cannot do */
+    NEED_NAMESPACES, /* user, mount, PID and IPC */
     NEED_CGROUPS,    /* that can be entered */
     NEED_ROOT,       /* LAYER_ROOT */
     NEED_NETWORK,    /* LAYER_NETWORK */
     NEED_UID,        /* LAYER_UID: known only when the program's paths are */
+    NEED_FILES,      /* LAYER_FILES: likewise */
+    NEED_ALWAYS,     /* what every tree needs: no layer is left out for it */
     NEEDS,
 };
 

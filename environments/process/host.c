@@ -23,7 +23,10 @@
 #define ORPHANS_SECONDS 5.0
 #define TRY_SECONDS     5.0 /* a machine that is that busy is taken for one that has it */
 
-enum { HOST_KINDS = 3 };
+enum {
+    HOST_KINDS = 3,
+    HOST_LATE_LAYERS = LAYER_UID | LAYER_FILES, /* had by programs that have started */
+};
 
 /* A kind of tree: each one serves every program that asks for these layers. */
 struct host_kind {
@@ -43,6 +46,7 @@ struct process_host {
     struct list trees;         /* owned */
     unsigned long next_number; /* of a tree */
     struct spares spares;      /* some of them */
+    struct forecasts forecasts;
     bool stopping;
     pid_t lingering; /* a zombie that the last look for orphans has seen */
     ev_timer tidy;
@@ -58,17 +62,6 @@ static const struct {
     {"sandbox", LAYERS_OF_SANDBOX},
     {"sandbox with network", LAYERS_OF_SANDBOX & ~LAYER_NETWORK},
 };
-
-static struct tree_wish host_wish(const struct process_sandbox *sandbox)
-{
-    if (!sandbox)
-        return (struct tree_wish){0};
-    return (struct tree_wish){
-        .sandbox = LAYERS_OF_SANDBOX & ~(sandbox->network * (unsigned)LAYER_NETWORK),
-        .all = sandbox->required,
-        .needed = sandbox->outlet > 0 ? LAYER_NETWORK : 0,
-    };
-}
 
 static struct host_kind *host_kind_of(struct process_host *host, const struct tree_wish *wish)
 {
@@ -110,13 +103,20 @@ static void host_expect_plans(struct process_host *host)
 
 void host_note_ready(struct process_host *host, const struct tree *tree)
 {
-    machine_note_had(&host->machine, tree->layers & ~(unsigned)LAYER_UID, tree->leaf);
+    machine_note_had(&host->machine, tree->layers & ~(unsigned)HOST_LATE_LAYERS, tree->leaf);
     host_expect(host, host_kind_of(host, &tree->wish), tree->missing);
 }
 
 void host_note_started(struct process_host *host, const struct tree *tree)
 {
-    machine_note_had(&host->machine, tree->layers & LAYER_UID, false);
+    machine_note_had(&host->machine, tree->layers & HOST_LATE_LAYERS, false);
+}
+
+/* What has ended in TREE is likely to come again. */
+static void host_expect_again(struct process_host *host, struct tree *tree)
+{
+    if (tree->forecast && tree->started > 0 && !host->stopping)
+        forecasts_expect(&host->forecasts, STEAL_PTR(tree->forecast));
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */
@@ -135,6 +135,7 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
             tree->process->tree = NULL;
             tree->process->ended(tree->process, &tree->end);
         }
+        host_expect_again(host, tree);
         tree_free(tree);
         ev_timer_again(loop, &host->tidy);
     }
@@ -213,6 +214,19 @@ static void raise_open_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static struct tree *host_begin_ahead(struct forecasts *forecasts, struct forecast *forecast)
+{
+    struct process_host *host = CONTAINER_OF(forecasts, struct process_host, forecasts);
+    struct error ignored = ERROR_INIT; /* a process that comes gets the same */
+    struct tree *tree = host_take(host, &forecast->wish, &ignored);
+
+    if (tree && tree_start_ahead(tree, forecast, &ignored) < 0) {
+        tree_kill(tree);
+        return NULL;
+    }
+    return tree;
+}
+
 struct process_host *process_host_new(const struct process_host_settings *settings,
                                       struct error *err)
 {
@@ -233,6 +247,9 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     raise_open_files();
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
     spares_init(&host->spares, settings->loop);
+    host->forecasts =
+        (struct forecasts){.loop = settings->loop, .begin = host_begin_ahead, .end = tree_kill};
+    forecasts_init(&host->forecasts);
     host_init_kinds(host);
     host_expect_plan(host, &host->kinds[0]);
     ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
@@ -259,6 +276,7 @@ void process_host_free(struct process_host *host)
     if (!host)
         return;
     spares_deinit(&host->spares);
+    forecasts_deinit(&host->forecasts);
     ev_timer_stop(host->settings.loop, &host->tidy);
     ev_timer_stop(host->settings.loop, &host->orphans);
     ev_prepare_stop(host->settings.loop, &host->finish);
@@ -305,7 +323,7 @@ static void host_use(struct process_host *host, struct host_kind *kind)
 struct process_receipt process_host_receipt(struct process_host *host,
                                             const struct process_sandbox *sandbox)
 {
-    const struct tree_wish wish = host_wish(sandbox);
+    const struct tree_wish wish = tree_wish_of(sandbox);
     const struct tree_plan plan = machine_plan(&host->machine, &wish);
     struct host_kind *kind = host_kind_of(host, &wish);
 
@@ -316,7 +334,7 @@ struct process_receipt process_host_receipt(struct process_host *host,
 /* A spare that may have what the kernel has refused before is made by the next refill. */
 bool process_host_has_sandbox(struct process_host *host, const struct process_sandbox *sandbox)
 {
-    const struct tree_wish wish = host_wish(sandbox);
+    const struct tree_wish wish = tree_wish_of(sandbox);
     const struct tree_plan plan = machine_plan(&host->machine, &wish);
 
     if (plan.layers & LAYERS_OF_FILES)
@@ -350,7 +368,7 @@ static bool host_has_tried(const struct process_host *host, const struct tree_wi
 /* Landlock says so itself; a root of its own has to be tried. */
 void process_host_try_sandbox(struct process_host *host)
 {
-    const struct tree_wish wish = host_wish(&(struct process_sandbox){0});
+    const struct tree_wish wish = tree_wish_of(&(struct process_sandbox){0});
     ev_timer bound;
 
     if (landlock_can_hold_files())
@@ -395,8 +413,7 @@ bool host_learn(struct process_host *host, const struct tree *tree, enum control
 {
     struct tree_plan plan;
 
-    if (!(tree->layers & LAYER_PID_NAMESPACE) ||
-        !machine_note_refused(&host->machine, need, number, text))
+    if (!machine_note_refused(&host->machine, need, number, text))
         return tree->process && !tree->is_second;
     host_expect_plans(host);
     plan = machine_plan(&host->machine, &tree->wish);
@@ -417,6 +434,8 @@ void host_retry(struct process_host *host, struct tree *tree)
     if (!other)
         return;
     other->is_second = true;
+    other->forecast = STEAL_PTR(tree->forecast);
+    forecast_withdraw(other->forecast);
     other->code = STEAL_FD(tree->code);
     other->outlet = STEAL_FD(tree->outlet);
     if (tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
@@ -432,36 +451,37 @@ bool host_refuses(const struct process_host *host, const struct tree_wish *wish,
     return machine_refuses(&host->machine, wish, err);
 }
 
-/* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
-static struct tree_wish host_wish_of(const struct process_command *command)
+struct tree *host_take(struct process_host *host, const struct tree_wish *wish, struct error *err)
 {
-    struct tree_wish wish = host_wish(command->sandbox);
-
-    if (command->script)
-        wish.needed |= LAYER_PID_NAMESPACE;
-    return wish;
-}
-
-struct tree *host_take(struct process_host *host, const struct process_command *command,
-                       struct error *err)
-{
-    const struct tree_wish wish = host_wish_of(command);
-    const struct tree_plan plan = machine_plan(&host->machine, &wish);
-    struct host_kind *kind = host_kind_of(host, &wish);
+    const struct tree_plan plan = machine_plan(&host->machine, wish);
+    struct host_kind *kind = host_kind_of(host, wish);
     struct spare *spare;
     struct tree *tree;
 
-    if (host_refuses(host, &wish, err))
+    if (host_refuses(host, wish, err))
         return NULL;
     host_use(host, kind);
     spare = spares_take(&host->spares, kind->maker.key);
     if (!spare)
         return tree_new(host, &plan, err);
     tree = CONTAINER_OF(spare, struct tree, spare);
-    if (machine_wish_lacks(&wish, tree->layers)) { /* made when the machine had less */
+    if (machine_wish_lacks(wish, tree->layers)) { /* made when the machine had less */
         tree_kill(tree);
         return tree_new(host, &plan, err);
     }
-    tree->wish = wish;
+    tree->wish = *wish;
     return tree;
+}
+
+struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast)
+{
+    struct tree *tree;
+
+    if (host->stopping)
+        return NULL;
+    tree = forecasts_take(&host->forecasts, forecast);
+    if (!tree || !machine_wish_lacks(&forecast->wish, tree->layers))
+        return tree;
+    tree_kill(tree);
+    return NULL;
 }

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@ static unsigned machine_layers_of(enum control_need need)
         [NEED_ROOT] = LAYER_ROOT | LAYER_UID,
         [NEED_NETWORK] = LAYER_NETWORK,
         [NEED_UID] = LAYER_UID,
+        [NEED_FILES] = LAYER_FILES,
     };
 
     return layers[need];
@@ -125,9 +128,11 @@ static void machine_add_missing_sandbox(const struct machine *machine, json_t *m
     static const struct {
         enum process_layer layer;
         enum control_need need;
+        const char *otherwise; /* why it is absent if nothing was refused */
     } layers[] = {
-        {LAYER_ROOT, NEED_ROOT},
-        {LAYER_NETWORK, NEED_NETWORK},
+        {LAYER_ROOT, NEED_ROOT, "needs user namespaces"},
+        {LAYER_NETWORK, NEED_NETWORK, "needs user namespaces"},
+        {LAYER_FILES, NEED_FILES, "need Landlock (Linux 5.13)"},
     };
     unsigned absent = plan->wish.sandbox & ~plan->layers;
 
@@ -135,14 +140,11 @@ static void machine_add_missing_sandbox(const struct machine *machine, json_t *m
         const char *why = machine->absences[layers[i].need].what;
 
         if (absent & layers[i].layer)
-            machine_add_missing_layer(missing, layers[i].layer,
-                                      why ? why : "needs user namespaces");
+            machine_add_missing_layer(missing, layers[i].layer, why ? why : layers[i].otherwise);
     }
     if (machine->absences[NEED_UID].what && plan->layers & LAYER_ROOT &&
         !(plan->layers & LAYER_UID))
         process_receipt_add_missing(missing, machine->absences[NEED_UID].what);
-    if (absent & LAYER_FILES)
-        machine_add_missing_layer(missing, LAYER_FILES, "need Landlock (Linux 5.13)");
 }
 
 json_t *machine_missing(const struct machine *machine, const struct tree_plan *plan)
@@ -173,6 +175,7 @@ void machine_note_had(struct machine *machine, unsigned layers, bool cgroups)
         {LAYER_ROOT, NEED_ROOT},
         {LAYER_NETWORK, NEED_NETWORK},
         {LAYER_UID, NEED_UID},
+        {LAYER_FILES, NEED_FILES},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(had); i++)
@@ -216,11 +219,18 @@ static const struct machine_setting *machine_find_setting(void)
     return NULL;
 }
 
+bool machine_lacks_capability(void)
+{
+    return geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_SETFCAP, 0, 0, 0) == 0;
+}
+
 const char *machine_namespace_hint(void)
 {
     const struct machine_setting *setting = machine_find_setting();
 
-    return setting ? setting->hint : "";
+    if (setting)
+        return setting->hint;
+    return machine_lacks_capability() ? " (root needs CAP_SETFCAP for them)" : "";
 }
 
 const char *machine_namespace_remedy(void)
@@ -252,13 +262,18 @@ static bool machine_is_proof(enum control_need need, int number)
     return absence_is_proven(number) || (number == ENOSPC && machine_forbids(need));
 }
 
+static bool machine_is_of_namespaces(enum control_need need)
+{
+    return need != NEED_CGROUPS && need != NEED_FILES;
+}
+
 bool machine_note_refused(struct machine *machine, enum control_need need, int number,
                           const char *text)
 {
     AUTO_FREE char *what =
-        memory_format("%s%s", text, need == NEED_CGROUPS ? "" : machine_namespace_hint());
+        memory_format("%s%s", text, machine_is_of_namespaces(need) ? machine_namespace_hint() : "");
 
-    if (!machine_is_proof(need, number))
+    if (need == NEED_ALWAYS || !machine_is_proof(need, number))
         return false;
     absence_note(&machine->absences[need], what);
     return true;

@@ -65,8 +65,12 @@ void machine_note_had(struct machine *machine, unsigned layers, bool cgroups);
 bool machine_note_refused(struct machine *machine, enum control_need need, int number,
                           const char *text);
 
-/* The setting that forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where
- * none of the usual ones does. Static storage. */
+/* True for a root that cannot have itself in a user namespace: that takes CAP_SETFCAP since
+ * Linux 5.12. */
+bool machine_lacks_capability(void);
+
+/* What forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where that is none
+ * of the usual settings and no capability. Static storage. */
 const char *machine_namespace_hint(void);
 
 /* The command that undoes it, or NULL where that setting is not the reason. Static storage. */

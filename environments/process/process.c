@@ -101,22 +101,52 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
     return tree->code < 0 ? -1 : 0;
 }
 
+/* Runs COMMAND in TREE. One that was started ahead lacks the code only. */
+static int process_run(struct process *process, struct tree *tree,
+                       const struct process_command *command, struct buffer *job, struct error *err)
+{
+    if (process_hand_over(tree, command, err) < 0)
+        return -1;
+    if (!tree->is_ahead)
+        return tree_run(tree, process, job, &command->limits, err);
+    tree_complete(tree, process, job);
+    return 0;
+}
+
+static int process_find_tree(struct process_host *host, struct process *process,
+                             const struct process_command *command, struct buffer *job,
+                             struct error *err)
+{
+    const struct tree_wish wish = tree_wish_of_command(command);
+    struct forecast *forecast = command->recurrence ? forecast_new(command, job, &wish) : NULL;
+    struct tree *tree = forecast ? host_take_ahead(host, forecast) : NULL;
+
+    if (!tree)
+        tree = host_take(host, &wish, err);
+    if (!tree) {
+        forecast_free(forecast);
+        return -1;
+    }
+    forecast_free(tree->forecast);
+    tree->forecast = forecast;
+    if (process_run(process, tree, command, job, err) == 0)
+        return 0;
+    tree_kill(tree);
+    return -1;
+}
+
 int process_start(struct process_host *host, struct process *process,
                   const struct process_command *command, struct error *err)
 {
     struct buffer job;
-    struct tree *tree;
-    int ret = -1;
+    int ret;
 
     assert(process->output && process->ended && !(command->script && command->input > 0));
+    assert(!command->recurrence || (command->script && command->has_starter && command->mark));
     buffer_init(&job, CONTROL_LIMIT_BYTES);
-    if (make_job(&job, command, err) == 0 && (tree = host_take(host, command, err))) {
-        ret = process_hand_over(tree, command, err);
-        if (ret == 0)
-            ret = tree_run(tree, process, &job, &command->limits, err);
-        if (ret < 0)
-            tree_kill(tree);
-    }
+    ret = make_job(&job, command, err);
+    if (ret == 0)
+        ret = process_find_tree(host, process, command, &job, err);
     buffer_deinit(&job);
     return ret;
 }

@@ -22,6 +22,7 @@
 #define PROCESS_DRAIN_SECONDS 0.2
 #define PROCESS_EMPTY_SECONDS 2.0 /* how long a killed tree may take to be gone */
 
+struct recurrence;
 struct tree;
 
 struct process_limits {
@@ -41,6 +42,10 @@ struct process_command {
                            and not to be changed; or both NULL. It takes a PID namespace */
     int input;        /* without a script: a descriptor that is its standard input; 0: /dev/null */
     bool has_starter; /* the program is the Python of a script (base/starter/starter.h) */
+    struct recurrence *recurrence; /* likewise, with code: who is going to come with the same
+                                      command again, which may be started ahead of its code
+                                      (forecast.h); or NULL: nobody */
+    const char *mark; /* of a recurrent one: another one when its paths lead to other files */
     const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
     struct process_limits limits;
 };
@@ -58,6 +63,7 @@ struct process_end {
     bool reported;                  /* false: it was killed before it could be waited for */
     bool killed;                    /* process_kill came first */
     bool refused;                   /* this machine does not give what it needs; it never ran */
+    bool was_ahead;                 /* the program had been started before process_start */
     bool out_of_memory;             /* a process was killed by the memory limit */
     bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
     bool survivors;                 /* containment failed: the tree was not empty in time */

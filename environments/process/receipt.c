@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+unsigned process_receipt_absent(const struct process_receipt *receipt)
+{
+    return receipt->asked & ~receipt->layers;
+}
+
 bool process_receipt_add_missing(json_t *missing, const char *what)
 {
     const json_t *known;

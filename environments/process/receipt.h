@@ -25,6 +25,9 @@ struct process_receipt {
                               some opened; NULL: none has */
 };
 
+/* The layers that the tree was to have and had not. */
+unsigned process_receipt_absent(const struct process_receipt *receipt);
+
 /* Adds WHAT to MISSING, a list of such texts. False when it is there already. */
 bool process_receipt_add_missing(json_t *missing, const char *what);
 

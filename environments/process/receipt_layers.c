@@ -22,6 +22,16 @@ const char *process_layer_name(enum process_layer layer)
     return "";
 }
 
+json_t *process_layer_names(unsigned layers)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < ARRAY_SIZE(layer_names); i++)
+        if (layers & layer_names[i].layer)
+            json_array_append_new(names, json_string(layer_names[i].name));
+    return names;
+}
+
 static const char *process_layer_state(const struct process_receipt *receipt,
                                        enum process_layer layer)
 {

@@ -8,8 +8,11 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -20,19 +23,41 @@ enum {
 /* What the child needs; it shares our memory until its exec. */
 struct child {
     int executable;
+    char path[32]; /* of it, in /proc: the child makes nothing on its stack, which is ours */
     char *const *arguments;
     int descriptors[CONTROL_FD + 1]; /* what becomes 0 to 3 */
+    int failure;                     /* errno of a child that could not become the runner */
 };
+
+static bool spawn_is_denied(int number)
+{
+    return number == ENOSYS || number == EPERM;
+}
+
+/* A filter that does not know execveat(2) knows execve(2), and /proc leads to the same file.
+ * Returns errno of the first. */
+static int spawn_execute(const struct child *child)
+{
+    static char *const no_variables[] = {NULL};
+    int number;
+
+    syscall(SYS_execveat, child->executable, "", child->arguments, no_variables, AT_EMPTY_PATH);
+    number = errno;
+    if (spawn_is_denied(number))
+        execve(child->path, child->arguments, no_variables);
+    return number;
+}
 
 static int run_child(void *data)
 {
-    static char *const no_variables[] = {NULL};
-    const struct child *child = data;
+    struct child *child = data;
 
     for (int fd = 0; fd <= CONTROL_FD; fd++)
-        if (dup2(child->descriptors[fd], fd) < 0)
+        if (dup2(child->descriptors[fd], fd) < 0) {
+            child->failure = errno;
             _exit(126);
-    syscall(SYS_execveat, child->executable, "", child->arguments, no_variables, AT_EMPTY_PATH);
+        }
+    child->failure = spawn_execute(child);
     _exit(127);
 }
 
@@ -48,6 +73,18 @@ static int move_up(int *fd, struct error *err)
     return 0;
 }
 
+/* The child has failed with errno NUMBER, and is about to end. */
+static int spawn_bury(struct spawned *spawned, int number, struct error *err)
+{
+    (void)waitpid(spawned->pid, NULL, 0);
+    close(spawned->pidfd);
+    return error_set_errno(err, number, "cannot execute the runner%s",
+                           spawn_is_denied(number)
+                               ? ", which a filter of system calls or a security module denies (it "
+                                 "must allow execveat)"
+                               : "");
+}
+
 /* Like vfork: the parent waits until the exec, and its page tables are not copied (a fork of a
  * large server takes milliseconds). Signals are blocked meanwhile, so that no handler of ours runs
  * in the child; the runner resets the mask. */
@@ -58,6 +95,7 @@ static int clone_and_exec(struct spawned *ret, struct child *child, struct error
     sigset_t before;
     int number;
 
+    snprintf(child->path, sizeof child->path, "/proc/self/fd/%d", child->executable);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     ret->pid = clone(run_child, stack + sizeof stack,
@@ -66,6 +104,8 @@ static int clone_and_exec(struct spawned *ret, struct child *child, struct error
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (ret->pid < 0)
         return error_set_errno(err, number, "cannot start the runner");
+    if (child->failure)
+        return spawn_bury(ret, child->failure, err);
     return 0;
 }
 

@@ -90,6 +90,8 @@ static void subprocess_on_ended(struct process *process, const struct process_en
     AUTO_FREE char *output = NULL;
     int ret;
 
+    if (tool->settings.absent)
+        *tool->settings.absent |= process_receipt_absent(&end->receipt);
     (void)last_lines_end(&tool->lines);
     ret = subprocess_judge(tool, end, &err);
     output = memory_format("%.*s", (int)buffer_length(&tool->output),

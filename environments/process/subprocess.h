@@ -19,7 +19,9 @@ struct subprocess_settings {
     const char *const *variables;          /* NULL-terminated NAME=VALUE */
     const char *directory;                 /* absolute: the current directory */
     const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
-    void *data;                            /* borrowed: the caller's own, for the callbacks */
+    unsigned *absent; /* borrowed until the end: gets the layers that it was to have and had not; or
+                         NULL */
+    void *data;       /* borrowed: the caller's own, for the callbacks */
 
     /* Each line of either stream, without its end, cleaned; may be NULL. */
     void (*said)(void *data, const char *line);

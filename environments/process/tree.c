@@ -112,13 +112,63 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
+/* Resource limits for whatever the cgroup does not limit. */
+static void tree_write_limits(const struct tree *tree, struct buffer *job)
+{
+    const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
+    char *place = buffer_bytes(job) + sizeof(struct control_header);
+    struct control_run run;
+
+    memcpy(&run, place, sizeof run);
+    run.file_bytes = tree->limits.file_size;
+    run.shared_bytes = tree->limits.memory;
+    run.data_bytes = cgroups && cgroup_tree_limits_memory(cgroups) ? 0 : tree->limits.memory;
+    run.processes = cgroups && cgroup_tree_limits_processes(cgroups) ? 0 : tree->limits.processes;
+    memcpy(place, &run, sizeof run);
+}
+
+/* The CONTROL_RUN of its process, without code. */
+static int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *err)
+{
+    const struct buffer *expected = &tree->forecast->job;
+    char *place;
+    struct control_run run;
+
+    if (buffer_append(job, buffer_bytes(expected), buffer_length(expected), err) < 0)
+        return -1;
+    tree_write_limits(tree, job);
+    place = buffer_bytes(job) + sizeof(struct control_header);
+    memcpy(&run, place, sizeof run);
+    run.is_ahead = true;
+    memcpy(place, &run, sizeof run);
+    return 0;
+}
+
+static void tree_send_ahead(struct tree *tree)
+{
+    struct error err = ERROR_INIT;
+    struct buffer job;
+    bool was_sent;
+
+    buffer_init(&job, CONTROL_LIMIT_BYTES);
+    was_sent = tree_make_ahead(tree, &job, &err) == 0 &&
+               channel_send(&tree->channel, buffer_bytes(&job), buffer_length(&job));
+    buffer_deinit(&job);
+    if (was_sent)
+        tree_set_state(tree, TREE_STARTING);
+    else
+        tree_fail(tree, "cannot reach the runner");
+}
+
 /* The runner is in the cgroup until it is reaped, and would take the place of a process that the
  * program may have, or of the program itself. */
 void tree_become_ready(struct tree *tree)
 {
     if (tree->state != TREE_PREPARING || !tree->is_prepared || tree->runner >= 0)
         return;
-    if (buffer_length(&tree->job) > 0)
+    if (tree->is_ahead)
+        tree_send_ahead(tree);
+    else if (buffer_length(&tree->job) > 0)
         send_job(tree);
     else
         tree_set_state(tree, TREE_READY);
@@ -322,33 +372,22 @@ void tree_free(struct tree *tree)
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
     tree_close_descriptors(tree);
+    forecast_free(tree->forecast);
     list_remove(&tree->link);
     free(tree);
 }
 
-/* Resource limits for whatever the cgroup does not limit. */
-static void write_limits(struct tree *tree, struct buffer *job)
+static int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err)
 {
-    const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
-    char *place = buffer_bytes(job) + sizeof(struct control_header);
-    struct control_run run;
-
-    memcpy(&run, place, sizeof run);
-    run.file_bytes = tree->limits.file_size;
-    run.shared_bytes = tree->limits.memory;
-    run.data_bytes = cgroups && cgroup_tree_limits_memory(cgroups) ? 0 : tree->limits.memory;
-    run.processes = cgroups && cgroup_tree_limits_processes(cgroups) ? 0 : tree->limits.processes;
-    memcpy(place, &run, sizeof run);
+    tree->limits = *limits;
+    /* One more, because the supervisor is in the leaf as well. */
+    if (!tree->leaf)
+        return 0;
+    return cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err);
 }
 
-int tree_run(struct tree *tree, struct process *process, struct buffer *job,
-             const struct process_limits *limits, struct error *err)
+static void tree_attach(struct tree *tree, struct process *process, struct buffer *job)
 {
-    /* One more, because the supervisor is in the leaf as well. */
-    if (tree->leaf && cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err) < 0)
-        return -1;
-    tree->limits = *limits;
-    write_limits(tree, job);
     tree->process = process;
     process->tree = tree;
     tree->job = *job;
@@ -356,7 +395,54 @@ int tree_run(struct tree *tree, struct process *process, struct buffer *job,
     tree->submitted = clock_seconds();
     for (int i = 0; i < PROCESS_STREAMS; i++)
         ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);
+}
+
+int tree_run(struct tree *tree, struct process *process, struct buffer *job,
+             const struct process_limits *limits, struct error *err)
+{
+    if (tree_limit(tree, limits, err) < 0)
+        return -1;
+    tree_write_limits(tree, job);
+    tree_attach(tree, process, job);
     if (tree->state == TREE_READY)
         send_job(tree);
     return 0;
+}
+
+int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error *err)
+{
+    if (tree_limit(tree, &forecast->limits, err) < 0)
+        return -1;
+    tree->is_ahead = true;
+    tree->end.was_ahead = true;
+    tree->forecast = forecast;
+    if (tree->state == TREE_READY)
+        tree_send_ahead(tree);
+    return 0;
+}
+
+static void tree_send_code(struct tree *tree)
+{
+    const struct control_header header = {.type = CONTROL_CODE};
+
+    if (channel_send_with(&tree->channel, &header, sizeof header, &tree->code, 1))
+        tree_set_state(tree, TREE_RUNNING);
+    else
+        tree_fail(tree, "cannot reach the runner");
+}
+
+void tree_complete(struct tree *tree, struct process *process, struct buffer *job)
+{
+    tree_attach(tree, process, job);
+    if (tree->state == TREE_WAITING)
+        tree_send_code(tree);
+}
+
+void tree_on_waiting(struct tree *tree)
+{
+    if (tree->state != TREE_STARTING)
+        return;
+    tree_set_state(tree, TREE_WAITING);
+    if (tree->process)
+        tree_send_code(tree);
 }

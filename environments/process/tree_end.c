@@ -12,15 +12,18 @@
 #define SOFT_SECONDS 0.1 /* for the supervisor to kill its tree, before the kernel does */
 
 static const char *const tree_state_names[] = {
-    [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",     [TREE_RUNNING] = "running",
-    [TREE_EMPTYING] = "emptying",   [TREE_FORCING] = "forcing", [TREE_DRAINING] = "draining",
-    [TREE_OVER] = "over",
+    [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",       [TREE_RUNNING] = "running",
+    [TREE_STARTING] = "starting",   [TREE_WAITING] = "waiting",   [TREE_EMPTYING] = "emptying",
+    [TREE_FORCING] = "forcing",     [TREE_DRAINING] = "draining", [TREE_OVER] = "over",
 };
 
 /* Where a tree may go from each state, as bits. */
 static const unsigned tree_next_states[] = {
-    [TREE_PREPARING] = 1 << TREE_READY | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
-    [TREE_READY] = 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_PREPARING] =
+        1 << TREE_READY | 1 << TREE_STARTING | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_READY] = 1 << TREE_STARTING | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
+    [TREE_STARTING] = 1 << TREE_WAITING | 1 << TREE_EMPTYING,
+    [TREE_WAITING] = 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
     [TREE_RUNNING] = 1 << TREE_EMPTYING,
     [TREE_EMPTYING] = 1 << TREE_FORCING | 1 << TREE_DRAINING,
     [TREE_FORCING] = 1 << TREE_DRAINING,
@@ -44,10 +47,13 @@ void tree_set_state(struct tree *tree, enum tree_state state)
     switch (state) {
     case TREE_PREPARING:
     case TREE_READY:
+    case TREE_STARTING:
+    case TREE_WAITING:
     case TREE_RUNNING:
         break;
     case TREE_EMPTYING:
         spare_withdraw(&tree->spare);
+        forecast_withdraw(tree->forecast);
         tree_set_bound(tree, SOFT_SECONDS);
         break;
     case TREE_FORCING:
@@ -91,10 +97,18 @@ void tree_kill_hard(struct tree *tree)
         syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
 }
 
+/* It was started ahead, and its process has not begun: another tree may run that. */
+static bool tree_was_in_vain(const struct tree *tree)
+{
+    return tree->is_ahead && tree->process && tree->started <= 0 && !tree->end.killed;
+}
+
 void tree_begin_end(struct tree *tree)
 {
     if (tree->state >= TREE_EMPTYING)
         return;
+    if (tree_was_in_vain(tree))
+        host_retry(tree->host, tree);
     if (tree->started > 0 && !tree->end.reported)
         tree->end.run_seconds = clock_seconds() - tree->started;
     tree_set_state(tree, TREE_EMPTYING);
@@ -228,6 +242,8 @@ static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         break;
     case TREE_PREPARING:
     case TREE_READY:
+    case TREE_STARTING:
+    case TREE_WAITING:
     case TREE_RUNNING:
     case TREE_OVER:
         assert(!"a state without a bound");

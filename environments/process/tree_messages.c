@@ -51,7 +51,7 @@ static void tree_on_ready(struct tree *tree, const char *missing)
 
 static bool tree_may_be_replaced(const struct tree *tree)
 {
-    return tree->state == TREE_PREPARING || (tree->state == TREE_RUNNING && tree->started <= 0);
+    return tree->state < TREE_RUNNING || (tree->state == TREE_RUNNING && tree->started <= 0);
 }
 
 static void tree_refused(struct tree *tree, const struct control_refused *refused, const char *text)
@@ -119,6 +119,7 @@ void tree_on_message(struct channel *channel, enum control_type type, const char
 
     switch (type) {
     case CONTROL_RUN:
+    case CONTROL_CODE:
     case CONTROL_INTERRUPT:
         break; /* ours */
     case CONTROL_SUPERVISOR:
@@ -132,6 +133,9 @@ void tree_on_message(struct channel *channel, enum control_type type, const char
         break;
     case CONTROL_FAILED:
         tree_fail(tree, text);
+        break;
+    case CONTROL_WAITING:
+        tree_on_waiting(tree);
         break;
     case CONTROL_STARTED:
         tree_on_started(tree, payload, length);

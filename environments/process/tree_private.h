@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "environments/process/cgroup_leaf.h"
 #include "environments/process/channel.h"
+#include "environments/process/forecast.h"
 #include "environments/process/machine.h"
 #include "environments/process/process.h"
 #include "environments/process/spares.h"
@@ -17,6 +18,8 @@
 enum tree_state {
     TREE_PREPARING, /* waiting for the supervisor to say ready, and for the end of the runner */
     TREE_READY,     /* waiting for a program */
+    TREE_STARTING,  /* waiting for a program that is started ahead of its code to say so */
+    TREE_WAITING,   /* waiting for its code */
     TREE_RUNNING,   /* waiting for the end of the program */
     TREE_EMPTYING,  /* the supervisor kills everything; waiting until the tree is empty */
     TREE_FORCING,   /* the kernel was asked to kill it; waiting likewise */
@@ -37,6 +40,8 @@ struct tree {
     struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
     bool is_second;            /* another one was refused to the process before */
     bool is_prepared;          /* the supervisor has said ready */
+    bool is_ahead;             /* its program is started ahead of its code */
+    struct forecast *forecast; /* owned: for which it is; or for what comes after its process */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     int code;                  /* owned: the code or input that goes with it; -1: none */
     int outlet;                /* owned: the socket to a proxy that goes with it; -1: none */
@@ -58,6 +63,10 @@ struct tree {
     ev_timer polling; /* what no watcher tells: whether the cgroup is empty, or anything at all */
 };
 
+/* What a tree has to have for a program in SANDBOX, or in none; and for COMMAND. */
+struct tree_wish tree_wish_of(const struct process_sandbox *sandbox);
+struct tree_wish tree_wish_of_command(const struct process_command *command);
+
 /* Starts a runner for HOST that builds PLAN. NULL with ERR. */
 struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err);
 
@@ -68,6 +77,16 @@ void tree_free(struct tree *tree);
  * which those of LIMITS are written that no cgroup enforces. */
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err);
+
+/* Gives the tree, PREPARING or READY, the program that FORECAST (taken on success) says. */
+int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error *err);
+
+/* Gives such a tree its process and, in `code`, what it lacked. JOB (taken) is for another tree, in
+ * case that this one fails it. */
+void tree_complete(struct tree *tree, struct process *process, struct buffer *job);
+
+/* The program waits for its code. */
+void tree_on_waiting(struct tree *tree);
 
 void tree_interrupt(struct tree *tree);
 void tree_kill(struct tree *tree);
@@ -134,9 +153,11 @@ bool host_learn(struct process_host *host, const struct tree *tree, enum control
 /* TREE's runner was refused: its process, if any, goes to another tree, or stays. */
 void host_retry(struct process_host *host, struct tree *tree);
 
-/* A tree for a new process with COMMAND: the prepared one, else a new one. NULL with ERR. */
-struct tree *host_take(struct process_host *host, const struct process_command *command,
-                       struct error *err);
+/* A tree with WISH: the prepared one, else a new one. NULL with ERR. */
+struct tree *host_take(struct process_host *host, const struct tree_wish *wish, struct error *err);
+
+/* The tree in which what FORECAST says has been started, or NULL. */
+struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast);
 
 /* True, with ERR, when no process with WISH can be started: more is required than there is. */
 bool host_refuses(const struct process_host *host, const struct tree_wish *wish, struct error *err);

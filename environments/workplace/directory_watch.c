@@ -81,13 +81,23 @@ static void take_foundation(struct directory_watch *watch)
     directory_measure_end(&watch->measure);
 }
 
+/* Without a foundation: what the file system has grown by, others' files too, but never more than
+ * there is. */
+static uint64_t estimated_growth(const struct directory_watch *watch)
+{
+    uint64_t growth = growth_from(watch->used_before, used_bytes(watch));
+
+    return watch->measure.is_complete && watch->measure.bytes < growth ? watch->measure.bytes
+                                                                       : growth;
+}
+
 /* The measure has come to its end. */
 static void take_measure(struct directory_watch *watch)
 {
     bool is_known = watch->is_founded && watch->measure.is_complete;
 
-    watch->growth = is_known ? growth_from(watch->before, watch->measure.bytes)
-                             : growth_from(watch->used_before, used_bytes(watch));
+    watch->growth =
+        is_known ? growth_from(watch->before, watch->measure.bytes) : estimated_growth(watch);
     watch->measured_until = clock_seconds();
     directory_measure_end(&watch->measure);
     watch->is_exceeded = watch->growth > watch->limit;

@@ -48,7 +48,7 @@ struct doctor {
 /* Once, below the first thing that is missing for want of it. */
 static void command_doctor_print_remedy(struct doctor *doctor)
 {
-    const char *command = remedy_find();
+    AUTO_FREE char *command = remedy_find();
 
     if (command && !doctor->told)
         command_print_line("", "  gives more", command);
@@ -213,6 +213,20 @@ static void command_doctor_print_layers(struct doctor *doctor, const json_t *res
         command_print_line("", "  network", hosts);
 }
 
+/* What the programs that have prepared ENVIRONMENT were to have in vain. */
+static void command_doctor_print_preparation(struct doctor *doctor,
+                                             const struct environment *environment)
+{
+    AUTO_JSON json_t *names = process_layer_names(environment->absent);
+    AUTO_FREE char *absent = json_list(names);
+    AUTO_FREE char *text = memory_format("without: %s", absent);
+
+    if (!*absent)
+        return;
+    command_print_line("no", "  preparation", text);
+    command_doctor_print_remedy(doctor);
+}
+
 /* The devices that the trial could use, and why not. */
 static void command_doctor_print_devices(const struct environment *environment,
                                          const json_t *result)
@@ -254,6 +268,7 @@ static void print_environments(struct doctor *doctor)
             return;
         print_trial(doctor, environment, result);
         command_doctor_print_layers(doctor, result);
+        command_doctor_print_preparation(doctor, environment);
         command_doctor_print_devices(environment, result);
         if (environment->settings.sandbox.is_wanted)
             command_doctor_print_missing(
@@ -320,7 +335,8 @@ static void print_places(const struct config *config)
 static void print_service(struct doctor *doctor)
 {
     executor_client_init(&doctor->client);
-    doctor_venv_print(doctor->service.loop, doctor->service.host);
+    doctor_venv_print(doctor->service.loop, doctor->service.host,
+                      catalog_settings(doctor->service.catalog)->state);
     print_environments(doctor);
     if (doctor->interruption.signal)
         return;

@@ -57,12 +57,14 @@ static void print_ready(struct preparing *preparing, const struct command_prepar
     const struct environment *environment = preparation->environment;
     const char *version = environment->ops->python_version(environment);
     AUTO_FREE char *seconds = describe_seconds(preparation->seconds);
+    AUTO_JSON json_t *names = process_layer_names(environment->absent);
+    AUTO_FREE char *absent = json_list(names);
 
     if (preparing->options->json)
         return;
-    printf("%s: %sready%s, %s%s%s%s\n", environment->name, terminal_green(&preparing->output),
+    printf("%s: %sready%s, %s%s%s%s%s%s\n", environment->name, terminal_green(&preparing->output),
            terminal_plain(&preparing->output), version ? "Python " : "", text_or_none(version),
-           version ? ", " : "", seconds);
+           version ? ", " : "", seconds, *absent ? "; prepared without: " : "", absent);
     if (fflush(stdout) == EOF)
         preparing->status = EX_IOERR;
 }
@@ -171,10 +173,12 @@ static json_t *command_prepare_describe(const struct command_preparation *prepar
     const char *version = is_ready ? environment->ops->python_version(environment) : NULL;
     AUTO_FREE char *text = is_ready ? NULL : error_text(&preparation->err);
     json_t *error = is_ready ? NULL : json_string_format("%s", text);
+    json_t *absent = environment->absent ? process_layer_names(environment->absent) : NULL;
 
-    return json_pack("{s:s, s:b, s:s*, s:f, s:o*}",                //
+    return json_pack("{s:s, s:b, s:s*, s:o*, s:f, s:o*}",          //
                      "name", environment->name, "ready", is_ready, //
                      "python_version", version,                    //
+                     "absent", absent,                             //
                      "seconds", round(preparation->seconds * 1e3) / 1e3, "error", error);
 }
 

@@ -8,6 +8,7 @@
 #include "environments/interpreter/python_places.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/interpreter/tool_sandbox.h"
+#include "environments/process/host.h"
 #include "server/commands/command.h"
 
 #include <stdbool.h>
@@ -21,9 +22,10 @@
 struct survey {
     struct ev_loop *loop; /* borrowed */
     struct process_host *host;
-    struct ev_timer deadline; /* of all questions */
-    bool is_over;             /* it has passed */
-    json_t *seen;             /* owned: programs that were printed, as keys */
+    struct tool_holding holding; /* of the programs that are asked */
+    struct ev_timer deadline;    /* of all questions */
+    bool is_over;                /* it has passed */
+    json_t *seen;                /* owned: programs that were printed, as keys */
 };
 
 /* Debian and Ubuntu have it in a package of its own. */
@@ -80,12 +82,11 @@ static void doctor_venv_on_deadline(struct ev_loop *loop, struct ev_timer *timer
 
 static void doctor_venv_ask(struct survey *survey, const char *path)
 {
-    const struct tool_holding nothing = {0}; /* it is the operator who asks */
     const struct interpreter_question_settings settings = {
         .loop = survey->loop,
         .host = survey->host,
         .path = path,
-        .holding = &nothing,
+        .holding = &survey->holding,
         .data = survey,
         .answered = doctor_venv_on_answered,
     };
@@ -111,9 +112,21 @@ static void ask_all(struct survey *survey, const struct python_places *places)
         command_print_line("?", "others", "skipped: the search took too long");
 }
 
-void doctor_venv_print(struct ev_loop *loop, struct process_host *host)
+/* What lies at these places is not always the operator's. */
+static struct tool_holding doctor_venv_holding(struct process_host *host, const char *state)
 {
-    struct survey survey = {.loop = loop, .host = host, .seen = json_object()};
+    return (struct tool_holding){
+        .is_held = process_host_has_sandbox(host, &(struct process_sandbox){0}),
+        .state = state,
+    };
+}
+
+void doctor_venv_print(struct ev_loop *loop, struct process_host *host, const char *state)
+{
+    struct survey survey = {.loop = loop,
+                            .host = host,
+                            .holding = doctor_venv_holding(host, state),
+                            .seen = json_object()};
     AUTO_FREE char *uv = search_path_find("uv", 0);
     struct python_places places;
 

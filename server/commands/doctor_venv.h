@@ -6,5 +6,5 @@
 struct process_host;
 
 /* Runs each Python that `python_version` would look at, one after the other, for a few seconds at
- * most in all. */
-void doctor_venv_print(struct ev_loop *loop, struct process_host *host);
+ * most in all, in a sandbox where this machine has one. STATE is the state directory. */
+void doctor_venv_print(struct ev_loop *loop, struct process_host *host, const char *state);

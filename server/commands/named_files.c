@@ -145,7 +145,7 @@ static void named_files_on_found(struct base_search *search, const struct error 
 }
 
 static void check_base(struct service *service, struct config *config,
-                       const struct environment *environment)
+                       struct environment *environment)
 {
     const char *path = json_object_get_string(environment->definition, "python_path");
     const char *version = json_object_get_string(environment->definition, "python_version");
@@ -206,7 +206,7 @@ static void check_place(struct config *config, const struct environment *environ
 }
 
 static void check_venv(struct service *service, struct config *config,
-                       const struct environment *environment)
+                       struct environment *environment)
 {
     const char *path = json_object_get_string(environment->definition, "venv_path");
 
@@ -219,7 +219,7 @@ static void check_venv(struct service *service, struct config *config,
 void named_files_check_environments(struct service *service, struct config *config)
 {
     for (size_t i = 0; i < catalog_count(service->catalog); i++) {
-        const struct environment *environment = catalog_at(service->catalog, i);
+        struct environment *environment = catalog_at(service->catalog, i);
         const char *type = json_object_get_string(environment->definition, "type");
 
         named_files_check_keys(config, environment);

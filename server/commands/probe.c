@@ -186,7 +186,7 @@ static const struct probe probes[] = {
     {"PID namespace", "a run's processes are found and killed one by one", try_pid_namespace, true},
     {"mounting /proc", "runs see the processes of the host in /proc", try_mount_proc, true},
     {"Landlock", "runs without a PID namespace can signal the server", try_landlock},
-    {"seccomp", "system calls cannot be filtered", try_seccomp},
+    {"seccomp", "no run can be started", try_seccomp},
     {"memory cgroup", "the memory limit applies to each process separately", try_memory_cgroup},
     {"pids cgroup", "the process limit is a resource limit, which does not apply to uid 0",
      try_pids_cgroup},

@@ -4,6 +4,7 @@
 #include "environments/process/machine.h"
 
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
@@ -13,32 +14,46 @@
  * their covers over parts of /proc refuse another /proc, their AppArmor profiles refuse mounts. */
 static const struct remedy_container {
     const char *mark;
-    const char *command;
+    const char *program;
+    const char *options;
 } remedy_containers[] = {
-    {"/run/.containerenv", "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL "
-                           "--security-opt apparmor=unconfined ..."},
-    {"/.dockerenv", "docker run --security-opt seccomp=unconfined --security-opt "
-                    "systempaths=unconfined --security-opt apparmor=unconfined ..."},
+    {"/run/.containerenv", "podman run",
+     " --security-opt seccomp=unconfined --security-opt unmask=ALL "
+     "--security-opt apparmor=unconfined"},
+    {"/.dockerenv", "docker run",
+     " --security-opt seccomp=unconfined --security-opt systempaths=unconfined "
+     "--security-opt apparmor=unconfined"},
 };
 
-/* NULL outside of containers, and in one that has these options. */
-static const char *remedy_of_container(void)
+static bool remedy_is_confined(void)
 {
     struct statvfs settings = {0};
 
     statvfs("/proc/sys", &settings);
-    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != SECCOMP_MODE_FILTER && !(settings.f_flag & ST_RDONLY))
-        return NULL;
-    for (size_t i = 0; i < ARRAY_SIZE(remedy_containers); i++)
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER || settings.f_flag & ST_RDONLY;
+}
+
+/* NULL outside of containers, and in one that has these options. Owned by the caller. */
+static char *remedy_of_container(void)
+{
+    const bool is_confined = remedy_is_confined();
+    const bool lacks = machine_lacks_capability();
+
+    for (size_t i = 0; (is_confined || lacks) && i < ARRAY_SIZE(remedy_containers); i++)
         if (access(remedy_containers[i].mark, F_OK) == 0)
-            return remedy_containers[i].command;
+            return memory_format("%s%s%s ...", remedy_containers[i].program,
+                                 lacks ? " --cap-add SETFCAP" : "",
+                                 is_confined ? remedy_containers[i].options : "");
     return NULL;
 }
 
 /* In a container, the settings of its machine come second: they limit what it lets through. */
-const char *remedy_find(void)
+char *remedy_find(void)
 {
-    const char *command = remedy_of_container();
+    char *command = remedy_of_container();
+    const char *setting = machine_namespace_remedy();
 
-    return command ? command : machine_namespace_remedy();
+    if (command)
+        return command;
+    return setting ? memory_copy_string(setting) : NULL;
 }

@@ -277,6 +277,18 @@ static void python_call_on_done(void *data, const struct run_report *report)
     done(invocation, report, &setting);
 }
 
+/* A caller that does not last comes to another directory next time, unless it names this one. */
+static struct recurrence *python_call_recurrence(const struct python_call *call)
+{
+    struct tool_caller *caller = call->invocation->caller;
+
+    if (caller->lasting)
+        return &python_caller_of(caller)->recurrence;
+    if (call->request.working_directory || workplace_path(call->host->settings.workplace))
+        return &call->host->recurrence;
+    return NULL;
+}
+
 static struct run *python_call_submit_in(struct python_call *call,
                                          struct working_directory *directory,
                                          enum isolation isolation, struct error *err)
@@ -293,6 +305,7 @@ static struct run *python_call_submit_in(struct python_call *call,
             .environment = call->setting.environment,
             .directory = directory,
             .isolation = isolation,
+            .recurrence = variables.list[0] ? NULL : python_call_recurrence(call),
             .client = &python_caller_of(caller)->client,
             .code = call->request.code,
             .code_length = call->request.code_length,

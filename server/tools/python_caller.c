@@ -12,6 +12,7 @@ static void python_caller_free(void *data)
 {
     struct python_caller *kept = data;
 
+    recurrence_end(&kept->recurrence);
     for (int i = 0; i < ISOLATIONS; i++)
         working_directory_unref(kept->directories[i]);
     approvals_deinit(&kept->approvals);
@@ -27,6 +28,7 @@ struct python_caller *python_caller_of(struct tool_caller *caller)
         return kept;
     kept = NEW(struct python_caller);
     executor_client_init(&kept->client);
+    recurrence_init(&kept->recurrence);
     tool_caller_keep(caller, KEY, kept, python_caller_free);
     return kept;
 }

@@ -14,6 +14,7 @@ struct workplace;
 
 struct python_caller {
     struct executor_client client;                     /* its place in the queue */
+    struct recurrence recurrence;                      /* what is ready for its next call */
     struct working_directory *directories[ISOLATIONS]; /* owned references, for calls with each
                                                           isolation; NULL before the first one */
     bool has_handle[ISOLATIONS]; /* one that lasts has been told the handle of that directory */

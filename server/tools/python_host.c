@@ -23,6 +23,7 @@ struct python_host *python_host_new(const struct python_settings *settings)
 
     python_host_set(host, settings);
     host->earlier = earlier_names_new();
+    recurrence_init(&host->recurrence);
     return host;
 }
 
@@ -40,6 +41,7 @@ void python_host_free(struct python_host *host)
     if (!host)
         return;
     free(host->default_environment);
+    recurrence_end(&host->recurrence);
     approvals_deinit(&host->approvals);
     earlier_names_free(host->earlier);
     json_decref(host->known);

@@ -2,6 +2,7 @@
  * directories, and the approvals of callers that do not last. */
 #pragma once
 
+#include "environments/execution.h"
 #include "server/tools/approval.h"
 #include "server/tools/result_form.h"
 
@@ -32,6 +33,7 @@ struct python_host {
     struct python_settings settings;
     char *default_environment;     /* owned: what the settings point to */
     struct approvals approvals;    /* of callers that do not last, by principal */
+    struct recurrence recurrence;  /* likewise: what is ready for the next call in a directory */
     struct earlier_names *earlier; /* owned */
     struct registry *registry;     /* borrowed: where the files of runs are offered; or NULL */
     json_t *known;                 /* owned: see known_directories.h; or NULL */

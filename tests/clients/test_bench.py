@@ -11,18 +11,49 @@ IDLE_MIB = 10  # 7 with the libraries of Debian 12, 9 with those of Debian 13
 SHARE_OF_MEMORY = 0.1
 
 
+def page(part, home, *options):
+    done = installed.run("/usr/bin/python3", str(installed.ROOT / "tests" / "bench" / "page.py"), installed.PYEXECD,
+                         part, "--json", "--without-peers", *options, home=home, timeout=600)
+    assert done.returncode == 0, done
+    print(done.stdout)
+    return json.loads(done.stdout)["parts"][part]
+
+
 @pytest.mark.serial
 def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
-    bench = pathlib.Path(installed.PYEXECD).parent / "tests" / "bench" / "bench_start"
-    done = installed.run(str(bench), installed.PYEXECD, "--json", "--rounds", "60", home=tmp_path,
-                         PATH="/usr/bin:/bin")
-    assert done.returncode == 0, done
-    measured = json.loads(done.stdout)
-    print(done.stdout)
+    measured = page("start", tmp_path, "--seconds", "2")
+    for section in measured["scripts"]:
+        ways = [name for name in section["ms"] if name.startswith("pyexecd, none")]
+        assert ways, section["left_out"]
+        for name in [*ways, "python3 script.py"]:
+            assert section["ms"][name]["p50"] > 0
+    assert [section["title"] for section in measured["scripts"]][:2] == ["hello", "stdlib-heavy"]
     assert measured["ping_ms"]["p50"] > 0
-    assert measured["own_cost_ms"] != 0
     assert 0 < measured["memory_mib"]["idle"] < IDLE_MIB
     assert 0 < measured["memory_mib"]["after_100_calls"] < IDLE_MIB
+
+
+@pytest.mark.serial
+@pytest.mark.long
+def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
+    measured = page("throughput", tmp_path, "--seconds", "1")
+    (hello,) = [section for section in measured["throughput"] if section["title"] == "hello"]
+    assert all(rate > 0 for rate in hello["calls_per_second"].values())
+    assert len(hello["calls_per_second"]) > 1
+    (hello,) = [section for section in measured["memory"] if section["title"] == "hello"]
+    assert all(processes and all(one["Private_Dirty"] >= 0 for one in processes)
+               for name, processes in hello["processes"].items() if name.startswith("pyexecd"))
+
+
+@pytest.mark.serial
+@pytest.mark.long
+def test_the_benchmark_tells_where_the_time_of_a_call_goes(tmp_path):
+    measured = page("path", tmp_path, "--seconds", "1")
+    for way in measured["ways"].values():
+        processes = [stretch["process"] for stretch in way["stretches"]]
+        assert processes[0] == "stopwatch" and "pyexecd" in processes and "python3" in processes
+        assert sum(stretch["us"] for stretch in way["stretches"]) == pytest.approx(way["traced_ms"] * 1000, rel=0.01)
+    assert measured["ways"] or measured["left_out"]
 
 
 @pytest.mark.serial

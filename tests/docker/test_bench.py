@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
-BENCH = pathlib.Path(__file__).resolve().parents[1] / "bench" / "environments.py"
+PAGE = pathlib.Path(__file__).resolve().parents[1] / "bench" / "page.py"
 OTHERS = {
-    "fresh_container": ["docker run --rm --network none", "docker run --rm"],
-    "kept_container": ["docker exec", "AG2"],
+    "containers": ["docker run --rm --network none", "docker run --rm", "docker exec"],
     "venv": ["python3 -m venv", "virtualenv", "uv venv --seed", "uv venv"],
 }
 
@@ -19,15 +18,15 @@ OTHERS = {
 @pytest.mark.serial
 @pytest.mark.long
 def test_the_benchmark_measures_ours_beside_what_people_use(engine):
-    done = subprocess.run(["/usr/bin/python3", BENCH, os.environ["PYEXECD"], "--json", "--rounds",
-                           "1"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(["/usr/bin/python3", PAGE, os.environ["PYEXECD"], "environments", "--json",
+                           "--seconds", "2", "--without-peers"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done
-    measured = json.loads(done.stdout)
+    measured = json.loads(done.stdout)["parts"]["environments"]
     print(done.stdout)
     for name, others in OTHERS.items():
         section = measured[name]
-        assert section["ms"]["pyexecd"]["p50"] > 0
+        assert [way for way in section["ms"] if way.startswith("pyexecd")]
         for other in others:
-            assert section["ratios"].get(other, 0) > 0 or section["left_out"][other]
+            assert other in section["left_out"] or section["ms"][other]["p50"] > 0
     for found in measured["again"]["ms"].values():
         assert found["p50"] > 0 and found["first"] > 0

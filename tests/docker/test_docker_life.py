@@ -23,7 +23,7 @@ def leave_behind(docker_server, engine, state, timeout):
     """What a server leaves that is killed while a script runs in a container, which goes on."""
     server = docker_server(environment=state)
     server.initialize()
-    server.run("pass")
+    server.prepare()
     server.start("import time; time.sleep(1000)", timeout=timeout)
     assert leftovers.until(lambda: engine.api.get("/containers/json"))
     server.kill()
@@ -57,7 +57,8 @@ def test_an_interrupted_script_shows_where_it_stood(docker_server, engine, keep)
     """By SIGINT to the container, as the server sends it."""
     with docker_server({"keep_container_running": keep}) as server:
         server.initialize()
-        server.run("pass")
+        if not keep:
+            server.prepare()
         call = server.start("import time\nopen('there', 'w').close()\ntime.sleep(1000)")
         folder = leftovers.until(lambda: workspace(engine))
         assert leftovers.until(lambda: os.path.exists(f"{folder}/there"))
@@ -123,7 +124,7 @@ def test_one_that_is_left_to_be_looked_at_outlives_its_server(docker_server, eng
 def test_a_graceful_end_removes_what_runs(docker_server, engine):
     with docker_server() as server:
         server.initialize()
-        server.run("pass")
+        server.prepare()
         server.start("import time; time.sleep(1000)")
         assert leftovers.until(lambda: engine.api.get("/containers/json"))
         began = time.monotonic()

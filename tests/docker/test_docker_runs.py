@@ -37,7 +37,7 @@ def call(server, code, **arguments):
 def background(server, code):
     """A call in the background, in a prepared environment; yields a list that gets its result."""
     results = []
-    server.run("pass")
+    server.prepare()
     thread = threading.Thread(target=lambda: results.append(server.run(code)))
     thread.start()
     yield results
@@ -184,7 +184,7 @@ def test_the_time_of_a_script_begins_when_its_container_has_started(docker_serve
 def test_a_cancel_ends_what_runs_inside(docker_server, engine):
     with docker_server() as server:
         server.initialize()
-        server.run("pass")
+        server.prepare()
         running = server.start_tool("run_python", {"code": "import time; time.sleep(1000)"})
         wait_for_container(engine)
         server.cancel(running)
@@ -492,7 +492,7 @@ def test_an_image_that_is_removed_between_calls_is_got_again(docker_server, engi
     images.load(engine, images.derived("brief", Labels={"brief": "yes"}))
     with docker_server({"image": "brief"}) as server:
         server.initialize()
-        assert server.run("print(1)")["stdout"] == "1\n"
+        server.prepare()  # the engine keeps the image while a container of it is there
         engine.api.delete("/images/brief", force=1)
         assert "No such image" in server.run("print(1)")["error"]
         images.load(engine, images.derived("brief", Labels={"brief": "yes"}))

@@ -152,11 +152,13 @@ def test_the_default_profile_leaves_files_and_calls(container, user, options):
     assert here.holds() == before
 
 
+@pytest.mark.parametrize("dropped", [[], ["--cap-drop", "ALL"]], ids=["default", "no capabilities"])
 @pytest.mark.parametrize("user", USERS)
-def test_the_options_that_doctor_names_give_the_whole_sandbox(container, user):
-    command = container(user, []).remedy()
+def test_the_options_that_doctor_names_give_the_whole_sandbox(container, user, dropped):
+    command = container(user, dropped).remedy()
     assert command[:2] == ["docker", "run"] and command[-1] == "...", command
-    here = container(user, command[2:-1])
+    assert ("SETFCAP" in command) == (user == "root" and dropped != []), command
+    here = container(user, [*dropped, *command[2:-1]])
     before = here.holds()
     with here.serve() as server:
         server.initialize()

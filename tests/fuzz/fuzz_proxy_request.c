@@ -26,7 +26,7 @@ static void check_passed_on(const struct proxy_head *head)
     const char *bytes;
 
     buffer_init(&buffer, 3 * PROXY_HEAD_BYTES);
-    assert(proxy_head_pass_on(head, &buffer, &err) == 0);
+    assert(proxy_head_pass_on(head, NULL, &buffer, &err) == 0);
     bytes = buffer_bytes(&buffer);
     assert(memcmp(bytes + buffer_length(&buffer) - 4, "\r\n\r\n", 4) == 0);
     assert(memmem(bytes, buffer_length(&buffer), "\r\n\r\n", 4) ==

@@ -52,6 +52,11 @@ def parent_and_state(pid):
     return (int(fields[1]), fields[0].decode()) if fields else (None, None)
 
 
+def waits_for_code(pid):
+    """True for a Python that was started ahead of a call: it has not come to a script yet."""
+    return os.path.exists(f"/proc/{pid}/fd/101") and b"PYEXECD_GATE=" in read(f"/proc/{pid}/environ")
+
+
 def descendants(ancestor):
     """The living descendants of a process, zombies too."""
     children = {}
@@ -128,8 +133,9 @@ class Watched(Server):
         """Processes of this server's runs, wherever they have gone."""
         variable = f"{VARIABLE}={self.mark}".encode()
         return [pid for pid in processes()
-                if variable in read(f"/proc/{pid}/environ")
-                or self.mark.encode() in read(f"/proc/{pid}/cmdline")]
+                if (variable in read(f"/proc/{pid}/environ")
+                    or self.mark.encode() in read(f"/proc/{pid}/cmdline"))
+                and not waits_for_code(pid)]
 
     def files(self):
         """Everything below its folder; some of it may just be being removed."""

@@ -369,3 +369,88 @@ def test_a_run_that_kills_its_init_gets_no_words():
                    inside=enter(pid)) as process:
             _, stderr = process.communicate(timeout=60)
     assert process.returncode == -9 and NONCE.encode() not in stderr
+
+
+# One that was started ahead of its script.
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("")
+    return path
+
+
+def go_for(path, size=None):
+    """What environments/engine/go.h describes."""
+    found = path.stat()
+    return f"{found.st_dev:016x}{found.st_ino:016x}{found.st_size if size is None else size:016x}".encode()
+
+
+def start_ahead(script, *options, idle=60, **variables):
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LD_"))}
+    return subprocess.Popen(
+        [*UNSHARE, INIT, "--script", "--ahead", str(idle), *options, "60", "--", "python3", str(script)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**plain, "PATH": "/usr/bin:/bin", "HOME": str(script.parent), "PYEXECD_NONCE": NONCE, **variables})
+
+
+def told(process, go=b""):
+    """What both streams have, once PROCESS has been told GO and nothing more."""
+    return process.communicate(go, timeout=120)
+
+
+gated = pytest.mark.parametrize("options", [[], ["--gate"]], ids=["init", "python"])
+
+
+@gated
+def test_what_waits_runs_the_script_that_it_is_told(script, options):
+    with start_ahead(script, *options) as process:
+        script.write_text("import sys; print('out'); print('err', file=sys.stderr)")
+        stdout, stderr = told(process, go_for(script))
+    assert (stdout[:-LENGTH], stderr[:-LENGTH]) == (b"\6out\n", b"\6err\n")
+    assert Words(stdout[-LENGTH:]).returncode == Words(stderr[-LENGTH:]).returncode == process.returncode == 0
+
+
+@gated
+@pytest.mark.parametrize("replaced, size", [(True, None), (False, 7)])
+def test_what_waits_runs_no_other_file(script, options, replaced, size):
+    with start_ahead(script, *options) as process:
+        go = go_for(script, size)
+        if replaced:
+            script.with_name("other").write_text("")
+            script.with_name("other").rename(script)
+        assert told(process, go) == (b"", b"")
+
+
+@gated
+def test_what_waits_ends_with_its_lifeline(script, options):
+    script.write_text("print('on')")
+    for go in (b"", go_for(script)[:-1]):
+        with start_ahead(script, *options) as process:
+            assert told(process, go) == (b"", b"")
+
+
+@gated
+def test_what_waits_ends_after_a_while(script, options):
+    with start_ahead(script, *options, idle=1) as process:
+        assert process.wait(timeout=60) == 0
+        assert process.stdout.read() == process.stderr.read() == b""
+
+
+def test_a_python_that_scripts_could_have_changed_does_not_start_ahead(script):
+    planted = script.with_name("sitecustomize.py")
+    planted.write_text("print('planted')")
+    for variables in ({"PYTHONPATH": str(script.parent)}, {"PYTHONHOME": "/usr"}, {"LD_PRELOAD": ""},
+                      {"PATH": f"{script.parent}:/usr/bin:/bin"}, {"PATH": ":/usr/bin:/bin"}):
+        with start_ahead(script, "--gate", **variables) as process:
+            init = until(lambda: next(filter(is_init, descendants(process.pid)), None))
+            time.sleep(0.2)  # in which it would
+            assert list(descendants(init)) == [], variables
+            process.stdin.close()
+
+
+def test_a_user_site_that_came_while_python_waited_is_not_missed(script):
+    with start_ahead(script, "--gate") as process:
+        assert until(lambda: [pid for pid in descendants(process.pid) if b"python3\0" in read(f"/proc/{pid}/cmdline")[:9]])
+        script.with_name(".local").mkdir()
+        assert told(process, go_for(script)) == (b"", b""), "somebody else starts it"

@@ -202,6 +202,17 @@ def test_a_python_without_ensurepip_says_what_to_install(tmp_path, monkeypatch):
     assert line_of(doctor()[1]["venv"], "Python 3.99.1").endswith(f" {python}")
 
 
+def test_pythons_are_asked_in_a_sandbox(tmp_path, monkeypatch):
+    python = tmp_path / "python3"
+    script_at(python, f"touch {tmp_path}/changed\nprintf '%s\\0' python {python} 3.99.1 {tmp_path}")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    sections = doctor()[1]
+    if not any("isolation        sandbox" in line for line in sections["environments"]):
+        pytest.skip("this machine has no sandbox")
+    assert line_of(sections["venv"], "Python 3.99.1")
+    assert not (tmp_path / "changed").exists()
+
+
 @pytest.mark.once
 def test_pythons_that_hang_are_not_waited_for(tmp_path, monkeypatch):
     for name in ("3.7.1", "3.8.1", "3.9.1"):

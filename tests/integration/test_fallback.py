@@ -168,3 +168,12 @@ def test_doctor_names_the_command_that_gives_more():
     assert "sudo sysctl -w user.max_user_namespaces=" in doctor.stdout
     doctor = subprocess.run([os.environ["PYEXECD"], "doctor"], capture_output=True, text=True)
     assert "gives more" not in doctor.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be without capabilities and still be root")
+@pytest.mark.parametrize("left, has_root", [("-all", False), ("-all,+setfcap", True)])
+def test_root_without_capabilities_needs_one_for_namespaces(left, has_root):
+    result, _ = run_daemon(["setpriv", f"--bounding-set={left}", "--inh-caps=-all", os.environ["PYEXECD"]])
+    containment = result["structuredContent"]["containment"]
+    assert (containment["layers"]["own root directory"] == "enforced") == has_root
+    assert any("(root needs CAP_SETFCAP for them)" in text for text in containment["missing"]) == (not has_root)

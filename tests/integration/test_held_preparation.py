@@ -1,6 +1,7 @@
 """What prepares an environment whose scripts run in a sandbox is held as well: installers, what a package runs while
 it is built, and the question to an interpreter what it is."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -20,6 +21,7 @@ TIMEOUT = 300  # seconds: pip starts slowly on a busy machine
 
 # What the build of a package finds out is told in its metadata.
 TRIES = """exec('''
+import json
 import os
 def tries(what, *arguments):
     try:
@@ -221,3 +223,38 @@ def test_the_shim_of_a_version_manager_is_asked(tmp_path):
     shim.chmod(0o755)
     definition = {"type": "system", "isolation": "sandbox", "executable": str(shim)}
     assert output(definition, "import sys; print(sys.executable)") == f"{python}\n"
+
+
+def told(folder, arguments, *limits):
+    """What pyexecd says with ARGUMENTS of one environment that is made in a sandbox."""
+    wheels.wheel(folder / "packages", "gadget")
+    config = folder / "config.yaml"
+    config.write_text(json.dumps({"environments": {"held": environment(folder, "gadget")},
+                                  "default_environment": "held"}))
+    command = [sys.executable, ROOT / "tests" / "integration" / "limited.py", *limits, "--", os.environ["PYEXECD"]]
+    ran = subprocess.run([*command, *arguments, "--config", config], capture_output=True, text=True, timeout=TIMEOUT)
+    assert ran.returncode == 0, ran.stderr
+    return ran
+
+
+def test_a_preparation_says_which_layers_it_was_without(tmp_path):
+    ran = told(tmp_path, ["prepare"], "pivot_root=EPERM")
+    assert ran.stdout.endswith("; prepared without: own root directory\n")
+    assert "environment held was prepared without: own root directory" in ran.stderr
+
+
+def test_a_preparation_that_had_every_layer_says_nothing(tmp_path):
+    [prepared] = json.loads(told(tmp_path, ["prepare", "--json"]).stdout)
+    if run({"type": "system", "isolation": "sandbox"}, "pass")["containment"]["missing"]:
+        pytest.skip("this machine has not everything")
+    assert prepared["ready"] and "absent" not in prepared
+
+
+def test_the_form_for_programs_has_the_layers_too(tmp_path):
+    [prepared] = json.loads(told(tmp_path, ["prepare", "--json"], "pivot_root=EPERM").stdout)
+    assert prepared["absent"] == ["own root directory"]
+
+
+def test_doctor_says_so_of_the_preparation_beside_the_run(tmp_path):
+    doctor = told(tmp_path, ["doctor"], "pivot_root=EPERM").stdout
+    assert "  no     preparation      without: own root directory\n" in doctor

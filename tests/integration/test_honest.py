@@ -5,7 +5,9 @@ print it; where a file has the time in it, the script removes it."""
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
+import sys
 import tempfile
 
 import client
@@ -139,3 +141,15 @@ def test_a_venv_of_uv(tmp_path):
     base = PYENV[-1] if PYENV else PYTHON
     subprocess.run([UV, "venv", "--offline", "--quiet", "--no-config", "--python", base, tmp_path / "venv"], check=True)
     assert_same_for({"type": "venv", "venv_path": f"{tmp_path}/venv"})
+
+
+@pytest.mark.skipif(not shutil.which("git") or not pathlib.Path("/etc/gitconfig").exists(),
+                    reason="no git, or no settings of the machine for it")
+def test_git_works_where_the_settings_of_the_machine_are_closed():
+    """Without a root of its own they are there, and not to be read."""
+    code = "import subprocess; subprocess.run(['git', 'init', '-q', '.'], check=True)"
+    limited = [sys.executable, str(HERE / "limited.py"), "namespaces", "--", os.environ["PYEXECD"]]
+    with client.Server(command=limited, config={"environments": {"system": {"type": "system"}}}) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": code})["structuredContent"]
+        assert result["success"] and not result["stderr"], result

@@ -28,11 +28,17 @@ WEAKER = {
     "clone3=EPERM": NOTHING,
     "close_range=ENOSYS": NOTHING,
     "close_range=EPERM": NOTHING,
+    "execveat=ENOSYS": NOTHING,
+    "execveat=EPERM": NOTHING,
+    "setns=ENOSYS": NOTHING,
     "setns=EPERM": NOTHING,
+    "cgroup.kill": NOTHING,
     "openat2=ENOSYS": NO_ROOT,
     "openat2=EPERM": NO_ROOT,
+    "pivot_root=ENOSYS": NO_ROOT,
     "pivot_root=EPERM": NO_ROOT,
     "fsopen=ENOSYS": NO_ROOT,
+    "fsopen=EPERM": NO_ROOT,
     "sethostname=EPERM": NO_ROOT,
     "CLONE_NEWUTS=EPERM": NO_ROOT,
     "CLONE_NEWCGROUP=EINVAL": NO_ROOT,
@@ -43,9 +49,13 @@ WEAKER = {
     "landlock_create_ruleset=EPERM": NO_FILES,
     "landlock_add_rule=ENOSYS": NO_FILES,
     "landlock_add_rule=EPERM": NO_FILES,
+    "landlock_add_rule=EINVAL": NO_FILES,
     "landlock_restrict_self=ENOSYS": NO_FILES,
+    "landlock_restrict_self=EPERM": NO_FILES,
+    "landlock_restrict_self=E2BIG": NO_FILES,
     "CLONE_NEWUSER=EPERM": NO_NAMESPACES,
     "CLONE_NEWUSER=EINVAL": NO_NAMESPACES,
+    "CLONE_NEWUSER=ENOSYS": NO_NAMESPACES,
     "CLONE_NEWPID=EPERM": NO_NAMESPACES,
     "unshare=ENOSYS": NO_NAMESPACES,
     "unshare=EPERM": NO_NAMESPACES,
@@ -53,6 +63,7 @@ WEAKER = {
     "mount=EACCES": NO_NAMESPACES,
     "umount2=EPERM": NO_NAMESPACES,
     "open_tree=ENOSYS": NO_NAMESPACES,
+    "open_tree=EPERM": NO_NAMESPACES,
     "move_mount=ENOSYS": NO_NAMESPACES,
     "move_mount=EPERM": NO_NAMESPACES,
     "mount_setattr=ENOSYS": NO_NAMESPACES,
@@ -70,7 +81,7 @@ REFUSED = {
     "pidfd_send_signal=ENOSYS": "pidfd_send_signal",
     "pidfd_send_signal=EPERM": "pidfd_send_signal",
     "waitid=EINVAL": "waitid",
-    "seccomp=EPERM": "filter system calls",
+    "seccomp=EPERM": "cannot filter system calls by seccomp",
     "memfd_create=ENOSYS": "keep the script in memory",
     "memfd_create=EPERM": "keep the script in memory",
     "CLONE_NEWUSER=ENOSPC": "No space left on device",  # a quota that is used up, not what the machine is like
@@ -81,7 +92,9 @@ REFUSED = {
 REFUSED_SANDBOX = {
     "namespaces landlock": "file rules: need Landlock",
     "unshare=EPERM landlock_create_ruleset=ENOSYS": "file rules: need Landlock",
-    "landlock_restrict_self=EPERM": "cannot restrict files",
+    "unshare=EPERM landlock_add_rule=EINVAL": "file rules: cannot make Landlock rules",
+    "landlock_add_rule=ENOMEM": "cannot make Landlock rules",  # may pass
+    "landlock_restrict_self=ENOMEM": "cannot apply Landlock rules",
     "CLONE_NEWNET=ENOSPC": "No space left on device",  # likewise
 }
 
@@ -272,6 +285,15 @@ def test_what_cannot_be_followed_is_refused(denied, environment):
 @pytest.mark.parametrize("denied", REFUSED_SANDBOX, indirect=True)
 def test_a_sandbox_that_would_not_keep_files_is_refused(denied, environment):
     assert_refused(denied, environment, REFUSED_SANDBOX[denied.denied])
+
+
+def test_without_seccomp_nothing_else_is_said_to_be_missing(everything):
+    doctor = subprocess.run([sys.executable, LIMITED, "seccomp=EPERM", "--", os.environ["PYEXECD"], "doctor"],
+                            capture_output=True, text=True)
+    assert "no script can be run: cannot filter system calls by seccomp: Operation not permitted" in doctor.stdout
+    for layer in (ROOT, NETWORK, FILES, CALLS):
+        assert f"{layer}: " not in doctor.stdout, doctor.stdout
+    assert "needs user namespaces" not in doctor.stdout
 
 
 UNIT = pathlib.Path(__file__).resolve().parents[2] / "systemd" / "pyexecd.service.in"

@@ -220,7 +220,7 @@ def test_cost_is_told(server):
     assert 0.3 <= structured["usage"]["cpu_seconds"] < 30
     assert 64 << 20 <= structured["usage"]["peak_memory_bytes"] < 512 << 20
     timings = structured["timings"]
-    assert set(timings) == {"prepare", "wait", "start", "run"}
+    assert set(timings) == {"prepare", "wait", "start", "run", "warm"}
     assert 0.3 <= timings["run"] <= structured["duration"]
     assert timings["start"] > 0
 
@@ -272,7 +272,7 @@ def test_environment_variables_are_built_from_nothing(monkeypatch):
     assert "hush" not in seen.values()
     assert "PYTHONPATH" not in seen and "PYTHONUNBUFFERED" not in seen
     assert seen["TZ"] == "UTC"
-    assert set(seen) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "TMPDIR", "TZ",
+    assert set(seen) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "TMPDIR", "TZ", "GIT_CONFIG_NOSYSTEM",
                          "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS",
                          "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "LOKY_MAX_CPU_COUNT",
                          "PYTHON_CPU_COUNT"}

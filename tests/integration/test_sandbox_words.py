@@ -104,6 +104,13 @@ def test_a_path_that_can_only_be_read_is_explained(server, folder):
     assert line.endswith(f" Scripts here can also read {folder}/data: use absolute paths for that.")
 
 
+def test_a_script_that_has_left_its_directory_is_told_so(server):
+    for place in ("/", "/usr/lib"):
+        said = text(run(server, f"import os\nos.chdir('{place}')\nopen('a.csv', 'w')"))
+        assert f'After os.chdir("{place}") relative paths lead there. Scripts here can write to' in said
+    assert "After os.chdir" not in text(run(server, "import os\nos.chdir('/tmp')\nopen('a/b.csv', 'w')"))
+
+
 def test_a_service_on_localhost_that_is_not_there_is_explained(server):
     code = "import socket\nsocket.create_connection(('127.0.0.1', 1))"
     assert "localhost is the run's own here: nothing answers" in text(run(server, code))

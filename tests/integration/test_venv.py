@@ -84,8 +84,9 @@ class Place:
         """Processes that an installer has started."""
         mark = str(self.folder).encode()
         return [pid for pid in leftovers.processes()
-                if mark in leftovers.read(f"/proc/{pid}/cmdline")
-                or b"TMPDIR=" + mark in leftovers.read(f"/proc/{pid}/environ")]
+                if (mark in leftovers.read(f"/proc/{pid}/cmdline")
+                    or b"TMPDIR=" + mark in leftovers.read(f"/proc/{pid}/environ"))
+                and not leftovers.waits_for_code(pid)]
 
     def assert_nothing_is_left(self):
         assert leftovers.until(lambda: not self.processes()), "processes are left"

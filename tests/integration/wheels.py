@@ -110,11 +110,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
                  if path.name.partition("-")[0].lower().replace("_", "-") == project]
         if not files:
             return self._answer(404, "text/plain", b"")
-        links = "".join(f'<a href="/files/{html.escape(path.name)}#{sha256(path).replace(":", "=")}'
+        links = "".join(f'<a href="{self.server.index.files}/files/{html.escape(path.name)}#{sha256(path).replace(":", "=")}'
                         f'">{html.escape(path.name)}</a>\n' for path in files)
         return self._answer(200, "text/html", f"<!DOCTYPE html><html><body>{links}".encode())
 
     def _file(self, name):
+        if self.server.index.moved:
+            self.send_response(302)
+            self.send_header("Location", f"{self.server.index.moved}/files/{name}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         path = self.server.index.folder / name
         if not path.is_file():
             return self._answer(404, "text/plain", b"")
@@ -133,10 +139,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Index:
-    """A package index of what is in FOLDER; for containers at ADDRESS, their gateway."""
+    """A package index of what is in FOLDER; for containers at ADDRESS, their gateway. Its pages say that files are at
+    FILES, or it redirects to MOVED who asks for one: the sites of other indexes."""
 
-    def __init__(self, folder, address="127.0.0.1"):
+    def __init__(self, folder, address="127.0.0.1", files="", moved=""):
         self.folder = pathlib.Path(folder)
+        self.files, self.moved = files, moved
         self.requests = []  # the paths that were asked for
         self.gate = threading.Event()  # cleared: no request is answered
         self.gate.set()
@@ -144,8 +152,14 @@ class Index:
         self._http.index = self
         self._http.handle_error = lambda *_: None  # the installer was killed
         self.host = address
-        self.url = f"http://{address}:{self._http.server_port}/simple"
+        self.place = f"{address}:{self._http.server_port}"
+        self.site = f"http://{self.place}"
+        self.url = f"{self.site}/simple"
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+
+    def protect(self, context):
+        """From now on with TLS."""
+        self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
 
     def __enter__(self):
         self._thread.start()

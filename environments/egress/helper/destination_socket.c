@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +16,8 @@
 
 #define DESTINATION_SECONDS         30.0 /* to connect, at all of its addresses */
 #define DESTINATION_ADDRESS_SECONDS 10.0 /* at one of them */
+
+enum { DESTINATION_REPORTS = 32 }; /* more than a person reads */
 
 enum { FORBIDDEN = 403, BAD_GATEWAY = 502, GATEWAY_TIMEOUT = 504 };
 
@@ -116,25 +119,53 @@ static int destination_try(const struct destinations *open, const struct destina
                               wanted->host, wanted->port, closed.host);
 }
 
-int destination_socket(const struct destinations *open, const struct destination *wanted,
-                       struct destination_refusal *refusal)
+/* Before the program knows, so that the server has it when the program has ended; no more often
+ * than the socket takes. */
+static void destination_report(const struct destination *wanted)
+{
+    static atomic_uint reports;
+    char line[DESTINATION_HOST_BYTES + sizeof "[]:65535\n"];
+    size_t length;
+
+    destination_print(wanted, line, sizeof line - 1);
+    length = strlen(line);
+    line[length++] = '\n';
+    if (atomic_fetch_add(&reports, 1) < DESTINATION_REPORTS)
+        (void)send(STDIN_FILENO, line, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A socket connected to NEXT, which is WANTED or the proxy on the way to it. */
+static int destination_resolve(const struct destinations *open, const struct destination *next,
+                               struct destination_refusal *refusal)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = wanted->is_address ? AI_NUMERICHOST : 0};
+                                   .ai_flags = next->is_address ? AI_NUMERICHOST : 0};
     struct addrinfo *found;
     int problem;
     int fd;
 
-    if (!destination_is_open(open, wanted))
+    problem = getaddrinfo(next->host, NULL, &hints, &found);
+    if (problem)
+        return destination_refuse(refusal, BAD_GATEWAY, PROXY_SOCKS_UNREACHABLE, "%s: %s",
+                                  next->host, gai_strerror(problem));
+    fd = destination_try(open, next, found, refusal);
+    freeaddrinfo(found);
+    return fd;
+}
+
+int destination_socket(const struct destinations *open, const struct destination *wanted,
+                       const struct upstream *upstream, struct destination_refusal *refusal)
+{
+    const struct destinations of_operator = {upstream ? &upstream->place : NULL, 1};
+
+    if (!destination_is_open(open, wanted)) {
+        destination_report(wanted);
         return destination_refuse(refusal, FORBIDDEN, PROXY_SOCKS_CLOSED,
                                   "%s:%u is not among the hosts that the operator has opened "
                                   "(network)",
                                   wanted->host, wanted->port);
-    problem = getaddrinfo(wanted->host, NULL, &hints, &found);
-    if (problem)
-        return destination_refuse(refusal, BAD_GATEWAY, PROXY_SOCKS_UNREACHABLE, "%s: %s",
-                                  wanted->host, gai_strerror(problem));
-    fd = destination_try(open, wanted, found, refusal);
-    freeaddrinfo(found);
-    return fd;
+    }
+    if (upstream)
+        return destination_resolve(&of_operator, &upstream->place, refusal);
+    return destination_resolve(open, wanted, refusal);
 }

@@ -5,6 +5,7 @@
 
 #include "environments/egress/destination.h"
 #include "environments/egress/proxy_socks.h"
+#include "environments/egress/upstream.h"
 
 /* Why there is no connection. */
 struct destination_refusal {
@@ -14,6 +15,7 @@ struct destination_refusal {
     size_t size;
 };
 
-/* A connected socket that does not block, owned by the caller; or -1. It takes its time. */
+/* A socket that does not block and is connected to WANTED or, unless it is NULL, to UPSTREAM, which
+ * is on the way to it and finds its address; owned by the caller; or -1. It takes its time. */
 int destination_socket(const struct destinations *open, const struct destination *wanted,
-                       struct destination_refusal *refusal);
+                       const struct upstream *upstream, struct destination_refusal *refusal);

@@ -1,11 +1,11 @@
-/* pyexecd-proxy HOST:PORT...: the way out of one run whose network is its own. The server starts it
- * as a contained tree for each such run and ends it with the run.
+/* pyexecd-proxy HOST:PORT... [--anywhere HOST:PORT...]: the way out of one run whose network is its
+ * own. The server starts it as a contained tree for each such run and ends it with the run.
  *
  * Standard input is a socket over which the run's supervisor hands it one listener, made in the
- * network of the run: nobody else can come in. What is asked for there is connected from here, in
- * the machine's network, if it is named in the arguments. Each connection has a thread of its own,
- * so that a name that is not answered or a peer that is slow holds up nobody else; those beyond the
- * bound wait in the listener's queue.
+ * network of the run: nobody else can come in. What is refused is said over it, for the server.
+ * What is asked for there is connected from here, in the machine's network, if it is named in the
+ * arguments. Each connection has a thread of its own, so that a name that is not answered or a peer
+ * that is slow holds up nobody else; those beyond the bound wait in the listener's queue.
  *
  * It reads what scripts send, so before the first connection it gives up all system calls but those
  * that this takes (proxy_rules.c), within the sandbox that it was started in. */
@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,15 +30,16 @@ enum {
     PROXY_PAUSE_MICROSECONDS = 10 * 1000,
 };
 
-static struct destinations proxy_open;
+static struct visit_rules proxy_rules;
 static sem_t proxy_places;
 
 static void *proxy_visit(void *data)
 {
-    const int client = (int)(intptr_t)data;
+    int *client = data;
 
-    visit_serve(client, &proxy_open);
-    close(client);
+    visit_serve(*client, &proxy_rules);
+    close(*client);
+    free(client);
     sem_post(&proxy_places);
     return NULL;
 }
@@ -66,34 +68,67 @@ static int proxy_receive_listener(void)
 
 static void proxy_accept(int listener, const pthread_attr_t *attributes)
 {
+    int *client = NEW(int); /* the visit frees it */
     pthread_t thread;
-    int client;
 
     while (sem_wait(&proxy_places) < 0)
         ;
-    client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client >= 0 &&
-        pthread_create(&thread, attributes, proxy_visit, (void *)(intptr_t)client) == 0)
+    *client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (*client >= 0 && pthread_create(&thread, attributes, proxy_visit, client) == 0)
         return;
-    if (client >= 0)
-        close(client);
+    if (*client >= 0)
+        close(*client);
+    free(client);
     sem_post(&proxy_places);
     usleep(PROXY_PAUSE_MICROSECONDS); /* what it lacked, such as memory, may come back */
 }
 
-int main(int argc, char **argv)
+static int proxy_read_arguments(int argc, char **argv)
 {
     struct destination *open = memory_new((size_t)argc, sizeof *open);
+    bool is_anywhere = false;
+    size_t count = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], EGRESS_ANYWHERE) == 0) {
+            is_anywhere = true;
+            continue;
+        }
+        if (!destination_parse_rule(argv[i], &open[count])) {
+            fprintf(stderr, "pyexecd-proxy is started by pyexecd, with HOST:PORT...; not %s\n",
+                    argv[i]);
+            free(open);
+            return -1;
+        }
+        open[count++].is_anywhere = is_anywhere;
+    }
+    proxy_rules.open = (struct destinations){open, count};
+    return 0;
+}
+
+/* The server has checked it. */
+static const struct upstream *proxy_read_upstream(const char *variable)
+{
+    const char *url = getenv(variable);
+    struct upstream *upstream = NEW(struct upstream);
+
+    if (url && upstream_parse(url, upstream))
+        return upstream;
+    free(upstream);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
     pthread_attr_t attributes;
     int listener;
 
-    for (int i = 1; i < argc; i++)
-        if (!destination_parse_rule(argv[i], &open[i - 1])) {
-            fprintf(stderr, "pyexecd-proxy is started by pyexecd, with HOST:PORT...; not %s\n",
-                    argv[i]);
-            return 64;
-        }
-    proxy_open = (struct destinations){open, (size_t)argc - 1};
+    if (proxy_read_arguments(argc, argv) < 0)
+        return 64;
+    prctl(PR_SET_DUMPABLE, 0); /* a login in our variables is nobody's to read */
+    proxy_rules.upstreams = (struct upstreams){.plain = proxy_read_upstream("HTTP_PROXY"),
+                                               .tunnels = proxy_read_upstream("HTTPS_PROXY"),
+                                               .spared = getenv("NO_PROXY")};
     listener = proxy_receive_listener();
     if (listener < 0 || sem_init(&proxy_places, 0, PROXY_VISITS) < 0 ||
         pthread_attr_init(&attributes) != 0)

@@ -109,6 +109,24 @@ static bool relay_wait(const struct relay *relay)
     return poll(sides, ARRAY_SIZE(sides), RELAY_IDLE_MILLISECONDS) > 0;
 }
 
+static void relay_go(struct relay *relay)
+{
+    while (relay_way_move(&relay->out) && relay_way_move(&relay->in) &&
+           !(relay->out.is_through && relay->in.is_through) && relay_wait(relay))
+        ;
+}
+
+void relay_answer(int near, int far)
+{
+    struct relay *relay = NEW(struct relay);
+
+    relay->out = (struct relay_way){.from = near, .to = far, .has_ended = true, .is_through = true};
+    relay->in.from = far;
+    relay->in.to = near;
+    relay_go(relay);
+    free(relay);
+}
+
 void relay_run(int near, int far, const char *first, size_t length)
 {
     struct relay *relay = NEW(struct relay);
@@ -117,8 +135,6 @@ void relay_run(int near, int far, const char *first, size_t length)
     relay->out.to = relay->in.from = far;
     relay->out.length = size_min(length, sizeof relay->out.bytes);
     memcpy(relay->out.bytes, first, relay->out.length);
-    while (relay_way_move(&relay->out) && relay_way_move(&relay->in) &&
-           !(relay->out.is_through && relay->in.is_through) && relay_wait(relay))
-        ;
+    relay_go(relay);
     free(relay);
 }

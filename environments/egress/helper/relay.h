@@ -11,3 +11,6 @@ bool relay_send(int fd, const char *bytes, size_t length, double deadline);
  * FAR, until both have ended, one fails, or nothing has moved for minutes. Who does not read is not
  * read for either. */
 void relay_run(int near, int far, const char *first, size_t length);
+
+/* The same from FAR to NEAR only. */
+void relay_answer(int near, int far);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/egress/helper/destination_socket.h"
 #include "environments/egress/helper/relay.h"
+#include "environments/egress/helper/upstream_tunnel.h"
 #include "environments/egress/proxy_head.h"
 #include "environments/egress/proxy_socks.h"
 
@@ -18,11 +19,16 @@
 #define VISIT_HEAD_SECONDS   20.0 /* for all that comes before the connection */
 #define VISIT_LINGER_SECONDS 1.0  /* for a refused client to read why */
 
-enum { VISIT_TEXT_BYTES = 512, VISIT_ANSWER_BYTES = 2048, BAD_REQUEST = 400 };
+enum {
+    VISIT_TEXT_BYTES = 512,
+    VISIT_ANSWER_BYTES = 2048,
+    BAD_REQUEST = 400,
+    NOT_IMPLEMENTED = 501,
+};
 
 struct visit {
     int client;                      /* borrowed */
-    const struct destinations *open; /* borrowed */
+    const struct visit_rules *rules; /* borrowed */
     double deadline;
     char bytes[PROXY_HEAD_BYTES]; /* that were read and not yet used */
     size_t length;
@@ -86,27 +92,58 @@ static void visit_tunnel(struct visit *visit, int far)
         relay_run(visit->client, far, visit->bytes, visit->length);
 }
 
+/* A further proxy could take what follows the request as another one: it gets nothing more. */
 static void visit_pass_on(struct visit *visit, const struct proxy_head *head, size_t length,
-                          int far)
+                          const struct upstream *upstream, int far)
 {
     struct error ignored = ERROR_INIT;
     struct buffer first;
 
     buffer_init(&first, 2 * sizeof visit->bytes);
-    if (proxy_head_pass_on(head, &first, &ignored) == 0 &&
+    if (proxy_head_pass_on(head, upstream, &first, &ignored) == 0 &&
         relay_send(far, buffer_bytes(&first), buffer_length(&first), visit->deadline)) {
         visit_use(visit, length);
-        relay_run(visit->client, far, visit->bytes, visit->length);
+        if (upstream)
+            relay_answer(visit->client, far);
+        else
+            relay_run(visit->client, far, visit->bytes, visit->length);
     }
     buffer_deinit(&first);
+}
+
+static const struct upstream *visit_upstream(const struct visit *visit,
+                                             const struct destination *wanted, bool is_tunnel)
+{
+    return upstreams_find(&visit->rules->upstreams, wanted, is_tunnel);
+}
+
+/* A socket through which all goes to WANTED; or -1. */
+static int visit_dig(const struct visit *visit, const struct destination *wanted,
+                     struct destination_refusal *refusal)
+{
+    const struct upstream *upstream = visit_upstream(visit, wanted, true);
+    int far = destination_socket(&visit->rules->open, wanted, upstream, refusal);
+
+    if (far < 0 || !upstream || upstream_tunnel(far, upstream, wanted, refusal) == 0)
+        return far;
+    close(far);
+    return -1;
 }
 
 static void visit_go(struct visit *visit, const struct proxy_head *head, size_t length)
 {
     char text[VISIT_TEXT_BYTES];
     struct destination_refusal refusal = {.text = text, .size = sizeof text};
-    int far = destination_socket(visit->open, &head->destination, &refusal);
+    const struct upstream *upstream = visit_upstream(visit, &head->destination, head->is_tunnel);
+    int far;
 
+    if (upstream && !head->is_tunnel && !proxy_head_has_no_body(head)) {
+        visit_refuse_head(visit, NOT_IMPLEMENTED, "only GET and HEAD go through a further proxy");
+        return;
+    }
+    far = head->is_tunnel
+              ? visit_dig(visit, &head->destination, &refusal)
+              : destination_socket(&visit->rules->open, &head->destination, upstream, &refusal);
     if (far < 0) {
         visit_refuse_head(visit, refusal.status, text);
         return;
@@ -116,7 +153,7 @@ static void visit_go(struct visit *visit, const struct proxy_head *head, size_t 
         visit_use(visit, length);
         visit_tunnel(visit, far);
     } else {
-        visit_pass_on(visit, head, length, far);
+        visit_pass_on(visit, head, length, upstream, far);
     }
     close(far);
 }
@@ -176,7 +213,7 @@ static void visit_serve_socks(struct visit *visit)
                 proxy_socks_parse_request(visit->bytes, visit->length, &destination, &reply)) == 0)
         if (!visit_read(visit))
             return;
-    far = length > 0 ? destination_socket(visit->open, &destination, &refusal) : -1;
+    far = length > 0 ? visit_dig(visit, &destination, &refusal) : -1;
     if (far < 0) {
         (void)visit_reply(visit, length > 0 ? refusal.reply : reply);
         visit_end(visit);
@@ -189,12 +226,12 @@ static void visit_serve_socks(struct visit *visit)
     close(far);
 }
 
-void visit_serve(int client, const struct destinations *open)
+void visit_serve(int client, const struct visit_rules *rules)
 {
     AUTO_FREE struct visit *visit = NEW(struct visit);
 
     visit->client = client;
-    visit->open = open;
+    visit->rules = rules;
     visit->deadline = clock_seconds() + VISIT_HEAD_SECONDS;
     if (!visit_read(visit))
         return;

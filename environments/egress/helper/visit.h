@@ -2,6 +2,13 @@
 #pragma once
 
 #include "environments/egress/destination.h"
+#include "environments/egress/upstream.h"
+
+/* For all visits. */
+struct visit_rules {
+    struct destinations open;
+    struct upstreams upstreams;
+};
 
 /* Serves CLIENT, a socket that does not block, until either side is done; it is not closed. */
-void visit_serve(int client, const struct destinations *open);
+void visit_serve(int client, const struct visit_rules *rules);

@@ -1,14 +1,17 @@
 /* pyexecd-init: the first process of a container, a small static program without secrets but one.
  *
- *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...             runs one program
- *     pyexecd-init --script SECONDS -- PYTHON ARGUMENT...     the Python of a script: with a
- * starter pyexecd-init --keep SECONDS                             keeps a container for such runs
+ *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...          runs one program
+ *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter
+ *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
+ *                                                          --gate its Python waits for that, too
+ *     pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
  * It runs the program. When the program has ended, it kills whatever else is left, and says its
- * last words (last_words.h) on stderr. It ends the program after SECONDS, at SIGTERM from outside,
- * or when its standard input, if that is a pipe, ends: then the server is gone, and nobody else
- * would end the container. SIGINT from outside goes on to the program; the init of a kept container
- * passes it on to the inits of its runs.
+ * last words (last_words.h) on stderr, and behind a script on stdout, too. It ends the program
+ * after SECONDS, at SIGTERM from outside, or when its standard input, if that is a pipe, ends: then
+ * the server is gone, and nobody else would end the container. While it waits for its script it
+ * ends after IDLE seconds, too. SIGINT from outside goes on to the program; the init of a kept
+ * container passes it on to the inits of its runs.
  *
  * The program has the same uid, so everything here is written as if it were attacked: the init
  * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
@@ -17,6 +20,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "environments/engine/go.h"
 #include "environments/engine/last_words.h"
 
 #include <stdbool.h>
@@ -30,6 +34,8 @@ struct watch {
     double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
     bool interrupted; /* SIGINT has come, and was not passed on yet */
     double longest;   /* seconds that one wait may take */
+    size_t told;      /* bytes of the go that have come */
+    char go[GO_BYTES];
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
@@ -39,11 +45,36 @@ bool watch_begin(struct watch *watch, double seconds);
  */
 bool watch_wait(struct watch *watch);
 
+/* The go has come; it is the last that the server says. */
+bool watch_has_go(const struct watch *watch);
+
+/* Waits for the go, and checks that it is for the file at SCRIPT. SECONDS are left from then on.
+ * False: there is to be no script; or PROGRAM (0: none), which waits as well, has died. */
+bool await_go(struct watch *watch, pid_t program, const char *script, double seconds);
+
+/* Says that the script begins now, before all its output. */
+bool answer_go(void);
+
 /* What is to be run. */
 struct init_program {
     char **arguments; /* [0] is found on PATH */
     bool is_script;   /* it is the Python of one, and gets the starter (base/starter/starter.h) */
+    int gate;         /* where it waits before it reads its script; -1: it does not */
 };
+
+/* Two ends of a stream, at one of which a Python waits. */
+struct gate {
+    int ours;
+    int theirs;
+};
+
+/* True when nothing that a Python loads by itself can come from a script: it may start ahead. */
+bool gate_is_safe(void);
+
+bool gate_make(struct gate *gate);
+
+/* Lets the Python go on, now or when it gets there: our end stays, because it says so first. */
+bool gate_open(const struct gate *gate);
 
 /* Forks and executes PROGRAM. Returns once it is executed, with *RET_FAILURE 0, or has failed,
  * with errno. -1 with errno when there was no process. */
@@ -63,5 +94,6 @@ int memory_watch(void);
 /* Processes of the container that were killed for want of memory, in all its life. */
 long memory_kills(int fd);
 
-/* Writes WORDS to stderr, whatever the program has done to it; gives up after a bounded time. */
-void words_say(const struct last_words *words, const char *nonce, double deadline);
+/* Writes WORDS to FD, stdout or stderr, whatever the program has done to it; gives up after a
+ * bounded time. */
+void words_say(int fd, const struct last_words *words, const char *nonce, double deadline);

@@ -143,16 +143,59 @@ static void wait_for_program(struct watch *watch, struct init_schedule *schedule
     words->flags |= LAST_WORDS_OVERDUE;
 }
 
-static int init_run(struct watch *watch, const struct init_program *given, const char *nonce)
+/* What the command line says. */
+struct init_order {
+    bool keeps;
+    double idle;    /* seconds for which it waits for the go; 0: it does not */
+    bool has_gate;  /* its program may wait, too */
+    double seconds; /* of the program, or of the container that is kept */
+    struct init_program program;
+};
+
+/* Starts PROGRAM, which waits as well. False: there is to be no script. */
+static bool init_run_gated(struct watch *watch, const struct init_order *order, pid_t *ret_program,
+                           int *ret_failure)
 {
+    struct init_program program = order->program;
+    struct gate gate;
+
+    if (!gate_make(&gate))
+        return false;
+    program.gate = gate.theirs;
+    *ret_program = init_program_start(&program, ret_failure);
+    close(gate.theirs);
+    return *ret_program > 0 &&
+           await_go(watch, *ret_program, program.arguments[1], order->seconds) && gate_is_safe() &&
+           answer_go() && gate_open(&gate);
+}
+
+/* Starts its program, at once or when it is told. False: there is to be no script. */
+static bool init_begin(struct watch *watch, const struct init_order *order, pid_t *ret_program,
+                       int *ret_failure)
+{
+    if (order->idle > 0 && order->has_gate && gate_is_safe())
+        return init_run_gated(watch, order, ret_program, ret_failure);
+    if (order->idle > 0 &&
+        (!await_go(watch, 0, order->program.arguments[1], order->seconds) || !answer_go()))
+        return false;
+    *ret_program = init_program_start(&order->program, ret_failure);
+    return true;
+}
+
+static int init_run(struct watch *watch, const struct init_order *order, const char *nonce)
+{
+    const struct init_program *given = &order->program;
     struct init_schedule schedule = {.most = most_deleted()};
     struct last_words words = {0};
     int memory = memory_watch();
     long kills = memory_kills(memory);
-    pid_t program = init_program_start(given, &words.failure);
-    double started = clock_seconds();
+    pid_t program;
+    double started;
     bool is_empty;
 
+    if (!init_begin(watch, order, &program, &words.failure))
+        return 0;
+    started = clock_seconds();
     if (given->is_script)
         schedule.next_flush = started + STARTER_SECONDS;
     if (program < 0)
@@ -166,7 +209,9 @@ static int init_run(struct watch *watch, const struct init_program *given, const
     if (memory_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
-    words_say(&words, nonce, watch->deadline);
+    if (given->is_script)
+        words_say(STDOUT_FILENO, &words, nonce, watch->deadline);
+    words_say(STDERR_FILENO, &words, nonce, watch->deadline);
     return init_exit_status(&words);
 }
 
@@ -183,25 +228,53 @@ static int init_keep(struct watch *watch)
     return 0;
 }
 
+/* Takes the argument at *ARGV if it is NAME. */
+static bool take_option(char ***argv, const char *name)
+{
+    if (!**argv || strcmp(**argv, name) != 0)
+        return false;
+    ++*argv;
+    return true;
+}
+
+static double take_seconds(char ***argv)
+{
+    return **argv ? strtod(*(*argv)++, NULL) : 0;
+}
+
+/* False when ARGV is not what the server writes. */
+static bool read_order(struct init_order *order, char **argv)
+{
+    order->keeps = take_option(&argv, "--keep");
+    order->program.is_script = take_option(&argv, "--script");
+    order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
+    order->has_gate = take_option(&argv, "--gate");
+    order->seconds = take_seconds(&argv);
+    order->program.gate = -1;
+    if (order->keeps)
+        return !*argv;
+    if (!take_option(&argv, "--") || !*argv)
+        return false;
+    order->program.arguments = argv;
+    return order->idle <= 0 || argv[1];
+}
+
 int main(int argc, char **argv)
 {
-    const bool keeps = argc == 3 && strcmp(argv[1], "--keep") == 0;
-    const bool is_script = argc > 1 && strcmp(argv[1], "--script") == 0;
-    char **given = argv + (keeps || is_script ? 2 : 1); /* SECONDS -- PROGRAM ARGUMENT... */
-    const struct init_program program = {.arguments = given + 2, .is_script = is_script};
     char nonce[LAST_WORDS_NONCE + 1];
+    struct init_order order;
     struct watch watch;
 
     /* First of all: a program is kept from tracing us, and from reading the nonce. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return EXIT_BROKEN;
-    if (!keeps && (argv + argc - given < 3 || strcmp(given[1], "--") != 0 || !take_nonce(nonce) ||
-                   !is_at_home())) {
+    if (argc < 2 || !read_order(&order, argv + 1) ||
+        (!order.keeps && (!take_nonce(nonce) || !is_at_home()))) {
         fputs(INIT_NAME " is started by pyexecd\n", stderr);
         return EXIT_USAGE;
     }
     if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-        !watch_begin(&watch, strtod(*given, NULL)))
+        !watch_begin(&watch, order.idle > 0 ? order.idle : order.seconds))
         return EXIT_BROKEN;
-    return keeps ? init_keep(&watch) : init_run(&watch, &program, nonce);
+    return order.keeps ? init_keep(&watch) : init_run(&watch, &order, nonce);
 }

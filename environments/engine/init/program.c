@@ -37,6 +37,8 @@ static _Noreturn void init_program_execute(const struct init_program *program, i
     offer_to_the_kernel();
     if (program->is_script)
         environ = starter_lend(starter_open(), environ);
+    if (program->gate >= 0)
+        environ = starter_lend_gate(program->gate, environ);
     if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)
         execvp(*program->arguments, program->arguments);
     number = errno;

@@ -33,6 +33,7 @@ bool watch_begin(struct watch *watch, double seconds)
     watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
     watch->deadline = clock_seconds() + seconds;
     watch->interrupted = false;
+    watch->told = 0;
     watch->longest = INIT_WATCH_LONGEST_SECONDS;
     return watch->signals >= 0;
 }
@@ -46,15 +47,21 @@ static int milliseconds_left(const struct watch *watch)
     return (int)((left < watch->longest ? left : watch->longest) * 1e3) + 1;
 }
 
-/* Bytes from the server have no meaning. */
+bool watch_has_go(const struct watch *watch)
+{
+    return watch->told == GO_BYTES;
+}
+
 static void read_lifeline(struct watch *watch)
 {
-    char ignored[512];
+    ssize_t count = read(watch->lifeline, watch->go + watch->told, GO_BYTES - watch->told);
 
-    if (read(watch->lifeline, ignored, sizeof ignored) > 0)
-        return;
-    watch->lifeline = -1;
-    watch->deadline = clock_seconds();
+    if (count > 0)
+        watch->told += (size_t)count;
+    else
+        watch->deadline = clock_seconds();
+    if (count <= 0 || watch_has_go(watch))
+        watch->lifeline = -1;
 }
 
 /* A sender outside of the PID namespace has the pid 0 here, which a program cannot have. In a

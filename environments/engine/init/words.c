@@ -8,19 +8,19 @@
 
 #define INIT_WORDS_PATIENCE_SECONDS 1. /* behind the deadline */
 
-/* The program may have set stderr, which it shared, to anything. The pipe may be full, its
- * reader slow or gone. */
-void words_say(const struct last_words *words, const char *nonce, double deadline)
+/* The program may have set FD, which it shared, to anything. The pipe may be full, its reader slow
+ * or gone. */
+void words_say(int fd, const struct last_words *words, const char *nonce, double deadline)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     char bytes[LAST_WORDS_BYTES];
     size_t done = 0;
-    int flags = fcntl(STDERR_FILENO, F_GETFL);
+    int flags = fcntl(fd, F_GETFL);
 
-    (void)fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK);
+    (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
     last_words_encode(words, nonce, bytes);
     while (done < sizeof bytes) {
-        ssize_t count = write(STDERR_FILENO, bytes + done, sizeof bytes - done);
+        ssize_t count = write(fd, bytes + done, sizeof bytes - done);
 
         if (count >= 0)
             done += (size_t)count;

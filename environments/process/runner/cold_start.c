@@ -175,7 +175,6 @@ static _Noreturn void cold_start_execute(const struct program *program,
     }
     set_shared_memory(fd, program, preparation);
     show_paths(fd, program, preparation);
-    cold_start_let_out(fd, program);
     if (program->script && script_lay_over(preparation, program) < 0)
         cold_start_fail(fd, "cannot lay the script over ", program->script);
     if (program->run.has_input && dup2(program->code, STDIN_FILENO) < 0)
@@ -184,8 +183,11 @@ static _Noreturn void cold_start_execute(const struct program *program,
         cold_start_fail(fd, "cannot enter the working directory ", program->directory);
     if (program->run.has_starter)
         variables = starter_lend(preparation->starter, variables);
-    if (preparation->layers & LAYER_FILES && files_restrict(preparation, program) < 0)
-        cold_start_fail(fd, "cannot restrict files", "");
+    if (program->gate >= 0)
+        variables = starter_lend_gate(program->gate, variables);
+    if (preparation->layers & LAYER_FILES)
+        cold_start_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
+    cold_start_let_out(fd, program);
     cold_start_need(fd, identity_join(preparation, program), "cannot use devices", "");
     cold_start_need(fd, identity_take(preparation), "cannot take a uid of its own", "");
     drop_capabilities(fd);

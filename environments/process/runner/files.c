@@ -141,5 +141,8 @@ int files_restrict(const struct runner_preparation *preparation, const struct pr
     if (files_allow_paths(rules, program->paths) < 0 ||
         (preparation->has_mounts && files_allow(rules, "/dev/shm", LANDLOCK_WRITE) < 0))
         return -1;
-    return landlock_restrict(rules);
+    if (landlock_restrict(rules) == 0)
+        return 0;
+    report_refusal(NEED_FILES, "cannot apply Landlock rules");
+    return -1;
 }

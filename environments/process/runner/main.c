@@ -36,7 +36,7 @@ static void forget_the_server(void)
     fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); /* the program must never hold it */
     setsid();
     if (chdir("/") < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot enter /");
+        runner_refuse(NEED_ALWAYS, "cannot enter /");
 }
 
 /* Forks a child of the server, which waits for the supervisor. */
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     prepare_tree(&preparation);
     supervisor.pid = fork_sibling();
     if (supervisor.pid < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot fork the supervisor");
+        runner_refuse(NEED_ALWAYS, "cannot fork the supervisor");
     if (supervisor.pid == 0) {
         prepare_supervisor(&preparation);
         supervise(&preparation, &cold_start);

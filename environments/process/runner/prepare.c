@@ -191,18 +191,18 @@ void prepare_supervisor(struct runner_preparation *preparation)
     identity_make_files(preparation, false);
     if (preparation->layers & LAYER_FILES) {
         preparation->rules = files_prepare(preparation);
-        runner_need(NEED_NAMESPACES, preparation->rules, "cannot make rules for files");
+        runner_need(NEED_FILES, preparation->rules, "cannot make Landlock rules");
     }
     if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-        runner_refuse(NEED_NAMESPACES, "cannot become child subreaper");
+        runner_refuse(NEED_ALWAYS, "cannot become child subreaper");
     /* Filters need it. They are installed here and not in the program, because that takes time. */
-    runner_need(NEED_NAMESPACES, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "cannot set no_new_privs");
+    runner_need(NEED_ALWAYS, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "cannot set no_new_privs");
     /* The program runs under the same uid and must not trace its supervisor. */
-    runner_need(NEED_NAMESPACES, prctl(PR_SET_DUMPABLE, 0), "cannot become undumpable");
+    runner_need(NEED_ALWAYS, prctl(PR_SET_DUMPABLE, 0), "cannot become undumpable");
     if (filter_install(choose_filter(preparation)) < 0 ||
         (shares_root(preparation) && filter_install(FILTER_SHARED_ROOT) < 0) ||
         (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
-        runner_refuse(NEED_NAMESPACES, "cannot filter system calls");
+        runner_refuse(NEED_ALWAYS, "cannot filter system calls by seccomp");
     /* A second way beside the lifeline, for a supervisor that is not scheduled in time. Elsewhere
      * it must live on to kill what it has started. */
     if (is_namespace)

@@ -35,9 +35,11 @@ static char **next_strings(char **text, size_t *left, size_t count)
 static bool program_take_descriptors(struct program *program,
                                      const int descriptors[CONTROL_DESCRIPTORS])
 {
-    const bool has_code = program->run.has_script || program->run.has_input;
+    const bool has_code =
+        (program->run.has_script && !program->run.is_ahead) || program->run.has_input;
 
     program->code = has_code ? descriptors[0] : -1;
+    program->gate = -1;
     program->outlet = program->run.has_outlet ? descriptors[has_code ? 1 : 0] : -1;
     return (!has_code || program->code >= 0) && (!program->run.has_outlet || program->outlet >= 0);
 }
@@ -63,6 +65,8 @@ bool program_parse(struct program *program, char *payload, size_t length,
         if (!program->script)
             return false;
     }
+    if (program->run.is_ahead && (!program->script || !program->run.has_starter))
+        return false;
     return program_take_descriptors(program, descriptors) && program->arguments &&
            program->run.argument_count > 0 && program->variables && program->paths &&
            program->directory;

@@ -49,6 +49,7 @@ struct program {
     const char *script; /* where the code is to appear; NULL: nowhere */
     int code;           /* a file that holds the code, or the input; or -1 */
     int outlet;         /* the socket to the proxy of this network; or -1 */
+    int gate;           /* where that waits, for itself; or -1 */
 };
 
 /* Splits the payload of a CONTROL_RUN. False when it is malformed, or came without one of its
@@ -59,9 +60,14 @@ bool program_parse(struct program *program, char *payload, size_t length,
 /* In the supervisor, within a mount namespace: makes the file that the program's script will be. */
 void script_prepare(struct runner_preparation *preparation);
 
-/* In the program's process: makes the code of PROGRAM appear as its script, for this tree alone. -1
- * with errno set. */
+/* In the program's process: makes the code of PROGRAM, or nothing yet, appear as its script, for
+ * this tree alone. -1 with errno set. */
 int script_lay_over(const struct runner_preparation *preparation, const struct program *program);
+
+/* In the supervisor: the script of PROGRAM, which was laid over without code, holds that of CODE
+ * from now on. -1 with errno set; ESTALE: it is at its place no more. */
+int script_complete(const struct runner_preparation *preparation, const struct program *program,
+                    int code);
 
 /* With LAYER_UID, in the runner: finds a uid for the tree, and lets it use its streams. */
 void identity_prepare(struct runner_preparation *preparation);

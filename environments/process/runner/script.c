@@ -74,10 +74,19 @@ int script_lay_over(const struct runner_preparation *preparation, const struct p
 {
     errno = EPERM; /* elsewhere everybody would see it */
     if (!(preparation->layers & LAYER_PID_NAMESPACE) ||
-        script_fill(preparation->script_file, program->code) < 0 ||
+        (program->code >= 0 && script_fill(preparation->script_file, program->code) < 0) ||
         move_mount(preparation->script_mount, "", AT_FDCWD, program->script,
                    MOVE_MOUNT_F_EMPTY_PATH) < 0)
         return -1;
     errno = ESTALE; /* somebody has moved the directory meanwhile */
     return script_is_at(preparation->script_file, program->script) ? 0 : -1;
+}
+
+int script_complete(const struct runner_preparation *preparation, const struct program *program,
+                    int code)
+{
+    errno = ESTALE;
+    if (!script_is_at(preparation->script_file, program->script))
+        return -1;
+    return script_fill(preparation->script_file, code);
 }

@@ -29,10 +29,13 @@ enum {
 struct supervisor {
     const struct runner_preparation *preparation;
     const struct program_start *way; /* to start the program */
+    struct program command;          /* what it is to run */
     pid_t program;                   /* 0: not started */
     int signals;                     /* signalfd of SIGCHLD */
     int start;           /* end-of-file when the program was executed, else a text; -1: was read */
     bool failed;         /* it was not */
+    int gate;            /* where a program waits that was started ahead of its code; or -1 */
+    bool is_waiting;     /* it has said so */
     int status;          /* of the program, as wait(2) has it */
     double ended;        /* when the program ended; 0: it has not */
     uint64_t disk_limit; /* of deleted files that are open; 0: none */
@@ -148,9 +151,29 @@ static void supervisor_follow(const struct runner_preparation *preparation)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
+static void supervisor_watch(struct supervisor *supervisor)
+{
+    const struct control_run *run = &supervisor->command.run;
+
+    if (run->has_starter)
+        supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
+    supervisor->disk_limit = run->file_bytes;
+    supervisor->memory_limit = run->data_bytes;
+    if (holdings_can_look())
+        supervisor->next_look = clock_seconds() + HOLDINGS_SECONDS;
+}
+
+/* The program has begun at TIME. Until it is executed it hides from us as we hide from it. */
+static void supervisor_tell_started(struct supervisor *supervisor, double time)
+{
+    const struct control_started started = {.time = time};
+
+    supervisor_watch(supervisor);
+    runner_report(CONTROL_STARTED, &started, sizeof started);
+}
+
 static void tell_start(struct supervisor *supervisor)
 {
-    const struct control_started started = {.time = clock_seconds()};
     char text[256];
     ssize_t length = read(supervisor->start, text, sizeof text - 1);
 
@@ -158,7 +181,8 @@ static void tell_start(struct supervisor *supervisor)
     supervisor->start = -1;
     if (length <= 0) {
         supervisor_follow(supervisor->preparation);
-        runner_report(CONTROL_STARTED, &started, sizeof started);
+        if (supervisor->gate < 0)
+            supervisor_tell_started(supervisor, clock_seconds());
         return;
     }
     text[length] = '\0';
@@ -220,16 +244,6 @@ static bool supervisor_receive(void *data, size_t length)
     return true;
 }
 
-static void watch_program(struct supervisor *supervisor, const struct control_run *run)
-{
-    if (run->has_starter)
-        supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
-    supervisor->disk_limit = run->file_bytes;
-    supervisor->memory_limit = run->data_bytes;
-    if (holdings_can_look())
-        supervisor->next_look = clock_seconds() + HOLDINGS_SECONDS;
-}
-
 static void supervisor_look(struct supervisor *supervisor)
 {
     struct holdings holdings;
@@ -262,18 +276,16 @@ static void supervisor_flush(struct supervisor *supervisor)
     supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
 }
 
-/* True when what was to happen at TIME is due. Until it is executed, the program hides from us as
- * we hide from it. */
-static bool is_due(const struct supervisor *supervisor, double time)
+static bool is_due(double time)
 {
-    return time > 0 && supervisor->start < 0 && time <= clock_seconds();
+    return time > 0 && time <= clock_seconds();
 }
 
 static void supervisor_do_due(struct supervisor *supervisor)
 {
-    if (is_due(supervisor, supervisor->next_look))
+    if (is_due(supervisor->next_look))
         supervisor_look(supervisor);
-    if (is_due(supervisor, supervisor->next_flush))
+    if (is_due(supervisor->next_flush))
         supervisor_flush(supervisor);
 }
 
@@ -288,7 +300,7 @@ static int milliseconds_to_due(const struct supervisor *supervisor)
     double next = sooner_of(supervisor->next_look, supervisor->next_flush);
     double left = next - clock_seconds();
 
-    if (next <= 0 || supervisor->start >= 0)
+    if (next <= 0)
         return -1;
     return left > 0 ? (int)(left * 1e3) + 1 : 0;
 }
@@ -317,28 +329,78 @@ static void supervisor_close_descriptors(const struct program *program)
         close(program->code);
     if (program->outlet >= 0)
         close(program->outlet);
+    if (program->gate >= 0)
+        close(program->gate);
+}
+
+/* Its other end is the program's alone. */
+static int supervisor_make_gate(struct supervisor *supervisor)
+{
+    int ends[2];
+
+    if (!supervisor->command.run.is_ahead)
+        return 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return -1;
+    supervisor->gate = ends[0];
+    supervisor->command.gate = ends[1];
+    return 0;
 }
 
 /* LENGTH bytes of a CONTROL_RUN are to come; DESCRIPTORS came with it. */
 static void start_program(struct supervisor *supervisor, size_t length,
                           const int descriptors[CONTROL_DESCRIPTORS])
 {
-    struct program program = {0};
-    char *payload;
+    struct program *program = &supervisor->command;
+    char *payload; /* PROGRAM points into it, and so it stays */
 
     if (supervisor->program || length > CONTROL_LIMIT_BYTES)
         _exit(1);
     payload = malloc(length + 1);
     if (!payload || !supervisor_receive(payload, length) ||
-        !program_parse(&program, payload, length, descriptors))
+        !program_parse(program, payload, length, descriptors))
         _exit(1);
-    supervisor->program =
-        supervisor->way->start(&program, supervisor->preparation, &supervisor->start);
+    supervisor->program = supervisor_make_gate(supervisor);
+    if (supervisor->program == 0)
+        supervisor->program =
+            supervisor->way->start(program, supervisor->preparation, &supervisor->start);
     if (supervisor->program < 0)
         supervisor_fail(supervisor);
-    supervisor_close_descriptors(&program);
+    supervisor_close_descriptors(program);
     leave_streams();
-    watch_program(supervisor, &program.run);
+}
+
+/* Ahead of its code the program has come to its gate, and has read nothing of its script. */
+static void supervisor_on_gate(struct supervisor *supervisor)
+{
+    char mark;
+
+    if (read(supervisor->gate, &mark, sizeof mark) == sizeof mark && !supervisor->is_waiting) {
+        supervisor->is_waiting = true;
+        report_text(CONTROL_WAITING, "");
+        return;
+    }
+    close(supervisor->gate); /* it ends, which is about to be seen */
+    supervisor->gate = -1;
+}
+
+/* The code of the program that waits. A tree that cannot run it any more ends, and its server takes
+ * another one. */
+static void supervisor_let_go(struct supervisor *supervisor, int code)
+{
+    double time;
+
+    if (!supervisor->is_waiting || code < 0)
+        _exit(1);
+    if (script_complete(supervisor->preparation, &supervisor->command, code) < 0)
+        end_tree(supervisor);
+    time = clock_seconds(); /* it may run before we do again */
+    if (write(supervisor->gate, "", 1) != 1)
+        end_tree(supervisor);
+    close(code);
+    close(supervisor->gate);
+    supervisor->gate = -1;
+    supervisor_tell_started(supervisor, time);
 }
 
 /* One message of the server, or the end of the lifeline. */
@@ -352,6 +414,9 @@ static void supervisor_on_control(struct supervisor *supervisor)
     switch (header.type) {
     case CONTROL_RUN:
         start_program(supervisor, header.length, descriptors);
+        break;
+    case CONTROL_CODE:
+        supervisor_let_go(supervisor, descriptors[0]);
         break;
     case CONTROL_INTERRUPT:
         signal_program(supervisor, SIGINT);
@@ -375,17 +440,19 @@ static int watch_children(void)
 
 void supervise(const struct runner_preparation *preparation, const struct program_start *start)
 {
-    struct supervisor supervisor = {.preparation = preparation, .way = start, .start = -1};
+    struct supervisor supervisor = {
+        .preparation = preparation, .way = start, .start = -1, .gate = -1};
 
     supervisor.signals = watch_children();
     if (supervisor.signals < 0)
-        runner_refuse(NEED_NAMESPACES, "signalfd");
+        runner_refuse(NEED_ALWAYS, "signalfd");
     report_text(CONTROL_READY, preparation->missing);
     for (;;) {
         struct pollfd watched[] = {
             {.fd = CONTROL_FD, .events = POLLIN},
             {.fd = supervisor.signals, .events = POLLIN},
-            {.fd = supervisor.start, .events = POLLIN}, /* ignored while it is -1 */
+            {.fd = supervisor.start, .events = POLLIN}, /* ignored while it is -1, as the next */
+            {.fd = supervisor.gate, .events = POLLIN},
         };
 
         /* Signals are blocked, so only the program can be the cause: it shares our uid and can
@@ -397,6 +464,8 @@ void supervise(const struct runner_preparation *preparation, const struct progra
             supervisor_on_control(&supervisor);
         if (watched[2].revents && supervisor.start >= 0)
             tell_start(&supervisor);
+        if (watched[3].revents && supervisor.gate >= 0)
+            supervisor_on_gate(&supervisor);
         if (watched[1].revents)
             supervisor_on_child(&supervisor);
     }

@@ -6,7 +6,9 @@
 #include "server/tools/hints/hint_table.h"
 #include "server/tools/hints/package_advice.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The state of a layer in the result; "" for one that a run of this kind does not have. */
 static const char *hint_layer(const struct hint_facts *facts, enum process_layer layer)
@@ -174,22 +176,35 @@ static char *hint_denied_path(const struct hint_facts *facts)
     return hint_absolute_path(facts, "PermissionError", "[Errno 13] Permission denied: ");
 }
 
-/* SQLite does not say which file it could not open: the one that the code names, absolute, in its
- * only call of connect(). Owned by the caller; NULL: it is not that, or not known. */
-static char *hint_database_path(const struct hint_facts *facts)
+/* The absolute path that begins the arguments of the only CALL, "connect(", in the code. Owned by
+ * the caller; NULL: it is not known. */
+static char *hint_path_in_call(const struct hint_facts *facts, const char *call)
 {
-    static const char call[] = "connect(";
     const char *quote = strstr(facts->code, call);
-    AUTO_FREE char *path = NULL;
+    size_t length;
 
-    if (!quote || !hint_is_about(facts, "sqlite3.OperationalError") ||
-        strcmp(facts->failure.message, "unable to open database file") != 0)
+    if (!quote)
         return NULL;
     quote += strlen(call);
     if ((*quote != '\'' && *quote != '"') || quote[1] != '/' || strstr(quote, call))
         return NULL;
-    path = memory_format("%.*s", (int)strcspn(quote + 1, "'\"\n"), quote + 1);
-    return hint_leads_elsewhere(path) ? NULL : STEAL_PTR(path);
+    length = strcspn(quote + 1, "'\"\n");
+    if (quote[1 + length] != *quote || !strchr("),", quote[2 + length]))
+        return NULL;
+    return memory_format("%.*s", (int)length, quote + 1);
+}
+
+/* SQLite does not say which file it could not open. Owned by the caller; NULL: it is not that, or
+ * not known. */
+static char *hint_database_path(const struct hint_facts *facts)
+{
+    AUTO_FREE char *path = NULL;
+
+    if (!hint_is_about(facts, "sqlite3.OperationalError") ||
+        strcmp(facts->failure.message, "unable to open database file") != 0)
+        return NULL;
+    path = hint_path_in_call(facts, "connect(");
+    return !path || hint_leads_elsewhere(path) ? NULL : STEAL_PTR(path);
 }
 
 static char *hint_closed_path(const struct hint_facts *facts)
@@ -334,6 +349,63 @@ char *hint_read_only(const struct hint_facts *facts)
         hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write,
         is_database ? "work on a copy of the database" : "use relative paths",
         hint_operator(facts));
+}
+
+/* The relative path that could not be written. Owned by the caller; NULL: it is not that, or not
+ * known. */
+static char *hint_relative_path(const struct hint_facts *facts)
+{
+    const bool has_root = hint_is_enforced(facts, LAYER_ROOT);
+    const char *words = has_root ? "[Errno 30] Read-only file system: '" //
+                                 : "[Errno 13] Permission denied: '";
+    AUTO_FREE char *path = NULL;
+
+    if (!hint_is_about(facts, has_root ? "OSError" : "PermissionError") ||
+        !text_starts_with(facts->failure.message, words))
+        return NULL;
+    path = hint_quoted(facts->failure.message);
+    if (!path || *path == '/' || strstr(path, "..") || strcmp(path, "script.py") == 0)
+        return NULL;
+    return STEAL_PTR(path);
+}
+
+/* Without a root of its own a script is denied to read as well as to write: what is not there it
+ * was about to make. */
+static bool hint_was_to_write(const struct hint_facts *facts, const char *place, const char *path)
+{
+    AUTO_FREE char *whole = memory_format("%s/%s", place, path);
+    struct stat status;
+
+    return hint_is_enforced(facts, LAYER_ROOT) || (lstat(whole, &status) < 0 && errno == ENOENT);
+}
+
+static bool hint_can_write(const struct hint_facts *facts, const char *place)
+{
+    static const char *const own[] = {"/tmp", "/var/tmp", NULL};
+    char *const *opened = facts->environment->settings.sandbox.write;
+
+    for (size_t i = 0; hint_is_enforced(facts, LAYER_ROOT) && own[i]; i++)
+        if (real_path_holds(own[i], place))
+            return true;
+    for (; opened && *opened; opened++)
+        if (real_path_holds(*opened, place))
+            return true;
+    return real_path_holds("/dev", place) || real_path_holds(facts->directory, place);
+}
+
+char *hint_left_directory(const struct hint_facts *facts)
+{
+    AUTO_FREE char *place = hint_path_in_call(facts, "chdir(");
+    AUTO_FREE char *path = place ? hint_relative_path(facts) : NULL;
+    AUTO_FREE char *write = hint_list_places(facts->environment->settings.sandbox.write);
+
+    if (!path || !facts->directory || !hint_has_own_files(facts) ||
+        (place[1] && hint_leads_elsewhere(place)) || hint_can_write(facts, place) ||
+        !hint_was_to_write(facts, place, path))
+        return NULL;
+    return memory_format("After os.chdir(\"%s\") relative paths lead there. Scripts here can write "
+                         "to the working directory%s%s and nowhere else: leave that call out.",
+                         place, hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write);
 }
 
 /* Refused calls */

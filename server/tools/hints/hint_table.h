@@ -31,6 +31,7 @@ char *hint_hidden_path(const struct hint_facts *facts);
 char *hint_own_tmp(const struct hint_facts *facts);
 char *hint_home(const struct hint_facts *facts);
 char *hint_read_only(const struct hint_facts *facts);
+char *hint_left_directory(const struct hint_facts *facts);
 char *hint_refused_call(const struct hint_facts *facts);
 char *hint_system_packages(const struct hint_facts *facts);
 

@@ -38,7 +38,8 @@ static char *hint_first(const hint_fn *table, size_t count, const struct hint_fa
 
 static char *hint_closed_place(const struct hint_facts *facts)
 {
-    static const hint_fn table[] = {hint_home, hint_own_tmp, hint_hidden_path, hint_read_only};
+    static const hint_fn table[] = {hint_home, hint_own_tmp, hint_hidden_path, hint_read_only,
+                                    hint_left_directory};
 
     return hint_first(table, ARRAY_SIZE(table), facts);
 }

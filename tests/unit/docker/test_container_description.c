@@ -97,6 +97,30 @@ static void define(struct fixture *fixture, const char *json)
     fixture->container.definition = fixture->definition;
 }
 
+static void test_one_that_waits_for_its_script_differs_in_that_only(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_JSON json_t *cold = docker_container_describe(&fixture->container);
+    AUTO_JSON json_t *warm = NULL;
+    static const char *const own[] = {"Entrypoint", "OpenStdin", "StdinOnce", "AttachStdin"};
+
+    fixture->container.idle_seconds = 300;
+    expect(fixture, "Entrypoint",
+           "[\"/run/pyexecd-init\", \"--script\", \"--ahead\", \"300.000\", \"35.500\", \"--\"]");
+    fixture->container.has_gate = true;
+    expect(fixture, "Entrypoint",
+           "[\"/run/pyexecd-init\", \"--script\", \"--ahead\", \"300.000\", \"--gate\","
+           " \"35.500\", \"--\"]");
+    expect(fixture, "OpenStdin", "true");
+    expect(fixture, "StdinOnce", "true");
+    warm = docker_container_describe(&fixture->container);
+    for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+        json_object_del(cold, own[i]);
+        json_object_del(warm, own[i]);
+    }
+    assert_true(json_equal(cold, warm));
+}
+
 static void test_a_script_is_run_by_the_init(void **state)
 {
     struct fixture *fixture = *state;
@@ -310,6 +334,8 @@ static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_one_that_waits_for_its_script_differs_in_that_only,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_is_hardened_by_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_system_calls_are_filtered_as_the_engine_takes_it,

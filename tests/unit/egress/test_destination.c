@@ -204,6 +204,23 @@ static void test_addresses_that_are_not_of_the_internet_are_known(void **state)
     }
 }
 
+static void test_a_name_that_may_lead_anywhere_opens_no_other(void **state)
+{
+    struct destination list[2];
+    const struct destinations open = {list, 2};
+    const struct in6_addr address = address_of("10.0.0.5");
+    struct destination wanted;
+
+    (void)state;
+    assert_true(destination_parse_rule("index.example:443", &list[0]));
+    list[0].is_anywhere = true;
+    assert_true(destination_parse_rule("other.example:443", &list[1]));
+    assert_true(destination_parse("index.example:443", strlen("index.example:443"), &wanted));
+    assert_true(destination_may_be_at(&open, &wanted, &address));
+    assert_true(destination_parse("other.example:443", strlen("other.example:443"), &wanted));
+    assert_false(destination_may_be_at(&open, &wanted, &address));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_what_is_named_is_open_and_nothing_near_it),
         cmocka_unit_test(test_a_name_leads_to_the_internet_only),
         cmocka_unit_test(test_addresses_that_are_not_of_the_internet_are_known),
+        cmocka_unit_test(test_a_name_that_may_lead_anywhere_opens_no_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,11 +86,33 @@ static void test_a_request_is_passed_on_for_its_destination_alone(void **state)
     (void)state;
     buffer_init(&buffer, PROXY_HEAD_BYTES);
     assert_true(proxy_head_parse(text, strlen(text), &head) > 0);
-    assert_int_equal(proxy_head_pass_on(&head, &buffer, &err), 0);
+    assert_int_equal(proxy_head_pass_on(&head, NULL, &buffer, &err), 0);
     assert_int_equal(buffer_append(&buffer, "", 1, &err), 0);
     assert_string_equal(buffer_bytes(&buffer),
                         "POST /x?y HTTP/1.1\r\nHost: a.example:81\r\nConnection: close\r\n"
                         "Content-Length: 2\r\n\r\n");
+    buffer_deinit(&buffer);
+}
+
+static void test_a_further_proxy_sees_where_it_goes_and_who_asks(void **state)
+{
+    static const char text[] = "GET http://a.example:81?y HTTP/1.1\r\n"
+                               "proxy-authorization: Basic eA==\r\nAccept: b\r\n\r\n";
+    const struct upstream upstream = {.login = "bWU6c2VjcmV0"};
+    struct error err = ERROR_INIT;
+    struct proxy_head head;
+    struct buffer buffer;
+
+    (void)state;
+    buffer_init(&buffer, PROXY_HEAD_BYTES);
+    assert_true(proxy_head_parse(text, strlen(text), &head) > 0);
+    assert_true(proxy_head_has_no_body(&head));
+    assert_int_equal(proxy_head_pass_on(&head, &upstream, &buffer, &err), 0);
+    assert_int_equal(buffer_append(&buffer, "", 1, &err), 0);
+    assert_string_equal(buffer_bytes(&buffer),
+                        "GET http://a.example:81/?y HTTP/1.1\r\nHost: a.example:81\r\n"
+                        "Connection: close\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n"
+                        "Accept: b\r\n\r\n");
     buffer_deinit(&buffer);
 }
 
@@ -100,6 +122,7 @@ int main(void)
         cmocka_unit_test(test_a_head_says_where_it_wants_to_go),
         cmocka_unit_test(test_more_is_waited_for_up_to_a_bound),
         cmocka_unit_test(test_a_request_is_passed_on_for_its_destination_alone),
+        cmocka_unit_test(test_a_further_proxy_sees_where_it_goes_and_who_asks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

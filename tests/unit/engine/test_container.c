@@ -12,15 +12,20 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void start_plan(struct container_plan plan)
+static void start_container(struct container *container, struct container_plan plan)
 {
     json_t *definition = json_pack("{s:s}", "Image", "x");
 
     plan.name = "n1";
     plan.definition = definition;
-    container_start(&trial->container, trial->engine, &plan);
+    container_start(container, trial->engine, &plan);
     json_decref(definition);
     assert_false(trial->ended);
+}
+
+static void start_plan(struct container_plan plan)
+{
+    start_container(&trial->container, plan);
 }
 
 static void start(double timeout, bool keep)
@@ -113,6 +118,30 @@ static void test_refusals_are_told_and_nothing_is_left(void **state)
         assert_string_equal(trial->end.failure, "the Docker engine refused: not so");
         TURN_UNTIL(trial->loop, engine_is_idle(trial->engine));
         assert_int_equal(trial_count(STEP_REMOVE), steps[i] == STEP_CREATE ? 0 : 1);
+    }
+}
+
+static void test_another_owner_can_take_it_over(void **state)
+{
+    static const enum step steps[] = {STEP_START, STEP_WAIT};
+    struct container first;
+
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+        if (i > 0) {
+            trial_tear_down(state);
+            trial_set_up(state);
+        }
+        trial->answers[steps[i]].manner = FAKE_SILENT;
+        first = trial->container;
+        start_container(&first, (struct container_plan){.start_timeout = 5});
+        until_asked(steps[i]);
+        container_move(&first, &trial->container);
+        assert_null(container_id(&first));
+        assert_string_equal(container_id(&trial->container), "i1");
+        fake_engine_speak(trial->fake);
+        trial_until_ended();
+        assert_int_equal(trial->end.exit_code, 3);
+        until_removed();
     }
 }
 
@@ -418,6 +447,7 @@ int main(void)
         TRIAL_TEST(test_lack_of_memory_is_told),
         TRIAL_TEST(test_kept_container_is_not_removed),
         TRIAL_TEST(test_refusals_are_told_and_nothing_is_left),
+        TRIAL_TEST(test_another_owner_can_take_it_over),
         TRIAL_TEST(test_each_step_of_the_start_is_bounded),
         TRIAL_TEST(test_what_has_started_may_run_for_longer_than_it_may_start),
         TRIAL_TEST(test_cancelled_before_it_is_created_it_is_removed_all_the_same),

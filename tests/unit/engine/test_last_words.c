@@ -85,6 +85,24 @@ static void test_words_are_taken_out_in_every_possible_split(void **state)
     }
 }
 
+static void test_words_are_known_before_the_stream_ends(void **state)
+{
+    char bytes[LAST_WORDS_BYTES];
+    struct listener listener;
+    struct last_words words;
+
+    (void)state;
+    last_words_encode(&some_words, NONCE, bytes);
+    listen_anew(&listener);
+    last_words_reader_feed(&listener.reader, bytes, sizeof bytes - 1);
+    assert_false(last_words_reader_peek(&listener.reader, &words));
+    last_words_reader_feed(&listener.reader, bytes + sizeof bytes - 1, 1);
+    assert_true(last_words_reader_peek(&listener.reader, &words));
+    assert_same_words(&words);
+    last_words_reader_feed(&listener.reader, "x", 1);
+    assert_false(last_words_reader_peek(&listener.reader, &words));
+}
+
 static void test_what_only_looks_like_words_is_output(void **state)
 {
     static const struct {
@@ -139,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_taken_out_in_every_possible_split),
+        cmocka_unit_test(test_words_are_known_before_the_stream_ends),
         cmocka_unit_test(test_what_only_looks_like_words_is_output),
         cmocka_unit_test(test_words_of_another_nonce_are_output),
         cmocka_unit_test(test_output_is_not_held_back),

@@ -472,6 +472,28 @@ SHOW(test_what_a_sandbox_does_not_show, //
       "{" LAYERS("not asked for", "enforced", "enforced", "enforced") "}"},
      {"x", READ_ONLY("/srv/data/a"), NULL, "{" FREE "}"}, {"x", READ_ONLY("a"), NULL, IN_HELD})
 
+SHOW(test_a_script_that_left_its_directory, //
+     {"os.chdir('/')", READ_ONLY("a.csv"),
+      "After os.chdir(\"/\") relative paths lead there. Scripts here can write to the working "
+      "directory, /tmp, /srv/out and nowhere else: leave that call out.",
+      IN_HELD},
+     {"os.chdir(\"/srv/data\")", READ_ONLY("out/a.csv"), "After os.chdir(\"/srv/data\")", IN_HELD},
+     {"os.chdir('/tmp')", DENIED("is-not-there.csv"),
+      "After os.chdir(\"/tmp\") relative paths lead there. Scripts here can write to the working "
+      "directory, /srv/out and nowhere else",
+      ONLY_FILES},
+     {"os.chdir('/')", DENIED("usr"), NULL, ONLY_FILES}, /* it may have been read */
+     {"os.chdir('/srv/data')", DENIED("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/tmp')", READ_ONLY("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/srv/out/a')", READ_ONLY("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/srv/out')", DENIED("is-not-there.csv"), NULL, ONLY_FILES},
+     {"os.chdir('data')", READ_ONLY("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/srv/' + name)", READ_ONLY("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/'); os.chdir('/srv')", READ_ONLY("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/srv/..')", READ_ONLY("a.csv"), NULL, IN_HELD},
+     {"os.chdir('/')", READ_ONLY("../a.csv"), NULL, IN_HELD},
+     {"os.chdir('/')", READ_ONLY("a.csv"), NULL, "{" FREE "}"})
+
 #define NO_DATABASE FRAME(1) "sqlite3.OperationalError: unable to open database file\n"
 
 SHOW(test_a_database_in_a_sandbox, //
@@ -629,6 +651,7 @@ int main(void)
         TEST(test_a_network_of_listed_hosts),
         TEST(test_a_loopback_of_its_own),
         TEST(test_what_a_sandbox_does_not_show),
+        TEST(test_a_script_that_left_its_directory),
         TEST(test_a_database_in_a_sandbox),
         cmocka_unit_test_setup_teardown(test_one_word_about_a_path, setup_files, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_closed_gets_one_line, setup_files, teardown),

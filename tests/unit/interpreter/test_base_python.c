@@ -193,6 +193,37 @@ static void test_a_venv_is_one_and_is_moved_to_its_place(void **state)
     base_python_free(base);
 }
 
+static void test_only_the_system_is_believed_which_index_is_the_default(void **state)
+{
+    struct workbench *bench = *state;
+    struct base_python *base = ask(bench, REAL);
+    AUTO_FREE char *venv = memory_format("%s/venv", bench->scratch);
+    AUTO_FREE char *python = memory_format("%s/bin/python", venv);
+    struct venv_layout layout = {.base = base, .written = venv, .path = venv};
+    struct base_python *planted;
+    struct error err = ERROR_INIT;
+
+    if (base->pip || base->own_pip)
+        assert_non_null(strstr(base->index, "https://"));
+    assert_int_equal(venv_layout_write(&layout, &err), 0);
+    shell(bench->scratch,
+          "cd venv/lib/python3*/site-packages; rm -rf pip;"
+          "mkdir -p pip/_internal/models;"
+          "for d in pip pip/_internal pip/_internal/models; do"
+          "  echo \"__version__ = '99'\" >$d/__init__.py; done;"
+          "printf 'class PyPI:\\n simple_url = \"https://a.example/\"\\n"
+          " file_storage_domain = \"b.example\"\\n' >pip/_internal/models/index.py");
+    planted = ask(bench, python);
+    assert_string_equal(planted->own_pip, "99");
+    assert_null(planted->index);
+    base_python_free(planted);
+    planted = base_python_load(bench->scratch, python);
+    assert_non_null(planted);
+    assert_null(planted->index);
+    base_python_free(planted);
+    base_python_free(base);
+}
+
 static void test_a_venv_sees_the_systems_packages_when_it_shall(void **state)
 {
     struct workbench *bench = *state;
@@ -257,6 +288,7 @@ int main(void)
         TEST(test_what_is_no_file_is_no_account),
         TEST(test_nonsense_is_no_answer),
         TEST(test_a_venv_is_one_and_is_moved_to_its_place),
+        TEST(test_only_the_system_is_believed_which_index_is_the_default),
         TEST(test_a_venv_sees_the_systems_packages_when_it_shall),
         TEST(test_activation_works_in_any_place),
         TEST(test_what_is_in_the_way_is_an_error),

@@ -6,6 +6,7 @@
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/packages/package_index.h"
+#include "environments/packages/package_run.h"
 #include "environments/packages/requirements.h"
 #include "tests/unit/environments/scratch.h"
 #include "tests/unit/environments/workbench.h"
@@ -30,6 +31,8 @@ static const struct {
      "downloading numpy-2.0-py3-none-any.whl"},
     {"  Building wheel for slow (pyproject.toml): started", "building slow"},
     {"Installing collected packages: numpy, pandas", "installing numpy, pandas"},
+    {PACKAGE_RUN_OPEN, "it has this machine's network, since neither settings nor a Python in /usr "
+                       "name the index"},
     {"Looking in links: wheels", NULL},
     {"", NULL},
 };

@@ -1,0 +1,166 @@
+#include "environments/docker/ahead_container.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/untrusted.h"
+#include "environments/docker/order.h"
+#include "environments/docker/site.h"
+#include "environments/engine/last_words.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AHEAD_CONTAINER_IDLE_SECONDS 300. /* after which nobody is expected to come back */
+
+enum { CODE_NAME_DIGITS = 16 };
+
+static const char *const ahead_container_state_names[] = {
+    [AHEAD_CONTAINER_STARTING] = "starting",
+    [AHEAD_CONTAINER_WAITING] = "waiting",
+    [AHEAD_CONTAINER_TAKEN] = "taken",
+    [AHEAD_CONTAINER_OVER] = "over",
+};
+
+/* Where one may go from each state, as bits. */
+static const unsigned ahead_container_next_states[] = {
+    [AHEAD_CONTAINER_STARTING] =
+        1 << AHEAD_CONTAINER_WAITING | 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER,
+    [AHEAD_CONTAINER_WAITING] = 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER,
+    [AHEAD_CONTAINER_TAKEN] = 0,
+    [AHEAD_CONTAINER_OVER] = 0,
+};
+
+static void ahead_container_set_state(struct ahead_container *container,
+                                      enum ahead_container_state state)
+{
+    assert(ahead_container_next_states[container->state] & 1U << state);
+    log_debug("container ahead %s: %s -> %s", container->name,
+              ahead_container_state_names[container->state], ahead_container_state_names[state]);
+    container->state = state;
+}
+
+static void ahead_container_on_started(struct container *started)
+{
+    struct ahead_container *container = CONTAINER_OF(started, struct ahead_container, container);
+
+    if (container->state == AHEAD_CONTAINER_STARTING)
+        ahead_container_set_state(container, AHEAD_CONTAINER_WAITING);
+}
+
+/* What prints before there is a script, such as a warning of the image's Python, would be lost. */
+static void ahead_container_on_output(struct container *printing, enum frame_stream stream,
+                                      const char *data, size_t length)
+{
+    (void)stream;
+    (void)data;
+    (void)length;
+    CONTAINER_OF(printing, struct ahead_container, container)->has_printed = true;
+    container_kill(printing);
+}
+
+static void ahead_container_on_ended(struct container *ended, const struct container_end *end)
+{
+    struct ahead_container *container = CONTAINER_OF(ended, struct ahead_container, container);
+
+    log_debug("container ahead %s: it has ended: %s", container->name, end->failure);
+    ahead_container_set_state(container, AHEAD_CONTAINER_OVER);
+    container->over(container);
+}
+
+/* An empty file beside that of the call that has ended, where only the server writes. */
+static int make_code_file(struct ahead_container *container, const char *beside, struct error *err)
+{
+    AUTO_FREE char *digits = random_digits(CODE_NAME_DIGITS);
+    const int folder = (int)(strrchr(beside, '/') - beside);
+
+    container->code_file = memory_format("%.*s/%s", folder, beside, digits);
+    container->code = untrusted_open(AT_FDCWD, container->code_file,
+                                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, err);
+    return container->code < 0 ? -1 : 0;
+}
+
+static int ahead_container_start(struct ahead_container *container,
+                                 const struct docker_order *order, struct error *err)
+{
+    const struct docker_order_container own = {
+        .nonce = container->nonce,
+        .code_file = container->code_file,
+        .idle_seconds = AHEAD_CONTAINER_IDLE_SECONDS,
+    };
+    AUTO_JSON json_t *definition = docker_order_describe(order, &own, err);
+
+    if (!definition)
+        return -1;
+    container_start(&container->container, order->site->engine,
+                    &(struct container_plan){
+                        .name = container->name,
+                        .definition = definition,
+                        .start_timeout = docker_site_startup_seconds(order->site),
+                        .is_told = true,
+                    });
+    return 0;
+}
+
+struct ahead_container *ahead_container_new(const struct docker_order *order, json_t *key,
+                                            struct error *err)
+{
+    struct ahead_container *container = NEW(struct ahead_container);
+
+    list_init(&container->link);
+    container->key = key;
+    container->directory = memory_copy_string(order->request.directory);
+    container->code = -1;
+    container->name = docker_site_name(order->site);
+    container->nonce = random_digits(LAST_WORDS_NONCE);
+    container->container.output = ahead_container_on_output;
+    container->container.started = ahead_container_on_started;
+    container->container.ended = ahead_container_on_ended;
+    if (make_code_file(container, order->request.code_file, err) == 0 &&
+        ahead_container_start(container, order, err) == 0)
+        return container;
+    ahead_container_free(container);
+    return NULL;
+}
+
+void ahead_container_free(struct ahead_container *container)
+{
+    if (!container)
+        return;
+    container_cancel(&container->container);
+    list_remove(&container->link);
+    if (container->code >= 0) {
+        (void)unlink(container->code_file);
+        close(container->code);
+    }
+    json_decref(container->key);
+    free(container->directory);
+    free(container->name);
+    free(container->nonce);
+    free(container->code_file);
+    free(container);
+}
+
+int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
+                         struct container *to, struct go *ret_go, bool *ret_runs, struct error *err)
+{
+    struct stat file;
+
+    if (fd_write_all(container->code, code, length, err) < 0)
+        return error_prefix(err, "cannot write the script of the container");
+    if (fstat(container->code, &file) < 0)
+        return error_set_errno(err, errno, "cannot look at the script of the container");
+    *ret_go = go_for(&file);
+    *ret_runs = container->state == AHEAD_CONTAINER_WAITING;
+    ahead_container_set_state(container, AHEAD_CONTAINER_TAKEN);
+    container_move(&container->container, to);
+    return 0;
+}

@@ -1,0 +1,170 @@
+#include "environments/docker/order.h"
+
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/docker/image.h"
+#include "environments/docker/site.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define INSPECTION_SECONDS 86400. /* for which a container stays that is to be looked at */
+
+static char *docker_order_copy(const char *text)
+{
+    return text ? memory_copy_string(text) : NULL;
+}
+
+struct docker_order *docker_order_new(struct docker_site *site, const struct docker_facts *image,
+                                      const char *python, const struct execution_request *request)
+{
+    struct docker_order *order = NEW(struct docker_order);
+
+    order->site = site;
+    order->image = image;
+    order->python = memory_copy_string(python);
+    order->stays = json_is_false(json_object_get(site->definition, "cleanup_container"));
+    order->request = *request;
+    order->request.code = NULL;
+    order->request.code_length = 0;
+    order->request.directory = memory_copy_string(request->directory);
+    order->request.script = memory_copy_string(request->script);
+    order->request.code_file = docker_order_copy(request->code_file);
+    order->request.owner = docker_order_copy(request->owner);
+    order->request.variables = (const char *const *)memory_copy_strings(request->variables);
+    order->request.arguments = (const char *const *)memory_copy_strings(request->arguments);
+    return order;
+}
+
+void docker_order_free(struct docker_order *order)
+{
+    if (!order)
+        return;
+    free(order->python);
+    free((char *)order->request.directory);
+    free((char *)order->request.script);
+    free((char *)order->request.code_file);
+    free((char *)order->request.owner);
+    memory_free_strings((char **)order->request.variables);
+    memory_free_strings((char **)order->request.arguments);
+    free(order);
+}
+
+/* In seconds, with the start and the end of the container. */
+static double longest_life(const struct docker_order *order, double idle_seconds)
+{
+    return docker_site_startup_seconds(order->site) + idle_seconds + order->request.timeout +
+           DOCKER_GRACE_SECONDS + (order->stays ? INSPECTION_SECONDS : 0);
+}
+
+/* Everybody who may use the engine reads labels. New reference. */
+static json_t *digest_of_owner(const char *owner)
+{
+    struct digest digest;
+    char text[DIGEST_TEXT_BYTES];
+
+    digest_init(&digest);
+    digest_add_string(&digest, owner);
+    digest_finish(&digest, text);
+    return json_string(text);
+}
+
+/* New reference. */
+static json_t *docker_order_labels(const struct docker_order *order, double idle_seconds)
+{
+    json_t *labels = docker_site_labels(order->site, longest_life(order, idle_seconds));
+
+    if (order->stays)
+        json_object_set_new(labels, DOCKER_LABEL_STAYS, digest_of_owner(order->request.owner));
+    return labels;
+}
+
+/* A Python could load by itself what scripts have put there. */
+static bool has_writable_volume(const json_t *definition)
+{
+    const char *path;
+    json_t *volume;
+
+    json_object_foreach (json_object_get(definition, "volumes"), path, volume) {
+        const char *mode = json_object_get_string(volume, "mode");
+
+        if (mode && strcmp(mode, "rw") == 0)
+            return true;
+    }
+    return false;
+}
+
+static json_t *docker_order_describe_with(const struct docker_order *order,
+                                          const struct docker_order_container *own, json_t *labels,
+                                          struct error *err)
+{
+    struct execution_request request = order->request;
+    AUTO_FREE char *script = docker_site_script(&request);
+    AUTO_FREE char *user = docker_site_user(order->site);
+    AUTO_JSON json_t *mounts = NULL;
+    struct docker_container container = docker_site_container(order->site, DOCKER_RUN);
+    char **program;
+    json_t *description;
+
+    request.code_file = own->code_file;
+    mounts = docker_site_mounts(order->site, &request, err);
+    if (!mounts)
+        return NULL;
+    program = execution_command(order->python, script, request.arguments);
+    container.image = order->image->id;
+    container.volumes = order->image->volumes;
+    container.user = user;
+    container.nonce = own->nonce;
+    container.seconds = request.timeout + DOCKER_GRACE_SECONDS;
+    container.idle_seconds = own->idle_seconds;
+    container.has_gate = !has_writable_volume(order->site->definition);
+    container.program = (const char *const *)program;
+    container.variables = request.variables;
+    container.mounts = mounts;
+    container.labels = labels;
+    container.stays = order->stays;
+    description = docker_container_describe(&container);
+    memory_free_strings(program);
+    return description;
+}
+
+json_t *docker_order_describe(const struct docker_order *order,
+                              const struct docker_order_container *container, struct error *err)
+{
+    AUTO_JSON json_t *labels = docker_order_labels(order, container->idle_seconds);
+
+    return docker_order_describe_with(order, container, labels, err);
+}
+
+/* Which file or directory SOURCE is now. A container that has mounted it keeps its inode from being
+ * used for another one. New reference. */
+static json_t *docker_order_identity(const char *source)
+{
+    struct stat status;
+
+    if (fstatat(AT_FDCWD, source, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return json_null();
+    return json_string_format("%ju %ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+}
+
+json_t *docker_order_key(const struct docker_order *order, struct error *err)
+{
+    const struct docker_order_container nobody = {.nonce = "", .code_file = ""};
+    AUTO_JSON json_t *no_labels = json_object();
+    json_t *key = docker_order_describe_with(order, &nobody, no_labels, err);
+    json_t *mount;
+    size_t i;
+
+    json_array_foreach (json_object_get(json_object_get(key, "HostConfig"), "Mounts"), i, mount) {
+        const char *source = json_object_get_string(mount, "Source");
+
+        if (source)
+            json_object_set_new(mount, "Identity", docker_order_identity(source));
+    }
+    return key;
+}

@@ -1,0 +1,68 @@
+/* Programs that are started ahead of their code.
+ *
+ * When the script of a command has ended, the same command is expected again, with other code. So
+ * its interpreter is started at once, in a tree of its own that holds it in every way as it would
+ * then, and waits before it opens its script. The next process with an equal command gets that
+ * tree: only the code was missing. It shares nothing with the process before but its directory.
+ *
+ * There are a few of them at most; those that nobody has come for end after a while. One that
+ * cannot serve any more costs its process nothing but the time to start anew. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/list.h"
+#include "environments/process/machine.h"
+#include "environments/process/process.h"
+#include "environments/process/recurrence.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+/* A command that is expected. */
+struct forecast {
+    struct list link;            /* in struct forecasts, unless its process runs */
+    struct recurrent recurrent;  /* while somebody is going to come for it */
+    struct forecasts *forecasts; /* borrowed: those that it is among, or NULL */
+    struct buffer job;           /* its CONTROL_RUN, without limits */
+    struct process_limits limits;
+    struct tree_wish wish;
+    char *mark;        /* owned */
+    struct tree *tree; /* borrowed: it has been started in that; it owns the forecast */
+    double since;      /* CLOCK_MONOTONIC seconds: when it was */
+};
+
+struct forecasts {
+    /* Inputs, set before forecasts_init. */
+    struct ev_loop *loop; /* borrowed */
+    /* Starts FORECAST in a tree of its own, to which it belongs then. NULL: that cannot be done. */
+    struct tree *(*begin)(struct forecasts *forecasts, struct forecast *forecast);
+    void (*end)(struct tree *tree); /* ends such a tree, which withdraws its forecast */
+
+    /* Private. */
+    struct list expected; /* of struct forecast, owned */
+    struct list started;  /* likewise, owned by their trees; the oldest first */
+    ev_timer start;
+    ev_timer expire;
+};
+
+void forecasts_init(struct forecasts *forecasts);
+
+/* Forgets what is expected. What has been started belongs to its tree. */
+void forecasts_deinit(struct forecasts *forecasts);
+
+/* JOB is copied: the message for COMMAND, which asks for WISH. Owned by the caller. */
+struct forecast *forecast_new(const struct process_command *command, const struct buffer *job,
+                              const struct tree_wish *wish);
+
+/* Harmless for NULL, as the next. */
+void forecast_free(struct forecast *forecast);
+
+/* Nobody gets its tree from now on. */
+void forecast_withdraw(struct forecast *forecast);
+
+/* FORECAST (taken) is started soon, if somebody is still going to come for it. */
+void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast);
+
+/* The tree that has been started for a command as FORECAST has it, or NULL. It is not given to
+ * anybody else. */
+struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *forecast);

@@ -1,0 +1,278 @@
+"""Containers that are started ahead of their script: who gets one, what it may do before, what is left."""
+
+import json
+import os
+import pathlib
+import shutil
+
+import pytest
+
+import leftovers
+from docker_server import DockerServer
+from engine import ApiError
+
+WARM = {"start": "warm"}
+# What a script can tell of how it was started, but for what differs from run to run.
+FACTS = """
+import json, os, sys, resource, signal
+print(json.dumps([
+    sys.argv, sys.path, list(sys.flags), sorted(sys.modules), sorted(globals()), sorted(os.environ.items()), os.getcwd(),
+    os.getuid(), os.getgid(), os.getgroups(), os.getppid(), os.listdir('/proc/self/fd'), os.readlink('/proc/self/fd/0'),
+    sorted(os.listdir('/')), os.listdir('/tmp'), open('/proc/self/oom_score_adj').read(), os.stat(__file__).st_size,
+    [resource.getrlimit(each) for each in range(16)], sorted(map(str, signal.pthread_sigmask(0, []))), __file__,
+    sorted(line.split()[4:6] for line in open('/proc/self/mountinfo')), open('/proc/self/status').read().partition('Cap')[2][:90],
+    open(__file__).read()]))
+"""
+USER_SITE = """
+import os
+folder = os.path.expanduser('~/.local/lib/python3.11/site-packages')
+os.makedirs(folder)
+open(folder + '/usercustomize.py', 'w').write("open('/workspace/begun', 'a').write('once\\\\n')")
+"""
+
+
+def processes(engine, container):
+    """How many run in CONTAINER."""
+    try:
+        return len(engine.api.get(f"/containers/{container}/top")["Processes"] or [])
+    except ApiError:  # it is just starting, or going
+        return 0
+
+
+def waiting(engine, count=2):
+    """The id of the container that waits, once COUNT processes do: its init, and its Python."""
+    def find():
+        found = [each["Id"] for each in engine.api.get("/containers/json", all=1)]
+        return found[0] if len(found) == 1 and processes(engine, found[0]) == count else None
+    found = leftovers.until(find)
+    assert found, engine.api.get("/containers/json", all=1)
+    return found
+
+
+def gone(engine, container):
+    return container not in [each["Id"] for each in engine.api.get("/containers/json", all=1)]
+
+
+def is_warm(result):
+    assert result["success"], result
+    return result["timings"]["warm"]
+
+
+@pytest.fixture
+def warm(docker_server, engine):
+    """A server for which one container waits."""
+    with docker_server(WARM) as server:
+        server.initialize()
+        assert not is_warm(server.run("open('kept', 'w'); open('/tmp/lost', 'w')"))
+        waiting(engine)
+        yield server
+
+
+def test_the_second_call_gets_the_container_that_waits(warm, engine):
+    container = waiting(engine)
+    assert is_warm(warm.run("import os; print(os.listdir(), os.listdir('/tmp'))"))
+    assert leftovers.until(lambda: gone(engine, container)), "it is used once"
+    assert waiting(engine) != container
+
+
+def test_a_script_cannot_tell(warm, docker_server, engine):
+    facts = warm.run(FACTS)
+    with docker_server() as server:
+        server.initialize()
+        server.run("open('kept', 'w')")
+        cold = server.run(FACTS)
+    assert is_warm(facts) and not is_warm(cold)
+    for ours, theirs in zip(json.loads(facts["stdout"]), json.loads(cold["stdout"]), strict=True):
+        assert str(ours).replace(warm.mark, "") == str(theirs).replace(server.mark, "")
+    assert facts["isolation"] == cold["isolation"]
+
+
+def test_hash_seeds_and_random_numbers_are_its_own(warm, engine):
+    code = "import random, uuid\nprint(hash('a'), random.random(), uuid.uuid4())"
+    seen = []
+    for _ in range(3):
+        waiting(engine)
+        result = warm.run(code)
+        assert is_warm(result)
+        seen.extend(result["stdout"].split())
+    assert len(set(seen)) == 9
+
+
+@pytest.mark.parametrize("code, returncode, stderr", [
+    ("print('out'); raise SystemExit(7)", 7, ""),
+    ("import os; print('out', flush=True); os.kill(os.getpid(), 9)", -9, ""),
+    ("print('out'); 1/0", 1, "ZeroDivisionError"),
+    ("print('out'); print('\\6')", 0, ""),
+    ("print('out'); import subprocess; subprocess.Popen(['sleep', '1000'])", 0, ""),
+    ("print('out'); print('x' * 200000)", 0, ""),
+])
+def test_results_are_those_of_a_cold_start(warm, code, returncode, stderr):
+    result = warm.run(code)
+    assert result["timings"]["warm"] and result["returncode"] == returncode
+    assert result["stdout"].startswith("out\n") and stderr in result["stderr"]
+    assert result["usage"]["cpu_seconds"] > 0 and result["usage"]["peak_memory_bytes"] > 1 << 20
+
+
+def test_memory_is_limited_as_before(docker_server, engine):
+    with docker_server({**WARM, "limits": {"memory": "64MiB"}}) as server:
+        server.initialize()
+        server.run("pass")
+        waiting(engine)
+        result = server.run("x = bytearray(500 << 20)")
+        assert result["timings"]["warm"] and result["out_of_memory"] and result["returncode"] == -9
+
+
+def test_time_begins_with_the_script(warm, engine):
+    result = warm.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 4})
+    assert not result["timings"]["warm"], "another timeout is another container"
+    waiting(engine)
+    result = warm.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 4})
+    assert result["timings"]["warm"] and result["timed_out"] and result["stdout"] == "early\n"
+    assert result["timings"]["run"] > 3
+
+
+def test_a_cancel_ends_what_runs_inside(warm, engine):
+    container = waiting(engine)
+    running = warm.begin("import time; time.sleep(1000)")
+    warm.cancel(running)
+    assert leftovers.until(lambda: gone(engine, container))
+    assert warm.run("print(1)")["stdout"] == "1\n"
+
+
+def test_two_calls_never_share_one(warm):
+    code = "import os, time\nopen('/tmp/mine', 'x')\ntime.sleep(3)\nprint(len(os.listdir('/tmp')))"
+    calls = [warm.start(code) for _ in range(3)]
+    results = [warm.wait(call, 120)["result"]["structuredContent"] for call in calls]
+    assert [result["stdout"] for result in results] == ["1\n"] * 3, results
+    assert [is_warm(result) for result in results].count(True) == 1
+
+
+def test_with_a_cold_start_nothing_waits(docker_server, engine):
+    with docker_server({"start": "cold"}) as server:
+        server.initialize()
+        assert not is_warm(server.run("pass"))
+        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
+        assert not is_warm(server.run("pass"))
+
+
+def test_a_graceful_end_removes_what_waits(docker_server, engine):
+    with docker_server(WARM) as server:
+        server.initialize()
+        server.run("pass")
+        waiting(engine)
+    assert engine.api.get("/containers/json", all=1) == []
+
+
+def test_what_waits_ends_with_a_server_that_is_killed(docker_server, engine, tmp_path):
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    server = docker_server(WARM, environment=state)
+    server.initialize()
+    server.run("pass")
+    container = waiting(engine)
+    server.kill()
+    assert leftovers.until(lambda: engine.api.get("/containers/json") == []), "its lifeline has ended"
+    with docker_server(environment=state) as server:
+        server.initialize()
+        assert leftovers.until(lambda: gone(engine, container))
+
+
+def test_one_that_was_killed_is_not_missed(warm, engine):
+    engine.api.post(f"/containers/{waiting(engine)}/kill")
+    assert warm.run("print(1)")["stdout"] == "1\n"
+
+
+def test_one_that_was_removed_is_not_missed(warm, engine):
+    engine.api.delete(f"/containers/{waiting(engine)}", force=1)
+    assert warm.run("print(1)")["stdout"] == "1\n"
+
+
+def test_one_that_does_not_answer_is_not_missed(docker_server, engine):
+    with docker_server({**WARM, "container_startup_timeout": 5}) as server:
+        server.initialize()
+        server.run("pass")
+        container = waiting(engine)
+        engine.api.post(f"/containers/{container}/pause")
+        result = server.run("print(1)")
+        assert result["stdout"] == "1\n" and not is_warm(result)
+        assert leftovers.until(lambda: gone(engine, container))
+
+
+def test_an_engine_that_has_been_away_is_not_missed(own_engine):
+    engine = own_engine()
+    with DockerServer(engine, WARM) as server:
+        server.initialize()
+        server.run("pass")
+        waiting(engine)
+        engine.kill()
+        engine.start()
+        assert server.run("print(1)")["stdout"] == "1\n"
+
+
+def test_another_directory_of_the_same_name_is_cold(docker_server, engine, tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with docker_server(WARM, config={"working_directory": str(folder)}) as server:
+        server.initialize()
+        server.run("open('old', 'w')")
+        container = waiting(engine)
+        folder.rename(tmp_path / "moved")
+        folder.mkdir()
+        (folder / "new").touch()
+        result = server.run("import os; print(os.path.exists('new'), os.path.exists('old'))")
+        assert result["stdout"] == "True False\n" and not is_warm(result)
+        assert leftovers.until(lambda: gone(engine, container))
+
+
+def test_a_script_that_was_put_over_ours_is_not_run(warm, engine):
+    waiting(engine)
+    script = pathlib.Path(warm.run("pass")["script"])
+    waiting(engine)
+    other = script.with_name("other.py")
+    other.write_text("print('wrong')")
+    os.rename(other, script)
+    result = warm.run("print('right')")
+    assert result["stdout"] == "right\n" and not is_warm(result)
+
+
+def test_what_scripts_leave_for_python_does_not_run_before_a_call(docker_server, engine):
+    with docker_server(WARM) as server:
+        server.initialize()
+        begun = pathlib.Path(server.run(USER_SITE)["script"]).with_name("begun")
+        waiting(engine, 1)
+        assert not begun.exists()
+        for count in (1, 2):
+            result = server.run("print(open('begun').read().count('once'))")
+            assert result["stdout"] == f"{count}\n" and is_warm(result)
+            waiting(engine, 1)
+        assert begun.read_text() == "once\n" * 2
+
+
+def test_what_comes_for_python_while_it_waits_makes_it_cold(warm, engine):
+    waiting(engine)
+    home = pathlib.Path(warm.run("pass")["script"]).parent
+    waiting(engine)
+    (home / ".local").mkdir()
+    result = warm.run("import sys; print(sys.path)")
+    assert not is_warm(result)
+    shutil.rmtree(home / ".local")
+
+
+def test_variables_that_say_what_python_loads_let_only_the_container_wait(docker_server, engine):
+    with docker_server({**WARM, "environment": {"PYTHONPATH": "/workspace/lib"}}) as server:
+        server.initialize()
+        server.run("import os; os.mkdir('lib')\n"
+                   "open('lib/sitecustomize.py', 'w').write(\"open('/workspace/begun', 'a').write('once')\")")
+        waiting(engine, 1)
+        result = server.run("print(open('begun').read())")
+        assert result["stdout"] == "once\n" and is_warm(result)
+
+
+def test_a_python_that_prints_at_its_start_is_heard_once(docker_server, engine, images):
+    layer = images.layer("talkative", {"etc/python3.11/sitecustomize.py": b"print('hello')"})
+    images.load(engine, images.derived("talkative", layer))
+    with docker_server({**WARM, "image": "talkative"}) as server:
+        server.initialize()
+        for _ in range(3):
+            result = server.run("print('there')")
+            assert result["stdout"] == "hello\nthere\n"
+    engine.api.delete("/images/talkative", force=1)
