@@ -1,0 +1,189 @@
+"""What a script can find out is what it finds out when `python3 script.py` runs it: each script of as_plain/
+runs that way and in every way of WAYS, and must print the same, end the same and leave the same files.
+
+A file of as_plain/ is a group: a line about it, and then the scripts, each after a line `#### name`. A script
+prints what must be equal; what cannot be, such as a pid or an address, it brings into a form that is.
+"""
+
+import concurrent.futures
+import contextlib
+import difflib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+from client import Server
+from leftovers import processes, read, until, waits_for_code
+from test_honest import files
+
+HERE = pathlib.Path(__file__).parent
+PYTHON = "/usr/bin/python3"
+SECONDS = 300  # on a busy machine
+PARALLEL = 4
+PLACE = "WORKING_DIRECTORY"
+
+# How a script is started: the settings of an environment.
+WAYS = {
+    "unconfined": {"isolation": "none"},
+    "sandboxed": {"isolation": "sandbox", "start": "cold"},
+    "warm": {"isolation": "sandbox"},
+}
+SANDBOXED = ("sandboxed", "warm")
+
+# A script whose text a file of scripts cannot hold.
+ODD = {
+    "byte_order_mark": "\ufeffprint('read', ascii(open('script.py', 'rb').read(3)))\n",
+    "carriage_returns": "print('''a\r\nb'''.encode())\r\nif True:\r\n    1 / 0\r\n",
+    "form_feed": "print(1)\n\f\nprint(2)\n",
+    "null_byte": "print(1)\nx = '\0'\n",
+    "null_byte_in_a_comment": "print(1)\n# \0 print(2)\nprint(3)\n",
+    "huge": "total = 0\n" + "total += 1\n" * 20_000 + "print(total)\n",
+    "deeply_nested": "print(" + "(" * 150 + "1" + ")" * 150 + ")\n",
+    "too_deeply_nested": "print(" + "(" * 300 + "1" + ")" * 300 + ")\n",
+    "long_string": f"print(len({'x' * 1_000_000!r}))\n",
+    "only_white_space": " \n\t\n\n",
+    "declared_encoding": "# -*- coding: utf-8 -*-\nprint(ascii('ü€😀'))\n",
+    "unknown_encoding": "# -*- coding: there-is-none -*-\nprint(1)\n",
+    "shebang": "#!/usr/bin/env python3\nprint(__import__('linecache').getline('script.py', 1))\n",
+}
+
+# What differs, in which ways, and why; docs/environments.md tells it to users.
+EVERY = tuple(WAYS)
+LAID_OVER = "the code lies over the file and cannot be changed"
+STARTER = "the starter"
+KNOWN = {
+    "imports-customizations": (SANDBOXED, "Debian's file is a link to a place that a sandbox does not have"),
+    "imports-finder_of_the_starter": (EVERY, STARTER),
+    "process-way_in_of_the_starter": (EVERY, STARTER),
+    "process-environment_of_the_kernel": (("warm",), "a Python that is started ahead gets its home later"),
+    "process-signal_of_the_starter": (EVERY, STARTER),
+    "process-script_can_be_changed": (EVERY, LAID_OVER),
+    "process-script_can_be_renamed": (EVERY, LAID_OVER),
+    "process-limits": (EVERY, "limits of a run"),
+    "process-capabilities": (EVERY, "a script has no rights to give up"),
+    "process-no_terminal": (SANDBOXED, "a sandbox has no /dev/tty, where others cannot open it"),
+}
+
+
+def scripts_of(path):
+    """(name, code) for each script of a group."""
+    _, *parts = re.split(r"^#### (\w+)\n", path.read_text(), flags=re.MULTILINE)
+    return zip(parts[::2], parts[1::2])
+
+
+SCRIPTS = {f"{path.stem}-{name}": code for path in sorted((HERE / "as_plain").glob("*.txt"))
+           for name, code in scripts_of(path)}
+SCRIPTS.update({f"odd_source-{name}": code for name, code in ODD.items()})
+
+
+def normalised(text, folder):
+    """TEXT without what differs rightly: the working directory, addresses, and the pid in a warning."""
+    text = re.sub(r"\b0x[0-9a-f]{8,}", "ADDRESS", text.replace(str(folder), PLACE))
+    return re.sub(r"\(pid=\d+\)", "(pid=PID)", text)
+
+
+def folder_of(handle):
+    """The working directory that a result calls HANDLE."""
+    (folder,) = pathlib.Path(os.environ["XDG_STATE_HOME"], "pyexecd", "work").glob(f"*/{handle}")
+    return folder
+
+
+def facts(folder, **told):
+    told["stdout"], told["stderr"] = (normalised(told[name], folder) for name in ("stdout", "stderr"))
+    return {"files": files(folder), **told}
+
+
+def become_like_served():
+    """A run has signals as they are by default, whatever those of who runs the tests, and files of its own."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.umask(0o077)
+
+
+class Runs:
+    """The scripts, each run plainly and in every way, several at a time; each run has a directory of its own."""
+
+    def __init__(self, server, folder):
+        self.server = server
+        self.folder = folder
+        self.pool = concurrent.futures.ThreadPoolExecutor(PARALLEL)
+        shown = self.served("import json, os; print(json.dumps(dict(os.environ)))", next(iter(WAYS)))
+        self.environment = json.loads(shown["stdout"])
+        self.futures = {}
+
+    def start(self, name):
+        code = SCRIPTS[name]
+        self.futures[name] = {"plain": self.pool.submit(self.plain, name, code),
+                              **{way: self.pool.submit(self.served, code, way) for way in WAYS}}
+
+    def plain(self, name, code):
+        folder = self.folder / name
+        folder.mkdir()
+        script = folder / "script.py"
+        script.write_text(code, encoding="utf-8", newline="")
+        script.chmod(0o600)
+        environment = {key: value.replace(PLACE, str(folder)) for key, value in self.environment.items()}
+        process = subprocess.run([PYTHON, script], cwd=folder, env=environment, capture_output=True,
+                                 stdin=subprocess.DEVNULL, timeout=SECONDS, start_new_session=True,
+                                 preexec_fn=become_like_served)
+        ended = process.returncode
+        return facts(folder, stdout=process.stdout.decode(errors="replace"),
+                     stderr=process.stderr.decode(errors="replace"),
+                     ended=signal.Signals(-ended).name if ended < 0 else ended)
+
+    def served(self, code, way):
+        with contextlib.closing(self.server.connect()) as connection:  # its directory goes when it closes
+            connection.initialize()
+            if way == "warm":
+                self.warm_up(connection)
+            result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
+                                          timeout=SECONDS + 60)["structuredContent"]
+            assert result["timings"]["warm"] is (way == "warm")
+            return facts(folder_of(result["working_directory"]), stdout=result["stdout"],
+                         stderr=result["stderr"], ended=result["signal"] or result["returncode"])
+
+
+    @staticmethod
+    def warm_up(connection):
+        """Makes a Python wait in the directory of CONNECTION."""
+        arguments = {"code": "pass", "environment": "warm"}
+        handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
+        assert until(lambda: any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid)
+                                 for pid in processes()))
+
+
+def difference(plain, served):
+    """Lines about what is only in one of the two."""
+    return [line for key in plain if plain[key] != served[key]
+            for line in difflib.unified_diff(str(plain[key]).splitlines(), str(served[key]).splitlines(),
+                                             f"plain {key}", f"served {key}", n=0, lineterm="")]
+
+
+@pytest.fixture(scope="session")
+def runs(request, tmp_path_factory):
+    variables = {"GIT_CONFIG_NOSYSTEM": "1"}  # which all sandboxes have
+    environments = {way: {"type": "system", "executable": PYTHON, "environment": variables, **settings}
+                    for way, settings in WAYS.items()}
+    config = {"environments": environments, "default_environment": next(iter(WAYS)), "max_timeout": SECONDS}
+    with Server(transport="unix", config=config) as server:
+        runs = Runs(server, tmp_path_factory.mktemp("plain"))
+        for name in sorted({item.callspec.params["name"] for item in request.session.items
+                            if item.function.__name__ == "test_as_plain"}):
+            runs.start(name)
+        yield runs
+        runs.pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_as_plain(runs, name, way):
+    plain, served = (runs.futures[name][each].result() for each in ("plain", way))
+    ways, reason = KNOWN.get(name, ((), None))
+    if way in ways and served != plain:
+        pytest.xfail(reason)
+    assert served == plain, "\n".join(difference(plain, served))
