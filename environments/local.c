@@ -133,7 +133,7 @@ static bool local_is_recurrent(const struct environment *environment,
                                const struct process_sandbox *sandbox)
 {
     return request->recurrence && request->code && sandbox && sandbox->outlet == 0 &&
-           environment->settings.start == START_WARM &&
+           environment->settings.start != START_COLD &&
            !run_variables_lead_python((const char *const *)environment->settings.variables) &&
            !run_variables_lead_python(request->variables);
 }
@@ -189,6 +189,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .has_starter = true,
         .recurrence =
             local_is_recurrent(environment, request, sandbox) ? request->recurrence : NULL,
+        .is_alone = environment->settings.start == START_FRESH,
         .mark = mark,
         .sandbox = sandbox,
         .limits = environment->settings.limits,

@@ -2,8 +2,10 @@
 #pragma once
 
 enum start_policy {
-    START_WARM, /* the next run may be started before there is code for it */
-    START_COLD, /* each run is started for its code */
+    START_WARM,  /* the next run may be started before there is code for it, as a copy of one that
+                    has */
+    START_FRESH, /* likewise, but never as a copy */
+    START_COLD,  /* each run is started for its code */
 };
 
 /* The policy called NAME; START_WARM if NAME is NULL or unknown. */

@@ -26,6 +26,7 @@
 /* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
 #define DRAIN_SECONDS  4.5
 #define RUNNER         "pyexecd-runner"
+#define CORE           "pyexecd-core.so"
 #define CONTAINER_INIT "pyexecd-init"
 #define PICTURE_HELPER "pyexecd-picture"
 #define PROXY          "pyexecd-proxy"
@@ -151,6 +152,7 @@ static void service_on_missing(void *data, const char *what)
 static int open_host(struct service *service, const json_t *tree, struct error *err)
 {
     AUTO_FREE char *runner = find_companion(RUNNER);
+    AUTO_FREE char *core = find_companion(CORE);
     const char *containment = json_object_get_string(tree, "containment");
     bool best_effort = containment && strcmp(containment, "best-effort") == 0;
 
@@ -158,6 +160,7 @@ static int open_host(struct service *service, const json_t *tree, struct error *
         &(struct process_host_settings){
             .loop = service->loop,
             .runner_path = runner,
+            .core_path = core,
             .policy = {.wanted = LAYERS_OF_TREES | LAYERS_OF_SANDBOX,
                        .required = best_effort ? 0 : LAYERS_OF_TREES},
             .missing = service_on_missing,

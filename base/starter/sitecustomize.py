@@ -88,20 +88,17 @@ def come_home():
 
 def wait_at(gate):
     """Started ahead of its code: the script is not read before that has come."""
-    before = look_at_python()
     os.write(gate, b"w")
     if not os.read(gate, 1):
         os._exit(0)
     os.close(gate)
-    if look_at_python() != before or os.path.exists(sys.modules["site"].USER_SITE or ""):
-        start_anew()
-    os.close(archive)
+    go_on()
 
 
 def look_at_python():
     """Recognises what Python has looked at when it started, and would see changed if it did now."""
     seen = []
-    for path in (sys.executable or "", *sys.path):
+    for path in places:
         try:
             file = os.stat(path)
             seen.append((file.st_dev, file.st_ino, file.st_mtime_ns))
@@ -115,9 +112,25 @@ def start_anew():
         arguments = file.read().split(b"\0")[:-1]
     with open("/proc/self/environ", "rb") as file:
         variables = dict(part.split(b"=", 1) for part in file.read().split(b"\0") if b"=" in part)
-    del variables[b"PYEXECD_GATE"]
+    variables.pop(b"PYEXECD_GATE", None)
+    variables.pop(b"LD_PRELOAD", None)
     variables[b"HOME"] = variables.pop(b"PYEXECD_HOME", b"")
     os.execvpe(arguments[0], arguments, variables)
+
+
+def go_on(is_rehearsal=False):
+    """Its code is there, and is about to be read. A rehearsal is to make that quick, and ends a copy of what is out of
+    date."""
+    if look_at_python() != before:
+        os._exit(0) if is_rehearsal else start_anew()
+    if is_rehearsal:
+        return
+    if os.path.exists(sys.modules["site"].USER_SITE or ""):
+        start_anew()
+    os.close(archive)
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        numpy.seed()
 
 
 figures_source = __loader__.get_data("figures.py")
@@ -127,12 +140,18 @@ flush_regularly()
 if os.environ.pop("PYEXECD_FIGURES", None) != "off":
     watch_for_matplotlib(figures_source)
 gate = os.environ.pop("PYEXECD_GATE", None)
-if gate is None:
-    os.close(archive)
-else:
+is_ahead = "PYEXECD_HOME" in os.environ
+if is_ahead:
     come_home()
+else:
+    os.close(archive)
 try:
     import_theirs()
 finally:
-    if gate is not None:
-        wait_at(int(gate))
+    if is_ahead:
+        places = (sys.executable or "", *sys.path)
+        before = look_at_python()
+        if gate is not None:
+            wait_at(int(gate))
+        else:
+            sys._pyexecd_go_on = go_on  # the core takes it

@@ -12,14 +12,14 @@
 #define SEARCH_PATH  "PYTHONPATH="
 #define STARTER_PATH "/proc/self/fd/100"
 
-#define GATE_VARIABLE "PYEXECD_GATE="
-#define HOME_VARIABLE "HOME="
-#define LATER_HOME    "PYEXECD_HOME=" /* sitecustomize.py takes both, and gives HOME back */
-#define NO_HOME       "HOME=/nonexistent"
+#define GATE_VARIABLE    "PYEXECD_GATE="
+#define LIBRARY_VARIABLE "LD_PRELOAD="
+#define HOME_VARIABLE    "HOME="
+#define LATER_HOME       "PYEXECD_HOME=" /* sitecustomize.py takes both, and gives HOME back */
+#define NO_HOME          "HOME=/nonexistent"
 
 enum {
-    STARTER_GATE = 101, /* sitecustomize.py closes both */
-    STARTER_FD = 100,   /* above all that a program is started with */
+    STARTER_FD = 100, /* above all that a program is started with */
     STARTER_SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE,
 };
 
@@ -91,5 +91,19 @@ char **starter_lend_gate(int gate, char **variables)
     memcpy(copy, variables, count * sizeof *copy);
     count += starter_hide_home(copy, count);
     copy[count] = memory_format(GATE_VARIABLE "%d", STARTER_GATE);
+    return copy;
+}
+
+char **starter_lend_library(const char *path, char **variables)
+{
+    size_t count = 0;
+    char **copy;
+
+    while (variables[count])
+        count++;
+    copy = memory_new(count + 3, sizeof *copy);
+    memcpy(copy, variables, count * sizeof *copy);
+    count += starter_hide_home(copy, count);
+    copy[count] = memory_format(LIBRARY_VARIABLE "%s", path);
     return copy;
 }

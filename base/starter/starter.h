@@ -16,6 +16,8 @@
 #define STARTER_SIGNAL  SIGURG /* a program that does not handle it does not notice it */
 #define STARTER_SECONDS 1.     /* between two of them */
 
+enum { STARTER_GATE = 101 }; /* where a program waits for its code, which closes it */
+
 /* A variable that it takes: figures are then left to the script. */
 #define STARTER_WITHOUT_FIGURES "PYEXECD_FIGURES=off"
 
@@ -29,3 +31,6 @@ char **starter_lend(int file, char **variables);
 /* Likewise gives it GATE (borrowed), one end of a stream socket: when all is loaded it writes one
  * byte there, and goes on to its script when it has read one. At end-of-file it ends. */
 char **starter_lend_gate(int gate, char **variables);
+
+/* Likewise makes it load the library at PATH, which waits in its place (the core of a zygote). */
+char **starter_lend_library(const char *path, char **variables);

@@ -151,7 +151,7 @@ static bool docker_keeps(const struct docker_environment *docker)
  * mounted is there at once, and that ends the input of a container when the server is gone. */
 static bool docker_starts_ahead(const struct docker_environment *docker)
 {
-    return docker->environment.settings.start == START_WARM && engine_socket(docker->site.engine) &&
+    return docker->environment.settings.start != START_COLD && engine_socket(docker->site.engine) &&
            !engine_is_podman(docker->site.engine);
 }
 

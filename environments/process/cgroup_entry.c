@@ -17,10 +17,16 @@ char *cgroup_read_entry(const char *directory, const char *name)
     return fd_read_file(path, CGROUP_ENTRY_BYTES, &length, &ignored);
 }
 
-int cgroup_write_entry(const char *directory, const char *name, const char *text)
+int cgroup_open_entry(const char *directory, const char *name)
 {
     AUTO_FREE char *path = memory_format("%s/%s", directory, name);
-    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+int cgroup_write_entry(const char *directory, const char *name, const char *text)
+{
+    AUTO_CLOSE int fd = cgroup_open_entry(directory, name);
 
     return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
 }

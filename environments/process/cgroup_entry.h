@@ -8,6 +8,9 @@ enum { CGROUP_ENTRY_BYTES = 64 * 1024 }; /* more than any of them has */
 /* The content of DIRECTORY/NAME, or NULL; owned by the caller. */
 char *cgroup_read_entry(const char *directory, const char *name);
 
+/* Opens it to be written to, as the next does. -1 with errno. */
+int cgroup_open_entry(const char *directory, const char *name);
+
 /* -1 with errno. */
 int cgroup_write_entry(const char *directory, const char *name, const char *text);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct cgroup_leaf {
     struct cgroup_tree *tree; /* borrowed */
@@ -63,7 +64,7 @@ void cgroup_leaf_free(struct cgroup_leaf *leaf)
     free(leaf);
 }
 
-const struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf)
+struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf)
 {
     return leaf->tree;
 }
@@ -71,6 +72,23 @@ const struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf)
 char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf)
 {
     return leaf->directories;
+}
+
+int cgroup_leaf_open(const struct cgroup_leaf *leaf, int *ret, size_t count, struct error *err)
+{
+    size_t opened = 0;
+
+    for (; opened < count && leaf->directories[opened]; opened++) {
+        ret[opened] = cgroup_open_entry(leaf->directories[opened], "cgroup.procs");
+        if (ret[opened] < 0)
+            break;
+    }
+    if (!leaf->directories[opened])
+        return (int)opened;
+    error_set_errno(err, errno, "cannot open cgroup.procs of %s", leaf->directories[opened]);
+    while (opened > 0)
+        close(ret[--opened]);
+    return -1;
 }
 
 uint64_t cgroup_leaf_id(const struct cgroup_leaf *leaf)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cgroup_leaf;
@@ -18,10 +19,14 @@ struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
 void cgroup_leaf_free(struct cgroup_leaf *leaf);
 
 /* Borrowed. */
-const struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf);
+struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf);
 
 /* The leaf's directories, NULL-terminated; borrowed. */
 char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf);
+
+/* Opens what a process is written to that is to be in LEAF: COUNT descriptors at most, owned by the
+ * caller. Returns how many, or -1 with ERR. */
+int cgroup_leaf_open(const struct cgroup_leaf *leaf, int *ret, size_t count, struct error *err);
 
 /* The id of the leaf in the v2 hierarchy, as the kernel tells it elsewhere; 0: there is none. */
 uint64_t cgroup_leaf_id(const struct cgroup_leaf *leaf);

@@ -44,11 +44,34 @@ static bool hand_over(struct channel *channel)
     return true;
 }
 
+/* Receives once, from one sender. */
+static ssize_t channel_receive(struct channel *channel, char *bytes, size_t size)
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+    } ancillary;
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    ssize_t count = recvmsg(channel->fd, &message, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    struct ucred who;
+
+    if (first && first->cmsg_type == SCM_CREDENTIALS) {
+        memcpy(&who, CMSG_DATA(first), sizeof who);
+        channel->sender = who.pid;
+    }
+    return count;
+}
+
 enum channel_state channel_read(struct channel *channel)
 {
     char bytes[READ_BYTES];
     struct error ignored = ERROR_INIT;
-    ssize_t count = recv(channel->fd, bytes, sizeof bytes, 0);
+    ssize_t count = channel_receive(channel, bytes, sizeof bytes);
 
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? CHANNEL_DRY : CHANNEL_ENDED;

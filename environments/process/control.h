@@ -13,6 +13,27 @@ enum {
     CONTROL_DESCRIPTORS = 2,         /* that travel beside one */
 };
 
+/* What a zygote is started with. */
+enum {
+    ZYGOTE_ORDERS_FD = 102, /* a socket (SOCK_SEQPACKET): it writes "w" when it waits. Each order is
+                             * a byte, and beside it the descriptors of a new worker */
+    ZYGOTE_CORE_FD = 103,   /* the library that it loads (core/core.h) */
+    ZYGOTE_JOB_FD = 104,    /* a file: struct zygote_job, then its CONTROL_RUN */
+    ZYGOTE_DESCRIPTORS = 16, /* of a worker, at most */
+};
+
+struct zygote_job {
+    uint32_t layers; /* of enum process_layer */
+};
+
+/* The first descriptors of a worker. Those of cgroup.procs follow, in which it is to be. */
+enum zygote_order {
+    ZYGOTE_ORDER_CONTROL,
+    ZYGOTE_ORDER_OUTPUT,
+    ZYGOTE_ORDER_ERRORS,
+    ZYGOTE_ORDER_CGROUPS
+};
+
 /* What a path of a sandbox begins with. */
 enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 'd' };
 
@@ -49,6 +70,8 @@ struct control_run {
     uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
     uint32_t has_starter;  /* the program is the Python of a script */
     uint32_t is_ahead;     /* likewise, with a script whose code comes later */
+    uint32_t is_zygote;    /* likewise: the two descriptors beside the message are its orders and
+                            * its core */
     uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
     uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */
@@ -73,7 +96,8 @@ struct control_refused {
 };
 
 struct control_supervisor {
-    int32_t pid; /* as the server sees it */
+    int32_t pid;    /* as the server sees it; 0: of who sends the message */
+    int32_t zygote; /* likewise, of a nursery; else 0 */
 };
 
 struct control_started {
@@ -89,7 +113,9 @@ struct control_ended {
     double time;
     double cpu_seconds;
     uint64_t peak_bytes;
-    int32_t status;     /* as wait(2) has it */
-    uint32_t exceeded;  /* of enum control_exceeded: why the supervisor ended the tree; or 0 */
+    int32_t status;    /* as wait(2) has it */
+    uint32_t exceeded; /* of enum control_exceeded: why the supervisor ended the tree; or 0 */
+    uint32_t
+        is_empty; /* nothing is left of the tree but its supervisor, pid 1, which ends as well */
     uint32_t leftovers; /* processes that had to be killed when the program had ended */
 };

@@ -10,7 +10,20 @@
 #define FORECAST_KEEP_SECONDS   300.0
 #define FORECAST_EXPIRE_SECONDS 30.0
 
-enum { FORECASTS_STARTED = 8 }; /* at a time; about 10 MB each */
+enum { FORECASTS_STARTED = 8 }; /* at a time, and as many zygotes; about 10 MB each */
+
+/* It is in a list that its tree withdraws it from. */
+static void forecast_end(struct forecast *forecast)
+{
+    const struct forecast_ways *ways = forecast->forecasts->ways;
+
+    if (!forecast->tree)
+        forecast_free(forecast);
+    else if (forecast->is_zygote)
+        ways->retire(forecast->tree);
+    else
+        ways->end(forecast->tree);
+}
 
 /* One that belongs to nobody yet is not expected when its process ends. */
 static void forecast_forget(struct recurrent *recurrent)
@@ -19,27 +32,44 @@ static void forecast_forget(struct recurrent *recurrent)
 
     if (list_is_empty(&forecast->link))
         return;
-    if (forecast->tree)
-        forecast->forecasts->end(forecast->tree);
-    else
-        forecast_free(forecast);
+    forecast_end(forecast);
 }
 
-struct forecast *forecast_new(const struct process_command *command, const struct buffer *job,
-                              const struct tree_wish *wish)
+static struct forecast *forecast_make(const struct buffer *job, const char *mark)
 {
     struct forecast *forecast = NEW(struct forecast);
     struct error ignored = ERROR_INIT; /* the limit is that of JOB */
 
     list_init(&forecast->link);
     forecast->recurrent.forget = forecast_forget;
-    recurrence_keep(command->recurrence, &forecast->recurrent);
     buffer_init(&forecast->job, CONTROL_LIMIT_BYTES);
     (void)buffer_append(&forecast->job, buffer_bytes(job), buffer_length(job), &ignored);
+    forecast->mark = memory_copy_string(mark);
+    return forecast;
+}
+
+struct forecast *forecast_new(const struct process_command *command, const struct buffer *job,
+                              const struct tree_wish *wish)
+{
+    struct forecast *forecast = forecast_make(job, command->mark);
+
+    recurrence_keep(command->recurrence, &forecast->recurrent);
     forecast->limits = command->limits;
     forecast->wish = *wish;
-    forecast->mark = memory_copy_string(command->mark);
+    forecast->is_alone = command->is_alone;
     return forecast;
+}
+
+static struct forecast *forecast_copy(struct forecast *forecast)
+{
+    struct forecast *copy = forecast_make(&forecast->job, forecast->mark);
+
+    recurrence_keep_with(&forecast->recurrent, &copy->recurrent);
+    copy->forecasts = forecast->forecasts;
+    copy->limits = forecast->limits;
+    copy->wish = forecast->wish;
+    copy->is_alone = forecast->is_alone;
+    return copy;
 }
 
 void forecast_withdraw(struct forecast *forecast)
@@ -70,8 +100,8 @@ static bool forecast_is_equal(const struct forecast *a, const struct forecast *b
     return strcmp(a->mark, b->mark) == 0 && a->limits.memory == b->limits.memory &&
            a->limits.processes == b->limits.processes &&
            a->limits.file_size == b->limits.file_size && a->wish.sandbox == b->wish.sandbox &&
-           a->wish.all == b->wish.all && a->wish.needed == b->wish.needed &&
-           forecast_has_job(a, &b->job);
+           a->is_alone == b->is_alone && a->wish.all == b->wish.all &&
+           a->wish.needed == b->wish.needed && forecast_has_job(a, &b->job);
 }
 
 static struct forecast *forecasts_find(struct list *list, const struct forecast *forecast)
@@ -93,68 +123,102 @@ static void forecasts_after(struct forecasts *forecasts, ev_timer *timer, double
     ev_timer_start(forecasts->loop, timer);
 }
 
-/* The oldest give way. */
-static void forecasts_make_room(struct forecasts *forecasts)
+/* In LIST the oldest give way. */
+static void forecasts_make_room(const struct list *list)
 {
     size_t count = 0;
 
-    LIST_FOR_EACH (&forecasts->started, link) {
+    LIST_FOR_EACH (list, link) {
         count++;
     }
     for (; count >= FORECASTS_STARTED; count--)
-        forecasts->end(CONTAINER_OF(forecasts->started.next, struct forecast, link)->tree);
+        forecast_end(CONTAINER_OF(list->next, struct forecast, link));
 }
 
-static void forecast_start(struct forecasts *forecasts, struct forecast *forecast)
+/* The latest in LIST, used now. */
+static void forecasts_use(struct forecasts *forecasts, struct list *list, struct forecast *forecast)
 {
-    forecasts_make_room(forecasts);
+    list_remove(&forecast->link);
+    list_append(list, &forecast->link);
     forecast->since = clock_seconds();
-    list_append(&forecasts->started, &forecast->link); /* until its tree withdraws it */
-    forecast->tree = forecasts->begin(forecasts, forecast);
-    if (!forecast->tree) {
-        forecast_free(forecast);
-        return;
-    }
     forecasts_after(forecasts, &forecasts->expire, FORECAST_EXPIRE_SECONDS);
 }
 
+/* The one for the zygote of FORECAST, which is started if there is none. */
+static struct forecast *forecasts_nurse(struct forecasts *forecasts, struct forecast *forecast)
+{
+    struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
+
+    if (nursery)
+        return nursery;
+    forecasts_make_room(&forecasts->nurseries);
+    nursery = forecast_copy(forecast);
+    nursery->is_zygote = true;
+    forecasts_use(forecasts, &forecasts->nurseries, nursery);
+    nursery->tree = forecasts->ways->nurse(forecasts->host, nursery);
+    nursery->has_failed = !nursery->tree;
+    return nursery;
+}
+
+/* In a copy of the zygote of NURSERY, or alone. */
+static void forecast_start(struct forecasts *forecasts, struct forecast *forecast,
+                           struct forecast *nursery)
+{
+    forecasts_make_room(&forecasts->started);
+    forecasts_use(forecasts, &forecasts->started, forecast); /* until its tree withdraws it */
+    forecast->tree = nursery->has_failed ? forecasts->ways->begin(forecasts->host, forecast)
+                                         : forecasts->ways->breed(nursery->tree, forecast);
+    if (!forecast->tree)
+        forecast_free(forecast);
+}
+
+/* What has to wait for its zygote stays. */
 static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct forecasts *forecasts = CONTAINER_OF(timer, struct forecasts, start);
 
     (void)loop;
     (void)events;
-    while (!list_is_empty(&forecasts->expected)) {
-        struct forecast *forecast = CONTAINER_OF(forecasts->expected.next, struct forecast, link);
+    LIST_FOR_EACH_SAFE (&forecasts->expected, link) {
+        struct forecast *forecast = CONTAINER_OF(link, struct forecast, link);
+        struct forecast *nursery = forecasts_nurse(forecasts, forecast);
 
-        list_remove(&forecast->link);
-        forecast_start(forecasts, forecast);
+        if (nursery->has_failed || nursery->is_ready)
+            forecast_start(forecasts, forecast, nursery);
+    }
+}
+
+/* Ends those of LIST that nobody has come for. */
+static void forecasts_expire(struct forecasts *forecasts, const struct list *list)
+{
+    const double now = clock_seconds();
+
+    while (!list_is_empty(list)) {
+        struct forecast *oldest = CONTAINER_OF(list->next, struct forecast, link);
+
+        if (now - oldest->since < FORECAST_KEEP_SECONDS) {
+            forecasts_after(forecasts, &forecasts->expire, FORECAST_EXPIRE_SECONDS);
+            return;
+        }
+        forecast_end(oldest);
     }
 }
 
 static void forecasts_on_expire(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct forecasts *forecasts = CONTAINER_OF(timer, struct forecasts, expire);
-    double now = clock_seconds();
 
     (void)loop;
     (void)events;
-    while (!list_is_empty(&forecasts->started)) {
-        const struct forecast *oldest =
-            CONTAINER_OF(forecasts->started.next, struct forecast, link);
-
-        if (now - oldest->since < FORECAST_KEEP_SECONDS) {
-            forecasts_after(forecasts, &forecasts->expire, FORECAST_EXPIRE_SECONDS);
-            return;
-        }
-        forecasts->end(oldest->tree);
-    }
+    forecasts_expire(forecasts, &forecasts->started);
+    forecasts_expire(forecasts, &forecasts->nurseries);
 }
 
 void forecasts_init(struct forecasts *forecasts)
 {
     list_init(&forecasts->expected);
     list_init(&forecasts->started);
+    list_init(&forecasts->nurseries);
     ev_init(&forecasts->start, forecasts_on_start);
     ev_init(&forecasts->expire, forecasts_on_expire);
 }
@@ -166,6 +230,18 @@ void forecasts_deinit(struct forecasts *forecasts)
     LIST_FOR_EACH_SAFE (&forecasts->expected, link) {
         forecast_free(CONTAINER_OF(link, struct forecast, link));
     }
+    LIST_FOR_EACH_SAFE (&forecasts->nurseries, link) {
+        forecast_free(CONTAINER_OF(link, struct forecast, link)); /* without a tree */
+    }
+}
+
+void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecast, bool is_ready)
+{
+    forecast->is_ready = is_ready;
+    forecast->has_failed = !is_ready;
+    if (!is_ready)
+        forecast->tree = NULL;
+    forecasts_after(forecasts, &forecasts->start, 0.);
 }
 
 void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast)
@@ -181,6 +257,17 @@ void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast)
     forecasts_after(forecasts, &forecasts->start, FORECAST_DELAY_SECONDS);
 }
 
+/* One more copy of the zygote, for what has come before the next was made. */
+static struct tree *forecasts_breed(struct forecasts *forecasts, const struct forecast *forecast)
+{
+    struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
+
+    if (!nursery || !nursery->is_ready)
+        return NULL;
+    forecasts_use(forecasts, &forecasts->nurseries, nursery);
+    return forecasts->ways->breed(nursery->tree, NULL);
+}
+
 struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *forecast)
 {
     struct forecast *expected = forecasts_find(&forecasts->expected, forecast);
@@ -188,7 +275,7 @@ struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *
 
     forecast_free(expected); /* too late for it */
     if (!started)
-        return NULL;
+        return forecasts_breed(forecasts, forecast);
     list_remove(&started->link);
     return started->tree;
 }

@@ -28,19 +28,36 @@ struct forecast {
     struct tree_wish wish;
     char *mark;        /* owned */
     struct tree *tree; /* borrowed: it has been started in that; it owns the forecast */
-    double since;      /* CLOCK_MONOTONIC seconds: when it was */
+    double since;      /* CLOCK_MONOTONIC seconds: when it was, or a zygote was used */
+    bool is_alone;     /* it is never started as a copy */
+    bool is_zygote;
+    bool is_ready;   /* of a zygote: it waits for orders */
+    bool has_failed; /* likewise: there can be none for this command */
+};
+
+/* How what is expected is started. A tree that is made for a forecast owns it; NULL: that cannot be
+ * done. */
+struct forecast_ways {
+    struct tree *(*begin)(struct process_host *host, struct forecast *forecast);
+    struct tree *(*nurse)(struct process_host *host, struct forecast *forecast); /* as a zygote */
+
+    /* As a copy of the zygote in NURSERY; where FORECAST is NULL, for a process that has come. */
+    struct tree *(*breed)(struct tree *nursery, struct forecast *forecast);
+
+    void (*end)(struct tree *tree);    /* which withdraws its forecast */
+    void (*retire)(struct tree *tree); /* likewise, of a zygote */
 };
 
 struct forecasts {
     /* Inputs, set before forecasts_init. */
-    struct ev_loop *loop; /* borrowed */
-    /* Starts FORECAST in a tree of its own, to which it belongs then. NULL: that cannot be done. */
-    struct tree *(*begin)(struct forecasts *forecasts, struct forecast *forecast);
-    void (*end)(struct tree *tree); /* ends such a tree, which withdraws its forecast */
+    struct ev_loop *loop;      /* borrowed */
+    struct process_host *host; /* borrowed: for the ways */
+    const struct forecast_ways *ways;
 
     /* Private. */
-    struct list expected; /* of struct forecast, owned */
-    struct list started;  /* likewise, owned by their trees; the oldest first */
+    struct list expected;  /* of struct forecast, owned */
+    struct list started;   /* likewise, owned by their trees; the oldest first */
+    struct list nurseries; /* likewise, or owned: those for which zygotes can not be had */
     ev_timer start;
     ev_timer expire;
 };
@@ -62,6 +79,10 @@ void forecast_withdraw(struct forecast *forecast);
 
 /* FORECAST (taken) is started soon, if somebody is still going to come for it. */
 void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast);
+
+/* The zygote of FORECAST, which is among the nurseries, waits for orders; or there is none, and
+ * FORECAST belongs to FORECASTS from now on, without a tree. */
+void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecast, bool is_ready);
 
 /* The tree that has been started for a command as FORECAST has it, or NULL. It is not given to
  * anybody else. */

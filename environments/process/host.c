@@ -42,6 +42,7 @@ struct process_host {
     struct host_kind kinds[HOST_KINDS];
     json_t *told; /* owned: all that was ever missing */
     int runner;   /* owned: the executable */
+    int core;     /* owned: the library of zygotes; -1: there is none */
     double cpus;
     struct list trees;         /* owned */
     unsigned long next_number; /* of a tree */
@@ -119,6 +120,17 @@ static void host_expect_again(struct process_host *host, struct tree *tree)
         forecasts_expect(&host->forecasts, STEAL_PTR(tree->forecast));
 }
 
+static void host_tell_end(struct process_host *host, struct tree *tree)
+{
+    struct process *process = STEAL_PTR(tree->process);
+
+    if (process) {
+        process->tree = NULL;
+        process->ended(process, &tree->end);
+    }
+    host_expect_again(host, tree);
+}
+
 /* Lets a finished tree report and go, outside of every callback of its own. */
 static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
@@ -128,14 +140,11 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
     LIST_FOR_EACH_SAFE (&host->trees, link) {
         struct tree *tree = CONTAINER_OF(link, struct tree, link);
 
+        if (tree->state >= TREE_LEAVING)
+            host_tell_end(host, tree);
         if (tree->state != TREE_OVER)
             continue;
         list_remove(&tree->link);
-        if (tree->process) {
-            tree->process->tree = NULL;
-            tree->process->ended(tree->process, &tree->end);
-        }
-        host_expect_again(host, tree);
         tree_free(tree);
         ev_timer_again(loop, &host->tidy);
     }
@@ -214,17 +223,14 @@ static void raise_open_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static struct tree *host_begin_ahead(struct forecasts *forecasts, struct forecast *forecast)
+int host_core(const struct process_host *host)
 {
-    struct process_host *host = CONTAINER_OF(forecasts, struct process_host, forecasts);
-    struct error ignored = ERROR_INIT; /* a process that comes gets the same */
-    struct tree *tree = host_take(host, &forecast->wish, &ignored);
+    return host->core;
+}
 
-    if (tree && tree_start_ahead(tree, forecast, &ignored) < 0) {
-        tree_kill(tree);
-        return NULL;
-    }
-    return tree;
+struct forecasts *host_forecasts(struct process_host *host)
+{
+    return &host->forecasts;
 }
 
 struct process_host *process_host_new(const struct process_host_settings *settings,
@@ -238,6 +244,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host = NEW(struct process_host);
     host->settings = *settings;
     host->runner = runner;
+    host->core = spawn_open_library(settings->core_path);
     host->cpus = cpu_share();
     host->told = json_array();
     machine_init(&host->machine, &settings->policy);
@@ -247,8 +254,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     raise_open_files();
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
     spares_init(&host->spares, settings->loop);
-    host->forecasts =
-        (struct forecasts){.loop = settings->loop, .begin = host_begin_ahead, .end = tree_kill};
+    host->forecasts = (struct forecasts){.loop = settings->loop, .host = host, .ways = &host_ahead};
     forecasts_init(&host->forecasts);
     host_init_kinds(host);
     host_expect_plan(host, &host->kinds[0]);
@@ -285,6 +291,8 @@ void process_host_free(struct process_host *host)
         json_decref(host->kinds[i].expected);
     json_decref(host->told);
     close(host->runner);
+    if (host->core >= 0)
+        close(host->core);
     free(host);
 }
 
@@ -471,17 +479,4 @@ struct tree *host_take(struct process_host *host, const struct tree_wish *wish, 
     }
     tree->wish = *wish;
     return tree;
-}
-
-struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast)
-{
-    struct tree *tree;
-
-    if (host->stopping)
-        return NULL;
-    tree = forecasts_take(&host->forecasts, forecast);
-    if (!tree || !machine_wish_lacks(&forecast->wish, tree->layers))
-        return tree;
-    tree_kill(tree);
-    return NULL;
 }

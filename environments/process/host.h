@@ -19,6 +19,7 @@ struct process_host;
 struct process_host_settings {
     struct ev_loop *loop;         /* borrowed */
     const char *runner_path;      /* absolute; needed only during process_host_new */
+    const char *core_path;        /* likewise; NULL, or not there: nothing starts as a copy */
     struct process_policy policy; /* of every process; tests of a fallback want less */
 
     /* Told once for each thing that turns out to be missing; may be NULL. */

@@ -21,6 +21,8 @@ enum process_layer {
 
     LAYER_UID = 1 << 9, /* a uid of its own, where a server that is root has an own root */
 
+    LAYER_NURSERY = 1 << 10, /* no layer: it is to hold a zygote, whose workers have the layers */
+
     LAYERS_OF_TREES = LAYER_PID_NAMESPACE | LAYER_CGROUP_KILL | LAYER_LANDLOCK, /* the runner's */
     LAYERS_OF_FILES = LAYER_ROOT | LAYER_FILES, /* a sandbox has one of them */
     LAYERS_OF_SANDBOX = LAYER_ROOT | LAYER_NETWORK | LAYER_FILES | LAYER_CALLS, /* likewise */

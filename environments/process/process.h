@@ -45,6 +45,7 @@ struct process_command {
     struct recurrence *recurrence; /* likewise, with code: who is going to come with the same
                                       command again, which may be started ahead of its code
                                       (forecast.h); or NULL: nobody */
+    bool is_alone;                 /* of a recurrent one: it is not started as a copy of another */
     const char *mark; /* of a recurrent one: another one when its paths lead to other files */
     const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
     struct process_limits limits;

@@ -20,6 +20,11 @@ void recurrence_keep(struct recurrence *recurrence, struct recurrent *recurrent)
     list_append(&recurrence->kept, &recurrent->link);
 }
 
+void recurrence_keep_with(struct recurrent *other, struct recurrent *recurrent)
+{
+    list_append(&other->link, &recurrent->link);
+}
+
 void recurrent_withdraw(struct recurrent *recurrent)
 {
     list_remove(&recurrent->link);

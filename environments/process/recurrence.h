@@ -25,5 +25,8 @@ void recurrence_end(struct recurrence *recurrence);
 /* RECURRENT, whose `forget` is set, is kept for RECURRENCE. */
 void recurrence_keep(struct recurrence *recurrence, struct recurrent *recurrent);
 
+/* RECURRENT, whose `forget` is set, is kept as long as OTHER. */
+void recurrence_keep_with(struct recurrent *other, struct recurrent *recurrent);
+
 /* It is not kept any more. */
 void recurrent_withdraw(struct recurrent *recurrent);

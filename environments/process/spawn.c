@@ -120,46 +120,100 @@ int spawn_open(const char *path, struct error *err)
     return STEAL_FD(fd);
 }
 
-int spawn_runner(struct spawned *ret, int executable, char *const *arguments, struct error *err)
+static int spawn_pipe(int *ret_read, int *ret_write, struct error *err)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_set_errno(err, errno, "pipe");
+    *ret_read = ends[0];
+    *ret_write = ends[1];
+    return fd_set_nonblocking(ends[0], err);
+}
+
+static int spawn_socket(int *ret_ours, int *ret_theirs, struct error *err)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return error_set_errno(err, errno, "socketpair");
+    *ret_ours = ends[0];
+    *ret_theirs = ends[1];
+    return fd_set_nonblocking(ends[0], err);
+}
+
+int spawn_open_child(pid_t pid)
+{
+    AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    siginfo_t ignored = {0};
+
+    if (fd < 0 || waitid(P_PIDFD, (id_t)fd, &ignored, WEXITED | WNOHANG | WNOWAIT) < 0)
+        return -1;
+    return STEAL_FD(fd);
+}
+
+void spawn_close(struct spawned *spawned, struct spawn_ends *ends)
+{
+    int *const all[] = {&spawned->control, &spawned->streams[0], &spawned->streams[1],
+                        &ends->control,    &ends->streams[0],    &ends->streams[1]};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (*all[i] >= 0)
+            close(STEAL_FD(*all[i]));
+}
+
+void spawn_close_theirs(struct spawn_ends *ends)
+{
+    struct spawned none = {.control = -1, .streams = {-1, -1}};
+
+    spawn_close(&none, ends);
+}
+
+int spawn_make_ends(struct spawned *ret, struct spawn_ends *ret_theirs, struct error *err)
+{
+    *ret = (struct spawned){.pidfd = -1, .control = -1, .streams = {-1, -1}};
+    *ret_theirs = (struct spawn_ends){.control = -1, .streams = {-1, -1}};
+    if (spawn_pipe(&ret->streams[0], &ret_theirs->streams[0], err) == 0 &&
+        spawn_pipe(&ret->streams[1], &ret_theirs->streams[1], err) == 0 &&
+        spawn_socket(&ret->control, &ret_theirs->control, err) == 0)
+        return 0;
+    spawn_close(ret, ret_theirs);
+    return -1;
+}
+
+static int spawn_with(struct spawned *spawned, struct spawn_ends *ends, struct child *child,
+                      struct error *err)
 {
     AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    AUTO_CLOSE int out_read = -1;
-    AUTO_CLOSE int out_write = -1;
-    AUTO_CLOSE int err_read = -1;
-    AUTO_CLOSE int err_write = -1;
-    AUTO_CLOSE int ours = -1;
-    AUTO_CLOSE int theirs = -1;
-    int ends[2];
-    struct child child = {.executable = executable, .arguments = arguments};
 
     if (null < 0)
         return error_set_errno(err, errno, "cannot open /dev/null");
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return error_set_errno(err, errno, "pipe");
-    out_read = ends[0];
-    out_write = ends[1];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return error_set_errno(err, errno, "pipe");
-    err_read = ends[0];
-    err_write = ends[1];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return error_set_errno(err, errno, "socketpair");
-    ours = ends[0];
-    theirs = ends[1];
-    if (fd_set_nonblocking(out_read, err) < 0 || fd_set_nonblocking(err_read, err) < 0 ||
-        fd_set_nonblocking(ours, err) < 0)
+    if (move_up(&null, err) < 0 || move_up(&ends->streams[0], err) < 0 ||
+        move_up(&ends->streams[1], err) < 0 || move_up(&ends->control, err) < 0)
         return -1;
-    if (move_up(&null, err) < 0 || move_up(&out_write, err) < 0 || move_up(&err_write, err) < 0 ||
-        move_up(&theirs, err) < 0)
+    child->descriptors[STDIN_FILENO] = null;
+    child->descriptors[STDOUT_FILENO] = ends->streams[0];
+    child->descriptors[STDERR_FILENO] = ends->streams[1];
+    child->descriptors[CONTROL_FD] = ends->control;
+    return clone_and_exec(spawned, child, err);
+}
+
+int spawn_open_library(const char *path)
+{
+    return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+int spawn_runner(struct spawned *ret, int executable, char *const *arguments, struct error *err)
+{
+    struct child child = {.executable = executable, .arguments = arguments};
+    struct spawn_ends ends;
+
+    if (spawn_make_ends(ret, &ends, err) < 0)
         return -1;
-    child.descriptors[STDIN_FILENO] = null;
-    child.descriptors[STDOUT_FILENO] = out_write;
-    child.descriptors[STDERR_FILENO] = err_write;
-    child.descriptors[CONTROL_FD] = theirs;
-    if (clone_and_exec(ret, &child, err) < 0)
+    if (spawn_with(ret, &ends, &child, err) < 0) {
+        spawn_close(ret, &ends);
         return -1;
-    ret->control = STEAL_FD(ours);
-    ret->streams[0] = STEAL_FD(out_read);
-    ret->streams[1] = STEAL_FD(err_read);
+    }
+    spawn_close_theirs(&ends);
     return 0;
 }

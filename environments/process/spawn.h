@@ -13,8 +13,29 @@ struct spawned {
     int streams[2]; /* its standard output and standard error */
 };
 
+/* The other ends, likewise. */
+struct spawn_ends {
+    int control;
+    int streams[2];
+};
+
+/* Makes the ends of a program that is to be started in another way; there is no `pid` and no
+ * `pidfd`. */
+int spawn_make_ends(struct spawned *ret, struct spawn_ends *ret_theirs, struct error *err);
+
+/* A pidfd of the child PID of ours, which nobody else waits for: the number is not another's. -1
+ * when there is none. */
+int spawn_open_child(pid_t pid);
+
+/* Closes all of them, or theirs. */
+void spawn_close(struct spawned *spawned, struct spawn_ends *ends);
+void spawn_close_theirs(struct spawn_ends *ends);
+
 /* Opens the executable at PATH, for spawn_runner; -1 with ERR when it cannot be executed. */
 int spawn_open(const char *path, struct error *err);
+
+/* Likewise a library that programs are to load; -1 when there is none. */
+int spawn_open_library(const char *path);
 
 /* Executes the file open at EXECUTABLE with ARGUMENTS and no environment variables. */
 int spawn_runner(struct spawned *ret, int executable, char *const *arguments, struct error *err);

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/process/spawn.h"
 
@@ -34,6 +35,7 @@ void tree_interrupt(struct tree *tree)
 
 void tree_fail(struct tree *tree, const char *text)
 {
+    log_debug("tree %lu: %s", tree->number, text);
     if (!tree->end.failure[0]) /* what comes later follows from it */
         snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
     tree_begin_end(tree);
@@ -72,7 +74,7 @@ void tree_drop_job(struct tree *tree)
 
 /* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
  * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. */
-static bool tree_reap(int pidfd, siginfo_t *ret)
+bool tree_reap(int pidfd, siginfo_t *ret)
 {
     *ret = (siginfo_t){0};
     if (waitid(P_PIDFD, (id_t)pidfd, ret, WEXITED | WNOHANG) < 0)
@@ -128,7 +130,7 @@ static void tree_write_limits(const struct tree *tree, struct buffer *job)
 }
 
 /* The CONTROL_RUN of its process, without code. */
-static int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *err)
+int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *err)
 {
     const struct buffer *expected = &tree->forecast->job;
     char *place;
@@ -140,6 +142,7 @@ static int tree_make_ahead(const struct tree *tree, struct buffer *job, struct e
     place = buffer_bytes(job) + sizeof(struct control_header);
     memcpy(&run, place, sizeof run);
     run.is_ahead = true;
+    run.is_zygote = tree->nursery != NULL;
     memcpy(place, &run, sizeof run);
     return 0;
 }
@@ -166,7 +169,9 @@ void tree_become_ready(struct tree *tree)
 {
     if (tree->state != TREE_PREPARING || !tree->is_prepared || tree->runner >= 0)
         return;
-    if (tree->is_ahead)
+    if (tree->role)
+        tree->role->ready(tree);
+    else if (tree->is_ahead)
         tree_send_ahead(tree);
     else if (buffer_length(&tree->job) > 0)
         send_job(tree);
@@ -299,7 +304,8 @@ static void tree_watch(struct tree *tree, const struct spawned *spawned)
     ev_io_init(&tree->channel_watcher, tree_on_channel, spawned->control, EV_READ);
     ev_io_start(loop, &tree->channel_watcher);
     ev_io_init(&tree->runner_watcher, tree_on_runner, tree->runner, EV_READ);
-    ev_io_start(loop, &tree->runner_watcher);
+    if (tree->runner >= 0)
+        ev_io_start(loop, &tree->runner_watcher);
     ev_io_init(&tree->supervisor_watcher, tree_on_supervisor, -1, EV_READ);
     for (int i = 0; i < PROCESS_STREAMS; i++) {
         tree->streams[i] = spawned->streams[i];
@@ -309,8 +315,8 @@ static void tree_watch(struct tree *tree, const struct spawned *spawned)
     tree_init_timers(tree);
 }
 
-static int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spawned *ret,
-                      struct error *err)
+int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spawned *ret,
+               struct error *err)
 {
     AUTO_FREE char **arguments = NULL;
     char layers[16];
@@ -324,7 +330,7 @@ static int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spa
             count++;
     }
     arguments = memory_new(count + 3, sizeof *arguments);
-    snprintf(layers, sizeof layers, "%u", tree->layers);
+    snprintf(layers, sizeof layers, "%u", tree->layers | (tree->role ? tree->role->layers : 0));
     arguments[0] = (char *)"pyexecd-runner"; /* only read */
     arguments[1] = layers;
     for (size_t i = 0; i < count; i++)
@@ -332,28 +338,47 @@ static int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spa
     return spawn_runner(ret, host_runner(tree->host), arguments, err);
 }
 
-struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err)
+struct tree *tree_make(struct process_host *host, const struct tree_plan *plan)
 {
     struct tree *tree = NEW(struct tree);
-    struct spawned spawned;
 
     tree->host = host;
     tree->code = -1;
     tree->outlet = -1;
+    tree->zygote = -1;
     tree->wish = plan->wish;
     tree->layers = plan->layers;
     tree->missing = machine_missing(host_machine(host), plan);
     tree->end.receipt = tree_plan_receipt(plan, tree->missing);
+    buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
+    spare_init(&tree->spare);
+    list_init(&tree->sibling);
+    return tree;
+}
+
+void tree_unmake(struct tree *tree)
+{
+    json_decref(tree->missing);
+    cgroup_leaf_free(tree->leaf);
+    free(tree);
+}
+
+void tree_begin(struct tree *tree, const struct spawned *spawned)
+{
+    tree_watch(tree, spawned);
+    tree->number = host_add(tree->host, tree);
+}
+
+struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err)
+{
+    struct tree *tree = tree_make(host, plan);
+    struct spawned spawned;
+
     if (tree_spawn(tree, plan->cgroups, &spawned, err) < 0) {
-        json_decref(tree->missing);
-        cgroup_leaf_free(tree->leaf);
-        free(tree);
+        tree_unmake(tree);
         return NULL;
     }
-    buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
-    tree_watch(tree, &spawned);
-    spare_init(&tree->spare);
-    tree->number = host_add(host, tree);
+    tree_begin(tree, &spawned);
     return tree;
 }
 
@@ -368,6 +393,8 @@ void tree_free(struct tree *tree)
         close_watched(tree, &tree->stream_watchers[i], &tree->streams[i]);
     ev_timer_stop(loop, &tree->bound);
     ev_timer_stop(loop, &tree->polling);
+    if (tree->role)
+        tree->role->leave(tree);
     cgroup_leaf_free(tree->leaf);
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
@@ -377,7 +404,7 @@ void tree_free(struct tree *tree)
     free(tree);
 }
 
-static int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err)
+int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err)
 {
     tree->limits = *limits;
     /* One more, because the supervisor is in the leaf as well. */
@@ -443,6 +470,8 @@ void tree_on_waiting(struct tree *tree)
     if (tree->state != TREE_STARTING)
         return;
     tree_set_state(tree, TREE_WAITING);
+    if (tree->role && tree->role->waits)
+        tree->role->waits(tree);
     if (tree->process)
         tree_send_code(tree);
 }

@@ -14,7 +14,8 @@
 static const char *const tree_state_names[] = {
     [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",       [TREE_RUNNING] = "running",
     [TREE_STARTING] = "starting",   [TREE_WAITING] = "waiting",   [TREE_EMPTYING] = "emptying",
-    [TREE_FORCING] = "forcing",     [TREE_DRAINING] = "draining", [TREE_OVER] = "over",
+    [TREE_FORCING] = "forcing",     [TREE_DRAINING] = "draining", [TREE_LEAVING] = "leaving",
+    [TREE_OVER] = "over",
 };
 
 /* Where a tree may go from each state, as bits. */
@@ -27,7 +28,8 @@ static const unsigned tree_next_states[] = {
     [TREE_RUNNING] = 1 << TREE_EMPTYING,
     [TREE_EMPTYING] = 1 << TREE_FORCING | 1 << TREE_DRAINING,
     [TREE_FORCING] = 1 << TREE_DRAINING,
-    [TREE_DRAINING] = 1 << TREE_OVER,
+    [TREE_DRAINING] = 1 << TREE_LEAVING,
+    [TREE_LEAVING] = 1 << TREE_OVER,
     [TREE_OVER] = 0,
 };
 
@@ -61,6 +63,9 @@ void tree_set_state(struct tree *tree, enum tree_state state)
         break;
     case TREE_DRAINING:
         tree_set_bound(tree, PROCESS_DRAIN_SECONDS);
+        break;
+    case TREE_LEAVING:
+        tree_set_bound(tree, PROCESS_EMPTY_SECONDS);
         break;
     case TREE_OVER:
         ev_timer_stop(host_loop(tree->host), &tree->bound);
@@ -109,6 +114,8 @@ void tree_begin_end(struct tree *tree)
         return;
     if (tree_was_in_vain(tree))
         host_retry(tree->host, tree);
+    if (tree->role && tree->state < TREE_WAITING && !tree->end.killed)
+        tree->role->failed(tree);
     if (tree->started > 0 && !tree->end.reported)
         tree->end.run_seconds = clock_seconds() - tree->started;
     tree_set_state(tree, TREE_EMPTYING);
@@ -124,13 +131,19 @@ void tree_kill(struct tree *tree)
 }
 
 /* A supervisor that exists was announced on the channel before the channel ended. */
-static bool tree_is_empty(const struct tree *tree)
+static bool tree_is_gone(const struct tree *tree)
 {
-    if (tree->runner >= 0 || tree->supervisor >= 0)
+    if (tree->runner >= 0 || tree->supervisor >= 0 || tree->zygote >= 0)
         return false;
     if (!tree->supervisor_reaped && tree->channel.fd >= 0)
         return false;
     return !is_ended_by_cgroup(tree) || cgroup_leaf_is_empty(tree->leaf);
+}
+
+/* Nothing of its program is left. */
+static bool tree_is_empty(const struct tree *tree)
+{
+    return tree->is_empty || tree_is_gone(tree);
 }
 
 static bool streams_are_closed(const struct tree *tree)
@@ -189,6 +202,8 @@ void tree_advance(struct tree *tree)
         }
     }
     if (tree->state == TREE_DRAINING && (!tree->process || streams_are_closed(tree)))
+        tree_set_state(tree, TREE_LEAVING);
+    if (tree->state == TREE_LEAVING && (tree_is_gone(tree) || tree->end.survivors))
         tree_set_state(tree, TREE_OVER);
 }
 
@@ -238,6 +253,11 @@ static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         break;
     case TREE_DRAINING:
         tree_read_rest(tree); /* a busy loop may not have come to it */
+        tree_set_state(tree, TREE_LEAVING);
+        tree_advance(tree);
+        break;
+    case TREE_LEAVING: /* who is adopted is reaped later (host.c) */
+        tree_kill_hard(tree);
         tree_set_state(tree, TREE_OVER);
         break;
     case TREE_PREPARING:

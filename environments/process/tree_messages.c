@@ -5,20 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* The pid is not another process's: it is a child of ours, and nobody else waits for it. */
-static int tree_open_child(pid_t pid)
-{
-    AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    siginfo_t ignored = {0};
-
-    if (fd < 0 || waitid(P_PIDFD, (id_t)fd, &ignored, WEXITED | WNOHANG | WNOWAIT) < 0)
-        return -1;
-    return STEAL_FD(fd);
-}
 
 static void tree_on_supervisor_known(struct tree *tree, const char *payload, size_t length)
 {
@@ -27,13 +13,15 @@ static void tree_on_supervisor_known(struct tree *tree, const char *payload, siz
     if (length != sizeof supervisor || tree->supervisor >= 0)
         return;
     memcpy(&supervisor, payload, sizeof supervisor);
-    tree->supervisor = tree_open_child(supervisor.pid);
+    tree->supervisor = spawn_open_child(supervisor.pid ? supervisor.pid : tree->channel.sender);
     if (tree->supervisor < 0) {
         tree_lose_sight(tree);
         return;
     }
     ev_io_set(&tree->supervisor_watcher, tree->supervisor, EV_READ);
     ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
+    if (supervisor.zygote && tree->role)
+        tree->role->zygote(tree, supervisor.zygote);
     if (tree->state >= TREE_EMPTYING)
         tree_kill_hard(tree); /* the end began without it; it has no program yet */
 }
@@ -100,6 +88,7 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
         return;
     memcpy(&ended, payload, sizeof ended);
     tree->end.reported = true;
+    tree->is_empty = ended.is_empty;
     tree->end.wait_status = ended.status;
     tree->end.cpu_seconds = ended.cpu_seconds;
     tree->end.peak_memory = ended.peak_bytes;

@@ -10,8 +10,10 @@
 #include "environments/process/machine.h"
 #include "environments/process/process.h"
 #include "environments/process/spares.h"
+#include "environments/process/spawn.h"
 
 #include <ev.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -24,27 +26,33 @@ enum tree_state {
     TREE_EMPTYING,  /* the supervisor kills everything; waiting until the tree is empty */
     TREE_FORCING,   /* the kernel was asked to kill it; waiting likewise */
     TREE_DRAINING,  /* waiting for the end of the streams */
-    TREE_OVER,      /* waiting for the loop to report and free it */
+    TREE_LEAVING,   /* the loop reports its end; waiting until its supervisor is gone */
+    TREE_OVER,      /* waiting for the loop to free it */
 };
 
 struct tree {
     unsigned long number; /* for the log */
     enum tree_state state;
-    struct process_host *host; /* borrowed */
-    struct list link;          /* in the host */
-    struct spare spare;        /* until it has a program */
-    struct tree_wish wish;     /* of its process, or of the one that it waits for */
-    unsigned layers;           /* of enum process_layer: what the runner is asked for */
-    json_t *missing;           /* owned: what could not be had */
-    struct cgroup_leaf *leaf;  /* owned; NULL: none */
-    struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
-    bool is_second;            /* another one was refused to the process before */
-    bool is_prepared;          /* the supervisor has said ready */
-    bool is_ahead;             /* its program is started ahead of its code */
-    struct forecast *forecast; /* owned: for which it is; or for what comes after its process */
-    struct buffer job;         /* the CONTROL_RUN that waits for readiness */
-    int code;                  /* owned: the code or input that goes with it; -1: none */
-    int outlet;                /* owned: the socket to a proxy that goes with it; -1: none */
+    struct process_host *host;    /* borrowed */
+    struct list link;             /* in the host */
+    struct spare spare;           /* until it has a program */
+    struct tree_wish wish;        /* of its process, or of the one that it waits for */
+    unsigned layers;              /* of enum process_layer: what the runner is asked for */
+    json_t *missing;              /* owned: what could not be had */
+    struct cgroup_leaf *leaf;     /* owned; NULL: none */
+    struct process *process;      /* borrowed; NULL: no program yet, or moved to another tree */
+    bool is_second;               /* another one was refused to the process before */
+    bool is_prepared;             /* the supervisor has said ready */
+    bool is_ahead;                /* its program is started ahead of its code */
+    const struct tree_role *role; /* NULL: it has no part in copying zygotes */
+    struct nursery *nursery;      /* owned: of a tree that is one */
+    struct list sibling;          /* of a worker: in its nursery */
+    struct tree *parent;          /* borrowed: the tree of that; NULL: none, or it is over */
+    int zygote;                   /* pidfd, owned; -1: none, or reaped */
+    struct forecast *forecast;    /* owned: for which it is; or for what comes after its process */
+    struct buffer job;            /* the CONTROL_RUN that waits for readiness */
+    int code;                     /* owned: the code or input that goes with it; -1: none */
+    int outlet;                   /* owned: the socket to a proxy that goes with it; -1: none */
     struct process_limits limits;
     struct process_end end;
     double submitted; /* CLOCK_MONOTONIC seconds */
@@ -54,6 +62,7 @@ struct tree {
     int runner;     /* pidfd, owned; -1: reaped */
     int supervisor; /* pidfd, owned; -1: not known yet, or reaped */
     bool supervisor_reaped;
+    bool is_empty;                /* nothing else is left of it, says the supervisor */
     int streams[PROCESS_STREAMS]; /* owned; -1: closed */
     ev_io channel_watcher;
     ev_io runner_watcher;
@@ -63,12 +72,44 @@ struct tree {
     ev_timer polling; /* what no watcher tells: whether the cgroup is empty, or anything at all */
 };
 
+/* What is different in the trees of zygotes and of their workers (nursery.c). */
+struct tree_role {
+    unsigned layers;                              /* that its runner is asked for beside its own */
+    void (*ready)(struct tree *tree);             /* it is prepared */
+    void (*zygote)(struct tree *tree, pid_t pid); /* its zygote is the child PID */
+    void (*waits)(struct tree *tree);             /* its program waits for its code; or NULL */
+    void (*failed)(struct tree *tree);            /* it ends before its program waited */
+    void (*leave)(struct tree *tree);             /* it is being freed */
+};
+
 /* What a tree has to have for a program in SANDBOX, or in none; and for COMMAND. */
 struct tree_wish tree_wish_of(const struct process_sandbox *sandbox);
 struct tree_wish tree_wish_of_command(const struct process_command *command);
 
 /* Starts a runner for HOST that builds PLAN. NULL with ERR. */
 struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, struct error *err);
+
+/* A tree for HOST that is not started: for tree_new and the like. */
+struct tree *tree_make(struct process_host *host, const struct tree_plan *plan);
+
+/* Starts the runner of TREE, in a leaf of CGROUPS or, where that is NULL, in none. */
+int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spawned *ret,
+               struct error *err);
+
+/* TREE has been started, with the ends SPAWNED. */
+void tree_begin(struct tree *tree, const struct spawned *spawned);
+
+/* Nothing of TREE has been started. */
+void tree_unmake(struct tree *tree);
+
+/* Limits the leaf of TREE, if it has one. */
+int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err);
+
+/* The CONTROL_RUN of the forecast of TREE, appended to JOB. */
+int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *err);
+
+/* True when the child that PIDFD stands for has ended; it is reaped. */
+bool tree_reap(int pidfd, siginfo_t *ret);
 
 /* Frees a tree that is over. */
 void tree_free(struct tree *tree);
@@ -158,6 +199,14 @@ struct tree *host_take(struct process_host *host, const struct tree_wish *wish, 
 
 /* The tree in which what FORECAST says has been started, or NULL. */
 struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast);
+
+/* The library of zygotes, a descriptor (borrowed); -1: there is none. */
+int host_core(const struct process_host *host);
+
+struct forecasts *host_forecasts(struct process_host *host);
+
+/* How HOST starts programs ahead of their code (host_ahead.c). */
+extern const struct forecast_ways host_ahead;
 
 /* True, with ERR, when no process with WISH can be started: more is required than there is. */
 bool host_refuses(const struct process_host *host, const struct tree_wish *wish, struct error *err);

@@ -13,6 +13,7 @@ enum filter {
     FILTER_SANDBOX,         /* the listed calls, and no other; has FILTER_KERNEL in it */
     FILTER_SANDBOX_OFFLINE, /* the same without any socket of a network: where a tree cannot have a
                                network of its own */
+    FILTER_ZYGOTE,          /* FILTER_SANDBOX, and namespaces of its own for each worker */
     FILTER_SHARED_ROOT,     /* added to them where a tree cannot have a root of its own: what file
                                rules let pass */
     FILTER_PROXY,           /* added to FILTER_SANDBOX by the proxy of a run, for itself */

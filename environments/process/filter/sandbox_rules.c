@@ -193,3 +193,18 @@ const struct filter_rules offline_filter = {
     .unknown = ENOSYS,
     .is_native_only = true,
 };
+
+/* Its workers are put under FILTER_SANDBOX as well. */
+static const struct filter_rule zygote_rules[] = {
+    {"clone unshare", FILTER_ALLOW},
+    {0},
+};
+
+const struct filter_rules zygote_filter = {
+    .name = "FILTER_ZYGOTE",
+    .before = zygote_rules,
+    .rules = sandbox_rules,
+    .otherwise = EPERM,
+    .unknown = ENOSYS,
+    .is_native_only = true,
+};

@@ -33,20 +33,9 @@ enum { IDENTITY_BITS = 0x00ffffff, IDENTITY_STACK_BYTES = 16 * 1024, IDENTITY_GR
 struct identity_child {
     char stack[IDENTITY_STACK_BYTES] __attribute__((aligned(16)));
     unsigned id;
-    int space; /* the descriptor of its user namespace */
+    bool is_alone; /* nobody in it makes another one */
+    int space;     /* the descriptor of its user namespace */
 };
-
-static int identity_write(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    ssize_t written;
-
-    if (fd < 0)
-        return -1;
-    written = write(fd, text, strlen(text));
-    close(fd);
-    return written < 0 ? -1 : 0;
-}
 
 /* All that is done as root here, and the server's kill of what is not root any more. */
 static bool identity_is_privileged(void)
@@ -67,7 +56,7 @@ static bool identity_is_privileged(void)
 
 /* The user namespace belongs to the new user, or what is counted in it would count for root. What
  * root may do is kept until then: some machines let nobody else make one. */
-static int identity_enter_new(unsigned id)
+static int identity_enter_new(unsigned id, bool is_alone)
 {
     char map[64];
 
@@ -75,12 +64,13 @@ static int identity_enter_new(unsigned id)
     if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0 ||
         syscall(SYS_setresgid, id, id, id) < 0 || syscall(SYS_setresuid, id, id, id) < 0 ||
         prctl(PR_SET_DUMPABLE, 1) < 0 || unshare(CLONE_NEWUSER) < 0 ||
-        identity_write("/proc/self/setgroups", "deny") < 0 ||
-        identity_write("/proc/self/uid_map", map) < 0 ||
-        identity_write("/proc/self/gid_map", map) < 0)
+        kernel_file_write("/proc/self/setgroups", "deny") < 0 ||
+        kernel_file_write("/proc/self/uid_map", map) < 0 ||
+        kernel_file_write("/proc/self/gid_map", map) < 0)
         return -1;
     /* The filter forbids them as well; here the kernel itself does, where it can be told. */
-    (void)identity_write("/proc/sys/user/max_user_namespaces", "0");
+    if (is_alone)
+        (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
     return open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
 }
 
@@ -88,14 +78,14 @@ static int identity_run_user(void *data)
 {
     struct identity_child *child = data;
 
-    child->space = identity_enter_new(child->id);
+    child->space = identity_enter_new(child->id, child->is_alone);
     return 0;
 }
 
 /* The namespace that the tree will be in. -1 with errno set. */
-static int identity_make_user(unsigned id)
+static int identity_make_user(unsigned id, bool is_alone)
 {
-    struct identity_child child = {.id = id, .space = -1};
+    struct identity_child child = {.id = id, .is_alone = is_alone, .space = -1};
     pid_t pid = clone(identity_run_user, child.stack + sizeof child.stack,
                       CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &child);
     int number = errno;
@@ -119,7 +109,7 @@ static int identity_write_map(pid_t pid, const char *name, const char *map)
     char path[64];
 
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return identity_write(path, map);
+    return kernel_file_write(path, map);
 }
 
 /* Of the namespace of PID: root's files are ID's, and everybody else's their own. */
@@ -171,7 +161,8 @@ void identity_prepare(struct runner_preparation *preparation)
     runner_need(NEED_UID, (int)getrandom(&number, sizeof number, 0), "a uid of its own");
     preparation->uid = IDENTITY_FIRST + (number & IDENTITY_BITS);
     runner_need(NEED_UID, identity_try_entering(), "a uid of its own: setns");
-    preparation->user = identity_make_user(preparation->uid);
+    preparation->user =
+        identity_make_user(preparation->uid, !(preparation->layers & LAYER_NURSERY));
     runner_need(NEED_UID, preparation->user, "a uid of its own: cannot make its user namespace");
     preparation->owners = identity_make_owners(preparation->uid);
     runner_need(NEED_UID, preparation->owners, "a uid of its own: cannot map owners");
@@ -217,4 +208,18 @@ int identity_take(const struct runner_preparation *preparation)
                    setresuid(0, 0, 0) < 0
                ? -1
                : 0;
+}
+
+void identity_map_own(uid_t uid, gid_t gid)
+{
+    char map[64];
+
+    runner_need(NEED_NAMESPACES, kernel_file_write("/proc/self/setgroups", "deny"),
+                "cannot write setgroups");
+    snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
+    runner_need(NEED_NAMESPACES, kernel_file_write("/proc/self/uid_map", map),
+                "cannot write uid_map");
+    snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
+    runner_need(NEED_NAMESPACES, kernel_file_write("/proc/self/gid_map", map),
+                "cannot write gid_map");
 }

@@ -39,16 +39,10 @@ static void forget_the_server(void)
         runner_refuse(NEED_ALWAYS, "cannot enter /");
 }
 
-/* Forks a child of the server, which waits for the supervisor. */
-static pid_t fork_sibling(void)
-{
-    return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
 int main(int argc, char **argv)
 {
     struct runner_preparation preparation = {0};
-    struct control_supervisor supervisor;
+    struct control_supervisor supervisor = {0};
     struct stat status;
 
     if (argc < 2 || fstat(CONTROL_FD, &status) < 0 || !S_ISSOCK(status.st_mode)) {
@@ -60,12 +54,14 @@ int main(int argc, char **argv)
     prctl(PR_SET_NAME, "pyexecd-runner");
     forget_the_server();
     prepare_tree(&preparation);
+    if (preparation.layers & LAYER_NURSERY)
+        nursery_found(&preparation);
     supervisor.pid = fork_sibling();
     if (supervisor.pid < 0)
         runner_refuse(NEED_ALWAYS, "cannot fork the supervisor");
     if (supervisor.pid == 0) {
         prepare_supervisor(&preparation);
-        supervise(&preparation, &cold_start);
+        supervise(&preparation, &cold_start, NULL);
     }
     runner_report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor);
     _exit(0);

@@ -13,41 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int preparation_write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    ssize_t written;
-
-    if (fd < 0)
-        return -1;
-    written = write(fd, text, strlen(text));
-    close(fd);
-    return written < 0 ? -1 : 0;
-}
-
 static void enter_cgroups(char *const *directories)
 {
     for (; *directories; directories++) {
         char path[4096];
 
         snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
-        runner_need(NEED_CGROUPS, preparation_write_file(path, "0"), "cannot enter a cgroup");
+        runner_need(NEED_CGROUPS, kernel_file_write(path, "0"), "cannot enter a cgroup");
     }
-}
-
-/* Maps our own id onto itself: no other mapping is allowed without privilege. */
-static void map_ids(uid_t uid, gid_t gid)
-{
-    char map[64];
-
-    runner_need(NEED_NAMESPACES, preparation_write_file("/proc/self/setgroups", "deny"),
-                "cannot write setgroups");
-    snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
-    runner_need(NEED_NAMESPACES, preparation_write_file("/proc/self/uid_map", map),
-                "cannot write uid_map");
-    snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
-    runner_need(NEED_NAMESPACES, preparation_write_file("/proc/self/gid_map", map),
-                "cannot write gid_map");
 }
 
 /* With LAYER_UID the user namespace comes last (identity.c). */
@@ -62,7 +35,7 @@ static void enter_namespaces(const struct runner_preparation *preparation)
                 unshare((int)(user | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)),
                 "user, mount, PID and IPC namespaces: unshare");
     if (user)
-        map_ids(uid, gid);
+        identity_map_own(uid, gid);
 }
 
 /* The machine has another name, and its cgroups are not seen: the own one was entered before. */
@@ -153,8 +126,8 @@ static void prepare_mounts(struct runner_preparation *preparation)
     script_prepare(preparation);
     /* The filter forbids them as well; here the kernel itself does, where it can be told. Who has
      * not entered a user namespace would tell it for the machine. */
-    if (!(preparation->layers & LAYER_UID))
-        (void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");
+    if (!(preparation->layers & (LAYER_UID | LAYER_NURSERY)))
+        (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
     if (preparation->layers & LAYER_ROOT) {
         runner_need(NEED_ROOT, root_prepare(preparation), "cannot make an own root");
         return;
@@ -167,6 +140,8 @@ static void prepare_mounts(struct runner_preparation *preparation)
 
 static enum filter choose_filter(const struct runner_preparation *preparation)
 {
+    if (preparation->layers & LAYER_NURSERY)
+        return FILTER_ZYGOTE;
     if (preparation->layers & LAYER_OFFLINE)
         return FILTER_SANDBOX_OFFLINE;
     return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;

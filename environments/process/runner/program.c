@@ -40,6 +40,11 @@ static bool program_take_descriptors(struct program *program,
 
     program->code = has_code ? descriptors[0] : -1;
     program->gate = -1;
+    if (program->run.is_zygote) {
+        program->orders = descriptors[0];
+        program->core = descriptors[1];
+        return program->orders >= 0 && program->core >= 0 && !has_code && !program->run.has_outlet;
+    }
     program->outlet = program->run.has_outlet ? descriptors[has_code ? 1 : 0] : -1;
     return (!has_code || program->code >= 0) && (!program->run.has_outlet || program->outlet >= 0);
 }
@@ -52,6 +57,8 @@ bool program_parse(struct program *program, char *payload, size_t length,
 
     if (length < sizeof program->run)
         return false;
+    program->payload = payload;
+    program->length = length;
     memcpy(&program->run, payload, sizeof program->run);
     if (program->run.argument_count > left || program->run.variable_count > left ||
         program->run.path_count > left)

@@ -135,6 +135,17 @@ static int root_mount(int original, bool is_directory, const char *path,
     return ret;
 }
 
+int root_put(int tree, const char *path)
+{
+    struct stat status;
+
+    if (fstat(tree, &status) < 0 || root_make_way(path) < 0 ||
+        root_made(S_ISDIR(status.st_mode) ? mkdir(path, DIRECTORY_MODE)
+                                          : mknod(path, S_IFREG | FILE_MODE, 0)) < 0)
+        return -1;
+    return move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
 /* ORIGINAL, a descriptor of anything, is at PATH, too. */
 static int root_place(int original, const char *path, const struct root_view *view)
 {
@@ -259,11 +270,18 @@ static int root_fill(const struct runner_preparation *preparation)
                : root_make_links();
 }
 
-static int root_enter(void)
+/* The supervisors of workers write the maps of their user namespaces there (worker.c). */
+static bool root_needs_proc(const struct runner_preparation *preparation)
+{
+    return preparation->layers & LAYER_NURSERY;
+}
+
+static int root_enter(const struct runner_preparation *preparation)
 {
     struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
 
-    return mount_setattr(AT_FDCWD, ROOT_PLACE "/proc", 0, &read_only, sizeof read_only) < 0 ||
+    return (!root_needs_proc(preparation) &&
+            mount_setattr(AT_FDCWD, ROOT_PLACE "/proc", 0, &read_only, sizeof read_only) < 0) ||
                    mkdir(ROOT_PLACE MACHINE, 0) < 0 ||
                    syscall(SYS_pivot_root, ROOT_PLACE, ROOT_PLACE MACHINE) < 0
                ? -1
@@ -288,7 +306,7 @@ int root_prepare(struct runner_preparation *preparation)
     root_need_openat2();
     ret = mount("sandbox", ROOT_PLACE, "tmpfs", MS_NOSUID | MS_NODEV,
                 "mode=0755,size=1m,nr_inodes=4096") < 0 ||
-                  root_fill(preparation) < 0 || root_enter() < 0
+                  root_fill(preparation) < 0 || root_enter(preparation) < 0
               ? -1
               : 0;
 

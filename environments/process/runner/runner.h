@@ -50,12 +50,36 @@ struct program {
     int code;           /* a file that holds the code, or the input; or -1 */
     int outlet;         /* the socket to the proxy of this network; or -1 */
     int gate;           /* where that waits, for itself; or -1 */
+    int orders;         /* of a zygote */
+    int core;           /* likewise: its library */
+    char *payload;      /* of its CONTROL_RUN, LENGTH bytes */
+    size_t length;
 };
 
 /* Splits the payload of a CONTROL_RUN. False when it is malformed, or came without one of its
  * DESCRIPTORS, -1 for each that is not there. */
 bool program_parse(struct program *program, char *payload, size_t length,
                    const int descriptors[CONTROL_DESCRIPTORS]);
+
+/* The next message. DESCRIPTORS: those that came with it, or -1; only a CONTROL_RUN has some. False
+ * at the end of the lifeline. */
+bool message_receive_header(struct control_header *header, int descriptors[CONTROL_DESCRIPTORS]);
+
+/* The LENGTH bytes that follow on the header of a CONTROL_RUN. Does not return when they are
+ * malformed. */
+void program_receive(struct program *program, size_t length,
+                     const int descriptors[CONTROL_DESCRIPTORS]);
+
+/* In the process that becomes a program, from here on. The first two write why it failed into the
+ * pipe FD, which closes on exec. */
+_Noreturn void confine_fail(int fd, const char *text, const char *subject);
+void confine_need(int fd, int result, const char *text, const char *subject);
+
+/* Limits the resources of this process as RUN says. */
+void confine_limits(int fd, const struct control_run *run, unsigned layers);
+
+/* Drops all capabilities but those in KEPT, a mask of the first 32. */
+void confine_capabilities(int fd, uint32_t kept);
 
 /* In the supervisor, within a mount namespace: makes the file that the program's script will be. */
 void script_prepare(struct runner_preparation *preparation);
@@ -68,6 +92,13 @@ int script_lay_over(const struct runner_preparation *preparation, const struct p
  * from now on. -1 with errno set; ESTALE: it is at its place no more. */
 int script_complete(const struct runner_preparation *preparation, const struct program *program,
                     int code);
+
+/* In a user namespace of its own: maps the ids of its user onto themselves. No other mapping is
+ * allowed without privilege. */
+void identity_map_own(uid_t uid, gid_t gid);
+
+/* Writes TEXT to a file of the kernel's. -1 with errno set. */
+int kernel_file_write(const char *path, const char *text);
 
 /* With LAYER_UID, in the runner: finds a uid for the tree, and lets it use its streams. */
 void identity_prepare(struct runner_preparation *preparation);
@@ -95,6 +126,13 @@ int network_let_out(int outlet);
  * is still there, at a place that only we know. -1 with errno set. */
 int root_prepare(struct runner_preparation *preparation);
 
+/* The mount TREE, a descriptor, is at PATH. -1 with errno set. */
+int root_put(int tree, const char *path);
+
+/* In the supervisor of a worker of PROGRAM, within namespaces of its own: makes a root of its own
+ * of its zygote's. Does not return when it cannot. */
+void root_renew(const struct program *program);
+
 /* In the program's process: shows the paths of PROGRAM at their places and hides the machine's
  * root. -1 with errno set; *RET_SUBJECT (borrowed) is what it could not do that with. */
 int root_show(const struct runner_preparation *preparation, const struct program *program,
@@ -119,9 +157,21 @@ struct program_start {
 /* Forks, and executes the program's file. */
 extern const struct program_start cold_start;
 
-/* Waits for one CONTROL_RUN, runs it by START, reports. */
+/* Runs PROGRAM by START, or, where that is NULL, waits for one CONTROL_RUN and runs that; reports.
+ */
 _Noreturn void supervise(const struct runner_preparation *preparation,
-                         const struct program_start *start);
+                         const struct program_start *start, const struct program *program);
+
+/* In the runner, within the namespaces of a nursery: makes its pid 1 and its zygote, and ends. */
+_Noreturn void nursery_found(struct runner_preparation *preparation);
+
+/* In the process that becomes PROGRAM: shows its paths and lays an empty script over its own, or
+ * CODE. */
+void cold_start_show(int fd, const struct program *program,
+                     const struct runner_preparation *preparation);
+
+/* Forks a child of the server, which waits for it. */
+pid_t fork_sibling(void);
 
 /* Sends a message to the server. */
 void runner_report(enum control_type type, const void *payload, size_t length);

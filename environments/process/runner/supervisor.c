@@ -99,11 +99,13 @@ static double supervisor_seconds(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static void tell_end(const struct supervisor *supervisor)
+static void tell_end(const struct supervisor *supervisor, bool is_empty)
 {
     struct control_ended ended = {.time = supervisor->ended,
                                   .status = supervisor->status,
                                   .exceeded = supervisor->exceeded,
+                                  .is_empty = is_empty &&
+                                              supervisor->preparation->layers & LAYER_PID_NAMESPACE,
                                   .leftovers = supervisor->leftovers};
     struct rusage usage; /* of all processes that were waited for, not of the program alone */
 
@@ -134,7 +136,7 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
     bool is_empty = empty_tree(supervisor);
 
     if (supervisor->ended > 0 && !supervisor->failed)
-        tell_end(supervisor);
+        tell_end(supervisor, is_empty);
     if (!is_empty && !(supervisor->preparation->layers & LAYER_PID_NAMESPACE))
         empty_tree_late(supervisor);
     _exit(is_empty ? 0 : 1);
@@ -199,49 +201,6 @@ static void supervisor_on_child(struct supervisor *supervisor)
     if (supervisor->start >= 0)
         tell_start(supervisor);
     end_tree(supervisor);
-}
-
-/* DESCRIPTORS: those that came with it, or -1. Only a CONTROL_RUN has some. */
-static bool supervisor_receive_header(struct control_header *header,
-                                      int descriptors[CONTROL_DESCRIPTORS])
-{
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(CONTROL_DESCRIPTORS * sizeof *descriptors)];
-    } ancillary;
-    struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    const struct cmsghdr *first;
-    ssize_t count;
-
-    for (size_t i = 0; i < CONTROL_DESCRIPTORS; i++)
-        descriptors[i] = -1;
-    do {
-        count = recvmsg(CONTROL_FD, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-    } while (count < 0 && errno == EINTR);
-    first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (first && first->cmsg_type == SCM_RIGHTS)
-        memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
-    return count == sizeof *header;
-}
-
-static bool supervisor_receive(void *data, size_t length)
-{
-    size_t done = 0;
-
-    while (done < length) {
-        ssize_t count = recv(CONTROL_FD, (char *)data + done, length - done, 0);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        done += (size_t)count;
-    }
-    return true;
 }
 
 static void supervisor_look(struct supervisor *supervisor)
@@ -347,19 +306,10 @@ static int supervisor_make_gate(struct supervisor *supervisor)
     return 0;
 }
 
-/* LENGTH bytes of a CONTROL_RUN are to come; DESCRIPTORS came with it. */
-static void start_program(struct supervisor *supervisor, size_t length,
-                          const int descriptors[CONTROL_DESCRIPTORS])
+static void supervisor_start(struct supervisor *supervisor)
 {
     struct program *program = &supervisor->command;
-    char *payload; /* PROGRAM points into it, and so it stays */
 
-    if (supervisor->program || length > CONTROL_LIMIT_BYTES)
-        _exit(1);
-    payload = malloc(length + 1);
-    if (!payload || !supervisor_receive(payload, length) ||
-        !program_parse(program, payload, length, descriptors))
-        _exit(1);
     supervisor->program = supervisor_make_gate(supervisor);
     if (supervisor->program == 0)
         supervisor->program =
@@ -368,6 +318,16 @@ static void start_program(struct supervisor *supervisor, size_t length,
         supervisor_fail(supervisor);
     supervisor_close_descriptors(program);
     leave_streams();
+}
+
+/* LENGTH bytes of a CONTROL_RUN are to come; DESCRIPTORS came with it. */
+static void start_program(struct supervisor *supervisor, size_t length,
+                          const int descriptors[CONTROL_DESCRIPTORS])
+{
+    if (supervisor->program)
+        _exit(1);
+    program_receive(&supervisor->command, length, descriptors);
+    supervisor_start(supervisor);
 }
 
 /* Ahead of its code the program has come to its gate, and has read nothing of its script. */
@@ -409,7 +369,7 @@ static void supervisor_on_control(struct supervisor *supervisor)
     struct control_header header;
     int descriptors[CONTROL_DESCRIPTORS];
 
-    if (!supervisor_receive_header(&header, descriptors))
+    if (!message_receive_header(&header, descriptors))
         end_tree(supervisor);
     switch (header.type) {
     case CONTROL_RUN:
@@ -438,7 +398,8 @@ static int watch_children(void)
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void supervise(const struct runner_preparation *preparation, const struct program_start *start)
+void supervise(const struct runner_preparation *preparation, const struct program_start *start,
+               const struct program *program)
 {
     struct supervisor supervisor = {
         .preparation = preparation, .way = start, .start = -1, .gate = -1};
@@ -447,6 +408,10 @@ void supervise(const struct runner_preparation *preparation, const struct progra
     if (supervisor.signals < 0)
         runner_refuse(NEED_ALWAYS, "signalfd");
     report_text(CONTROL_READY, preparation->missing);
+    if (program) {
+        supervisor.command = *program;
+        supervisor_start(&supervisor);
+    }
     for (;;) {
         struct pollfd watched[] = {
             {.fd = CONTROL_FD, .events = POLLIN},

@@ -1,0 +1,193 @@
+/* The core: a library that the Python of a zygote is made to load. It puts its own main in place of
+ * Python's, which starts the interpreter in the same way and then waits for orders; each worker
+ * runs the script as `python script.py` does.
+ *
+ * In a program that is no Python, such as a shell script that leads to one, it does nothing. A
+ * Python that it does not know runs the script of the zygote, which is empty. */
+#include "environments/process/core/python_api.h"
+#include "environments/process/core/script_end.h"
+#include "environments/process/core/zygote.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int core_main(int argc, char **argv, char **variables);
+typedef int core_libc_start(core_main *main, int argc, char **argv, void (*init)(void),
+                            void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+
+core_libc_start __libc_start_main;
+
+static const char *core_script;
+static struct python_object *core_starter; /* what the starter has left for us to call */
+
+/* What brought us. What Python is started by it must not see that. */
+static void core_leave_no_trace(void)
+{
+    unsetenv("LD_PRELOAD");
+}
+
+/* As Py_BytesMain does. False when Python did not start. */
+static bool core_start_python(int argc, char **argv)
+{
+    static char config[PYTHON_CONFIG_BYTES] __attribute__((aligned(16)));
+    static char preparation[PYTHON_CONFIG_BYTES] __attribute__((aligned(16)));
+
+    python.PyPreConfig_InitPythonConfig(preparation);
+    if (python.Py_PreInitializeFromBytesArgs(preparation, argc, argv).type != 0)
+        return false;
+    python.PyConfig_InitPythonConfig(config);
+    if (python.PyConfig_SetBytesArgv(config, argc, argv).type != 0 ||
+        python.Py_InitializeFromConfig(config).type != 0)
+        return false;
+    python.PyConfig_Clear(config);
+    return true;
+}
+
+static bool core_flag(const char *name)
+{
+    struct python_object *flags = python.PySys_GetObject("flags");
+    struct python_object *flag = flags ? python.PyObject_GetAttrString(flags, name) : NULL;
+    bool is_set = flag && python.PyObject_IsTrue(flag) == 1;
+
+    python.PyErr_Clear(); /* of a flag that this version does not have */
+    python.Py_DecRef(flag);
+    return is_set;
+}
+
+/* The script's own directory comes first, unless Python was told otherwise. */
+static void core_search_directory(void)
+{
+    struct python_object *path = python.PySys_GetObject("path");
+    struct python_object *directory;
+    char place[PATH_MAX];
+
+    if (!path || core_flag("isolated") || core_flag("safe_path") || !realpath(core_script, place))
+        return;
+    *strrchr(place, '/') = '\0';
+    directory = python.PyUnicode_DecodeFSDefault(*place ? place : "/");
+    if (!directory || python.PyList_Insert(path, 0, directory) < 0)
+        python.PyErr_Print();
+    python.Py_DecRef(directory);
+}
+
+/* A script could be an archive, and Python remembers that it has looked. */
+static void core_look_for_importer(void)
+{
+    struct python_object *script = python.PyUnicode_DecodeFSDefault(core_script);
+
+    python.Py_DecRef(script ? python.PyImport_GetImporter(script) : NULL);
+    python.Py_DecRef(script);
+    python.PyErr_Clear();
+}
+
+/* What the starter has left for us to call; or NULL. */
+static struct python_object *core_take_starter(void)
+{
+    struct python_object *starter = python.PySys_GetObject("_pyexecd_go_on");
+
+    python.Py_IncRef(starter);
+    python.PySys_SetObject("_pyexecd_go_on", NULL);
+    return starter;
+}
+
+static void core_call_starter(bool is_rehearsal)
+{
+    struct python_object *result =
+        core_starter ? python.PyObject_CallFunction(core_starter, "i", is_rehearsal) : NULL;
+
+    if (!result)
+        python.PyErr_Print();
+    python.Py_DecRef(result);
+}
+
+/* What a script does first is done once before it comes: the memory that it changes is then a
+ * worker's own. */
+static void core_rehearse(void)
+{
+    static const char *const code = "import sys\n"
+                                    "def text(n): return ', '.join([str(i) for i in range(n)])\n"
+                                    "text(9)\nsys.stdout.flush()\n";
+    struct python_object *variables = python.PyDict_New();
+    struct python_object *result =
+        python.PyRun_StringFlags(code, PYTHON_FILE_INPUT, variables, variables, NULL);
+
+    python.PyErr_Clear();
+    python.Py_DecRef(result);
+    python.Py_DecRef(variables);
+    core_call_starter(true);
+}
+
+static void core_prepare(void)
+{
+    python.PyOS_AfterFork_Child();
+    core_look_for_importer();
+    core_search_directory();
+    core_rehearse();
+}
+
+static void core_begin(void)
+{
+    FILE *file;
+    int status;
+
+    core_call_starter(false);
+    python.Py_DecRef(core_starter);
+    file = fopen(core_script, "rbe");
+    if (!file) {
+        fprintf(stderr, "can't open file '%s': [Errno %d] %s\n", core_script, errno,
+                strerror(errno));
+        exit(2);
+    }
+    (void)python.PySys_Audit("cpython.run_file", "s", core_script);
+    status = python.PyRun_AnyFileExFlags(file, core_script, 1, NULL) == 0 ? 0 : 1;
+    script_end(status);
+}
+
+static void core_before_copy(void)
+{
+    python.PyOS_BeforeFork();
+}
+
+static void core_after_copy(void)
+{
+    python.PyOS_AfterFork_Parent();
+}
+
+static int core_zygote_main(int argc, char **argv, char **variables)
+{
+    static const struct zygote_hooks hooks = {
+        .before = core_before_copy,
+        .after = core_after_copy,
+        .prepare = core_prepare,
+        .begin = core_begin,
+    };
+
+    (void)variables;
+    core_leave_no_trace();
+    core_script = argv[argc - 1];
+    if (!core_start_python(argc, argv))
+        return 1;
+    core_starter = core_take_starter();
+    script_end_prepare();
+    zygote_serve(&hooks);
+    return 1;
+}
+
+/* Glibc's, which every program begins with. */
+__attribute__((visibility("default"))) int __libc_start_main(core_main *main, int argc, char **argv,
+                                                             void (*init)(void), void (*fini)(void),
+                                                             void (*rtld_fini)(void),
+                                                             void *stack_end)
+{
+    core_libc_start *theirs = NULL;
+    void *function = dlsym(RTLD_NEXT, "__libc_start_main");
+
+    memcpy(&theirs, &function, sizeof theirs);
+    if (zygote_is_here() && python_api_find())
+        main = core_zygote_main;
+    return theirs(main, argc, argv, init, fini, rtld_fini, stack_end);
+}

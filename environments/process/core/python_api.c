@@ -1,0 +1,28 @@
+#include "environments/process/core/python_api.h"
+
+#include "base/memory.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+struct python_api python;
+
+#define PYTHON_ENTRY(result, name, arguments) {#name, offsetof(struct python_api, name)},
+
+static const struct {
+    const char *name;
+    size_t offset;
+} python_functions[] = {PYTHON_FUNCTIONS(PYTHON_ENTRY)};
+
+bool python_api_find(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(python_functions); i++) {
+        void *function = dlsym(RTLD_DEFAULT, python_functions[i].name);
+
+        if (!function)
+            return false;
+        memcpy((char *)&python + python_functions[i].offset, &function, sizeof function);
+    }
+    python.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
+    return python.none != NULL;
+}

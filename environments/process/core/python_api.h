@@ -1,0 +1,100 @@
+/* What the core uses of Python's C API, found in the process that it has been loaded into. These
+ * functions have had the same form since CPython 3.8; of their structs nothing is known here. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct python_object;
+
+/* PyStatus, which is returned by value. */
+struct python_status {
+    int type; /* 0: all is well */
+    const char *function;
+    const char *message;
+    int exit_code;
+};
+
+enum { PYTHON_FILE_INPUT = 257 }; /* Py_file_input */
+
+enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or PyPreConfig has */
+
+#define PYTHON_FUNCTIONS(F)                                                                        \
+    F(void, PyPreConfig_InitPythonConfig, (void *))                                                \
+    F(struct python_status, Py_PreInitializeFromBytesArgs, (const void *, ptrdiff_t, char **))     \
+    F(void, PyConfig_InitPythonConfig, (void *))                                                   \
+    F(struct python_status, PyConfig_SetBytesArgv, (void *, ptrdiff_t, char *const *))             \
+    F(struct python_status, Py_InitializeFromConfig, (const void *))                               \
+    F(void, PyConfig_Clear, (void *))                                                              \
+    F(int, Py_FinalizeEx, (void))                                                                  \
+    F(void, PyOS_BeforeFork, (void))                                                               \
+    F(void, PyOS_AfterFork_Parent, (void))                                                         \
+    F(void, PyOS_AfterFork_Child, (void))                                                          \
+    F(int, PyRun_AnyFileExFlags, (FILE *, const char *, int, void *))                              \
+    F(int, Py_MakePendingCalls, (void))                                                            \
+    F(struct python_object *, PySys_GetObject, (const char *))                                     \
+    F(int, PySys_SetObject, (const char *, struct python_object *))                                \
+    F(int, PySys_Audit, (const char *, const char *, ...))                                         \
+    F(struct python_object *, PyImport_GetModuleDict, (void))                                      \
+    F(struct python_object *, PyImport_AddModule, (const char *))                                  \
+    F(struct python_object *, PyImport_GetImporter, (struct python_object *))                      \
+    F(struct python_object *, PyImport_ImportModule, (const char *))                               \
+    F(struct python_object *, PyModule_GetDict, (struct python_object *))                          \
+    F(struct python_object *, PyObject_GetAttrString, (struct python_object *, const char *))      \
+    F(struct python_object *, PyObject_CallObject,                                                 \
+      (struct python_object *, struct python_object *))                                            \
+    F(struct python_object *, PyObject_CallMethod,                                                 \
+      (struct python_object *, const char *, const char *, ...))                                   \
+    F(struct python_object *, PyObject_CallFunction, (struct python_object *, const char *, ...))  \
+    F(struct python_object *, PyRun_StringFlags,                                                   \
+      (const char *, int, struct python_object *, struct python_object *, void *))                 \
+    F(struct python_object *, PyDict_New, (void))                                                  \
+    F(const char *, Py_GetVersion, (void))                                                         \
+    F(int, PyObject_IsTrue, (struct python_object *))                                              \
+    F(struct python_object *, PyWeakref_NewRef, (struct python_object *, struct python_object *))  \
+    F(struct python_object *, PyDict_Copy, (struct python_object *))                               \
+    F(struct python_object *, PyDict_Keys, (struct python_object *))                               \
+    F(struct python_object *, PyDict_GetItem, (struct python_object *, struct python_object *))    \
+    F(int, PyDict_SetItem,                                                                         \
+      (struct python_object *, struct python_object *, struct python_object *))                    \
+    F(int, PyDict_DelItemString, (struct python_object *, const char *))                           \
+    F(struct python_object *, PyEval_GetBuiltins, (void))                                          \
+    F(int, PyDict_Update, (struct python_object *, struct python_object *))                        \
+    F(int, PyDict_Next,                                                                            \
+      (struct python_object *, ptrdiff_t *, struct python_object **, struct python_object **))     \
+    F(ptrdiff_t, PyDict_Size, (struct python_object *))                                            \
+    F(struct python_object *, PyMapping_GetItemString, (struct python_object *, const char *))     \
+    F(void, PyDict_Clear, (struct python_object *))                                                \
+    F(struct python_object *, PyList_New, (ptrdiff_t))                                             \
+    F(int, PyList_Append, (struct python_object *, struct python_object *))                        \
+    F(int, PyList_Insert, (struct python_object *, ptrdiff_t, struct python_object *))             \
+    F(ptrdiff_t, PyList_Size, (struct python_object *))                                            \
+    F(struct python_object *, PyList_GetItem, (struct python_object *, ptrdiff_t))                 \
+    F(long, PyLong_AsLong, (struct python_object *))                                               \
+    F(const char *, PyUnicode_AsUTF8, (struct python_object *))                                    \
+    F(struct python_object *, PyUnicode_DecodeFSDefault, (const char *))                           \
+    F(struct python_object *, PyErr_Occurred, (void))                                              \
+    F(void, PyErr_Clear, (void))                                                                   \
+    F(void, PyErr_Print, (void))                                                                   \
+    F(void, PyErr_WriteUnraisable, (struct python_object *))                                       \
+    F(void, PyObject_GC_Track, (void *))                                                           \
+    F(void, PyObject_GC_UnTrack, (void *))                                                         \
+    F(void *, PyInterpreterState_Head, (void))                                                     \
+    F(void *, PyInterpreterState_Next, (void *))                                                   \
+    F(void *, PyInterpreterState_ThreadHead, (void *))                                             \
+    F(void *, PyThreadState_Next, (void *))                                                        \
+    F(void, Py_IncRef, (struct python_object *))                                                   \
+    F(void, Py_DecRef, (struct python_object *))
+
+#define PYTHON_DECLARE(result, name, arguments) result(*name) arguments;
+
+struct python_api {
+    PYTHON_FUNCTIONS(PYTHON_DECLARE)
+    struct python_object *none;
+};
+
+extern struct python_api python;
+
+/* False in a process that has no Python, or one that is too old. */
+bool python_api_find(void);

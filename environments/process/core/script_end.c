@@ -1,0 +1,347 @@
+#include "environments/process/core/script_end.h"
+
+#include "base/memory.h"
+#include "environments/process/core/python_api.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATUS_NOT_FLUSHED = 120 }; /* Python's */
+
+static struct python_object *end_modules;  /* those that were there before: a dict */
+static struct python_object *end_builtins; /* likewise, the names that every script has */
+static struct python_object *end_gc;       /* the module */
+static struct python_object *end_atexit;   /* likewise; NULL: the script's own has to be found */
+static long end_collections;               /* and how often the collector had been at work */
+
+/* How often the collector has been at work. -1: unknown. */
+static long end_count_collections(void)
+{
+    struct python_object *stats =
+        end_gc ? python.PyObject_CallMethod(end_gc, "get_stats", NULL) : NULL;
+    long count = 0;
+
+    for (ptrdiff_t i = 0; stats && i < python.PyList_Size(stats); i++) {
+        struct python_object *one = python.PyList_GetItem(stats, i);
+        struct python_object *number = python.PyMapping_GetItemString(one, "collections");
+
+        count += number ? python.PyLong_AsLong(number) : 0;
+        python.Py_DecRef(number);
+    }
+    python.Py_DecRef(stats);
+    python.PyErr_Clear();
+    return stats ? count : -1;
+}
+
+/* What is there now is old: the collector need not look at it with what a script makes. */
+static void end_make_old(void)
+{
+    python.Py_DecRef(python.PyObject_CallMethod(end_gc, "freeze", NULL));
+    python.Py_DecRef(python.PyObject_CallMethod(end_gc, "unfreeze", NULL));
+    python.PyErr_Clear();
+}
+
+/* What the script puts there refers to it, and is garbage with it. */
+static void end_make_young(struct python_object *variables)
+{
+    python.PyObject_GC_UnTrack(variables);
+    python.PyObject_GC_Track(variables);
+}
+
+static struct python_object *end_import_unseen(const char *name)
+{
+    struct python_object *modules = python.PyImport_GetModuleDict();
+    ptrdiff_t count = python.PyDict_Size(modules);
+    struct python_object *module = python.PyImport_ImportModule(name);
+
+    if (python.PyDict_Size(modules) > count)
+        (void)python.PyDict_DelItemString(modules, name);
+    return module;
+}
+
+/* Since Python 3.10 all modules of that name have one list of functions. */
+static bool end_has_one_atexit(void)
+{
+    int minor = 0;
+
+    return sscanf(python.Py_GetVersion(), "3.%d", &minor) == 1 && minor >= 10;
+}
+
+void script_end_prepare(void)
+{
+    end_modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
+    end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
+    end_gc = end_import_unseen("gc");
+    if (end_has_one_atexit())
+        end_atexit = end_import_unseen("atexit");
+    end_make_old();
+    end_make_young(python.PyModule_GetDict(python.PyImport_AddModule("__main__")));
+    end_collections = end_count_collections();
+    (void)python.PyDict_DelItemString(end_modules, "__main__");
+    python.PyErr_Clear();
+}
+
+/* Python's own way, for all that is not as usual. */
+static _Noreturn void end_slowly(int status)
+{
+    exit(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
+}
+
+static bool end_is_type(const char *name, const char *type)
+{
+    struct python_object *last = python.PySys_GetObject(name);
+    struct python_object *found = last ? python.PyObject_GetAttrString(last, "__name__") : NULL;
+    const char *text = found ? python.PyUnicode_AsUTF8(found) : NULL;
+    bool ret = text && strcmp(text, type) == 0;
+
+    python.PyErr_Clear();
+    python.Py_DecRef(found);
+    return ret;
+}
+
+/* Nobody has handled it: Python ends by the signal. */
+static void end_if_interrupted(int status)
+{
+    if (status == 0 || !end_is_type("last_type", "KeyboardInterrupt"))
+        return;
+    (void)python.Py_FinalizeEx();
+    signal(SIGINT, SIG_DFL);
+    kill(getpid(), SIGINT);
+    exit(128 + SIGINT);
+}
+
+/* Waits for threads that are no daemons. */
+static void end_threads(void)
+{
+    struct python_object *modules = python.PyImport_GetModuleDict();
+    struct python_object *name = python.PyUnicode_DecodeFSDefault("threading");
+    struct python_object *module = name ? python.PyDict_GetItem(modules, name) : NULL;
+
+    if (module && module != python.none) {
+        struct python_object *result = python.PyObject_CallMethod(module, "_shutdown", NULL);
+
+        if (!result)
+            python.PyErr_WriteUnraisable(module);
+        python.Py_DecRef(result);
+    }
+    python.Py_DecRef(name);
+}
+
+/* Other threads go on until Python says that they must not. */
+static bool end_is_alone(void)
+{
+    void *interpreter = python.PyInterpreterState_Head();
+
+    return !python.PyInterpreterState_Next(interpreter) &&
+           !python.PyThreadState_Next(python.PyInterpreterState_ThreadHead(interpreter));
+}
+
+static bool end_is_closed(struct python_object *file)
+{
+    struct python_object *closed = python.PyObject_GetAttrString(file, "closed");
+    int ret = closed ? python.PyObject_IsTrue(closed) : -1;
+
+    python.PyErr_Clear();
+    python.Py_DecRef(closed);
+    return ret > 0;
+}
+
+/* False when it could not, which is told where IS_TOLD. */
+static bool end_flush(const char *name, bool is_told)
+{
+    struct python_object *file = python.PySys_GetObject(name);
+    struct python_object *result;
+
+    if (!file || file == python.none || end_is_closed(file))
+        return true;
+    result = python.PyObject_CallMethod(file, "flush", NULL);
+    if (!result && is_told)
+        python.PyErr_WriteUnraisable(file);
+    python.PyErr_Clear();
+    python.Py_DecRef(result);
+    return result != NULL;
+}
+
+static bool end_flush_both(bool is_told)
+{
+    bool output = end_flush("stdout", is_told);
+
+    return end_flush("stderr", false) && output;
+}
+
+/* What Python takes from `sys`, so that nothing is imported any more and no exception is kept. */
+static void end_clear_sys(void)
+{
+    static const char *const cleared[] = {
+        "path",       "argv",
+        "ps1",        "ps2",
+        "last_type",  "last_exc",
+        "last_value", "last_traceback",
+        "path_hooks", "path_importer_cache",
+        "meta_path",  "__interactivehook__",
+    };
+    static const char *const restored[][2] = {
+        {"stdin", "__stdin__"}, {"stdout", "__stdout__"}, {"stderr", "__stderr__"}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(cleared); i++)
+        if (python.PySys_GetObject(cleared[i]))
+            (void)python.PySys_SetObject(cleared[i], python.none);
+    for (size_t i = 0; i < ARRAY_SIZE(restored); i++) {
+        struct python_object *first = python.PySys_GetObject(restored[i][1]);
+
+        (void)python.PySys_SetObject(restored[i][0], first ? first : python.none);
+    }
+}
+
+/* The names of what the script has imported, a list. What was there before is only looked at: to
+ * refer to it would make its memory our own. */
+static struct python_object *end_list_modules(struct python_object *modules)
+{
+    struct python_object *names = python.PyList_New(0);
+    struct python_object *name;
+    struct python_object *module;
+    ptrdiff_t place = 0;
+
+    while (python.PyDict_Next(modules, &place, &name, &module))
+        if (module != python.none && python.PyDict_GetItem(end_modules, name) != module)
+            (void)python.PyList_Append(names, name);
+    return names;
+}
+
+/* Takes the script's modules out of MODULES. Returns weak references to them, a list. */
+static struct python_object *end_take_modules(struct python_object *modules)
+{
+    struct python_object *names = end_list_modules(modules);
+    struct python_object *taken = python.PyList_New(0);
+
+    for (ptrdiff_t i = 0; i < python.PyList_Size(names); i++) {
+        struct python_object *name = python.PyList_GetItem(names, i);
+        struct python_object *reference =
+            python.PyWeakref_NewRef(python.PyDict_GetItem(modules, name), NULL);
+
+        if (reference)
+            (void)python.PyList_Append(taken, reference);
+        python.PyErr_Clear(); /* there are modules that cannot be referred to so */
+        python.Py_DecRef(reference);
+        (void)python.PyDict_SetItem(modules, name, python.none);
+    }
+    python.Py_DecRef(names);
+    return taken;
+}
+
+/* Sets to None the names of VARIABLES with one underscore before them, or all others. */
+static void end_clear_names(struct python_object *variables, bool has_underscore)
+{
+    struct python_object *names = python.PyDict_Keys(variables);
+
+    for (ptrdiff_t i = 0; i < python.PyList_Size(names); i++) {
+        struct python_object *name = python.PyList_GetItem(names, i);
+        const char *text = python.PyUnicode_AsUTF8(name);
+        bool is_private = text && text[0] == '_' && text[1] != '_';
+
+        python.PyErr_Clear();
+        if (text && is_private == has_underscore && strcmp(text, "__builtins__") != 0)
+            (void)python.PyDict_SetItem(variables, name, python.none);
+    }
+    python.Py_DecRef(names);
+}
+
+/* Those that are still there are referred to by something: they lose what is in them. False when
+ * there were none. */
+static bool end_clear_modules(struct python_object *taken)
+{
+    bool was_there = false;
+
+    for (ptrdiff_t i = python.PyList_Size(taken) - 1; i >= 0; i--) {
+        struct python_object *module =
+            python.PyObject_CallObject(python.PyList_GetItem(taken, i), NULL);
+        struct python_object *variables =
+            module && module != python.none ? python.PyModule_GetDict(module) : NULL;
+
+        if (variables) {
+            end_clear_names(variables, true);
+            end_clear_names(variables, false);
+            was_there = true;
+        }
+        python.PyErr_Clear();
+        python.Py_DecRef(module);
+    }
+    return was_there;
+}
+
+/* Of the GENERATION, 0 to 2, and those that are younger. What is left is older then. */
+static void end_collect(int generation)
+{
+    python.Py_DecRef(python.PyObject_CallMethod(end_gc, "collect", "i", generation));
+    python.PyErr_Clear();
+}
+
+static bool end_has_own_builtins(struct python_object *builtins)
+{
+    struct python_object *name;
+    struct python_object *value;
+    ptrdiff_t place = 0;
+
+    while (python.PyDict_Next(builtins, &place, &name, &value))
+        if (python.PyDict_GetItem(end_builtins, name) != value)
+            return true;
+    return python.PyDict_Size(builtins) != python.PyDict_Size(end_builtins);
+}
+
+/* What the script has put there goes. */
+static void end_restore_builtins(void)
+{
+    struct python_object *builtins = python.PyEval_GetBuiltins();
+    struct python_object *all;
+
+    if (!end_has_own_builtins(builtins))
+        return;
+    all = python.PyDict_Copy(builtins);
+    python.PyDict_Clear(builtins);
+    (void)python.PyDict_Update(builtins, end_builtins);
+    python.Py_DecRef(all);
+}
+
+static void end_take_apart(void)
+{
+    /* All that a script has made is young, unless the collector has been there since. */
+    const bool is_young = end_count_collections() == end_collections;
+    struct python_object *modules = python.PyImport_GetModuleDict();
+    struct python_object *taken;
+
+    end_collect(is_young ? 0 : 2);
+    end_clear_sys();
+    taken = end_take_modules(modules);
+    python.PyDict_Clear(modules);
+    end_restore_builtins();
+    end_collect(is_young ? 1 : 2);
+    if (end_clear_modules(taken))
+        end_collect(2);
+}
+
+/* The functions that are to be called at the end. */
+static void end_call_functions(void)
+{
+    if (!end_atexit)
+        end_atexit = python.PyImport_ImportModule("atexit");
+    if (end_atexit)
+        python.Py_DecRef(python.PyObject_CallMethod(end_atexit, "_run_exitfuncs", NULL));
+    python.PyErr_Clear();
+}
+
+void script_end(int status)
+{
+    end_if_interrupted(status);
+    end_threads();
+    (void)python.Py_MakePendingCalls();
+    end_call_functions();
+    if (!end_is_alone())
+        end_slowly(status);
+    if (!end_flush_both(true))
+        status = STATUS_NOT_FLUSHED;
+    end_take_apart();
+    (void)end_flush_both(false); /* Python's own second time comes when they are gone, too */
+    exit(status);
+}

@@ -1,0 +1,169 @@
+#include "environments/process/core/worker.h"
+
+#include "base/starter/starter.h"
+#include "environments/process/filter/filter.h"
+#include "environments/process/runner/runner.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* One supervisor has one worker. */
+static const struct worker_job *worker_job;
+static const int *worker_descriptors;
+static size_t worker_count;
+
+/* By descriptors of the server's, which may move others there. */
+static void worker_enter_cgroups(const int *procs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        runner_need(NEED_ALWAYS, (int)write(procs[i], "0", 1), "cannot enter a cgroup");
+}
+
+static void worker_prepare(struct runner_preparation *preparation, const struct program *program)
+{
+    if (preparation->layers & LAYER_NETWORK)
+        runner_need(NEED_ALWAYS, network_prepare(), "cannot prepare an own network");
+    runner_need(NEED_ALWAYS, unshare(CLONE_NEWCGROUP), "cgroup namespace: unshare");
+    script_prepare(preparation);
+    root_renew(program);
+    preparation->rules = preparation->layers & LAYER_FILES ? files_prepare(preparation) : -1;
+    runner_need(NEED_ALWAYS, preparation->layers & LAYER_FILES ? preparation->rules : 0,
+                "Landlock rules");
+    runner_need(NEED_ALWAYS, script_lay_over(preparation, program), "cannot lay over the script");
+    runner_need(NEED_ALWAYS, filter_install(FILTER_SANDBOX), "seccomp");
+}
+
+/* Closes what is between LAST and NEXT. */
+static void worker_close_between(int last, int next)
+{
+    if (last + 1 < next)
+        close_range((unsigned)last + 1, (unsigned)next - 1, 0);
+}
+
+/* Only what the zygote had stays, and the gate. */
+static void worker_close_descriptors(void)
+{
+    int last = STDERR_FILENO;
+
+    for (size_t i = 0; i < worker_job->count; i++)
+        if (worker_job->kept[i] > last) {
+            worker_close_between(last, worker_job->kept[i]);
+            last = worker_job->kept[i];
+        }
+    close_range((unsigned)last + 1, ~0U, 0);
+}
+
+/* Its code comes to its script, and then a byte to the gate. */
+static void worker_wait(void)
+{
+    char byte;
+
+    if (write(STARTER_GATE, "w", 1) != 1 || read(STARTER_GATE, &byte, 1) != 1)
+        _exit(0);
+    close(STARTER_GATE);
+}
+
+static _Noreturn void worker_become(const struct program *program,
+                                    const struct runner_preparation *preparation, int fd)
+{
+    sigset_t none;
+
+    setsid();
+    confine_need(fd, dup2(worker_descriptors[ZYGOTE_ORDER_OUTPUT], STDOUT_FILENO), "output", "");
+    confine_need(fd, dup2(worker_descriptors[ZYGOTE_ORDER_ERRORS], STDERR_FILENO), "errors", "");
+    confine_need(fd, chdir(program->directory), "cannot enter the working directory ",
+                 program->directory);
+    if (preparation->layers & LAYER_FILES)
+        confine_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
+    confine_capabilities(fd, 0);
+    confine_limits(fd, &program->run, preparation->layers);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");
+    worker_close_descriptors();
+    worker_job->prepare();
+    worker_wait();
+    worker_job->begin();
+    _exit(127);
+}
+
+static pid_t worker_fork(const struct program *program,
+                         const struct runner_preparation *preparation, int *ret_fd)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0)
+        worker_become(program, preparation, ends[1]);
+    for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker_count; i++) /* their end is the worker's */
+        close(worker_descriptors[i]);
+    prctl(PR_SET_DUMPABLE, 0); /* the worker must not trace its supervisor */
+    prctl(PR_SET_NAME, "pyexecd-runner");
+    close(ends[1]);
+    *ret_fd = ends[0];
+    return pid;
+}
+
+static const struct program_start worker_start = {.start = worker_fork};
+
+/* The zygote's descriptors of CONTROL_RUN are not there, and not needed. */
+static void worker_parse(const struct worker_job *job, struct program *program)
+{
+    static const int none[CONTROL_DESCRIPTORS] = {-1, -1};
+
+    (void)program_parse(program, job->payload, job->length, none);
+    program->outlet = -1;
+    program->run.is_ahead = true;
+}
+
+static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid_t uid, gid_t gid)
+{
+    const struct control_supervisor self = {.pid = 0};
+    struct runner_preparation preparation = {
+        .layers = worker_job->layers & ~(unsigned)(LAYER_NURSERY | LAYER_UID),
+        .has_mounts = true,
+        .rules = -1,
+        .starter = -1,
+    };
+    struct program program = {0};
+
+    if (dup3(descriptors[ZYGOTE_ORDER_CONTROL], CONTROL_FD, O_CLOEXEC) < 0)
+        _exit(1);
+    close(descriptors[ZYGOTE_ORDER_CONTROL]);
+    close_range(ZYGOTE_ORDERS_FD, ZYGOTE_JOB_FD, 0); /* nobody but the zygote gets orders */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    runner_report(CONTROL_SUPERVISOR, &self, sizeof self);
+    identity_map_own(uid, gid);
+    (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
+    worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
+    worker_parse(worker_job, &program);
+    worker_prepare(&preparation, &program);
+    supervise(&preparation, &worker_start, &program);
+}
+
+int worker_make(const struct worker_job *job, const int *descriptors, size_t count)
+{
+    unsigned long flags = CLONE_PARENT | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC |
+                          CLONE_NEWUTS | SIGCHLD;
+    const uid_t uid = geteuid(); /* in a namespace of its own it has none at first */
+    const gid_t gid = getegid();
+    pid_t pid;
+
+    worker_job = job;
+    worker_descriptors = descriptors;
+    worker_count = count;
+    if (job->layers & LAYER_NETWORK)
+        flags |= CLONE_NEWNET;
+    pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        worker_supervise(descriptors, count, uid, gid);
+    return pid < 0 ? -1 : 0;
+}

@@ -1,0 +1,29 @@
+/* A worker: a copy of the zygote that runs one script, in a tree of its own.
+ *
+ *     zygote --clone(PARENT, namespaces)--> supervisor --fork--> worker
+ *
+ * The supervisor, pid 1 of the tree, is a copy of the zygote, too, but runs nothing of Python: it
+ * builds what the tree is held by beside what it has from the zygote, forks, and goes on as the
+ * supervisor of any tree (runner/supervisor.c). */
+#pragma once
+
+#include "environments/process/control.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the zygote knows of all its workers. */
+struct worker_job {
+    uint32_t layers;
+    char *payload; /* of the CONTROL_RUN, LENGTH bytes */
+    size_t length;
+    const int
+        *kept; /* descriptors of the zygote that are not ours, and STARTER_GATE: COUNT, rising */
+    size_t count;
+    void (*prepare)(void); /* in the worker, before it waits for its code */
+    void (*begin)(void);   /* in it, when the code is there; does not return */
+};
+
+/* In the zygote: makes a supervisor, and a worker, with DESCRIPTORS, of enum zygote_order, COUNT of
+ * them. -1 with errno set when there is none; what becomes of it later its channel tells. */
+int worker_make(const struct worker_job *job, const int *descriptors, size_t count);

@@ -1,0 +1,127 @@
+#include "environments/process/core/zygote.h"
+
+#include "base/starter/starter.h"
+#include "environments/process/core/worker.h"
+#include "environments/process/policy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ZYGOTE_KEPT = 64 };
+
+static int zygote_kept[ZYGOTE_KEPT];
+
+static int zygote_compare(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+static bool zygote_is_ours(int fd)
+{
+    return fd == CONTROL_FD || fd == ZYGOTE_ORDERS_FD || fd == ZYGOTE_CORE_FD ||
+           fd == ZYGOTE_JOB_FD;
+}
+
+/* What is open beside what is ours, and the gate of workers. False when there is more than a copy
+ * can have. */
+static bool zygote_list_descriptors(struct worker_job *job)
+{
+    DIR *list = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    job->kept = zygote_kept;
+    zygote_kept[job->count++] = STARTER_GATE;
+    while (list && (entry = readdir(list))) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+
+        if (entry->d_name[0] == '.' || fd == dirfd(list) || zygote_is_ours(fd))
+            continue;
+        if (job->count == ZYGOTE_KEPT)
+            return false;
+        zygote_kept[job->count++] = fd;
+    }
+    if (!list)
+        return false;
+    closedir(list);
+    qsort(zygote_kept, job->count, sizeof *zygote_kept, zygote_compare);
+    return true;
+}
+
+/* The job's file, which stays in memory. False when there is none. */
+static bool zygote_read_job(struct worker_job *job)
+{
+    const struct zygote_job *head;
+    struct stat status;
+    char *bytes;
+
+    if (fstat(ZYGOTE_JOB_FD, &status) < 0 || status.st_size <= (off_t)sizeof *head)
+        return false;
+    bytes = malloc((size_t)status.st_size);
+    if (!bytes || pread(ZYGOTE_JOB_FD, bytes, (size_t)status.st_size, 0) != status.st_size)
+        return false;
+    head = (const struct zygote_job *)bytes;
+    job->layers = head->layers;
+    job->payload = bytes + sizeof *head;
+    job->length = (size_t)status.st_size - sizeof *head;
+    return true;
+}
+
+/* Descriptors of the next worker, and how many; 0 at the end. */
+static size_t zygote_receive(int descriptors[ZYGOTE_DESCRIPTORS])
+{
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(ZYGOTE_DESCRIPTORS * sizeof *descriptors)];
+    } ancillary;
+    char byte;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary.bytes};
+    const struct cmsghdr *first;
+    ssize_t length;
+
+    do {
+        length = recvmsg(ZYGOTE_ORDERS_FD, &message, MSG_CMSG_CLOEXEC);
+    } while (length < 0 && errno == EINTR);
+    first = length == 1 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (!first || first->cmsg_type != SCM_RIGHTS)
+        return 0;
+    memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
+    return (first->cmsg_len - CMSG_LEN(0)) / sizeof *descriptors;
+}
+
+bool zygote_is_here(void)
+{
+    struct stat status;
+
+    return fstat(ZYGOTE_ORDERS_FD, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+void zygote_serve(const struct zygote_hooks *hooks)
+{
+    struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
+    int descriptors[ZYGOTE_DESCRIPTORS];
+    size_t count;
+
+    if (!zygote_read_job(&job) || !zygote_list_descriptors(&job) ||
+        write(ZYGOTE_ORDERS_FD, "w", 1) != 1)
+        _exit(1);
+    while ((count = zygote_receive(descriptors)) > ZYGOTE_ORDER_ERRORS) {
+        hooks->before();
+        if (worker_make(&job, descriptors, count) < 0)
+            _exit(1);
+        hooks->after();
+        for (size_t i = 0; i < count; i++)
+            close(descriptors[i]);
+    }
+    _exit(0);
+}

@@ -1,0 +1,18 @@
+/* The zygote's own part: it waits for orders, and makes a worker for each. */
+#pragma once
+
+#include <stdbool.h>
+
+/* True in a process that has been started as a zygote. */
+bool zygote_is_here(void);
+
+/* What the program that is copied does about it. */
+struct zygote_hooks {
+    void (*before)(void);  /* each copy */
+    void (*after)(void);   /* it, in the zygote */
+    void (*prepare)(void); /* in a worker, before it waits for its code */
+    void (*begin)(void);   /* in it, when the code is there; does not return */
+};
+
+/* In a zygote: does not return. */
+void zygote_serve(const struct zygote_hooks *hooks);

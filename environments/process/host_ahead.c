@@ -1,0 +1,80 @@
+/* How a host starts programs ahead of their code: as copies of a zygote, or, where there can be
+ * none, each in a tree of its own. */
+#include "base/memory.h"
+#include "environments/process/nursery.h"
+#include "environments/process/tree_private.h"
+
+static struct tree *host_begin_ahead(struct process_host *host, struct forecast *forecast)
+{
+    struct error ignored = ERROR_INIT; /* a process that comes gets the same */
+    struct tree *tree = host_take(host, &forecast->wish, &ignored);
+
+    if (tree && tree_start_ahead(tree, forecast, &ignored) < 0) {
+        tree_kill(tree);
+        return NULL;
+    }
+    return tree;
+}
+
+static void host_on_zygote(struct tree *tree, bool is_ready)
+{
+    struct forecast *forecast = tree->forecast;
+
+    if (!forecast || list_is_empty(&forecast->link))
+        return; /* nobody waits for it */
+    if (!is_ready)
+        tree->forecast = NULL;
+    forecasts_note_zygote(host_forecasts(tree->host), forecast, is_ready);
+}
+
+/* A zygote needs all that its workers have from it. */
+static struct tree *host_nurse(struct process_host *host, struct forecast *forecast)
+{
+    const unsigned needed = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_CALLS;
+    const struct tree_plan plan = machine_plan(host_machine(host), &forecast->wish);
+    struct error ignored = ERROR_INIT;
+
+    if (host_core(host) < 0 || forecast->is_alone ||
+        host_refuses(host, &forecast->wish, &ignored) || (plan.layers & needed) != needed ||
+        plan.layers & LAYER_OFFLINE)
+        return NULL;
+    return nursery_new(host, &plan, forecast, host_on_zygote, &ignored);
+}
+
+static struct tree *host_breed(struct tree *nursery, struct forecast *forecast)
+{
+    struct error ignored = ERROR_INIT; /* a process that comes gets a tree of its own */
+    struct tree *tree = nursery_breed(nursery, &ignored);
+
+    if (tree)
+        tree->forecast = forecast;
+    return tree;
+}
+
+static void host_retire(struct tree *tree)
+{
+    forecast_withdraw(tree->forecast);
+    nursery_retire(tree);
+}
+
+const struct forecast_ways host_ahead = {
+    .begin = host_begin_ahead,
+    .nurse = host_nurse,
+    .breed = host_breed,
+    .end = tree_kill,
+    .retire = host_retire,
+};
+
+struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast)
+{
+    struct error ignored = ERROR_INIT; /* the process gets the same */
+    struct tree *tree;
+
+    if (host_refuses(host, &forecast->wish, &ignored))
+        return NULL;
+    tree = forecasts_take(host_forecasts(host), forecast);
+    if (!tree || !machine_wish_lacks(&forecast->wish, tree->layers))
+        return tree;
+    tree_kill(tree);
+    return NULL;
+}

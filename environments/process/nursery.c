@@ -1,0 +1,322 @@
+#include "environments/process/nursery.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/memory.h"
+#include "environments/process/tree_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct nursery {
+    bool has_bred; /* a worker has come as far as to wait for its code */
+    nursery_note *note;
+    int orders;          /* owned: the socket to the zygote; -1: none */
+    struct list workers; /* of struct tree */
+    ev_io orders_watcher;
+    ev_io zygote_watcher;
+};
+
+static void nursery_close_orders(struct tree *tree)
+{
+    ev_io_stop(host_loop(tree->host), &tree->nursery->orders_watcher);
+    if (tree->nursery->orders >= 0)
+        close(STEAL_FD(tree->nursery->orders));
+}
+
+void nursery_retire(struct tree *tree)
+{
+    nursery_close_orders(tree); /* its end is that of the zygote */
+    if (list_is_empty(&tree->nursery->workers))
+        tree_kill(tree);
+}
+
+static void nursery_fail(struct tree *tree)
+{
+    tree->nursery->note(tree, false);
+    nursery_retire(tree);
+}
+
+/* The zygote says that it waits; or it has ended. */
+static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct tree *tree = watcher->data;
+    char mark;
+
+    (void)loop;
+    if (events & EV_ERROR || recv(tree->nursery->orders, &mark, sizeof mark, 0) != sizeof mark) {
+        nursery_fail(tree);
+    } else if (tree->state == TREE_STARTING) {
+        tree_set_state(tree, TREE_WAITING);
+        tree->nursery->note(tree, true);
+    }
+}
+
+static void nursery_on_zygote(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct tree *tree = watcher->data;
+    siginfo_t ignored;
+
+    if (events & EV_ERROR)
+        tree_lose_sight(tree);
+    if (!tree_reap(tree->zygote, &ignored))
+        return;
+    ev_io_stop(loop, watcher);
+    close(STEAL_FD(tree->zygote));
+    if (tree->state < TREE_EMPTYING)
+        nursery_fail(tree);
+    tree_advance(tree);
+}
+
+static void nursery_on_zygote_known(struct tree *tree, pid_t pid)
+{
+    ev_io *watcher = &tree->nursery->zygote_watcher;
+
+    tree->zygote = spawn_open_child(pid);
+    if (tree->zygote < 0) {
+        tree_lose_sight(tree);
+        return;
+    }
+    ev_io_set(watcher, tree->zygote, EV_READ);
+    ev_io_start(host_loop(tree->host), watcher);
+}
+
+/* Without it each of its workers goes on to its own end. */
+static void nursery_leave(struct tree *tree)
+{
+    LIST_FOR_EACH_SAFE (&tree->nursery->workers, link) {
+        struct tree *worker = CONTAINER_OF(link, struct tree, sibling);
+
+        list_remove(&worker->sibling);
+        worker->parent = NULL;
+    }
+    nursery_close_orders(tree);
+    ev_io_stop(host_loop(tree->host), &tree->nursery->zygote_watcher);
+    if (tree->zygote >= 0)
+        close(STEAL_FD(tree->zygote));
+    free(tree->nursery);
+}
+
+static void nursery_on_ready(struct tree *tree);
+
+static const struct tree_role nursery_role = {
+    .layers = LAYER_NURSERY,
+    .ready = nursery_on_ready,
+    .zygote = nursery_on_zygote_known,
+    .failed = nursery_fail,
+    .leave = nursery_leave,
+};
+
+static void nursery_watch(struct tree *tree)
+{
+    struct nursery *nursery = tree->nursery;
+
+    ev_init(&nursery->orders_watcher, nursery_on_orders);
+    ev_init(&nursery->zygote_watcher, nursery_on_zygote);
+    nursery->orders_watcher.data = tree;
+    nursery->zygote_watcher.data = tree;
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);
+}
+
+struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
+                         struct forecast *forecast, nursery_note *note, struct error *err)
+{
+    struct tree *tree = tree_make(host, plan);
+    struct spawned spawned;
+
+    tree->role = &nursery_role;
+    if (tree_spawn(tree, plan->cgroups, &spawned, err) < 0) {
+        tree_unmake(tree);
+        return NULL;
+    }
+    tree->nursery = NEW(struct nursery);
+    tree->nursery->note = note;
+    tree->nursery->orders = -1;
+    list_init(&tree->nursery->workers);
+    tree_begin(tree, &spawned);
+    nursery_watch(tree);
+    tree->forecast = forecast;
+    if (tree_limit(tree, &forecast->limits, err) < 0)
+        tree_kill(tree);
+    return tree;
+}
+
+/* True when it has been sent, with THEIRS of its orders. */
+static bool nursery_send_job(struct tree *tree, int theirs)
+{
+    const int descriptors[] = {theirs, host_core(tree->host)};
+    struct error ignored = ERROR_INIT;
+    struct buffer job;
+    bool was_sent;
+
+    buffer_init(&job, CONTROL_LIMIT_BYTES);
+    was_sent = tree_make_ahead(tree, &job, &ignored) == 0 &&
+               channel_send_with(&tree->channel, buffer_bytes(&job), buffer_length(&job),
+                                 descriptors, ARRAY_SIZE(descriptors));
+    buffer_deinit(&job);
+    return was_sent;
+}
+
+static void nursery_on_ready(struct tree *tree)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int theirs = -1;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+        tree_fail(tree, "cannot make a socket");
+        return;
+    }
+    tree->nursery->orders = ends[0];
+    theirs = ends[1];
+    if (fd_set_nonblocking(ends[0], &ignored) < 0 || !nursery_send_job(tree, theirs)) {
+        tree_fail(tree, "cannot reach the runner");
+        return;
+    }
+    ev_io_set(&tree->nursery->orders_watcher, ends[0], EV_READ);
+    ev_io_start(host_loop(tree->host), &tree->nursery->orders_watcher);
+    tree_set_state(tree, TREE_STARTING);
+}
+
+static int nursery_send(int orders, const int *descriptors, size_t count)
+{
+    const size_t size = count * sizeof *descriptors;
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(ZYGOTE_DESCRIPTORS * sizeof *descriptors)];
+    } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
+                                 .cmsg_type = SCM_RIGHTS,
+                                 .cmsg_len = CMSG_LEN(size)}};
+    char byte = 0;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = CMSG_SPACE(size)};
+
+    memcpy(CMSG_DATA(&ancillary.alignment), descriptors, size);
+    return sendmsg(orders, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+/* Its supervisor starts it at once. */
+static void worker_on_ready(struct tree *tree)
+{
+    tree_set_state(tree, TREE_STARTING);
+}
+
+static void worker_on_zygote(struct tree *tree, pid_t pid)
+{
+    (void)tree;
+    (void)pid;
+}
+
+static void worker_on_waiting(struct tree *tree)
+{
+    if (tree->parent)
+        tree->parent->nursery->has_bred = true;
+}
+
+/* The next would fail as well. Where others did not, the zygote is out of date, and another one may
+ * be had. */
+static void worker_on_failed(struct tree *tree)
+{
+    if (!tree->parent)
+        return;
+    if (tree->parent->nursery->has_bred)
+        forecast_withdraw(tree->parent->forecast);
+    nursery_fail(tree->parent);
+}
+
+static void worker_leave(struct tree *tree)
+{
+    struct tree *parent = tree->parent;
+
+    list_remove(&tree->sibling);
+    if (parent && parent->nursery->orders < 0 && list_is_empty(&parent->nursery->workers))
+        tree_kill(parent);
+}
+
+static const struct tree_role worker_role = {
+    .ready = worker_on_ready,
+    .zygote = worker_on_zygote,
+    .waits = worker_on_waiting,
+    .failed = worker_on_failed,
+    .leave = worker_leave,
+};
+
+/* Orders a worker with ENDS in the leaf of TREE. */
+static int worker_order(const struct tree *tree, const struct spawn_ends *ends, struct error *err)
+{
+    int descriptors[ZYGOTE_DESCRIPTORS] = {
+        [ZYGOTE_ORDER_CONTROL] = ends->control,
+        [ZYGOTE_ORDER_OUTPUT] = ends->streams[PROCESS_STDOUT],
+        [ZYGOTE_ORDER_ERRORS] = ends->streams[PROCESS_STDERR],
+    };
+    int cgroups = tree->leaf ? cgroup_leaf_open(tree->leaf, descriptors + ZYGOTE_ORDER_CGROUPS,
+                                                ZYGOTE_DESCRIPTORS - ZYGOTE_ORDER_CGROUPS, err)
+                             : 0;
+    int ret;
+
+    if (cgroups < 0)
+        return -1;
+    ret = nursery_send(tree->parent->nursery->orders, descriptors,
+                       ZYGOTE_ORDER_CGROUPS + (size_t)cgroups);
+    if (ret < 0)
+        error_set_errno(err, errno, "cannot reach the zygote");
+    while (cgroups > 0)
+        close(descriptors[ZYGOTE_ORDER_CGROUPS + --cgroups]);
+    return ret;
+}
+
+/* The kernel says who sends what comes from it. */
+static int worker_start_in(const struct tree *tree, struct spawned *ret, struct error *err)
+{
+    const int on = 1;
+    struct spawn_ends ends;
+
+    if (spawn_make_ends(ret, &ends, err) < 0)
+        return -1;
+    if (setsockopt(ret->control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+        error_set_errno(err, errno, "SO_PASSCRED");
+    else if (worker_order(tree, &ends, err) == 0) {
+        spawn_close_theirs(&ends);
+        return 0;
+    }
+    spawn_close(ret, &ends);
+    return -1;
+}
+
+static int worker_limit(struct tree *tree, struct cgroup_tree *cgroups, struct error *err)
+{
+    if (!cgroups)
+        return 0;
+    tree->leaf = cgroup_leaf_new(cgroups, err);
+    return tree->leaf ? tree_limit(tree, &tree->parent->forecast->limits, err) : -1;
+}
+
+struct tree *nursery_breed(struct tree *parent, struct error *err)
+{
+    const struct tree_plan plan = {
+        .wish = parent->wish,
+        .layers = parent->layers,
+        .cgroups = parent->leaf ? cgroup_leaf_tree(parent->leaf) : NULL,
+    };
+    struct tree *tree = tree_make(parent->host, &plan);
+    struct spawned spawned;
+
+    tree->role = &worker_role;
+    tree->is_ahead = true;
+    tree->end.was_ahead = true;
+    tree->parent = parent;
+    if (worker_limit(tree, plan.cgroups, err) < 0 || worker_start_in(tree, &spawned, err) < 0) {
+        tree_unmake(tree);
+        return NULL;
+    }
+    list_append(&parent->nursery->workers, &tree->sibling);
+    tree_begin(tree, &spawned);
+    return tree;
+}

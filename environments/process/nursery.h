@@ -1,0 +1,22 @@
+/* Nurseries: the trees of zygotes. A zygote is a Python that has started ahead of any code and
+ * never runs some: it makes a worker, a copy of itself, for each call (core/worker.h). The tree of
+ * a worker is one of its own, held as that of any run; the nursery stays WAITING until it is ended.
+ */
+#pragma once
+
+#include "environments/process/tree_private.h"
+
+/* The zygote of TREE waits for orders; or there is none any more that could be used, and TREE ends
+ * with the last of its workers. */
+typedef void nursery_note(struct tree *tree, bool is_ready);
+
+/* Starts a nursery for HOST that builds PLAN, with the zygote that FORECAST (taken on success)
+ * says. NULL with ERR. */
+struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
+                         struct forecast *forecast, nursery_note *note, struct error *err);
+
+/* The tree of a new worker of the nursery PARENT, which is WAITING. NULL with ERR. */
+struct tree *nursery_breed(struct tree *parent, struct error *err);
+
+/* No worker is made in TREE any more: it ends when those that it has are over. */
+void nursery_retire(struct tree *tree);

@@ -1,0 +1,112 @@
+/* What a program loses before it begins: rights that a root has, and more than its limits. */
+#include "environments/process/runner/runner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OPEN_FILES = 1024 };
+
+_Noreturn void confine_fail(int fd, const char *text, const char *subject)
+{
+    char message[256];
+    int length = snprintf(message, sizeof message, "%s%s: %s", text, subject, strerror(errno));
+
+    if (length >= (int)sizeof message)
+        length = (int)sizeof message - 1;
+    (void)!write(fd, message, (size_t)length); /* without a supervisor nobody would read it */
+    _exit(127);
+}
+
+void confine_need(int fd, int result, const char *text, const char *subject)
+{
+    if (result < 0)
+        confine_fail(fd, text, subject);
+}
+
+static void set_limit(int fd, __rlimit_resource_t resource, rlim_t most)
+{
+    struct rlimit limit;
+
+    confine_need(fd, getrlimit(resource, &limit), "cannot read a resource limit", "");
+    if (limit.rlim_max == RLIM_INFINITY || most < limit.rlim_max)
+        limit.rlim_max = most;
+    limit.rlim_cur = limit.rlim_max;
+    confine_need(fd, setrlimit(resource, &limit), "cannot set a resource limit", "");
+}
+
+/* Tasks of our uid that exist already: without a user namespace of its own the process limit
+ * counts them all. */
+static rlim_t count_tasks(void)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    rlim_t count = 0;
+
+    while (proc && (entry = readdir(proc))) {
+        struct stat status;
+        char path[300];
+
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/task", entry->d_name);
+        if (stat(path, &status) == 0 && status.st_uid == getuid() && status.st_nlink > 2)
+            count += status.st_nlink - 2;
+    }
+    if (proc)
+        closedir(proc);
+    return count;
+}
+
+void confine_limits(int fd, const struct control_run *run, unsigned layers)
+{
+    set_limit(fd, RLIMIT_CORE, 0);
+    set_limit(fd, RLIMIT_NOFILE, OPEN_FILES);
+    set_limit(fd, RLIMIT_MSGQUEUE, 0);
+    if (run->file_bytes > 0)
+        set_limit(fd, RLIMIT_FSIZE, run->file_bytes);
+    if (run->processes > 0)
+        set_limit(fd, RLIMIT_NPROC,
+                  run->processes + (layers & LAYER_PID_NAMESPACE ? 1 : count_tasks()));
+    if (run->data_bytes > 0) /* last: a sanitizer needs more */
+        set_limit(fd, RLIMIT_DATA, run->data_bytes);
+}
+
+static bool is_kept(int capability, uint32_t kept)
+{
+    return capability < 32 && kept & 1U << capability;
+}
+
+/* Even uid 0 gets no capability back by exec when the bounding set is empty. Who may not empty it
+ * (another user, or root in a container with few rights) gets none back either, because of
+ * no_new_privs. */
+static void empty_bounding_set(int fd, uint32_t kept)
+{
+    for (int capability = 0; capability <= 63; capability++)
+        if (!is_kept(capability, kept) && prctl(PR_CAPBSET_DROP, capability) < 0 &&
+            errno != EINVAL && (errno != EPERM || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
+            confine_fail(fd, "cannot drop a capability", "");
+}
+
+void confine_capabilities(int fd, uint32_t kept)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct wanted[_LINUX_CAPABILITY_U32S_3] = {
+        {.effective = kept, .permitted = kept}};
+    struct __user_cap_data_struct left[_LINUX_CAPABILITY_U32S_3];
+
+    empty_bounding_set(fd, kept);
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+        syscall(SYS_capset, &header, wanted) < 0 || syscall(SYS_capget, &header, left) < 0)
+        confine_fail(fd, "cannot drop capabilities", "");
+    errno = EPERM;
+    if (memcmp(left, wanted, sizeof wanted) != 0)
+        confine_fail(fd, "capabilities are left", "");
+}

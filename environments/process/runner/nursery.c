@@ -1,0 +1,146 @@
+/* A nursery: a PID namespace whose pid 1 does nothing but end with its server, and a zygote in it,
+ * a Python that has started ahead of any code and makes a copy of itself for each (core/worker.c).
+ *
+ *     server --clone, exec--> runner --clone(PARENT)--> pid 1
+ *                                    --clone(PARENT)--> zygote --clone(PARENT)--> supervisors
+ *
+ * All are children of the server, which reaps them; when pid 1 ends, the kernel ends them all. */
+#include "base/memory.h"
+#include "base/starter/starter.h"
+#include "environments/process/runner/runner.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define CORE_PATH "/proc/self/fd/103" /* ZYGOTE_CORE_FD */
+
+/* The zygote could not be started, as the pipe FAILURE says; or it was. */
+static int nursery_on_failure(int failure)
+{
+    char text[256];
+    ssize_t length = read(failure, text, sizeof text - 1);
+
+    close(failure);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    report_text(CONTROL_FAILED, text);
+    _exit(1);
+}
+
+/* Orphans are reaped by the kernel. */
+static _Noreturn void nursery_keep(const struct runner_preparation *preparation, int failure)
+{
+    signal(SIGCHLD, SIG_IGN);
+    dup2(STDIN_FILENO, STDOUT_FILENO);
+    dup2(STDIN_FILENO, STDERR_FILENO);
+    if (identity_take(preparation) < 0)
+        _exit(1);
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        struct pollfd watched[] = {
+            {.fd = CONTROL_FD, .events = POLLRDHUP},
+            {.fd = failure, .events = POLLIN}, /* ignored while it is -1 */
+        };
+
+        if (poll(watched, ARRAY_SIZE(watched), -1) < 0)
+            continue;
+        if (watched[0].revents)
+            _exit(0);
+        if (watched[1].revents)
+            failure = nursery_on_failure(failure);
+    }
+}
+
+/* What its workers need to know of PROGRAM, as a file. -1 with errno set. */
+static int zygote_write_job(const struct program *program,
+                            const struct runner_preparation *preparation)
+{
+    const struct zygote_job job = {.layers = preparation->layers};
+    int file = memfd_create("job", MFD_CLOEXEC);
+
+    if (file < 0 || write(file, &job, sizeof job) != sizeof job ||
+        write(file, program->payload, program->length) != (ssize_t)program->length)
+        return -1;
+    return file;
+}
+
+static void zygote_place(int fd, int from, int to)
+{
+    confine_need(fd, dup2(from, to), "cannot hand over a descriptor", "");
+}
+
+/* Processes are limited in each worker: here they would count for all of them. */
+static void zygote_limit(int fd, const struct control_run *run, unsigned layers)
+{
+    struct control_run limits = *run;
+
+    limits.processes = 0;
+    confine_limits(fd, &limits, layers);
+}
+
+/* To map uid 0 into the user namespace of a worker takes CAP_SETFCAP. What has no number yet must
+ * not get that of a supervisor's channel. */
+static _Noreturn void zygote_execute(const struct program *program,
+                                     const struct runner_preparation *preparation, int fd)
+{
+    char **variables = starter_lend(preparation->starter, program->variables);
+    int job = zygote_write_job(program, preparation);
+
+    setsid();
+    cold_start_show(fd, program, preparation);
+    confine_need(fd, chdir(program->directory), "cannot enter the working directory ",
+                 program->directory);
+    zygote_place(fd, job, ZYGOTE_JOB_FD);
+    zygote_place(fd, program->orders, ZYGOTE_ORDERS_FD);
+    zygote_place(fd, program->core, ZYGOTE_CORE_FD);
+    confine_need(fd, identity_join(preparation, program), "cannot use devices", "");
+    confine_need(fd, identity_take(preparation), "cannot take a uid of its own", "");
+    confine_capabilities(fd, CAP_TO_MASK(CAP_SETFCAP));
+    zygote_limit(fd, &program->run, preparation->layers);
+    zygote_place(fd, STDIN_FILENO, CONTROL_FD);
+    execve(program->arguments[0], program->arguments, starter_lend_library(CORE_PATH, variables));
+    confine_fail(fd, "cannot execute ", program->arguments[0]);
+}
+
+static _Noreturn void zygote_begin(struct runner_preparation *preparation, int fd)
+{
+    struct control_header header;
+    int descriptors[CONTROL_DESCRIPTORS];
+    struct program program = {0};
+
+    prepare_supervisor(preparation);
+    report_text(CONTROL_READY, preparation->missing);
+    if (!message_receive_header(&header, descriptors) || header.type != CONTROL_RUN)
+        _exit(1);
+    program_receive(&program, header.length, descriptors);
+    zygote_execute(&program, preparation, fd);
+}
+
+void nursery_found(struct runner_preparation *preparation)
+{
+    struct control_supervisor nursery;
+    int failure[2];
+
+    runner_need(NEED_ALWAYS, pipe2(failure, O_CLOEXEC), "pipe");
+    nursery.pid = fork_sibling();
+    if (nursery.pid == 0) {
+        close(failure[1]);
+        nursery_keep(preparation, failure[0]);
+    }
+    runner_need(NEED_ALWAYS, nursery.pid, "cannot fork the nursery");
+    nursery.zygote = fork_sibling();
+    if (nursery.zygote == 0)
+        zygote_begin(preparation, failure[1]);
+    runner_need(NEED_ALWAYS, nursery.zygote, "cannot fork the zygote");
+    runner_report(CONTROL_SUPERVISOR, &nursery, sizeof nursery);
+    _exit(0);
+}

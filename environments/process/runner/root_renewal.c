@@ -1,0 +1,75 @@
+/* The root of a worker: its zygote's, with what has to be its own made anew, and all in it that its
+ * policy names. What is covered nobody can uncover: the kernel has locked it. */
+#include "environments/process/runner/runner.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RENEWAL_MOVED = 64 };
+
+/* What lies in a place that is covered. */
+struct renewal {
+    const char *paths[RENEWAL_MOVED];
+    int mounts[RENEWAL_MOVED];
+    size_t count;
+};
+
+static bool renewal_covers(const char *path)
+{
+    return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/dev/shm/", 9) == 0;
+}
+
+static void renewal_take(struct renewal *renewal, char *const *paths)
+{
+    for (; *paths; paths++) {
+        const char *path = *paths + 1;
+
+        if (!renewal_covers(path))
+            continue;
+        if (renewal->count == RENEWAL_MOVED)
+            runner_refuse(NEED_ALWAYS, "too many paths in /tmp");
+        renewal->paths[renewal->count] = path;
+        renewal->mounts[renewal->count] =
+            open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+        runner_need(NEED_ALWAYS, renewal->mounts[renewal->count], "cannot keep a path in /tmp");
+        renewal->count++;
+    }
+}
+
+static void renewal_put_back(const struct renewal *renewal)
+{
+    for (size_t i = 0; i < renewal->count; i++) {
+        runner_need(NEED_ALWAYS, root_put(renewal->mounts[i], renewal->paths[i]),
+                    "cannot show a path in /tmp");
+        close(renewal->mounts[i]);
+    }
+}
+
+static void renewal_mount(const char *type, const char *place, unsigned long flags,
+                          const char *options)
+{
+    runner_need(NEED_ALWAYS, mount(type, place, type, MS_NOSUID | flags, options), place);
+}
+
+void root_renew(const struct program *program)
+{
+    struct renewal renewal = {.count = 0};
+    mode_t before = umask(0);
+    char options[96];
+
+    renewal_take(&renewal, program->paths);
+    snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=65536",
+             (unsigned long long)program->run.shared_bytes);
+    renewal_mount("proc", "/proc", MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);
+    renewal_mount("tmpfs", "/tmp", MS_NODEV, options);
+    snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=16384",
+             (unsigned long long)program->run.shared_bytes);
+    renewal_mount("tmpfs", "/dev/shm", MS_NODEV | MS_NOEXEC, options);
+    renewal_mount("devpts", "/dev/pts", MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
+    renewal_put_back(&renewal);
+    umask(before);
+}
