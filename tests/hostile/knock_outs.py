@@ -24,6 +24,8 @@ SETTINGS = [("namespace", "root"), ("namespace", "user"), ("cgroup", "root"),
 
 RUNNER = "environments/process/runner"
 COLD_START = f"{RUNNER}/cold_start.c"
+CONFINE = f"{RUNNER}/confine.c"
+WORKER = "environments/process/core/worker.c"
 FILTER = "environments/process/filter"
 IDENTITY = f"{RUNNER}/identity.c"
 PREPARE = f"{RUNNER}/prepare.c"
@@ -46,13 +48,14 @@ def layers(*names):
 
 
 def limit(resource):
-    return COLD_START, f"    set_limit(fd, RLIMIT_{resource}, 0);\n", ""
+    return CONFINE, f"    set_limit(fd, RLIMIT_{resource}, 0);\n", ""
 
 
 NO_LIMIT_ON_PROCESSES = (TREE, "0 : tree->limits.processes", "0 : tree->limits.processes + 9999")
 NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
-NO_CAPABILITIES = (COLD_START, "    drop_capabilities(fd);\n", "")
+NO_FILTER_OF_WORKERS = (WORKER, "filter_install(FILTER_SANDBOX)", "0")
+NO_CAPABILITIES = [(path, "    confine_capabilities(fd, 0);\n", "") for path in (COLD_START, WORKER)]
 
 # How each defence is taken away: (path, text that stands there once, what replaces it).
 CHANGES = {
@@ -92,13 +95,14 @@ CHANGES = {
     "fence": [(PREPARE, "filter_install(FILTER_OTHER_PROCESSES) < 0", "false")],
     "undumpable supervisor": [
         (PREPARE, "prctl(PR_SET_DUMPABLE, 0)", "0"),
+        (WORKER, "    prctl(PR_SET_DUMPABLE, 0);", "    (void)0;"),
         (f"{INIT}/main.c", "if (prctl(PR_SET_DUMPABLE, 0) < 0)", "if (false)"),
     ],
     "no capabilities": [
-        NO_CAPABILITIES,
+        *NO_CAPABILITIES,
         (CONTAINER, 'json_pack("[s]", "ALL")', "json_array()"),
     ],
-    "no capabilities of the machine": [NO_CAPABILITIES],
+    "no capabilities of the machine": NO_CAPABILITIES,
     "no new privileges": [
         (PREPARE, "prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)", "0"),
         (CONTAINER, 'json_pack("[s]", "no-new-privileges")', "json_array()"),
@@ -107,11 +111,11 @@ CHANGES = {
         (PREPARE, 'if (stat("/sys/fs/cgroup", &status) < 0)', "if (true)"),
     ],
     "no further user namespaces": [
-        (PREPARE, '(void)preparation_write_file("/proc/sys/user/max_user_namespaces", "0");', ""),
-        (IDENTITY, '(void)identity_write("/proc/sys/user/max_user_namespaces", "0");', ""),
-        NO_FILTER_OF_THE_KERNEL,
+        *[(path, '(void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");', ";")
+          for path in (PREPARE, IDENTITY, WORKER)],
+        NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],
-    "no keys": [NO_FILTER_OF_THE_KERNEL],
+    "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
         (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
@@ -133,13 +137,16 @@ CHANGES = {
     ],
     "System V objects of its own": [
         (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWPID"),
+        (WORKER, "CLONE_NEWNS | CLONE_NEWIPC |", "CLONE_NEWNS |"),
     ],
     "closed descriptors": [
         (f"{RUNNER}/main.c", "fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC);", ""),
+        (WORKER, "    worker_close_descriptors();\n", ""),
         (f"{INIT}/watch.c", "SFD_CLOEXEC | SFD_NONBLOCK", "SFD_NONBLOCK"),
     ],
     "own session": [
         (COLD_START, "    setsid();\n", ""),
+        (WORKER, "    setsid();\n", ""),
         (f"{INIT}/program.c", "    setsid();\n", ""),
     ],
 
@@ -155,6 +162,8 @@ CHANGES = {
         (PREPARE, "    return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;",
          "    return FILTER_KERNEL;"),
         (PREPARE, "return FILTER_SANDBOX_OFFLINE;", "return FILTER_KERNEL;"),
+        (PREPARE, "return FILTER_ZYGOTE;", "return FILTER_KERNEL;"),
+        (WORKER, "filter_install(FILTER_SANDBOX)", "filter_install(FILTER_KERNEL)"),
     ],
 
     "uid of its own": [layers("UID")],
@@ -194,11 +203,11 @@ CHANGES = {
          '"MemorySwap", json_integer((json_int_t)(64 * memory))'),
     ],
     "limit on open files": [
-        (COLD_START, "OPEN_FILES = 1024", "OPEN_FILES = 4096"),
+        (CONFINE, "OPEN_FILES = 1024", "OPEN_FILES = 4096"),
         (CONTAINER, "OPEN_FILES = 1024", "OPEN_FILES = 4096"),
     ],
     "limit on a file": [
-        (COLD_START, "if (run->file_bytes > 0)", "if (false)"),
+        (CONFINE, "if (run->file_bytes > 0)", "if (false)"),
         (CONTAINER, "if (purposes[container->purpose].has_workspace && file_size > 0)", "if (false)"),
     ],
     "limit on disk": [

@@ -54,7 +54,16 @@ def parent_and_state(pid):
 
 def waits_for_code(pid):
     """True for a Python that was started ahead of a call: it has not come to a script yet."""
-    return os.path.exists(f"/proc/{pid}/fd/101") and b"PYEXECD_GATE=" in read(f"/proc/{pid}/environ")
+    return os.path.exists(f"/proc/{pid}/fd/101") and b"PYEXECD_HOME=" in read(f"/proc/{pid}/environ")
+
+
+def is_zygote(pid):
+    return os.path.exists(f"/proc/{pid}/fd/102") and b"PYEXECD_HOME=" in read(f"/proc/{pid}/environ")
+
+
+def runs_no_script(pid):
+    """True for what is ready for calls to come, and for a supervisor, which may be a copy of such a Python."""
+    return waits_for_code(pid) or is_zygote(pid) or read(f"/proc/{pid}/comm") == b"pyexecd-runner\n"
 
 
 def descendants(ancestor):
@@ -135,7 +144,7 @@ class Watched(Server):
         return [pid for pid in processes()
                 if (variable in read(f"/proc/{pid}/environ")
                     or self.mark.encode() in read(f"/proc/{pid}/cmdline"))
-                and not waits_for_code(pid)]
+                and not runs_no_script(pid)]
 
     def files(self):
         """Everything below its folder; some of it may just be being removed."""

@@ -55,6 +55,7 @@ ODD = {
 EVERY = tuple(WAYS)
 LAID_OVER = "the code lies over the file and cannot be changed"
 STARTER = "the starter"
+OLD = "what was there before a script of a copied Python has been looked at by us"
 KNOWN = {
     "imports-customizations": (SANDBOXED, "Debian's file is a link to a place that a sandbox does not have"),
     "imports-finder_of_the_starter": (EVERY, STARTER),
@@ -63,6 +64,9 @@ KNOWN = {
     "process-signal_of_the_starter": (EVERY, STARTER),
     "process-script_can_be_changed": (EVERY, LAID_OVER),
     "process-script_can_be_renamed": (EVERY, LAID_OVER),
+    "process-libraries_loaded": (("warm",), "the core is a library"),
+    "state-garbage_counts": (("warm",), OLD),
+    "state-modules_of_heap": (("warm",), OLD),
     "process-limits": (EVERY, "limits of a run"),
     "process-capabilities": (EVERY, "a script has no rights to give up"),
     "process-no_terminal": (SANDBOXED, "a sandbox has no /dev/tty, where others cannot open it"),

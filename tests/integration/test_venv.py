@@ -86,7 +86,7 @@ class Place:
         return [pid for pid in leftovers.processes()
                 if (mark in leftovers.read(f"/proc/{pid}/cmdline")
                     or b"TMPDIR=" + mark in leftovers.read(f"/proc/{pid}/environ"))
-                and not leftovers.waits_for_code(pid)]
+                and not leftovers.runs_no_script(pid)]
 
     def assert_nothing_is_left(self):
         assert leftovers.until(lambda: not self.processes()), "processes are left"

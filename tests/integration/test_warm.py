@@ -93,10 +93,21 @@ def test_a_call_that_is_traced_is_cold(server):
     assert call(server, "pass")["timings"]["warm"]
 
 
-def test_every_call_has_a_seed_of_its_own(server):
-    code = "import random; print(hash('a'), random.random(), id(object()))"
-    seen = [warm_up(server, code)["stdout"].split() for _ in range(4)]
-    assert [len(set(column)) for column in zip(*seen)] == [4, 4, 4]
+SEEDS = "import random, uuid; print(hash('a'), id(object()), random.random(), uuid.uuid4())"
+
+
+def seeds(server):
+    seen = [warm_up(server, SEEDS)["stdout"].split() for _ in range(5)][1:]
+    return [len(set(column)) for column in zip(*seen)]
+
+
+def test_every_fresh_call_has_seeds_of_its_own():
+    with serving(**config(start="fresh")) as server:
+        assert seeds(server) == [4, 4, 4, 4]
+
+
+def test_calls_that_are_copies_share_what_python_has_chosen_at_its_start(server):
+    assert seeds(server) == [1, 1, 4, 4]
 
 
 # Below /sys are the machine's own mounts, covered: they come and go with others.
@@ -110,10 +121,10 @@ print(json.dumps({
     'main': [__file__, __name__, str(__spec__), str(__cached__ if '__cached__' in globals() else '')],
     'descriptors': sorted(os.listdir('/proc/self/fd')), 'directory': os.getcwd(), 'flags': str(sys.flags),
     'handlers': [str(signal.getsignal(n)) for n in signal.valid_signals() if n != signal.SIGURG],
-    'status': [status(f) for f in ('Cap', 'Seccomp', 'NoNewPrivs', 'SigBlk', 'SigIgn', 'Uid', 'Gid', 'Groups')],
+    'status': [status(f) for f in ('Cap', 'Seccomp:', 'NoNewPrivs', 'SigBlk', 'SigIgn', 'Uid', 'Gid', 'Groups')],
     'limits': open('/proc/self/limits').read(), 'nice': os.nice(0), 'pid': os.getpid(), 'parent': os.getppid(),
     'session': [os.getsid(0), os.getpgrp()], 'threads': threading.active_count(), 'umask': os.umask(0),
-    'mounts': [line.split()[4] for line in open('/proc/self/mountinfo') if ' /sys/' not in line],
+    'mounts': sorted({line.split()[4] for line in open('/proc/self/mountinfo') if ' /sys/' not in line}),
     'command': open('/proc/self/cmdline').read(), 'name': open('/proc/self/comm').read(),
 }))
 """

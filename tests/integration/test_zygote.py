@@ -1,0 +1,182 @@
+"""Calls that run in a copy of a Python that has started before them (environments/process/nursery.h)."""
+
+import contextlib
+import os
+import signal
+import venv
+
+import pytest
+from leftovers import Watched, alive, descendants, is_zygote, read, until, waits_for_code
+
+SYSTEM = {"type": "system", "isolation": "sandbox"}
+MIB = 2 ** 20
+
+
+@contextlib.contextmanager
+def serving(system=(), **settings):
+    with Watched(config={"environments": {"system": {**SYSTEM, **dict(system)}}, **settings}) as server:
+        server.initialize()
+        yield server
+
+
+@pytest.fixture
+def server():
+    with serving() as server:
+        copy(server)
+        yield server
+
+
+def call(server, code, **arguments):
+    return server.call_tool("run_python", {"code": code, **arguments})["structuredContent"]
+
+
+def ours(server, is_such):
+    return [pid for pid in descendants(server.process.pid) if is_such(pid)]
+
+
+def copy(server, code="pass"):
+    """What a call gives that is a copy; another one waits when it is over."""
+    if not ours(server, waits_for_code):
+        call(server, "pass")
+    assert until(lambda: ours(server, waits_for_code))
+    structured = call(server, code)
+    assert structured["timings"]["warm"], structured
+    assert until(lambda: ours(server, waits_for_code))
+    return structured
+
+
+def test_there_is_one_zygote_for_the_calls_of_a_caller(server):
+    (zygote,) = ours(server, is_zygote)
+    for number in range(5):
+        assert copy(server, f"print({number})")["stdout"] == f"{number}\n"
+    assert ours(server, is_zygote) == [zygote]
+
+
+def test_each_caller_has_its_own():
+    """Who shares a seed of `hash()` can guess what others have in memory."""
+    with Watched(transport="unix", config={"environments": {"system": SYSTEM}}) as server:
+        server.initialize()
+        other = server.connect()
+        other.initialize()
+        seeds = []
+        for caller in (server, other):
+            call(caller, "pass")
+        assert until(lambda: len(ours(server, is_zygote)) == len(ours(server, waits_for_code)) == 2)
+        seeds = [call(caller, "print(hash('a'))")["stdout"] for caller in (server, other)]
+        assert seeds[0] != seeds[1]
+        other.close()
+        assert until(lambda: len(ours(server, is_zygote)) == 1)
+
+
+LEAVE = """
+import builtins, json, os, sys
+sys.left = json.left = os.left = builtins.left = 1
+os.environ['LEFT'] = '1'
+os.chdir('/')
+for place in ('/tmp', '/dev/shm'):
+    open(place + '/left', 'w').close()
+os.umask(0)
+"""
+FIND = """
+import builtins, json, os, sys
+print([hasattr(each, 'left') for each in (sys, json, os, builtins)], 'LEFT' in os.environ,
+      'left' in os.listdir('/tmp'), os.listdir('/dev/shm'), os.getcwd() == os.path.dirname(__file__), os.umask(0) == 0)
+"""
+
+
+def test_a_call_finds_nothing_of_the_one_before(server):
+    assert call(server, LEAVE)["success"]
+    assert copy(server, FIND)["stdout"] == "[False, False, False, False] False False [] True False\n"
+
+
+def test_calls_at_once_are_out_of_each_others_reach(server):
+    meet = "import os, time\nopen('{}', 'w')\nwhile not os.path.exists('{}'): time.sleep(0.01)\n"
+    listen = "import socket\nlistener = socket.create_server(('127.0.0.1', 8765))\n"
+    kill = "try: os.kill(-1, 15)\nexcept ProcessLookupError: print('nobody')\n"
+    tell = "print(os.getpid(), [name for name in os.listdir('/proc') if name.isdigit()])\nopen('{}', 'w')\n"
+    codes = [listen + meet.format(a, b) + kill + tell.format(c) + meet.format(c, d) for a, b, c, d in ("abcd", "badc")]
+    ids = [server.start_tool("run_python", {"code": code}) for code in codes]
+    results = [server.wait(each)["result"]["structuredContent"] for each in ids]
+    assert [each["stdout"] for each in results] == ["nobody\n2 ['1', '2']\n"] * 2, [each["stderr"] for each in results]
+    assert all(each["timings"]["warm"] for each in results)
+
+
+def test_a_zygote_that_is_killed_ends_no_call_and_is_replaced(server):
+    (zygote,) = ours(server, is_zygote)
+    running = server.start_tool("run_python", {"code": "import time; print('on', flush=True); time.sleep(1); print('end')"})
+    os.kill(zygote, signal.SIGKILL)
+    assert call(server, "print(1)")["stdout"] == "1\n"
+    assert server.wait(running)["result"]["structuredContent"]["stdout"] == "on\nend\n"
+    assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
+
+
+def test_a_nursery_that_is_killed_is_replaced(server):
+    (zygote,) = ours(server, is_zygote)
+    for pid in descendants(server.process.pid):
+        if read(f"/proc/{pid}/comm") == b"pyexecd-runner\n" and read(f"/proc/{pid}/cmdline").startswith(b"pyexecd-runner"):
+            os.kill(pid, signal.SIGKILL)
+    assert until(lambda: not os.path.exists(f"/proc/{zygote}"))
+    assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
+
+
+@pytest.mark.parametrize("code, told", [
+    ("bytearray(300 << 20)", "out_of_memory"),
+    ("import os\nopen('large', 'wb').write(b'x' * (20 << 20))", "File too large"),
+    ("import threading, time\nfor _ in range(64): threading.Thread(target=time.sleep, args=(5,)).start()", "new thread"),
+])
+def test_a_copy_has_the_limits_of_a_run(code, told):
+    limits = {"memory": "128 MiB", "disk": "10 MiB", "processes": 20}
+    with serving(limits=limits) as server:
+        structured = copy(server, "pass") and call(server, code)
+        assert structured["timings"]["warm"] and not structured["success"]
+        assert told in structured["stderr"] or structured.get(told) or "MemoryError" in structured["stderr"], structured
+        assert call(server, "print(1)")["stdout"] == "1\n"
+
+
+def test_a_copy_that_waits_holds_little_memory(server):
+    (waiting,) = ours(server, waits_for_code)
+    dirty = [int(line.split()[1]) * 1024 for line in read(f"/proc/{waiting}/smaps_rollup").splitlines()
+             if line.startswith(b"Private_Dirty")]
+    assert sum(dirty) < 2 * MIB
+
+
+def test_what_is_no_python_is_no_zygote(tmp_path):
+    """A wrapper leads to a Python; one that the core does not know would run the script of the zygote."""
+    wrapper = tmp_path / "python"
+    wrapper.write_text("#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n")
+    wrapper.chmod(0o755)
+    with serving({"executable": str(wrapper)}) as server:
+        assert [call(server, f"print({number})")["stdout"] for number in range(4)] == [f"{n}\n" for n in range(4)]
+
+
+def test_a_zygote_that_is_out_of_date_is_replaced(tmp_path):
+    """What is installed later is found by the next call."""
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    with serving({"type": "venv", "venv_path": str(tmp_path / "venv")}) as server:
+        copy(server)
+        (old,) = ours(server, is_zygote)
+        (packages / "mine.py").write_text("name = 'mine'\n")
+        for _ in range(3):
+            assert call(server, "import mine; print(mine.name)")["stdout"] == "mine\n"
+        assert until(lambda: ours(server, is_zygote) not in ([], [old]))
+        assert copy(server, "import mine; print(mine.name)")["stdout"] == "mine\n"
+
+
+def test_a_zygote_goes_with_its_server():
+    server = Watched(config={"environments": {"system": SYSTEM}})
+    try:
+        server.initialize()
+        copy(server)
+        pids = descendants(server.process.pid)
+        os.kill(server.process.pid, signal.SIGKILL)
+        assert until(lambda: not alive(pids))
+    finally:
+        server.kill()
+
+
+def test_a_time_limit_ends_a_copy(server):
+    structured = call(server, "import time\nprint('on', flush=True)\ntime.sleep(60)", timeout=1)
+    assert structured["timed_out"] and structured["timings"]["warm"] and structured["stdout"] == "on\n"
+    assert "KeyboardInterrupt" in structured["stderr"]
+    assert copy(server, "print(1)")["stdout"] == "1\n"
