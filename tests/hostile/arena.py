@@ -183,7 +183,7 @@ class Arena:
             return True
         if not any(self.server.home.glob("pyexecd/answers/*.json")):
             return False
-        below = leftovers.descendants(self.server.process.pid)
+        below = [pid for pid in leftovers.descendants(self.server.process.pid) if not leftovers.waits_for_code(pid)]
         return {leftovers.read(f"/proc/{pid}/comm") for pid in below} == {b"pyexecd-runner\n"}
 
     def system_v(self):
