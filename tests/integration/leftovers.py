@@ -84,6 +84,11 @@ def alive(pids):
     return [pid for pid in pids if parent_and_state(pid)[1] not in (None, "Z")]
 
 
+def exists(pid):
+    """True for a zombie, too."""
+    return parent_and_state(pid) != (None, None)
+
+
 def zombies(parent):
     return [pid for pid in processes() if parent_and_state(pid) == (parent, "Z")]
 

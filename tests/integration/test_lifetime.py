@@ -106,7 +106,10 @@ def test_next_server_removes_the_cgroups_of_a_killed_one(victim, server):
     pid = victim.process.pid
     if not leftovers.cgroups(pid):
         pytest.skip("no writable cgroup here")
+    below = leftovers.descendants(pid)
     kill(victim)
+    # A cgroup whose last process still ends, or has not been reaped, cannot be removed.
+    assert leftovers.until(lambda: not any(map(leftovers.exists, below)))
     with Watched() as next_server:
         next_server.initialize()
         next_server.call_tool("run_python", {"code": "pass"})
