@@ -14,7 +14,19 @@ static struct python_object *end_modules;  /* those that were there before: a di
 static struct python_object *end_builtins; /* likewise, the names that every script has */
 static struct python_object *end_gc;       /* the module */
 static struct python_object *end_atexit;   /* likewise; NULL: the script's own has to be found */
+static ptrdiff_t end_sys_names;            /* how many `sys` had */
 static long end_collections;               /* and how often the collector had been at work */
+
+/* How many names `sys` has, but for those that an exception leaves. */
+static ptrdiff_t end_count_sys(void)
+{
+    static const char *const left[] = {"last_type", "last_exc", "last_value", "last_traceback"};
+    ptrdiff_t count = python.PyDict_Size(python.PyModule_GetDict(python.PyImport_AddModule("sys")));
+
+    for (size_t i = 0; i < ARRAY_SIZE(left); i++)
+        count -= python.PySys_GetObject(left[i]) != NULL;
+    return count;
+}
 
 /* How often the collector has been at work. -1: unknown. */
 static long end_count_collections(void)
@@ -73,6 +85,7 @@ void script_end_prepare(void)
 {
     end_modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
     end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
+    end_sys_names = end_count_sys();
     end_gc = end_import_unseen("gc");
     if (end_has_one_atexit())
         end_atexit = end_import_unseen("atexit");
@@ -86,25 +99,16 @@ void script_end_prepare(void)
 /* Python's own way, for all that is not as usual. */
 static _Noreturn void end_slowly(int status)
 {
+    python.Py_DecRef(end_modules); /* they have nobody but Python to hold them then */
     exit(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
 }
 
-static bool end_is_type(const char *name, const char *type)
-{
-    struct python_object *last = python.PySys_GetObject(name);
-    struct python_object *found = last ? python.PyObject_GetAttrString(last, "__name__") : NULL;
-    const char *text = found ? python.PyUnicode_AsUTF8(found) : NULL;
-    bool ret = text && strcmp(text, type) == 0;
-
-    python.PyErr_Clear();
-    python.Py_DecRef(found);
-    return ret;
-}
-
-/* Nobody has handled it: Python ends by the signal. */
+/* Nobody has handled it: Python ends by the signal. A script may have a class of that name. */
 static void end_if_interrupted(int status)
 {
-    if (status == 0 || !end_is_type("last_type", "KeyboardInterrupt"))
+    if (status == 0 || !python.PySys_GetObject("last_type") ||
+        python.PySys_GetObject("last_type") !=
+            python.PyDict_GetItemString(end_builtins, "KeyboardInterrupt"))
         return;
     (void)python.Py_FinalizeEx();
     signal(SIGINT, SIG_DFL);
@@ -148,8 +152,8 @@ static bool end_is_closed(struct python_object *file)
     return ret > 0;
 }
 
-/* False when it could not, which is told where IS_TOLD. */
-static bool end_flush(const char *name, bool is_told)
+/* False when it could not. */
+static bool end_flush(const char *name)
 {
     struct python_object *file = python.PySys_GetObject(name);
     struct python_object *result;
@@ -157,18 +161,16 @@ static bool end_flush(const char *name, bool is_told)
     if (!file || file == python.none || end_is_closed(file))
         return true;
     result = python.PyObject_CallMethod(file, "flush", NULL);
-    if (!result && is_told)
-        python.PyErr_WriteUnraisable(file);
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return result != NULL;
 }
 
-static bool end_flush_both(bool is_told)
+static bool end_flush_both(void)
 {
-    bool output = end_flush("stdout", is_told);
+    bool output = end_flush("stdout");
 
-    return end_flush("stderr", false) && output;
+    return end_flush("stderr") && output;
 }
 
 /* What Python takes from `sys`, so that nothing is imported any more and no exception is kept. */
@@ -304,21 +306,78 @@ static void end_restore_builtins(void)
     python.Py_DecRef(all);
 }
 
-static void end_take_apart(void)
+/* A weak reference to an object that lives as long as the variables of the script do. NULL: there
+ * is no telling. */
+static struct python_object *end_watch_variables(struct python_object *modules)
+{
+    struct python_object *script = python.PyMapping_GetItemString(modules, "__main__");
+    struct python_object *variables = script ? python.PyModule_GetDict(script) : NULL;
+    struct python_object *mark = python.PySet_New(NULL);
+    struct python_object *ret = python.PyWeakref_NewRef(mark, NULL);
+
+    if (!variables || python.PyDict_SetItemString(variables, " end", mark) < 0) {
+        python.Py_DecRef(ret);
+        ret = NULL;
+    }
+    python.PyErr_Clear();
+    python.Py_DecRef(mark);
+    python.Py_DecRef(script);
+    return ret;
+}
+
+static bool end_is_gone(struct python_object *reference)
+{
+    struct python_object *object = python.PyObject_CallObject(reference, NULL);
+
+    python.Py_DecRef(object);
+    return object == python.none;
+}
+
+/* What is still there goes back to its place, for Python's own way to find it. */
+static void end_put_back(struct python_object *modules, struct python_object *taken)
+{
+    (void)python.PyDict_Update(modules, end_modules);
+    for (ptrdiff_t i = 0; i < python.PyList_Size(taken); i++) {
+        struct python_object *module =
+            python.PyObject_CallObject(python.PyList_GetItem(taken, i), NULL);
+        struct python_object *name = module && module != python.none
+                                         ? python.PyObject_GetAttrString(module, "__name__")
+                                         : NULL;
+
+        if (name)
+            (void)python.PyDict_SetItem(modules, name, module);
+        python.PyErr_Clear();
+        python.Py_DecRef(name);
+        python.Py_DecRef(module);
+    }
+}
+
+/* Returns false when something still refers to what the script has left, such as a handler of a
+ * signal or a hook: only Python's own way finds it. */
+static bool end_take_apart(void)
 {
     /* All that a script has made is young, unless the collector has been there since. */
     const bool is_young = end_count_collections() == end_collections;
     struct python_object *modules = python.PyImport_GetModuleDict();
+    struct python_object *watched = end_watch_variables(modules);
     struct python_object *taken;
+    bool ret;
 
+    if (!watched)
+        return false;
     end_collect(is_young ? 0 : 2);
     end_clear_sys();
     taken = end_take_modules(modules);
     python.PyDict_Clear(modules);
     end_restore_builtins();
+    (void)python.PyDict_DelItemString(python.PyEval_GetBuiltins(), "open"); /* as Python does */
     end_collect(is_young ? 1 : 2);
-    if (end_clear_modules(taken))
+    ret = end_is_gone(watched);
+    if (ret && end_clear_modules(taken))
         end_collect(2);
+    else if (!ret)
+        end_put_back(modules, taken);
+    return ret;
 }
 
 /* The functions that are to be called at the end. */
@@ -337,11 +396,12 @@ void script_end(int status)
     end_threads();
     (void)python.Py_MakePendingCalls();
     end_call_functions();
-    if (!end_is_alone())
+    if (!end_is_alone() || end_count_sys() != end_sys_names)
         end_slowly(status);
-    if (!end_flush_both(true))
-        status = STATUS_NOT_FLUSHED;
-    end_take_apart();
-    (void)end_flush_both(false); /* Python's own second time comes when they are gone, too */
+    if (!end_flush_both())
+        end_slowly(status); /* which tells it in the words of this version */
+    if (!end_take_apart())
+        end_slowly(status);
+    (void)end_flush_both(); /* Python's own second time comes when they are gone, too */
     exit(status);
 }
