@@ -24,7 +24,7 @@
 #define SYSTEM_PREFIX "/usr/"
 
 enum {
-    FORMAT = 3, /* of the facts; other ones are asked for anew */
+    FORMAT = 4, /* of the facts; other ones are asked for anew */
     FACTS_BYTES = 64 * 1024,
 };
 
@@ -61,16 +61,7 @@ static const char QUESTION[] =
     "        return pip.__version__\n"
     "    except Exception:\n"
     "        return None\n"
-    "\n"
-    "# Where its pip gets packages from, unless it is told; pip of no version promises to say it.\n"
-    "def default_index(wheel):\n"
-    "    try:\n"
-    "        sys.path[len(sys.path):] = [wheel] if wheel else []\n"
-    "        from pip._internal.models.index import PyPI\n"
-    "        return '%s https://%s/' % (PyPI.simple_url, PyPI.file_storage_domain)\n"
-    "    except Exception:\n"
-    "        return None\n"
-    "\n"
+    "\n" DEFAULT_INDEX_SOURCE "\n"
     "STARTER = '''# pip is the archive beside this file, which takes the place of hundreds of "
     "small "
     "ones.\n"
@@ -126,6 +117,7 @@ void base_python_free(struct base_python *base)
     free(base->pip);
     free(base->own_pip);
     free(base->index);
+    free(base->claimed_index);
     free(base->folder);
     memory_free_strings(base->directories);
     free(base);
@@ -159,6 +151,7 @@ static struct base_python *base_python_read_facts(const json_t *facts, const cha
     const char *pip = json_object_get_string(facts, "pip");
     const char *own_pip = json_object_get_string(facts, "own_pip");
     const char *index = json_object_get_string(facts, "index");
+    const char *claimed = json_object_get_string(facts, "claimed_index");
     struct base_python *base;
 
     if (!base_python_is_plain(executable, '/') || !version || !base_python_is_plain(packages, 'l'))
@@ -170,6 +163,7 @@ static struct base_python *base_python_read_facts(const json_t *facts, const cha
     base->pip = pip ? memory_copy_string(pip) : NULL;
     base->own_pip = own_pip ? memory_copy_string(own_pip) : NULL;
     base->index = index ? memory_copy_string(index) : NULL;
+    base->claimed_index = claimed ? memory_copy_string(claimed) : NULL;
     base->folder = memory_copy_string(folder);
     return base;
 }
@@ -208,9 +202,8 @@ static bool base_python_is_in_system(const char *path)
     return real && strncmp(real, SYSTEM_PREFIX, strlen(SYSTEM_PREFIX)) == 0;
 }
 
-/* Scripts can have written what a Python in a venv or a home says of the index. Its name decides
- * whether a Python is in a venv, and the file behind the name what runs. */
-static bool base_python_is_believed(const char *executable)
+/* Its name decides whether a Python is in a venv, and the file behind the name what runs. */
+bool base_python_is_believed(const char *executable)
 {
     AUTO_FREE char *folder = strndup(executable, (size_t)(strrchr(executable, '/') - executable));
 
@@ -316,8 +309,10 @@ struct base_python *base_python_keep(const char *state, const struct interpreter
     }
     if (!base_python_is_believed(interpreter->executable)) {
         json_object_del(facts, "index");
-        free(base->index);
-        base->index = NULL;
+        free(base->claimed_index);
+        base->claimed_index = STEAL_PTR(base->index);
+        json_object_set_new(facts, "claimed_index",
+                            base->claimed_index ? json_string(base->claimed_index) : json_null());
     }
     base->candidate = memory_copy_string(interpreter->candidate);
     base->directories = memory_copy_strings((const char *const *)interpreter->directories);

@@ -13,23 +13,30 @@
 #include "base/error.h"
 #include "environments/interpreter/file_identity.h"
 
+#include <stdbool.h>
+
 struct interpreter;
 struct subprocess;
 
 /* Everything is owned. */
 struct base_python {
-    char *candidate;    /* where it was found: perhaps a wrapper, or the Python of a venv */
-    char *executable;   /* what bin/python of a venv leads to */
-    char *version;      /* "3.11.2" */
-    char *packages;     /* where packages are in a venv: "lib/python3.11/site-packages" */
-    char *pip;          /* the version of the pip that venvs get, or NULL */
-    char *own_pip;      /* the version of the pip that it has for itself, or NULL */
-    char *index;        /* URLs of the default index of its pip, and of its files; or NULL */
-    char *folder;       /* STATE/pythons/DIGEST */
-    char **directories; /* what it says it uses; see python_needs.h */
+    char *candidate;     /* where it was found: perhaps a wrapper, or the Python of a venv */
+    char *executable;    /* what bin/python of a venv leads to */
+    char *version;       /* "3.11.2" */
+    char *packages;      /* where packages are in a venv: "lib/python3.11/site-packages" */
+    char *pip;           /* the version of the pip that venvs get, or NULL */
+    char *own_pip;       /* the version of the pip that it has for itself, or NULL */
+    char *index;         /* URLs of the default index of its pip, and of its files; or NULL */
+    char *claimed_index; /* likewise, by one that is not believed */
+    char *folder;        /* STATE/pythons/DIGEST */
+    char **directories;  /* what it says it uses; see python_needs.h */
     struct file_identity candidate_file;
     struct file_identity executable_file;
 };
+
+/* Whether scripts cannot have written what the Python at EXECUTABLE says of the index, as they can
+ * in a venv or a home. */
+bool base_python_is_believed(const char *executable);
 
 /* The facts about the Python found at CANDIDATE. NULL: they are not known, or not any more. */
 struct base_python *base_python_load(const char *state, const char *candidate);

@@ -13,3 +13,15 @@
     "        if found:\n"                                                                          \
     "            return found[0]\n"                                                                \
     "    return None\n"
+
+/* For every Python 3: default_index(WHEEL), of a pip or None, returns the URLs of the index that
+ * pip asks unless it is told another, and of its files; or None. pip of no version promises to say
+ * it. */
+#define DEFAULT_INDEX_SOURCE                                                                       \
+    "def default_index(wheel):\n"                                                                  \
+    "    try:\n"                                                                                   \
+    "        sys.path[len(sys.path):] = [wheel] if wheel else []\n"                                \
+    "        from pip._internal.models.index import PyPI\n"                                        \
+    "        return '%s https://%s/' % (PyPI.simple_url, PyPI.file_storage_domain)\n"              \
+    "    except Exception:\n"                                                                      \
+    "        return None\n"

@@ -52,7 +52,7 @@ static void installer_sandbox_show_settings(struct installer_sandbox *box, const
         return;
     tool_sandbox_show(&box->tool, path);
     installer_sandbox_show_named(box, text);
-    box->indexes = package_index_add_hosts(box->indexes, text);
+    box->indexes = package_index_add_hosts(box->indexes, text, box->no_index);
     proxy = installer_proxies_read_setting(text);
     if (!proxy)
         return;
@@ -123,6 +123,19 @@ static void installer_sandbox_show_packages(struct installer_sandbox *box,
         installer_sandbox_show_named(box, installation->find_links);
 }
 
+/* uv is told what PIP_NO_INDEX says. */
+static bool installer_sandbox_has_no_index(const struct installer_sandbox *box,
+                                           const char *const *variables)
+{
+    static const char *const names[] = {"PIP_NO_INDEX=", "UV_NO_INDEX="};
+
+    for (size_t i = 0; variables[i]; i++)
+        if (installer_sandbox_begins(variables[i], names, box->is_uv ? 2 : 1) &&
+            package_index_is_yes(strchr(variables[i], '=') + 1))
+            return true;
+    return false;
+}
+
 /* Each URL in a setting of pip or uv is of something that it may read. */
 static bool installer_sandbox_names_index(const char *variable)
 {
@@ -154,17 +167,18 @@ static void installer_sandbox_find_indexes(struct installer_sandbox *box,
                                            const struct package_installation *installation,
                                            const char *const *variables)
 {
-    const char *known = installation->base ? installation->base->index : NULL;
-
     for (size_t i = 0; variables[i]; i++)
         if (installer_sandbox_names_index(variables[i]))
-            box->indexes = package_index_add_hosts(box->indexes, variables[i]);
+            box->indexes = package_index_add_hosts(box->indexes, variables[i], box->no_index);
     if (installation->find_links)
-        box->indexes = package_index_add_hosts(box->indexes, installation->find_links);
-    if (!installer_sandbox_has_default(box, variables))
+        box->indexes = package_index_add_hosts(box->indexes, installation->find_links, false);
+    if (box->no_index || !installer_sandbox_has_default(box, variables))
         return;
-    if (known)
-        box->indexes = package_index_add_hosts(box->indexes, known);
+    if (installation->default_index)
+        box->indexes = package_index_add_hosts(box->indexes, installation->default_index, false);
+    if (!box->indexes && !installation->holding->hosts && installation->base &&
+        installation->base->claimed_index)
+        box->claimed = package_index_add_hosts(NULL, installation->base->claimed_index, false);
 }
 
 /* Where there is no network of one's own there is no way to give it less than the machine's. */
@@ -179,8 +193,9 @@ static bool installer_sandbox_is_open(const struct installer_sandbox *box,
 
 static struct egress_way installer_sandbox_way(const struct installer_sandbox *box)
 {
-    return (struct egress_way){
-        .hosts = box->tool.holding->hosts, .anywhere = box->indexes, .proxies = box->proxies};
+    return (struct egress_way){.hosts = box->claimed ? box->claimed : box->tool.holding->hosts,
+                               .anywhere = box->indexes,
+                               .proxies = box->proxies};
 }
 
 int installer_sandbox_connect(struct installer_sandbox *box,
@@ -194,7 +209,8 @@ int installer_sandbox_connect(struct installer_sandbox *box,
     *ret_egress = NULL;
     if (!holding->is_held)
         return 0;
-    box->lacks_index = !box->indexes && !holding->hosts && !holding->network;
+    box->lacks_index =
+        !box->no_index && !box->indexes && !box->claimed && !holding->hosts && !holding->network;
     if (installer_sandbox_is_open(box, holding, installation->host)) {
         box->tool.sandbox.network = true;
         for (size_t i = 0; i < ARRAY_SIZE(network_settings); i++)
@@ -247,6 +263,7 @@ void installer_sandbox_init(struct installer_sandbox *box,
                               installation->directories);
     for (size_t i = 0; opens && opens[i]; i++)
         tool_sandbox_show(&box->tool, opens[i]);
+    box->no_index = installer_sandbox_has_no_index(box, variables);
     installer_sandbox_show_all_settings(box, variables);
     installer_sandbox_show_packages(box, installation);
     installer_sandbox_find_indexes(box, installation, variables);
@@ -258,6 +275,7 @@ void installer_sandbox_deinit(struct installer_sandbox *box)
 {
     tool_sandbox_deinit(&box->tool);
     memory_free_strings(box->indexes);
+    memory_free_strings(box->claimed);
     memory_free_strings(box->proxies);
     free(box->pip_proxy);
     *box = (struct installer_sandbox){0};

@@ -13,10 +13,13 @@ struct package_installation;
 struct installer_sandbox {
     struct tool_sandbox tool;
     bool is_uv;
+    bool no_index;    /* it is told to ask none */
     bool lacks_index; /* nothing says which one it asks */
     char **indexes;   /* owned: "HOST:PORT", NULL-terminated */
-    char **proxies;   /* owned: see installer_proxies.h */
-    char *pip_proxy;  /* owned: what pip is told beside its variables, or NULL */
+    char **
+        claimed; /* owned, likewise: by a Python that is not believed, where nothing else says it */
+    char **proxies;  /* owned: see installer_proxies.h */
+    char *pip_proxy; /* owned: what pip is told beside its variables, or NULL */
 };
 
 /* For the installer that INSTALLATION starts with ARGUMENTS and VARIABLES, both NULL-terminated. */

@@ -14,6 +14,16 @@
 
 enum { INDEX_HOSTS_MOST = 64, HTTP_DEFAULT_PORT = 80, HTTPS_DEFAULT_PORT = 443 };
 
+bool package_index_is_yes(const char *value)
+{
+    static const char *const yes[] = {"1", "true", "yes", "on", "y", "t"};
+
+    for (size_t i = 0; value && i < ARRAY_SIZE(yes); i++)
+        if (strcasecmp(value, yes[i]) == 0)
+            return true;
+    return false;
+}
+
 bool package_index_has_secret(const char *text)
 {
     while ((text = strstr(text, "://"))) {
@@ -122,12 +132,32 @@ static bool package_index_is_of_proxy(const char *line, size_t length)
     return key < length && memmem(line, key, "proxy", strlen("proxy"));
 }
 
-char **package_index_add_hosts(char **list, const char *text)
+/* "find-links = ...", "PIP_FIND_LINKS=..." */
+static bool package_index_is_of_links(const char *line, size_t length)
 {
+    static const char *const ends[] = {"find-links", "find_links"};
+    size_t key = strcspn(line, "=:\n");
+
+    while (key > 0 && key < length && strchr(" \t", line[key - 1]))
+        key--;
+    for (size_t i = 0; key < length && i < ARRAY_SIZE(ends); i++)
+        if (key >= strlen(ends[i]) &&
+            strncasecmp(line + key - strlen(ends[i]), ends[i], strlen(ends[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A setting may go on in lines that begin with a blank. */
+char **package_index_add_hosts(char **list, const char *text, bool links_only)
+{
+    bool of_links = false;
+
     while (*text) {
         const size_t length = strcspn(text, "\n");
 
-        if (!package_index_is_of_proxy(text, length))
+        if (*text != ' ' && *text != '\t')
+            of_links = package_index_is_of_links(text, length);
+        if ((of_links || !links_only) && !package_index_is_of_proxy(text, length))
             list = package_index_add_line(list, text, length);
         text += length + (text[length] == '\n');
     }

@@ -170,24 +170,15 @@ static void add_variables(struct strings *variables,
 
 /* Which installer */
 
-static bool is_true(const char *name)
-{
-    static const char *const yes[] = {"1", "true", "yes", "on", "y", "t"};
-    const char *value = getenv(name);
-
-    for (size_t i = 0; value && i < ARRAY_SIZE(yes); i++)
-        if (strcasecmp(value, yes[i]) == 0)
-            return true;
-    return false;
-}
-
 static void add_uv(struct strings *arguments, const struct package_installation *installation,
                    char *uv /* taken */)
 {
     package_installer_add(arguments, uv);
     add_all(arguments, (const char *const[]){"pip", "install", "--python", NULL});
     package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
-    if (!installation->index_url && is_true("PIP_NO_INDEX"))
+    if (!installation->index_url &&
+        (package_index_is_yes(getenv("PIP_NO_INDEX")) ||
+         package_index_is_yes(getenv("UV_NO_INDEX")))) /* which it does not read */
         package_installer_add(arguments, memory_copy_string("--no-index"));
 }
 

@@ -20,6 +20,7 @@ struct package_installation {
     struct process_host *host;
     const char *venv;               /* the path of a working one */
     const struct base_python *base; /* that it was made from; NULL if it was not made here */
+    const char *default_index; /* URLs that pip or uv ask unless they are told others; or NULL */
     const char *const *directories; /* that its Python says it uses (python_needs.h) */
     const struct tool_holding *holding;
     bool is_foreign; /* it is older than this preparation, and scripts may have written in it */

@@ -7,6 +7,7 @@
 #include "environments/environment.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/interpreter.h"
+#include "environments/interpreter/system_index.h"
 #include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
 #include "environments/process/subprocess.h"
@@ -27,17 +28,20 @@
 enum { STEP_OPERATIONS = 256 }; /* files removed in one turn of the loop */
 
 static const char *const venv_builder_state_names[] = {
-    [BUILDER_LOCKING] = "locking",       [BUILDER_WAITING] = "waiting",
-    [BUILDER_EMPTYING] = "emptying",     [BUILDER_ASKING] = "asking",
-    [BUILDER_INSTALLING] = "installing", [BUILDER_CLEANING] = "cleaning",
+    [BUILDER_LOCKING] = "locking",   [BUILDER_WAITING] = "waiting",
+    [BUILDER_EMPTYING] = "emptying", [BUILDER_ASKING] = "asking",
+    [BUILDER_SEEKING] = "seeking",   [BUILDER_INSTALLING] = "installing",
+    [BUILDER_CLEANING] = "cleaning",
 };
 
 /* Where a builder may go from each state, as bits. */
 static const unsigned venv_builder_next_states[] = {
     [BUILDER_LOCKING] = 1 << BUILDER_WAITING | 1 << BUILDER_EMPTYING,
     [BUILDER_WAITING] = 1 << BUILDER_CLEANING,
-    [BUILDER_EMPTYING] = 1 << BUILDER_ASKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
-    [BUILDER_ASKING] = 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
+    [BUILDER_EMPTYING] = 1 << BUILDER_ASKING | 1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING |
+                         1 << BUILDER_CLEANING,
+    [BUILDER_ASKING] = 1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
+    [BUILDER_SEEKING] = 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
     [BUILDER_INSTALLING] = 1 << BUILDER_CLEANING,
     [BUILDER_CLEANING] = 0,
 };
@@ -97,6 +101,7 @@ static void builder_free(struct venv_builder *builder)
     ev_timer_stop(builder->loop, &builder->timer);
     scratch_directory_unlock(&builder->scratch);
     base_python_free(builder->base);
+    free(builder->system_index);
     free(builder->installing);
     free(builder->aside);
     free(builder);
@@ -255,6 +260,7 @@ static void venv_builder_install(struct venv_builder *builder)
         .host = plan->environment->host,
         .venv = tree,
         .base = base,
+        .default_index = base && base->index ? base->index : builder->system_index,
         .directories = (const char *const *)(base ? base->directories : plan->directories),
         .holding = &plan->holding,
         .is_foreign = is_installing_only(builder),
@@ -276,6 +282,47 @@ static void venv_builder_install(struct venv_builder *builder)
         venv_builder_set_state(builder, BUILDER_INSTALLING);
 }
 
+/* Where packages come from */
+
+/* What the Python of the venv says of it is not believed, or it was not asked. */
+static bool venv_builder_lacks_index(const struct venv_builder *builder)
+{
+    const struct venv_plan *plan = &builder->plan;
+    const struct base_python *base = base_of(builder);
+
+    return plan->holding.is_held && !plan->holding.network && !plan->index_url &&
+           !(base && base->index);
+}
+
+static void venv_builder_on_sought(void *data, const char *output, const struct error *err)
+{
+    struct venv_builder *builder = data;
+
+    builder->tool = NULL;
+    if (err)
+        error_copy(&builder->error, err);
+    if (err || is_given_up(builder)) {
+        venv_builder_clean(builder);
+        return;
+    }
+    if (strstr(output, "://"))
+        builder->system_index = memory_copy_string(output);
+    venv_builder_install(builder);
+}
+
+static void venv_builder_seek_index(struct venv_builder *builder)
+{
+    if (venv_builder_lacks_index(builder))
+        builder->tool = system_index_ask(builder->plan.environment->host, &builder->plan.holding,
+                                         builder, venv_builder_on_sought, &builder->error);
+    if (builder->tool)
+        venv_builder_set_state(builder, BUILDER_SEEKING);
+    else if (builder->error.code == ERROR_NONE)
+        venv_builder_install(builder);
+    else
+        venv_builder_clean(builder);
+}
+
 /* The venv itself */
 
 static void venv_builder_create(struct venv_builder *builder)
@@ -294,7 +341,7 @@ static void venv_builder_create(struct venv_builder *builder)
         return;
     }
     if (builder->plan.packages) {
-        venv_builder_install(builder);
+        venv_builder_seek_index(builder);
         return;
     }
     (void)venv_builder_place(builder);
@@ -337,7 +384,7 @@ static void venv_builder_ask(struct venv_builder *builder)
 static void begin_work(struct venv_builder *builder)
 {
     if (is_installing_only(builder))
-        venv_builder_install(builder);
+        venv_builder_seek_index(builder);
     else if (builder->plan.base)
         venv_builder_create(builder);
     else

@@ -56,6 +56,7 @@ enum venv_builder_state {
     BUILDER_WAITING,    /* for another builder, which has the lock */
     BUILDER_EMPTYING,   /* removes what an earlier builder has left */
     BUILDER_ASKING,     /* waits for the facts about the base Python */
+    BUILDER_SEEKING,    /* waits for the machine's own pip to name its index */
     BUILDER_INSTALLING, /* waits for the installer */
     BUILDER_CLEANING,   /* removes what is left */
 };
@@ -72,6 +73,7 @@ struct venv_builder {
     struct scratch_directory scratch;
     char *aside;                       /* owned */
     struct base_python *base;          /* owned; asked by this builder, or NULL */
+    char *system_index;                /* owned; see interpreter/system_index.h; or NULL */
     char *installing;                  /* owned; the names of packages */
     struct subprocess *tool;           /* borrowed: the one that runs, or NULL */
     struct tree_removal removal;       /* of what is aside */

@@ -234,6 +234,95 @@ def test_files_of_another_host_are_named_in_the_error_and_can_be_opened(tmp_path
         assert output(VERSION, "gadget", pip_index_url=index.url, network=[elsewhere.place]) == "1.0\n"
 
 
+@pytest.fixture
+def beyond(tmp_path):
+    """A Python outside /usr: scripts could have written what its pip says."""
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", tmp_path / "beyond"], check=True)
+    return str(tmp_path / "beyond" / "bin" / "python")
+
+
+@pytest.fixture(scope="module")
+def default_index():
+    """The host that the pip of this machine's own Python asks."""
+    question = "from pip._internal.models.index import PyPI; print(PyPI.netloc)"
+    asked = subprocess.run(["/usr/bin/python3", "-Ic", question], capture_output=True, text=True)
+    if asked.returncode:
+        pytest.skip("the Python of this machine has no pip")
+    return asked.stdout.strip()
+
+
+def from_links(folder, monkeypatch, elsewhere, **more):
+    """What a package reaches from its build, that is in a directory of this machine. No index is asked in earnest:
+    what leads to one ends at the proxy."""
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder / "packages"))
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    wheels.sdist(folder / "packages", "hostile",
+                 build=TRIES.format(port=elsewhere.place.rpartition(":")[2], elsewhere=elsewhere.url + "/gadget/",
+                                    index=elsewhere.url))
+    with Proxy(elsewhere.place) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        return output(TELL, "hostile", allow_source_builds=True, **more)
+
+
+def plant_pip(packages, host):
+    """A pip that says its index is at HOST."""
+    models = packages / "pip" / "_internal" / "models"
+    models.mkdir(parents=True)
+    for folder in (models, models.parent, models.parent.parent):
+        (folder / "__init__.py").write_text("__version__ = '99'\n")
+    (models / "index.py").write_text(f"class PyPI:\n simple_url = 'http://{host}/'\n file_storage_domain = '{host}'\n")
+
+
+def test_a_python_outside_of_usr_reaches_the_index_of_the_systems_pip(tmp_path, monkeypatch, elsewhere, beyond,
+                                                                      default_index):
+    plant_pip(next((tmp_path / "beyond" / "lib").glob("python3*")) / "site-packages", "planted.invalid")
+    with Proxy(elsewhere.place) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        monkeypatch.setenv("PIP_RETRIES", "0")
+        run(VERSION, "gadget", python_path=beyond)
+        assert set(proxy.asked) == {f"CONNECT {default_index}:443"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to hide the pip of this machine")
+def test_a_python_that_is_not_believed_opens_no_more_than_it_names(tmp_path, monkeypatch, beyond, default_index):
+    provide_uv(tmp_path, monkeypatch)  # whose index is the default one, whatever pip says
+    plant_pip(next((tmp_path / "beyond" / "lib").glob("python3*")) / "site-packages", "planted.invalid")
+    where = "import pip, ensurepip; print(*{m.__path__[0] for m in (pip, ensurepip)})"
+    folders = subprocess.run(["/usr/bin/python3", "-Ic", where], capture_output=True, text=True, check=True).stdout
+    hidden = "for each in $0; do mount -t tmpfs none $each; done; exec \"$@\""
+    result = run(VERSION, "gadget", python_path=beyond,
+                 command=["unshare", "-m", "sh", "-ec", hidden, folders, os.environ["PYEXECD"]])
+    assert not result["success"] and f"does not reach {default_index}:443, " in result["error"], result
+
+
+def test_a_build_for_a_python_outside_of_usr_reaches_nothing_else(tmp_path, monkeypatch, elsewhere, beyond):
+    told = from_links(tmp_path, monkeypatch, elsewhere, python_path=beyond)
+    assert told == "socket closed, request closed, index closed\n"
+    assert not elsewhere.requests
+
+
+def test_a_build_for_a_venv_of_somebody_elses_reaches_nothing_else(tmp_path, monkeypatch, elsewhere, default_index):
+    subprocess.run(["/usr/bin/python3", "-m", "venv", tmp_path / "theirs"], check=True)
+    told = from_links(tmp_path, monkeypatch, elsewhere, venv_path=str(tmp_path / "theirs"))
+    assert told == "socket closed, request closed, index closed\n"
+    assert not elsewhere.requests
+
+
+def test_who_asks_no_index_reaches_none(tmp_path, monkeypatch, index, elsewhere, installer):
+    monkeypatch.setenv(f"{installer.upper()}_NO_INDEX", "true")
+    monkeypatch.setenv("PIP_INDEX_URL", elsewhere.url)
+    told = from_links(tmp_path, monkeypatch, elsewhere)
+    assert told == "socket closed, request closed, index closed\n"
+    assert not elsewhere.requests
+
+
+def test_who_asks_no_index_reaches_links(tmp_path, monkeypatch, index, installer):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_TRUSTED_HOST", "127.0.0.1")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{index.url}/gadget/")
+    assert output(VERSION, "gadget") == "1.0\n"
+
+
 class ProxyHandler(http.server.BaseHTTPRequestHandler):
     """Whatever is asked for is at the index behind it."""
 

@@ -216,10 +216,12 @@ static void test_only_the_system_is_believed_which_index_is_the_default(void **s
     planted = ask(bench, python);
     assert_string_equal(planted->own_pip, "99");
     assert_null(planted->index);
+    assert_string_equal(planted->claimed_index, "https://a.example/ https://b.example/");
     base_python_free(planted);
     planted = base_python_load(bench->scratch, python);
     assert_non_null(planted);
     assert_null(planted->index);
+    assert_string_equal(planted->claimed_index, "https://a.example/ https://b.example/");
     base_python_free(planted);
     base_python_free(base);
 }

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -11,12 +12,27 @@
 
 enum { HOSTS = 4 };
 
+struct index_case {
+    const char *text;
+    const char *hosts[HOSTS];
+};
+
+static void expect_hosts(const struct index_case *expected, bool links_only)
+{
+    char **hosts = package_index_add_hosts(NULL, expected->text, links_only);
+    size_t count = 0;
+
+    for (; hosts && hosts[count]; count++)
+        if (!expected->hosts[count] || strcmp(hosts[count], expected->hosts[count]) != 0)
+            fail_msg("%s: %s", expected->text, hosts[count]);
+    if (expected->hosts[count])
+        fail_msg("%s: not %s", expected->text, expected->hosts[count]);
+    memory_free_strings(hosts);
+}
+
 static void test_settings_name_the_hosts_of_their_urls(void **state)
 {
-    static const struct {
-        const char *text;
-        const char *hosts[HOSTS];
-    } cases[] = {
+    static const struct index_case cases[] = {
         {"PIP_INDEX_URL=https://Mirror.example/simple", {"mirror.example:443"}},
         {"http://me:secret@mirror.example:8080/simple/", {"mirror.example:8080"}},
         {"http://a.example http://b.example,https://c.example",
@@ -38,23 +54,49 @@ static void test_settings_name_the_hosts_of_their_urls(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        char **hosts = package_index_add_hosts(NULL, cases[i].text);
-        size_t count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        expect_hosts(&cases[i], false);
+}
 
-        for (; hosts && hosts[count]; count++)
-            if (!cases[i].hosts[count] || strcmp(hosts[count], cases[i].hosts[count]) != 0)
-                fail_msg("%s: %s", cases[i].text, hosts[count]);
-        if (cases[i].hosts[count])
-            fail_msg("%s: not %s", cases[i].text, cases[i].hosts[count]);
-        memory_free_strings(hosts);
-    }
+static void test_links_are_told_from_indexes(void **state)
+{
+    static const struct index_case cases[] = {
+        {"PIP_INDEX_URL=https://a.example/simple", {NULL}},
+        {"PIP_FIND_LINKS=https://a.example/ https://b.example/",
+         {"a.example:443", "b.example:443"}},
+        {"UV_FIND_LINKS=https://a.example/", {"a.example:443"}},
+        {"[global]\nfind-links = https://a.example/\nindex_url = https://b.example/\n",
+         {"a.example:443"}},
+        {"find_links:\n    https://a.example/\n\thttps://b.example/\nextra_index_url =\n"
+         "    https://c.example/\n",
+         {"a.example:443", "b.example:443"}},
+        {"find-links = [\n  \"https://a.example/\",\n]\n[[index]]\nurl = \"https://b.example\"\n",
+         {"a.example:443"}},
+        {"UV_INDEX=find-links=https://a.example/", {NULL}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        expect_hosts(&cases[i], true);
+}
+
+static void test_yes_is_what_installers_take_for_it(void **state)
+{
+    (void)state;
+    assert_true(package_index_is_yes("1"));
+    assert_true(package_index_is_yes("True"));
+    assert_true(package_index_is_yes("on"));
+    assert_false(package_index_is_yes("0"));
+    assert_false(package_index_is_yes(""));
+    assert_false(package_index_is_yes(NULL));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_name_the_hosts_of_their_urls),
+        cmocka_unit_test(test_links_are_told_from_indexes),
+        cmocka_unit_test(test_yes_is_what_installers_take_for_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
