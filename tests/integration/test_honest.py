@@ -65,14 +65,23 @@ class Pair:
 def facts(result):
     """What of RESULT does not depend on where and when it ran."""
     assert result["environment"] == "outside" or result["isolation"] == "sandbox", result
-    return {"files": files(pathlib.Path(result["working_directory"])),
+    return {"files": files(folder_of(result["working_directory"])),
             **{name: result[name] for name in ("returncode", "stdout", "stderr", "signal", "error")}}
 
 
+def folder_of(handle):
+    """The working directory that a result calls HANDLE."""
+    (folder,) = pathlib.Path(os.environ["XDG_STATE_HOME"], "pyexecd", "work").glob(f"*/{handle}")
+    return folder
+
+
 def files(folder):
-    """What is below FOLDER: of each file its mode and a digest of what is in it."""
+    """What is below FOLDER: of each file its mode and a digest of what is in it. Not caches, which have times in
+    them, and which a sandbox lacks where the machine has some of its own."""
     found = {}
     for path in folder.rglob("*"):
+        if path.relative_to(folder).parts[0] == ".cache":
+            continue
         is_file = path.is_file() and not path.is_symlink()
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if is_file else None
         found[str(path.relative_to(folder))] = (oct(path.lstat().st_mode), digest)

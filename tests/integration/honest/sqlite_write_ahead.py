@@ -1,5 +1,6 @@
 """sqlite3 with a write-ahead log, whose index is memory that several processes share."""
 import multiprocessing
+import os
 import sqlite3
 
 
@@ -23,3 +24,4 @@ if __name__ == "__main__":
     print(base.execute("select count(*), sum(number) from entry").fetchone())
     print(base.execute("pragma journal_mode=delete").fetchone())
     base.close()
+    os.remove("log.db")  # in which the entries are in the order in which they came
