@@ -192,6 +192,12 @@ static char *command_doctor_list_layers(const json_t *result, const char *state)
     return json_list(names);
 }
 
+/* Of one that did not, the result has the plan. */
+static bool command_doctor_has_started(const json_t *result)
+{
+    return !json_is_null(json_object_get(result, "returncode"));
+}
+
 /* What kept the trial from the machine, and what of that was asked for in vain. */
 static void command_doctor_print_layers(struct doctor *doctor, const json_t *result)
 {
@@ -204,8 +210,9 @@ static void command_doctor_print_layers(struct doctor *doctor, const json_t *res
 
     if (!isolation)
         return;
-    text = memory_format("%s%s%s%s%s", isolation, *held ? ": " : "", held,
-                         *absent ? "; without: " : "", absent);
+    text = memory_format("%s%s%s%s%s%s",
+                         command_doctor_has_started(result) ? "" : "did not start; planned: ",
+                         isolation, *held ? ": " : "", held, *absent ? "; without: " : "", absent);
     command_print_line(*absent ? "no" : "", "  isolation", text);
     if (*absent)
         command_doctor_print_remedy(doctor);
@@ -235,7 +242,7 @@ static void command_doctor_print_devices(const struct environment *environment,
         json_list(json_object_get(json_object_get(result, "containment"), "devices"));
     AUTO_FREE char *problem = environment->settings.sandbox.gpu ? gpu_files_problem() : NULL;
 
-    if (*devices)
+    if (*devices && command_doctor_has_started(result))
         command_print_line("", "  devices", devices);
     if (problem)
         command_print_line("no", "  gpu", problem);

@@ -173,6 +173,16 @@ def test_an_engine_without_permission_names_the_group(tmp_path, needs_docker):
     assert "no permission" in line and "must be in the group" in line
 
 
+def test_a_trial_that_does_not_start_is_not_said_to_have_been_held(tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"environments": {"broken": {"type": "system", "executable": "/bin/false"}},
+                                  "default_environment": "broken"}))
+    status, sections = doctor("-c", str(config))
+    first, second = sections["environments"][:2]
+    assert status == 1 and "no script can be run: " in first and "/bin/false" in first
+    assert second.split()[0] == "isolation" and "did not start; planned: " in second
+
+
 # What venvs are made from
 
 
