@@ -36,7 +36,7 @@ NOTHING_MATCHES = 5  # pytest's exit status
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
 # How often tests repeat themselves with --long.
-REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "2500",
+REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "10000",
                "INJECTIONS": "100"}
 
 
