@@ -8,7 +8,7 @@ import signal
 import pytest
 import wire
 from client import STRUCTURED
-from leftovers import Watched, descendants, read, until, waits_for_code
+from leftovers import Watched, alive, descendants, read, until, waits_for_code
 
 SYSTEM = {"type": "system", "isolation": "sandbox"}
 
@@ -186,8 +186,10 @@ def test_files_of_a_call_that_python_loads_when_it_starts_are_loaded(server):
 
 def test_a_waiting_python_that_was_killed_costs_nothing(server):
     warm_up(server)
-    for pid in waiting(server):
+    killed = waiting(server)
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
+    assert until(lambda: not alive(killed))  # which takes a moment
     assert call(server, "print(1)")["stdout"] == "1\n"
 
 

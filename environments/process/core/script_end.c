@@ -14,17 +14,27 @@ static struct python_object *end_modules;  /* those that were there before: a di
 static struct python_object *end_builtins; /* likewise, the names that every script has */
 static struct python_object *end_gc;       /* the module */
 static struct python_object *end_atexit;   /* likewise; NULL: the script's own has to be found */
-static ptrdiff_t end_sys_names;            /* how many `sys` had */
+static ptrdiff_t end_names;                /* how many names they had */
 static long end_collections;               /* and how often the collector had been at work */
 
-/* How many names `sys` has, but for those that an exception leaves. */
-static ptrdiff_t end_count_sys(void)
+/* How many names all modules have that were there before, but for those that an exception leaves in
+ * `sys`. */
+static ptrdiff_t end_count_names(void)
 {
     static const char *const left[] = {"last_type", "last_exc", "last_value", "last_traceback"};
-    ptrdiff_t count = python.PyDict_Size(python.PyModule_GetDict(python.PyImport_AddModule("sys")));
+    struct python_object *name;
+    struct python_object *module;
+    ptrdiff_t place = 0;
+    ptrdiff_t count = 0;
 
+    while (python.PyDict_Next(end_modules, &place, &name, &module)) {
+        struct python_object *variables = python.PyModule_GetDict(module);
+
+        count += variables ? python.PyDict_Size(variables) : 0;
+    }
     for (size_t i = 0; i < ARRAY_SIZE(left); i++)
         count -= python.PySys_GetObject(left[i]) != NULL;
+    python.PyErr_Clear(); /* of what is no module */
     return count;
 }
 
@@ -85,7 +95,6 @@ void script_end_prepare(void)
 {
     end_modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
     end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
-    end_sys_names = end_count_sys();
     end_gc = end_import_unseen("gc");
     if (end_has_one_atexit())
         end_atexit = end_import_unseen("atexit");
@@ -93,6 +102,7 @@ void script_end_prepare(void)
     end_make_young(python.PyModule_GetDict(python.PyImport_AddModule("__main__")));
     end_collections = end_count_collections();
     (void)python.PyDict_DelItemString(end_modules, "__main__");
+    end_names = end_count_names();
     python.PyErr_Clear();
 }
 
@@ -396,7 +406,7 @@ void script_end(int status)
     end_threads();
     (void)python.Py_MakePendingCalls();
     end_call_functions();
-    if (!end_is_alone() || end_count_sys() != end_sys_names)
+    if (!end_is_alone() || end_count_names() != end_names)
         end_slowly(status);
     if (!end_flush_both())
         end_slowly(status); /* which tells it in the words of this version */
