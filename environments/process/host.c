@@ -21,6 +21,7 @@
 
 #define TIDY_SECONDS    0.01 /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
+#define ORPHANS_HURRY   0.2
 #define TRY_SECONDS     5.0 /* a machine that is that busy is taken for one that has it */
 
 enum {
@@ -188,6 +189,12 @@ static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_stop(loop, timer);
 }
 
+static void host_look_for_orphans_after(struct process_host *host, double seconds)
+{
+    host->orphans.repeat = seconds;
+    ev_timer_again(host->settings.loop, &host->orphans);
+}
+
 /* Reaps zombies that a dead supervisor left to us, their subreaper (rule L7). Children of ours
  * are reaped by their pidfd at once, so a zombie that is seen twice is not one of them. */
 static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
@@ -204,11 +211,18 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
             break;
         if (information.si_pid != host->lingering) {
             host->lingering = information.si_pid;
+            host_look_for_orphans_after(host, ORPHANS_HURRY);
             return;
         }
         (void)waitpid(information.si_pid, NULL, WNOHANG);
     }
     host->lingering = 0;
+    host_look_for_orphans_after(host, ORPHANS_SECONDS);
+}
+
+void host_look_for_orphans(struct process_host *host)
+{
+    host_look_for_orphans_after(host, ORPHANS_HURRY);
 }
 
 /* A script's limit is lower, so that it cannot have so many descriptors on their way to others that

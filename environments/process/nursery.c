@@ -231,10 +231,14 @@ static void worker_on_failed(struct tree *tree)
     nursery_fail(tree->parent);
 }
 
+/* A supervisor that died before it could say so is reaped by nobody else, and its nursery cannot
+ * end before that. */
 static void worker_leave(struct tree *tree)
 {
     struct tree *parent = tree->parent;
 
+    if (!tree->supervisor_reaped)
+        host_look_for_orphans(tree->host);
     list_remove(&tree->sibling);
     if (parent && parent->nursery->orders < 0 && list_is_empty(&parent->nursery->workers))
         tree_kill(parent);

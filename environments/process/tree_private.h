@@ -200,6 +200,9 @@ struct tree *host_take(struct process_host *host, const struct tree_wish *wish, 
 /* The tree in which what FORECAST says has been started, or NULL. */
 struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast);
 
+/* A child of HOST's may have died that nobody waits for. */
+void host_look_for_orphans(struct process_host *host);
+
 /* The library of zygotes, a descriptor (borrowed); -1: there is none. */
 int host_core(const struct process_host *host);
 

@@ -16,6 +16,7 @@
 static const struct worker_job *worker_job;
 static const int *worker_descriptors;
 static size_t worker_count;
+static char worker_name[16]; /* the zygote's: a supervisor has another one */
 
 /* By descriptors of the server's, which may move others there. */
 static void worker_enter_cgroups(const int *procs, size_t count)
@@ -86,6 +87,7 @@ static _Noreturn void worker_become(const struct program *program,
     sigprocmask(SIG_SETMASK, &none, NULL);
     confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");
     worker_close_descriptors();
+    prctl(PR_SET_NAME, worker_name);
     worker_job->prepare();
     worker_wait();
     worker_job->begin();
@@ -106,7 +108,6 @@ static pid_t worker_fork(const struct program *program,
     for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker_count; i++) /* their end is the worker's */
         close(worker_descriptors[i]);
     prctl(PR_SET_DUMPABLE, 0); /* the worker must not trace its supervisor */
-    prctl(PR_SET_NAME, "pyexecd-runner");
     close(ends[1]);
     *ret_fd = ends[0];
     return pid;
@@ -140,6 +141,8 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     close(descriptors[ZYGOTE_ORDER_CONTROL]);
     close_range(ZYGOTE_ORDERS_FD, ZYGOTE_JOB_FD, 0); /* nobody but the zygote gets orders */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_GET_NAME, worker_name);
+    prctl(PR_SET_NAME, "pyexecd-runner");
     runner_report(CONTROL_SUPERVISOR, &self, sizeof self);
     identity_map_own(uid, gid);
     (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
