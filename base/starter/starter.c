@@ -78,32 +78,29 @@ static bool starter_hide_home(char **variables, size_t end)
     return false;
 }
 
-char **starter_lend_gate(int gate, char **variables)
+/* A copy of VARIABLES with ADDED (taken) and without a home. */
+static char **starter_add(char **variables, char *added)
 {
     size_t count = 0;
     char **copy;
 
-    if (dup2(gate, STARTER_GATE) < 0)
-        return variables;
     while (variables[count])
         count++;
     copy = memory_new(count + 3, sizeof *copy);
     memcpy(copy, variables, count * sizeof *copy);
     count += starter_hide_home(copy, count);
-    copy[count] = memory_format(GATE_VARIABLE "%d", STARTER_GATE);
+    copy[count] = added;
     return copy;
+}
+
+char **starter_lend_gate(int gate, char **variables)
+{
+    if (dup2(gate, STARTER_GATE) < 0)
+        return variables;
+    return starter_add(variables, memory_format(GATE_VARIABLE "%d", STARTER_GATE));
 }
 
 char **starter_lend_library(const char *path, char **variables)
 {
-    size_t count = 0;
-    char **copy;
-
-    while (variables[count])
-        count++;
-    copy = memory_new(count + 3, sizeof *copy);
-    memcpy(copy, variables, count * sizeof *copy);
-    count += starter_hide_home(copy, count);
-    copy[count] = memory_format(LIBRARY_VARIABLE "%s", path);
-    return copy;
+    return starter_add(variables, memory_format(LIBRARY_VARIABLE "%s", path));
 }
