@@ -97,19 +97,11 @@ static _Noreturn void worker_become(const struct program *program,
 static pid_t worker_fork(const struct program *program,
                          const struct runner_preparation *preparation, int *ret_fd)
 {
-    int ends[2];
-    pid_t pid;
+    pid_t pid = confine_fork(program, preparation, worker_become, ret_fd);
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -1;
-    pid = fork();
-    if (pid == 0)
-        worker_become(program, preparation, ends[1]);
     for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker_count; i++) /* their end is the worker's */
         close(worker_descriptors[i]);
     prctl(PR_SET_DUMPABLE, 0); /* the worker must not trace its supervisor */
-    close(ends[1]);
-    *ret_fd = ends[0];
     return pid;
 }
 

@@ -107,20 +107,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
 static pid_t cold_start_fork(const struct program *program,
                              const struct runner_preparation *preparation, int *ret_fd)
 {
-    int ends[2];
-    pid_t pid;
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -1;
-    pid = fork();
-    if (pid == 0)
-        cold_start_execute(program, preparation, ends[1]);
-    close(ends[1]);
-    if (pid < 0)
-        close(ends[0]);
-    else
-        *ret_fd = ends[0];
-    return pid;
+    return confine_fork(program, preparation, cold_start_execute, ret_fd);
 }
 
 const struct program_start cold_start = {.start = cold_start_fork};

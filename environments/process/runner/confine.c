@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,25 @@ _Noreturn void confine_fail(int fd, const char *text, const char *subject)
         length = (int)sizeof message - 1;
     (void)!write(fd, message, (size_t)length); /* without a supervisor nobody would read it */
     _exit(127);
+}
+
+pid_t confine_fork(const struct program *program, const struct runner_preparation *preparation,
+                   confine_become *become, int *ret_fd)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0)
+        become(program, preparation, ends[1]);
+    close(ends[1]);
+    if (pid < 0)
+        close(ends[0]);
+    else
+        *ret_fd = ends[0];
+    return pid;
 }
 
 void confine_need(int fd, int result, const char *text, const char *subject)

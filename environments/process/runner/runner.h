@@ -75,6 +75,13 @@ void program_receive(struct program *program, size_t length,
 _Noreturn void confine_fail(int fd, const char *text, const char *subject);
 void confine_need(int fd, int result, const char *text, const char *subject);
 
+/* Forks a child that becomes PROGRAM by BECOME, which does not return; FD is the pipe for why it
+ * could not. -1 with errno set; else *RET_FD is the other end. */
+typedef void confine_become(const struct program *program,
+                            const struct runner_preparation *preparation, int fd);
+pid_t confine_fork(const struct program *program, const struct runner_preparation *preparation,
+                   confine_become *become, int *ret_fd);
+
 /* Limits the resources of this process as RUN says. */
 void confine_limits(int fd, const struct control_run *run, unsigned layers);
 
