@@ -59,3 +59,13 @@ def ask_python():
         while not list(answers.glob("*.json")) and time.monotonic() < end:
             time.sleep(0.05)
         server.stdin.close()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """The result file says why a test did not pass at its first try: that may not go unnoticed."""
+    report = (yield).get_result()
+    if "first_failure" in vars(item) and report.when == "teardown":
+        report.user_properties.append(("again", item.first_failure))
+    if report.failed:
+        item.first_failure = report.longreprtext

@@ -3,8 +3,8 @@
     stages.py [--long] [PATTERN]
 
 Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
-and some have several workers, which take a file of tests each. What is marked serial comes after all
-others, alone. The output of a stage is kept until the stage ends, and printed then. Result files go
+and some have several workers, which take a file of tests each. A test that fails beside others is
+run once more, and named in the end. What is marked serial comes after all others, alone. The output of a stage is kept until the stage ends, and printed then. Result files go
 to build/test-results; summary.py counts them.
 """
 
@@ -151,7 +151,7 @@ class Suite:
 
     def choice(self, marks, workers):
         return ["--matching", self.pattern, "-m", marks, *["--long"] * self.long,
-                *(["-n", workers, "--dist", "loadfile"] if workers else [])]
+                *(["-n", workers, "--dist", "loadfile", "--reruns", 1] if workers else [])]
 
     def sanitized_integration(self, marks, workers=0):
         return self.pytest("integration-sanitized", "integration tests, sanitized", "integration",

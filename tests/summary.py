@@ -27,6 +27,9 @@ def junit_results(path):
             continue  # node counts a file none of whose tests was wanted
         name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
         outcome, reason = "passed", ""
+        again = case.find("properties/property[@name='again']")
+        if again is not None:
+            reason = f"not at its first try:\n{again.get('value')}"
         for child in case:
             if child.tag == "skipped" and outcome == "passed":
                 outcome, reason = "skipped", child.get("message") or "no reason given"
@@ -62,11 +65,11 @@ def collect(folder):
 
 
 def report(folder):
-    """Prints what failed, what was skipped and how many there are; the exit status."""
+    """Prints what failed, what was skipped, what passed late, and how many there are; the exit status."""
     results = collect(folder)
-    for outcome in ("skipped", "failed"):
+    for outcome in ("skipped", "passed", "failed"):
         for name, its_outcome, reason in results:
-            if its_outcome == outcome:
+            if its_outcome == outcome and reason:
                 print(f"{outcome}: {name}: {reason}")
     count = {
         outcome: sum(result[1] == outcome for result in results)
