@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
 
@@ -300,6 +301,7 @@ void environment_init(struct environment *environment, const struct environment_
         .host = recipe->host,
         .settings = recipe->settings,
         .proxy = recipe->proxy ? memory_copy_string(recipe->proxy) : NULL,
+        .imports = import_record_new(recipe->state, json_object_get(recipe->definition, "preload")),
         .eager.prepared = environment_on_eagerly_prepared,
     };
     recipe->settings.variables = NULL;
@@ -316,6 +318,7 @@ void environment_deinit(struct environment *environment)
     assert(list_is_empty(&environment->waiters) && environment->users == 0);
     environment_stop_deadline(environment);
     python_facts_free(STEAL_PTR(environment->facts));
+    import_record_free(STEAL_PTR(environment->imports));
     free(STEAL_PTR(environment->proxy));
     environment_settings_deinit(&environment->settings);
     json_decref(STEAL_PTR(environment->definition));

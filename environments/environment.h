@@ -25,6 +25,7 @@
 #include <stdbool.h>
 
 struct environment;
+struct import_record;
 struct instance;
 struct python_facts;
 
@@ -191,8 +192,9 @@ struct environment {
     ev_timer deadline; /* of the preparation */
     struct environment_waiter eager; /* waits if the environment is eager */
 
-    struct python_facts *facts; /* owned; what its Python has said of itself last, or NULL */
-    struct list survey;         /* in the list of those that will be asked that */
+    struct python_facts *facts;    /* owned; what its Python has said of itself last, or NULL */
+    struct import_record *imports; /* owned: what its scripts import */
+    struct list survey;            /* in the list of those that will be asked that */
     struct environment_observer *observer; /* borrowed; or NULL */
 };
 

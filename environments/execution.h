@@ -29,6 +29,7 @@ struct execution_request {
     enum isolation isolation;     /* the level that it was promised; see environment_level.h */
     struct recurrence *recurrence; /* who is likely to come again with the same but for its code; or
                                       NULL; borrowed until environment_start returns */
+    const json_t *imports;         /* an array: the modules that the code imports; or NULL */
     const char *owner;             /* whose it is: the principal */
     double timeout; /* seconds after which the caller is going to kill it: whatever could
                      * outlive the server ends by itself a little later */

@@ -77,6 +77,8 @@ struct run_request {
     enum isolation isolation;      /* environment_isolation() when DIRECTORY was opened */
     struct recurrence *recurrence; /* who is likely to come again with the same but for its code;
                                       forgotten when the run is cancelled; or NULL */
+    json_t *imports;               /* an array: the modules that the code imports; a reference is
+                                      kept; or NULL */
     double timeout;                /* seconds, from the start of the process */
     json_t *files; /* see provided_files.h: checked; put into the directory first; a reference is
                       kept; or NULL */

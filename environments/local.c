@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/egress/egress.h"
+#include "environments/packages/import_record.h"
 #include "environments/process/process.h"
 #include "environments/run_variables.h"
 #include "environments/sandbox_policy.h"
@@ -190,6 +191,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .recurrence =
             local_is_recurrent(environment, request, sandbox) ? request->recurrence : NULL,
         .is_alone = environment->settings.start == START_FRESH,
+        .preloads = import_record_note(environment->imports, interpreter, request->imports),
         .mark = mark,
         .sandbox = sandbox,
         .limits = environment->settings.limits,

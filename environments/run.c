@@ -363,6 +363,7 @@ static void run_copy_request(struct run *run, const struct run_request *request)
     run->request.client = NULL;
     run->request.files = NULL;
     run->files = json_incref(request->files);
+    json_incref(request->imports);
     run->directory = working_directory_ref(request->directory);
     run->code = memory_new(request->code_length + 1, 1);
     memcpy(run->code, request->code, request->code_length);
@@ -429,6 +430,7 @@ void run_free(struct run *run)
     memory_free_strings(run->arguments);
     free(run->owner);
     json_decref(run->files);
+    json_decref(run->request.imports);
     free(run->code);
     free(run);
 }

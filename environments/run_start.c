@@ -36,6 +36,7 @@ int run_start_execution(struct run *run)
         .arguments = (const char *const *)run->arguments,
         .isolation = run->request.isolation,
         .recurrence = run->request.recurrence,
+        .imports = run->request.imports,
         .owner = run->owner,
         .timeout = run->request.timeout,
     };

@@ -118,6 +118,13 @@ def start_anew():
     os.execvpe(arguments[0], arguments, variables)
 
 
+def ahead_suits():
+    if not ahead:
+        return True
+    with open(sys.argv[0], "rb") as file:
+        return ahead["suits"](file.read())
+
+
 def go_on(is_rehearsal=False):
     """Its code is there, and is about to be read. A rehearsal is to make that quick, and ends a copy of what is out of
     date."""
@@ -125,7 +132,7 @@ def go_on(is_rehearsal=False):
         os._exit(0) if is_rehearsal else start_anew()
     if is_rehearsal:
         return
-    if os.path.exists(sys.modules["site"].USER_SITE or ""):
+    if os.path.exists(sys.modules["site"].USER_SITE or "") or not ahead_suits():
         start_anew()
     os.close(archive)
     numpy = sys.modules.get("numpy.random")
@@ -133,7 +140,24 @@ def go_on(is_rehearsal=False):
         numpy.seed()
 
 
+def load_ahead(name):
+    """In a zygote, of which all else is a copy: imports a module ahead of any script. Returns what has to be known of
+    all that have been imported so, and why this one has not, or None; without the former, the zygote is spoilt."""
+    if not ahead:
+        ahead["__name__"] = "preload"
+        seen = set(sys.modules)
+        exec(compile(__loader__.get_data("preload.py"), "preload.py", "exec"), ahead)
+        for module in sys.modules.keys() - seen:
+            del sys.modules[module]
+    try:
+        failure = ahead["load"](name)
+    except ahead["Spoilt"] as spoilt:
+        return [None, None, str(spoilt)]
+    return [ahead["kept"], ahead["packages"], failure]
+
+
 figures_source = __loader__.get_data("figures.py")
+ahead = {}  # what preload.py defines, once there is something
 archive = int(__loader__.archive.rpartition("/")[2])
 leave_no_trace(__loader__.archive)
 flush_regularly()
@@ -154,4 +178,4 @@ finally:
         if gate is not None:
             wait_at(int(gate))
         else:
-            sys._pyexecd_go_on = go_on  # the core takes it
+            sys._pyexecd_go_on, sys._pyexecd_load_ahead = go_on, load_ahead  # the core takes them

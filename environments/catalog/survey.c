@@ -54,7 +54,7 @@ static char *survey_find_python(const struct environment *environment)
 void survey_recall(const char *state, struct environment *environment)
 {
     AUTO_FREE char *python = survey_find_python(environment);
-    AUTO_JSON json_t *answer = python ? python_record_load(state, python) : NULL;
+    AUTO_JSON json_t *answer = python ? python_record_load(state, "answers", python) : NULL;
 
     environment_learn(environment, python_facts_read(answer));
 }
@@ -68,7 +68,7 @@ static void survey_take(struct environment_survey *survey, const json_t *answer)
         python_facts_free(facts);
         return;
     }
-    python_record_keep(survey->state, survey->python, &survey->file, answer);
+    python_record_keep(survey->state, "answers", survey->python, &survey->file, answer);
     environment_learn(survey->asked, facts);
     survey->learned(survey);
 }

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Owned by the caller. */
-static char *python_record_place(const char *state, const char *path)
+static char *python_record_place(const char *state, const char *kind, const char *path)
 {
     char text[DIGEST_TEXT_BYTES];
     struct digest digest;
@@ -27,12 +27,12 @@ static char *python_record_place(const char *state, const char *path)
     digest_init(&digest);
     digest_add_string(&digest, path);
     digest_finish(&digest, text);
-    return memory_format("%s/answers/%.32s.json", state, text);
+    return memory_format("%s/%s/%.32s.json", state, kind, text);
 }
 
-json_t *python_record_load(const char *state, const char *path)
+json_t *python_record_load(const char *state, const char *kind, const char *path)
 {
-    AUTO_FREE char *place = python_record_place(state, path);
+    AUTO_FREE char *place = python_record_place(state, kind, path);
     AUTO_JSON json_t *record = untrusted_load_json(AT_FDCWD, place, ANSWER_BYTES);
     struct file_identity file;
 
@@ -52,15 +52,15 @@ static int python_record_write(const char *place, const char *text, struct error
     return fd_replace_file(place, S_IRUSR | S_IWUSR, text, strlen(text), err);
 }
 
-void python_record_keep(const char *state, const char *path, const struct file_identity *file,
-                        const json_t *answer)
+void python_record_keep(const char *state, const char *kind, const char *path,
+                        const struct file_identity *file, const json_t *answer)
 {
-    AUTO_FREE char *place = python_record_place(state, path);
+    AUTO_FREE char *place = python_record_place(state, kind, path);
     AUTO_JSON json_t *record = json_pack("{s:i, s:o, s:O}", "format", FORMAT, "file",
                                          file_identity_to_json(file), "answer", answer);
     AUTO_FREE char *text = json_text(record);
     struct error err = ERROR_INIT;
 
     if (python_record_write(place, text, &err) < 0)
-        log_debug("the answer of %s was not kept: %s", path, err.message);
+        log_debug("the %s of %s were not kept: %s", kind, path, err.message);
 }

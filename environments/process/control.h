@@ -15,11 +15,20 @@ enum {
 
 /* What a zygote is started with. */
 enum {
-    ZYGOTE_ORDERS_FD = 102, /* a socket (SOCK_SEQPACKET): it writes "w" when it waits. Each order is
-                             * a byte, and beside it the descriptors of a new worker */
-    ZYGOTE_CORE_FD = 103,   /* the library that it loads (core/core.h) */
-    ZYGOTE_JOB_FD = 104,    /* a file: struct zygote_job, then its CONTROL_RUN */
+    ZYGOTE_ORDERS_FD = 102,  /* a socket (SOCK_SEQPACKET). An order is a byte, and beside it the
+                              * descriptors of a new worker; or the name of a module to import */
+    ZYGOTE_CORE_FD = 103,    /* the library that it loads (core/core.h) */
+    ZYGOTE_JOB_FD = 104,     /* a file: struct zygote_job, then its CONTROL_RUN */
     ZYGOTE_DESCRIPTORS = 16, /* of a worker, at most */
+    ZYGOTE_TEXT_BYTES = 256, /* of a module's name, or of an answer, with its NUL */
+};
+
+/* What its answers begin with, when it waits and to each name. */
+enum zygote_answer {
+    ZYGOTE_WAITS = 'w',
+    ZYGOTE_LOADED = 'l',
+    ZYGOTE_NOT_LOADED = 'n', /* why follows */
+    ZYGOTE_SPOILT = 's',     /* likewise; it ends */
 };
 
 struct zygote_job {

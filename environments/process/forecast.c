@@ -57,6 +57,7 @@ struct forecast *forecast_new(const struct process_command *command, const struc
     forecast->limits = command->limits;
     forecast->wish = *wish;
     forecast->is_alone = command->is_alone;
+    forecast->preloads = preloads_hold(command->preloads);
     return forecast;
 }
 
@@ -84,6 +85,7 @@ void forecast_free(struct forecast *forecast)
         return;
     list_remove(&forecast->link);
     recurrent_withdraw(&forecast->recurrent);
+    preloads_drop(forecast->preloads);
     buffer_deinit(&forecast->job);
     free(forecast->mark);
     free(forecast);
@@ -172,6 +174,15 @@ static void forecast_start(struct forecasts *forecasts, struct forecast *forecas
         forecast_free(forecast);
 }
 
+/* True when the zygote of NURSERY waits for orders, or there is none. */
+static bool forecasts_is_settled(struct forecasts *forecasts, struct forecast *nursery,
+                                 struct preloads *preloads)
+{
+    if (nursery->is_ready)
+        nursery->is_ready = forecasts->ways->load(nursery->tree, preloads);
+    return nursery->has_failed || nursery->is_ready;
+}
+
 /* What has to wait for its zygote stays. */
 static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -183,7 +194,7 @@ static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events
         struct forecast *forecast = CONTAINER_OF(link, struct forecast, link);
         struct forecast *nursery = forecasts_nurse(forecasts, forecast);
 
-        if (nursery->has_failed || nursery->is_ready)
+        if (forecasts_is_settled(forecasts, nursery, forecast->preloads))
             forecast_start(forecasts, forecast, nursery);
     }
 }
@@ -241,6 +252,11 @@ void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecas
     forecast->has_failed = !is_ready;
     if (!is_ready)
         forecast->tree = NULL;
+    forecasts_after(forecasts, &forecasts->start, 0.);
+}
+
+void forecasts_look_again(struct forecasts *forecasts)
+{
     forecasts_after(forecasts, &forecasts->start, 0.);
 }
 

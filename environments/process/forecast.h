@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/list.h"
 #include "environments/process/machine.h"
+#include "environments/process/preloads.h"
 #include "environments/process/process.h"
 #include "environments/process/recurrence.h"
 
@@ -26,10 +27,11 @@ struct forecast {
     struct buffer job;           /* its CONTROL_RUN, without limits */
     struct process_limits limits;
     struct tree_wish wish;
-    char *mark;        /* owned */
-    struct tree *tree; /* borrowed: it has been started in that; it owns the forecast */
-    double since;      /* CLOCK_MONOTONIC seconds: when it was, or a zygote was used */
-    bool is_alone;     /* it is never started as a copy */
+    char *mark;                /* owned */
+    struct preloads *preloads; /* owned: what its zygote is to import; or NULL */
+    struct tree *tree;         /* borrowed: it has been started in that; it owns the forecast */
+    double since;              /* CLOCK_MONOTONIC seconds: when it was, or a zygote was used */
+    bool is_alone;             /* it is never started as a copy */
     bool is_zygote;
     bool is_ready;   /* of a zygote: it waits for orders */
     bool has_failed; /* likewise: there can be none for this command */
@@ -40,6 +42,10 @@ struct forecast {
 struct forecast_ways {
     struct tree *(*begin)(struct process_host *host, struct forecast *forecast);
     struct tree *(*nurse)(struct process_host *host, struct forecast *forecast); /* as a zygote */
+
+    /* True when the zygote in NURSERY has imported what it is to have; else it does not wait for
+     * orders any more. PRELOADS may be NULL. */
+    bool (*load)(struct tree *nursery, struct preloads *preloads);
 
     /* As a copy of the zygote in NURSERY; where FORECAST is NULL, for a process that has come. */
     struct tree *(*breed)(struct tree *nursery, struct forecast *forecast);
@@ -83,6 +89,9 @@ void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast);
 /* The zygote of FORECAST, which is among the nurseries, waits for orders; or there is none, and
  * FORECAST belongs to FORECASTS from now on, without a tree. */
 void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecast, bool is_ready);
+
+/* A zygote is no longer among the nurseries: another one may be started. */
+void forecasts_look_again(struct forecasts *forecasts);
 
 /* The tree that has been started for a command as FORECAST has it, or NULL. It is not given to
  * anybody else. */

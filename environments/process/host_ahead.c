@@ -16,15 +16,21 @@ static struct tree *host_begin_ahead(struct process_host *host, struct forecast 
     return tree;
 }
 
-static void host_on_zygote(struct tree *tree, bool is_ready)
+static void host_on_zygote(struct tree *tree, enum nursery_news news)
 {
+    struct forecasts *forecasts = host_forecasts(tree->host);
     struct forecast *forecast = tree->forecast;
 
     if (!forecast || list_is_empty(&forecast->link))
         return; /* nobody waits for it */
-    if (!is_ready)
+    if (news == NURSERY_OUT_OF_DATE) {
+        forecast_withdraw(forecast);
+        forecasts_look_again(forecasts);
+        return;
+    }
+    if (news == NURSERY_FAILED)
         tree->forecast = NULL;
-    forecasts_note_zygote(host_forecasts(tree->host), forecast, is_ready);
+    forecasts_note_zygote(forecasts, forecast, news == NURSERY_WAITS);
 }
 
 /* A zygote needs all that its workers have from it. */
@@ -60,6 +66,7 @@ static void host_retire(struct tree *tree)
 const struct forecast_ways host_ahead = {
     .begin = host_begin_ahead,
     .nurse = host_nurse,
+    .load = nursery_load,
     .breed = host_breed,
     .end = tree_kill,
     .retire = host_retire,

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/process/tree_private.h"
 
@@ -9,19 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define NURSERY_PATIENCE_SECONDS 30. /* with an import */
 
 struct nursery {
     bool has_bred; /* a worker has come as far as to wait for its code */
     nursery_note *note;
-    int orders;          /* owned: the socket to the zygote; -1: none */
-    struct list workers; /* of struct tree */
+    int orders;                /* owned: the socket to the zygote; -1: none */
+    json_t *tried;             /* owned: the modules that it has been told to import, by name */
+    char *module;              /* owned: the one that it is importing; NULL: none */
+    struct preloads *preloads; /* owned, while it is: those which that is from */
+    ev_timer patience;         /* likewise */
+    struct list workers;       /* of struct tree */
     ev_io orders_watcher;
     ev_io zygote_watcher;
 };
 
 static void nursery_close_orders(struct tree *tree)
 {
+    ev_timer_stop(host_loop(tree->host), &tree->nursery->patience);
     ev_io_stop(host_loop(tree->host), &tree->nursery->orders_watcher);
     if (tree->nursery->orders >= 0)
         close(STEAL_FD(tree->nursery->orders));
@@ -34,25 +43,115 @@ void nursery_retire(struct tree *tree)
         tree_kill(tree);
 }
 
-static void nursery_fail(struct tree *tree)
+static void nursery_give_up(struct tree *tree, enum nursery_news news)
 {
-    tree->nursery->note(tree, false);
+    tree->nursery->note(tree, news);
     nursery_retire(tree);
 }
 
-/* The zygote says that it waits; or it has ended. */
+/* The zygote has done with the module that it was importing. */
+static void nursery_end_module(struct tree *tree)
+{
+    struct nursery *nursery = tree->nursery;
+
+    ev_timer_stop(host_loop(tree->host), &nursery->patience);
+    free(STEAL_PTR(nursery->module));
+    preloads_drop(STEAL_PTR(nursery->preloads));
+}
+
+/* It can import that module and no other, or none. */
+static void nursery_spoil(struct tree *tree, const char *why)
+{
+    preloads_refuse(tree->nursery->preloads, tree->nursery->module, why);
+    nursery_end_module(tree);
+    nursery_give_up(tree, NURSERY_OUT_OF_DATE);
+}
+
+static void nursery_fail(struct tree *tree)
+{
+    if (tree->nursery->module)
+        nursery_spoil(tree, "the import ends Python");
+    else
+        nursery_give_up(tree, NURSERY_FAILED);
+}
+
+static void nursery_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tree *tree = timer->data;
+
+    (void)loop;
+    (void)events;
+    (void)syscall(SYS_pidfd_send_signal, tree->zygote, SIGKILL, NULL, 0);
+    nursery_spoil(tree, "the import takes too long");
+}
+
+static void nursery_on_loaded(struct tree *tree, const char *why)
+{
+    if (*why)
+        log_debug("tree %lu: no %s: %s", tree->number, tree->nursery->module, why);
+    nursery_end_module(tree);
+    tree->nursery->note(tree, NURSERY_WAITS);
+}
+
+static void nursery_on_answer(struct tree *tree, const char *answer)
+{
+    if (*answer == ZYGOTE_WAITS && tree->state == TREE_STARTING) {
+        tree_set_state(tree, TREE_WAITING);
+        tree->nursery->note(tree, NURSERY_WAITS);
+    } else if (*answer == ZYGOTE_SPOILT && tree->nursery->module) {
+        nursery_spoil(tree, answer + 1);
+    } else if (tree->nursery->module) {
+        nursery_on_loaded(tree, answer + 1);
+    }
+}
+
+/* The zygote says something; or it has ended. */
 static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = watcher->data;
-    char mark;
+    char answer[1 + ZYGOTE_TEXT_BYTES + 1];
+    ssize_t length = recv(tree->nursery->orders, answer, sizeof answer - 1, 0);
 
     (void)loop;
-    if (events & EV_ERROR || recv(tree->nursery->orders, &mark, sizeof mark, 0) != sizeof mark) {
+    if (events & EV_ERROR || length <= 0) {
         nursery_fail(tree);
-    } else if (tree->state == TREE_STARTING) {
-        tree_set_state(tree, TREE_WAITING);
-        tree->nursery->note(tree, true);
+        return;
     }
+    answer[length] = '\0';
+    nursery_on_answer(tree, answer);
+}
+
+/* The next of PRELOADS that it has not tried; or NULL. */
+static const char *nursery_find_module(const struct nursery *nursery,
+                                       const struct preloads *preloads)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (preloads ? preloads->names : NULL, i, name) {
+        const char *text = json_string_value(name);
+
+        if (strlen(text) < ZYGOTE_TEXT_BYTES && !json_object_get(nursery->tried, text) &&
+            !json_object_get(preloads->refused, text))
+            return text;
+    }
+    return NULL;
+}
+
+bool nursery_load(struct tree *tree, struct preloads *preloads)
+{
+    struct nursery *nursery = tree->nursery;
+    const char *name = nursery_find_module(nursery, preloads);
+
+    if (!name)
+        return true;
+    json_object_set_new(nursery->tried, name, json_true());
+    nursery->module = memory_copy_string(name);
+    nursery->preloads = preloads_hold(preloads);
+    ev_timer_start(host_loop(tree->host), &nursery->patience);
+    if (send(nursery->orders, name, strlen(name), MSG_NOSIGNAL) < 0)
+        nursery_give_up(tree, NURSERY_FAILED);
+    return false;
 }
 
 static void nursery_on_zygote(struct ev_loop *loop, ev_io *watcher, int events)
@@ -94,6 +193,8 @@ static void nursery_leave(struct tree *tree)
         worker->parent = NULL;
     }
     nursery_close_orders(tree);
+    nursery_end_module(tree);
+    json_decref(tree->nursery->tried);
     ev_io_stop(host_loop(tree->host), &tree->nursery->zygote_watcher);
     if (tree->zygote >= 0)
         close(STEAL_FD(tree->zygote));
@@ -116,7 +217,9 @@ static void nursery_watch(struct tree *tree)
 
     ev_init(&nursery->orders_watcher, nursery_on_orders);
     ev_init(&nursery->zygote_watcher, nursery_on_zygote);
+    ev_timer_init(&nursery->patience, nursery_on_patience, NURSERY_PATIENCE_SECONDS, 0.);
     nursery->orders_watcher.data = tree;
+    nursery->patience.data = tree;
     nursery->zygote_watcher.data = tree;
     for (int i = 0; i < PROCESS_STREAMS; i++)
         ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);
@@ -136,6 +239,7 @@ struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan
     tree->nursery = NEW(struct nursery);
     tree->nursery->note = note;
     tree->nursery->orders = -1;
+    tree->nursery->tried = json_object();
     list_init(&tree->nursery->workers);
     tree_begin(tree, &spawned);
     nursery_watch(tree);
@@ -226,9 +330,8 @@ static void worker_on_failed(struct tree *tree)
 {
     if (!tree->parent)
         return;
-    if (tree->parent->nursery->has_bred)
-        forecast_withdraw(tree->parent->forecast);
-    nursery_fail(tree->parent);
+    nursery_give_up(tree->parent,
+                    tree->parent->nursery->has_bred ? NURSERY_OUT_OF_DATE : NURSERY_FAILED);
 }
 
 /* A supervisor that died before it could say so is reaped by nobody else, and its nursery cannot

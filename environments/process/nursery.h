@@ -6,14 +6,24 @@
 
 #include "environments/process/tree_private.h"
 
-/* The zygote of TREE waits for orders; or there is none any more that could be used, and TREE ends
- * with the last of its workers. */
-typedef void nursery_note(struct tree *tree, bool is_ready);
+/* What has become of a zygote. Of one that does not wait any more the tree ends with the last of
+ * its workers. */
+enum nursery_news {
+    NURSERY_WAITS,       /* for orders */
+    NURSERY_OUT_OF_DATE, /* another one can be had */
+    NURSERY_FAILED,      /* likewise not */
+};
+
+typedef void nursery_note(struct tree *tree, enum nursery_news news);
 
 /* Starts a nursery for HOST that builds PLAN, with the zygote that FORECAST (taken on success)
  * says. NULL with ERR. */
 struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
                          struct forecast *forecast, nursery_note *note, struct error *err);
+
+/* True when the zygote of TREE, which waits for orders, has imported what PRELOADS (or NULL) names,
+ * as far as it can; else it is at it, and waits again later. */
+bool nursery_load(struct tree *tree, struct preloads *preloads);
 
 /* The tree of a new worker of the nursery PARENT, which is WAITING. NULL with ERR. */
 struct tree *nursery_breed(struct tree *parent, struct error *err);

@@ -22,6 +22,7 @@
 #define PROCESS_DRAIN_SECONDS 0.2
 #define PROCESS_EMPTY_SECONDS 2.0 /* how long a killed tree may take to be gone */
 
+struct preloads;
 struct recurrence;
 struct tree;
 
@@ -46,6 +47,8 @@ struct process_command {
                                       command again, which may be started ahead of its code
                                       (forecast.h); or NULL: nobody */
     bool is_alone;                 /* of a recurrent one: it is not started as a copy of another */
+    struct preloads *preloads; /* likewise: what the one that is copied imports ahead (preloads.h);
+                                  a holder is added; or NULL */
     const char *mark; /* of a recurrent one: another one when its paths lead to other files */
     const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
     struct process_limits limits;

@@ -8,7 +8,9 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/gpu_files.h"
+#include "environments/packages/import_record.h"
 #include "environments/process/host.h"
+#include "environments/process/preloads.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
@@ -248,6 +250,25 @@ static void command_doctor_print_devices(const struct environment *environment,
         command_print_line("no", "  gpu", problem);
 }
 
+/* What its Python imports ahead of scripts, and what it must not. */
+static void command_doctor_print_preloads(const struct environment *environment)
+{
+    const char *python = environment->ops->describe_interpreter(environment);
+    const struct preloads *preloads =
+        python ? import_record_look(environment->imports, python) : NULL;
+    AUTO_FREE char *names = preloads ? json_list(preloads->names) : memory_copy_string("");
+    const char *name;
+    json_t *why;
+
+    if (*names)
+        command_print_line("", "  preload", names);
+    json_object_foreach (preloads ? preloads->refused : NULL, name, why) {
+        AUTO_FREE char *text = memory_format("%s: %s", name, json_string_value(why));
+
+        command_print_line("no", "  preload", text);
+    }
+}
+
 static void command_doctor_print_missing(const json_t *missing)
 {
     const json_t *what;
@@ -277,9 +298,11 @@ static void print_environments(struct doctor *doctor)
         command_doctor_print_layers(doctor, result);
         command_doctor_print_preparation(doctor, environment);
         command_doctor_print_devices(environment, result);
-        if (environment->settings.sandbox.is_wanted)
-            command_doctor_print_missing(
-                json_object_get(json_object_get(result, "containment"), "missing"));
+        if (!environment->settings.sandbox.is_wanted)
+            continue;
+        command_doctor_print_preloads(environment);
+        command_doctor_print_missing(
+            json_object_get(json_object_get(result, "containment"), "missing"));
     }
 }
 

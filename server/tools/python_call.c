@@ -1,6 +1,7 @@
 #include "server/tools/python_call.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
@@ -9,6 +10,7 @@
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"
 #include "server/tools/code/code_cleaning.h"
+#include "server/tools/code/import_names.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/file_resource.h"
 #include "server/tools/invocation.h"
@@ -295,6 +297,7 @@ static struct run *python_call_submit_in(struct python_call *call,
 {
     struct tool_caller *caller = call->invocation->caller;
     const struct principal *principal = caller->principal;
+    AUTO_JSON json_t *imports = import_names_read(call->request.code, call->request.code_length);
     struct trace_variables variables;
     struct run *run;
 
@@ -306,6 +309,7 @@ static struct run *python_call_submit_in(struct python_call *call,
             .directory = directory,
             .isolation = isolation,
             .recurrence = variables.list[0] ? NULL : python_call_recurrence(call),
+            .imports = imports,
             .client = &python_caller_of(caller)->client,
             .code = call->request.code,
             .code_length = call->request.code_length,

@@ -30,9 +30,15 @@ PLACE = "WORKING_DIRECTORY"
 WAYS = {
     "unconfined": {"isolation": "none"},
     "sandboxed": {"isolation": "sandbox", "start": "cold"},
-    "warm": {"isolation": "sandbox"},
+    "warm": {"isolation": "sandbox", "preload": "none"},
+    "preloaded": {"isolation": "sandbox", "preload": [
+        "argparse", "asyncio", "collections", "concurrent.futures", "csv", "ctypes", "dataclasses", "datetime", "decimal",
+        "hashlib", "http.client", "importlib.metadata", "inspect", "json", "logging", "multiprocessing", "pathlib",
+        "random", "re", "sqlite3", "ssl", "subprocess", "tempfile", "threading", "typing", "unittest", "uuid", "weakref",
+        "xml.etree.ElementTree", "zoneinfo"]},
 }
-SANDBOXED = ("sandboxed", "warm")
+COPIED = ("warm", "preloaded")
+SANDBOXED = ("sandboxed", *COPIED)
 
 # A script whose text a file of scripts cannot hold.
 ODD = {
@@ -56,17 +62,30 @@ EVERY = tuple(WAYS)
 LAID_OVER = "the code lies over the file and cannot be changed"
 STARTER = "the starter"
 OLD = "what was there before a script of a copied Python has been looked at by us"
+AHEAD = "what was imported ahead has other finders, company and ends"
 KNOWN = {
     "imports-customizations": (SANDBOXED, "Debian's file is a link to a place that a sandbox does not have"),
     "imports-finder_of_the_starter": (EVERY, STARTER),
     "process-way_in_of_the_starter": (EVERY, STARTER),
-    "process-environment_of_the_kernel": (("warm",), "a Python that is started ahead gets its home later"),
+    "process-environment_of_the_kernel": (COPIED, "a Python that is started ahead gets its home later"),
     "process-signal_of_the_starter": (EVERY, STARTER),
     "process-script_can_be_changed": (EVERY, LAID_OVER),
     "process-script_can_be_renamed": (EVERY, LAID_OVER),
-    "process-libraries_loaded": (("warm",), "the core is a library"),
-    "state-garbage_counts": (("warm",), OLD),
-    "state-modules_of_heap": (("warm",), OLD),
+    "process-libraries_loaded": (COPIED, "the core is a library"),
+    "state-garbage_counts": (COPIED, OLD),
+    "state-modules_of_heap": (COPIED, OLD),
+    "state-collections_at_start": (("preloaded",), OLD),
+    "state-tracked_objects": (("preloaded",), OLD),
+    "state-functions_tracked": (("preloaded",), OLD),
+    "state-classes": (("preloaded",), OLD),
+    "state-caches": (("preloaded",), OLD),
+    "imports-meta_path": (("preloaded",), AHEAD),
+    "imports-what_random_loads": (("preloaded",), AHEAD),
+    "imports-modules_are_fresh": (("preloaded",), AHEAD),
+    "imports-frozen_modules": (("preloaded",), AHEAD),
+    "kept-showwarning": (("preloaded",), AHEAD),
+    "kept-settrace": (("preloaded",), AHEAD),
+    "kept-copyreg": (("preloaded",), AHEAD),
     "process-limits": (EVERY, "limits of a run"),
     "process-capabilities": (EVERY, "a script has no rights to give up"),
     "process-no_terminal": (SANDBOXED, "a sandbox has no /dev/tty, where others cannot open it"),
@@ -143,19 +162,19 @@ class Runs:
     def served(self, code, way):
         with contextlib.closing(self.server.connect()) as connection:  # its directory goes when it closes
             connection.initialize()
-            if way == "warm":
-                self.warm_up(connection)
+            if way in COPIED:
+                self.warm_up(connection, way)
             result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
                                           timeout=SECONDS + 60)["structuredContent"]
-            assert result["timings"]["warm"] is (way == "warm")
+            assert result["timings"]["warm"] is (way in COPIED)
             return facts(folder_of(result["working_directory"]), stdout=result["stdout"],
                          stderr=result["stderr"], ended=result["signal"] or result["returncode"])
 
 
     @staticmethod
-    def warm_up(connection):
+    def warm_up(connection, way):
         """Makes a Python wait in the directory of CONNECTION."""
-        arguments = {"code": "pass", "environment": "warm"}
+        arguments = {"code": "pass", "environment": way}
         handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
         assert until(lambda: any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid)
                                  for pid in processes()))

@@ -110,11 +110,14 @@ def test_a_zygote_that_is_killed_ends_no_call_and_is_replaced(server):
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
 
 
+def namespace(pid):
+    return os.readlink(f"/proc/{pid}/ns/pid")
+
+
 def test_a_nursery_that_is_killed_is_replaced(server):
     (zygote,) = ours(server, is_zygote)
-    for pid in descendants(server.process.pid):
-        if read(f"/proc/{pid}/comm") == b"pyexecd-runner\n" and read(f"/proc/{pid}/cmdline").startswith(b"pyexecd-runner"):
-            os.kill(pid, signal.SIGKILL)
+    (nursery,) = [pid for pid in descendants(server.process.pid) if pid != zygote and namespace(pid) == namespace(zygote)]
+    os.kill(nursery, signal.SIGKILL)
     assert until(lambda: not os.path.exists(f"/proc/{zygote}"))
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
 

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ core_libc_start __libc_start_main;
 
 static const char *core_script;
 static struct python_object *core_starter; /* what the starter has left for us to call */
+static struct python_object *core_loader;  /* likewise */
 
 /* What brought us. What Python is started by it must not see that. */
 static void core_leave_no_trace(void)
@@ -84,14 +86,14 @@ static void core_look_for_importer(void)
     python.PyErr_Clear();
 }
 
-/* What the starter has left for us to call; or NULL. */
-static struct python_object *core_take_starter(void)
+/* What the starter has left for us to call as NAME of `sys`; or NULL. */
+static struct python_object *core_take(const char *name)
 {
-    struct python_object *starter = python.PySys_GetObject("_pyexecd_go_on");
+    struct python_object *function = python.PySys_GetObject(name);
 
-    python.Py_IncRef(starter);
-    python.PySys_SetObject("_pyexecd_go_on", NULL);
-    return starter;
+    python.Py_IncRef(function);
+    python.PySys_SetObject(name, NULL);
+    return function;
 }
 
 static void core_call_starter(bool is_rehearsal)
@@ -147,6 +149,33 @@ static void core_begin(void)
     script_end(status);
 }
 
+/* What it returns the starter says: two dicts and a text, each of them or None. */
+static enum zygote_answer core_note_loaded(struct python_object *result, char *ret_why)
+{
+    struct python_object *kept = python.PyList_GetItem(result, 0);
+    struct python_object *why = python.PyList_GetItem(result, 2);
+
+    if (why != python.none)
+        snprintf(ret_why, ZYGOTE_TEXT_BYTES, "%s", python.PyUnicode_AsUTF8(why));
+    if (kept == python.none)
+        return ZYGOTE_SPOILT;
+    script_end_prepare(kept, python.PyList_GetItem(result, 1));
+    return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
+}
+
+static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
+{
+    struct python_object *result =
+        core_loader ? python.PyObject_CallFunction(core_loader, "s", name) : NULL;
+    enum zygote_answer answer = result ? core_note_loaded(result, ret_why) : ZYGOTE_SPOILT;
+
+    if (!result)
+        snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
+    python.PyErr_Clear();
+    python.Py_DecRef(result);
+    return answer;
+}
+
 static void core_before_copy(void)
 {
     python.PyOS_BeforeFork();
@@ -162,6 +191,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     static const struct zygote_hooks hooks = {
         .before = core_before_copy,
         .after = core_after_copy,
+        .load = core_load,
         .prepare = core_prepare,
         .begin = core_begin,
     };
@@ -171,8 +201,9 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_script = argv[argc - 1];
     if (!core_start_python(argc, argv))
         return 1;
-    core_starter = core_take_starter();
-    script_end_prepare();
+    core_starter = core_take("_pyexecd_go_on");
+    core_loader = core_take("_pyexecd_load_ahead");
+    script_end_prepare(NULL, NULL);
     zygote_serve(&hooks);
     return 1;
 }

@@ -61,6 +61,7 @@ enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or
     F(struct python_object *, PyDict_GetItemString, (struct python_object *, const char *))        \
     F(struct python_object *, PySet_New, (struct python_object *))                                 \
     F(int, PyDict_SetItemString, (struct python_object *, const char *, struct python_object *))   \
+    F(int, PyDict_DelItem, (struct python_object *, struct python_object *))                       \
     F(int, PyDict_DelItemString, (struct python_object *, const char *))                           \
     F(struct python_object *, PyEval_GetBuiltins, (void))                                          \
     F(int, PyDict_Update, (struct python_object *, struct python_object *))                        \

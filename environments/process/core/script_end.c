@@ -14,7 +14,9 @@ static struct python_object *end_modules;  /* those that were there before: a di
 static struct python_object *end_builtins; /* likewise, the names that every script has */
 static struct python_object *end_gc;       /* the module */
 static struct python_object *end_atexit;   /* likewise; NULL: the script's own has to be found */
-static ptrdiff_t end_names;                /* how many names they had */
+static struct python_object *end_kept;     /* see script_end_prepare; or NULL */
+static struct python_object *end_packages; /* of modules that are kept, or NULL */
+static ptrdiff_t end_names;                /* how many names they had, or will have been given */
 static long end_collections;               /* and how often the collector had been at work */
 
 /* How many names all modules have that were there before, but for those that an exception leaves in
@@ -35,7 +37,7 @@ static ptrdiff_t end_count_names(void)
     for (size_t i = 0; i < ARRAY_SIZE(left); i++)
         count -= python.PySys_GetObject(left[i]) != NULL;
     python.PyErr_Clear(); /* of what is no module */
-    return count;
+    return end_packages ? count + python.PyDict_Size(end_packages) : count;
 }
 
 /* How often the collector has been at work. -1: unknown. */
@@ -91,13 +93,21 @@ static bool end_has_one_atexit(void)
     return sscanf(python.Py_GetVersion(), "3.%d", &minor) == 1 && minor >= 10;
 }
 
-void script_end_prepare(void)
+void script_end_prepare(struct python_object *kept, struct python_object *packages)
 {
+    struct python_object *const before[] = {end_modules, end_builtins, end_gc, end_atexit};
+
+    for (size_t i = 0; i < ARRAY_SIZE(before); i++)
+        python.Py_DecRef(before[i]);
     end_modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
     end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
+    end_kept = kept;
+    end_packages = packages;
     end_gc = end_import_unseen("gc");
     if (end_has_one_atexit())
         end_atexit = end_import_unseen("atexit");
+    if (kept)
+        (void)python.PyDict_Update(end_modules, kept);
     end_make_old();
     end_make_young(python.PyModule_GetDict(python.PyImport_AddModule("__main__")));
     end_collections = end_count_collections();
@@ -106,9 +116,21 @@ void script_end_prepare(void)
     python.PyErr_Clear();
 }
 
+/* What no script has imported is taken apart, too: it may hold on to what one has. Of threads there
+ * is nothing more to tell it. */
+static void end_show_kept(void)
+{
+    (void)python.PyDict_DelItemString(end_kept, "threading");
+    (void)python.PyDict_Update(python.PyImport_GetModuleDict(), end_kept);
+    python.PyDict_Clear(end_kept);
+    python.PyErr_Clear();
+}
+
 /* Python's own way, for all that is not as usual. */
 static _Noreturn void end_slowly(int status)
 {
+    if (end_kept)
+        end_show_kept();
     python.Py_DecRef(end_modules); /* they have nobody but Python to hold them then */
     exit(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
 }
@@ -126,23 +148,6 @@ static void end_if_interrupted(int status)
     exit(128 + SIGINT);
 }
 
-/* Waits for threads that are no daemons. */
-static void end_threads(void)
-{
-    struct python_object *modules = python.PyImport_GetModuleDict();
-    struct python_object *name = python.PyUnicode_DecodeFSDefault("threading");
-    struct python_object *module = name ? python.PyDict_GetItem(modules, name) : NULL;
-
-    if (module && module != python.none) {
-        struct python_object *result = python.PyObject_CallMethod(module, "_shutdown", NULL);
-
-        if (!result)
-            python.PyErr_WriteUnraisable(module);
-        python.Py_DecRef(result);
-    }
-    python.Py_DecRef(name);
-}
-
 /* Other threads go on until Python says that they must not. */
 static bool end_is_alone(void)
 {
@@ -150,6 +155,33 @@ static bool end_is_alone(void)
 
     return !python.PyInterpreterState_Next(interpreter) &&
            !python.PyThreadState_Next(python.PyInterpreterState_ThreadHead(interpreter));
+}
+
+/* The module that knows of threads: a library that was loaded ahead may have one without the script
+ * having imported it. Borrowed, or NULL. */
+static struct python_object *end_find_threading(void)
+{
+    struct python_object *name = python.PyUnicode_DecodeFSDefault("threading");
+    struct python_object *module = python.PyDict_GetItem(python.PyImport_GetModuleDict(), name);
+
+    if (!module && !end_is_alone())
+        module = python.PyDict_GetItem(end_modules, name);
+    python.Py_DecRef(name);
+    return module;
+}
+
+/* Waits for threads that are no daemons. */
+static void end_threads(void)
+{
+    struct python_object *module = end_find_threading();
+    struct python_object *result;
+
+    if (!module || module == python.none)
+        return;
+    result = python.PyObject_CallMethod(module, "_shutdown", NULL);
+    if (!result)
+        python.PyErr_WriteUnraisable(module);
+    python.Py_DecRef(result);
 }
 
 static bool end_is_closed(struct python_object *file)
@@ -343,10 +375,22 @@ static bool end_is_gone(struct python_object *reference)
     return object == python.none;
 }
 
+/* What was there before goes back, but for what no script has imported. */
+static void end_put_back_old(struct python_object *modules)
+{
+    struct python_object *name;
+    struct python_object *module;
+    ptrdiff_t place = 0;
+
+    (void)python.PyDict_Update(modules, end_modules);
+    while (end_kept && python.PyDict_Next(end_kept, &place, &name, &module))
+        (void)python.PyDict_DelItem(modules, name);
+}
+
 /* What is still there goes back to its place, for Python's own way to find it. */
 static void end_put_back(struct python_object *modules, struct python_object *taken)
 {
-    (void)python.PyDict_Update(modules, end_modules);
+    end_put_back_old(modules);
     for (ptrdiff_t i = 0; i < python.PyList_Size(taken); i++) {
         struct python_object *module =
             python.PyObject_CallObject(python.PyList_GetItem(taken, i), NULL);

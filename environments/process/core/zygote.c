@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -73,30 +74,74 @@ static bool zygote_read_job(struct worker_job *job)
     return true;
 }
 
-/* Descriptors of the next worker, and how many; 0 at the end. */
-static size_t zygote_receive(int descriptors[ZYGOTE_DESCRIPTORS])
+/* An order: the name of a module, or descriptors. */
+struct zygote_order_message {
+    char name[ZYGOTE_TEXT_BYTES];
+    int descriptors[ZYGOTE_DESCRIPTORS];
+    size_t count;
+};
+
+static size_t zygote_take_descriptors(struct msghdr *message, int *descriptors)
+{
+    const struct cmsghdr *first = CMSG_FIRSTHDR(message);
+
+    if (!first || first->cmsg_type != SCM_RIGHTS)
+        return 0;
+    memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
+    return (first->cmsg_len - CMSG_LEN(0)) / sizeof *descriptors;
+}
+
+/* The next order. False at the end. */
+static bool zygote_receive(struct zygote_order_message *order)
 {
     union {
         struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(ZYGOTE_DESCRIPTORS * sizeof *descriptors)];
+        char bytes[CMSG_SPACE(sizeof order->descriptors)];
     } ancillary;
-    char byte;
-    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct iovec part = {.iov_base = order->name, .iov_len = sizeof order->name - 1};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = &ancillary,
                              .msg_controllen = sizeof ancillary.bytes};
-    const struct cmsghdr *first;
     ssize_t length;
 
     do {
         length = recvmsg(ZYGOTE_ORDERS_FD, &message, MSG_CMSG_CLOEXEC);
     } while (length < 0 && errno == EINTR);
-    first = length == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (!first || first->cmsg_type != SCM_RIGHTS)
-        return 0;
-    memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
-    return (first->cmsg_len - CMSG_LEN(0)) / sizeof *descriptors;
+    if (length <= 0)
+        return false;
+    order->name[length] = '\0';
+    order->count = zygote_take_descriptors(&message, order->descriptors);
+    return true;
+}
+
+static bool zygote_answer(enum zygote_answer answer, const char *why)
+{
+    char text[1 + ZYGOTE_TEXT_BYTES];
+    int length = snprintf(text, sizeof text, "%c%s", (char)answer, why);
+
+    return write(ZYGOTE_ORDERS_FD, text, (size_t)length) == length;
+}
+
+static bool zygote_copy(const struct zygote_hooks *hooks, const struct worker_job *job,
+                        const struct zygote_order_message *order)
+{
+    int made;
+
+    hooks->before();
+    made = worker_make(job, order->descriptors, order->count);
+    hooks->after();
+    for (size_t i = 0; i < order->count; i++)
+        close(order->descriptors[i]);
+    return made == 0;
+}
+
+static bool zygote_load(const struct zygote_hooks *hooks, const char *name)
+{
+    char why[ZYGOTE_TEXT_BYTES] = "";
+    enum zygote_answer answer = hooks->load(name, why);
+
+    return zygote_answer(answer, why) && answer != ZYGOTE_SPOILT;
 }
 
 bool zygote_is_here(void)
@@ -109,19 +154,12 @@ bool zygote_is_here(void)
 void zygote_serve(const struct zygote_hooks *hooks)
 {
     struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
-    int descriptors[ZYGOTE_DESCRIPTORS];
-    size_t count;
+    struct zygote_order_message order;
+    bool goes_on =
+        zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
 
-    if (!zygote_read_job(&job) || !zygote_list_descriptors(&job) ||
-        write(ZYGOTE_ORDERS_FD, "w", 1) != 1)
-        _exit(1);
-    while ((count = zygote_receive(descriptors)) > ZYGOTE_ORDER_ERRORS) {
-        hooks->before();
-        if (worker_make(&job, descriptors, count) < 0)
-            _exit(1);
-        hooks->after();
-        for (size_t i = 0; i < count; i++)
-            close(descriptors[i]);
-    }
-    _exit(0);
+    while (goes_on && zygote_receive(&order))
+        goes_on = order.count > ZYGOTE_ORDER_ERRORS ? zygote_copy(hooks, &job, &order)
+                                                    : zygote_load(hooks, order.name);
+    _exit(!goes_on);
 }

@@ -1,6 +1,8 @@
 /* The zygote's own part: it waits for orders, and makes a worker for each. */
 #pragma once
 
+#include "environments/process/control.h"
+
 #include <stdbool.h>
 
 /* True in a process that has been started as a zygote. */
@@ -8,8 +10,9 @@ bool zygote_is_here(void);
 
 /* What the program that is copied does about it. */
 struct zygote_hooks {
-    void (*before)(void);  /* each copy */
-    void (*after)(void);   /* it, in the zygote */
+    void (*before)(void); /* each copy */
+    void (*after)(void);  /* it, in the zygote */
+    enum zygote_answer (*load)(const char *name, char ret_why[ZYGOTE_TEXT_BYTES]); /* a module */
     void (*prepare)(void); /* in a worker, before it waits for its code */
     void (*begin)(void);   /* in it, when the code is there; does not return */
 };

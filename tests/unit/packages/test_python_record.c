@@ -25,7 +25,7 @@ static void keep(struct place *place, const json_t *answer)
     struct file_identity file;
 
     file_identity_read(&file, place->python);
-    python_record_keep(place->scratch, place->python, &file, answer);
+    python_record_keep(place->scratch, "answers", place->python, &file, answer);
 }
 
 static int setup(void **state)
@@ -55,10 +55,10 @@ static int teardown(void **state)
 static void test_an_answer_is_found_again(void **state)
 {
     struct place *place = *state;
-    AUTO_JSON json_t *found = python_record_load(place->scratch, place->python);
+    AUTO_JSON json_t *found = python_record_load(place->scratch, "answers", place->python);
 
     assert_true(json_equal(found, place->answer));
-    assert_null(python_record_load(place->scratch, "/nowhere/python"));
+    assert_null(python_record_load(place->scratch, "answers", "/nowhere/python"));
 }
 
 static void test_a_newer_answer_takes_its_place(void **state)
@@ -68,7 +68,7 @@ static void test_a_newer_answer_takes_its_place(void **state)
     AUTO_JSON json_t *found = NULL;
 
     keep(place, newer);
-    found = python_record_load(place->scratch, place->python);
+    found = python_record_load(place->scratch, "answers", place->python);
     assert_true(json_equal(found, newer));
 }
 
@@ -77,7 +77,7 @@ static void test_an_answer_of_another_program_does_not_hold(void **state)
     struct place *place = *state;
 
     write_text(place->python, "another");
-    assert_null(python_record_load(place->scratch, place->python));
+    assert_null(python_record_load(place->scratch, "answers", place->python));
 }
 
 static void test_a_link_in_the_place_of_an_answer_is_not_followed(void **state)
@@ -86,7 +86,7 @@ static void test_a_link_in_the_place_of_an_answer_is_not_followed(void **state)
 
     shell(place->scratch,
           "for file in answers/*.json; do mv $file away && ln -s ../away $file; done");
-    assert_null(python_record_load(place->scratch, place->python));
+    assert_null(python_record_load(place->scratch, "answers", place->python));
 }
 
 static void test_an_answer_in_another_form_is_none(void **state)
@@ -94,9 +94,9 @@ static void test_an_answer_in_another_form_is_none(void **state)
     struct place *place = *state;
 
     shell(place->scratch, "sed -i s/.format.:1/\\\"format\\\":2/ answers/*.json");
-    assert_null(python_record_load(place->scratch, place->python));
+    assert_null(python_record_load(place->scratch, "answers", place->python));
     shell(place->scratch, "for file in answers/*.json; do echo nonsense >$file; done");
-    assert_null(python_record_load(place->scratch, place->python));
+    assert_null(python_record_load(place->scratch, "answers", place->python));
 }
 
 int main(void)

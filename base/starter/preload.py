@@ -1,0 +1,296 @@
+"""Modules that a zygote imports ahead of any script; loaded into it when there are some.
+
+A script does not see them before it imports them: they are out of sys.modules until then, and are
+lent to it, with all that came with them. What cannot be undone spoils the zygote: it ends, and
+the next one is without that module.
+"""
+
+import _signal
+import atexit
+import builtins
+import os
+import sys
+
+BUDGET_BYTES = 512 << 20  # of memory, after which nothing more is imported
+UNSEEN = "<frozen importlib._bootstrap>"  # see figures.py
+FIGURES = "matplotlib"  # what happens to it when it is imported is for the script alone
+
+MACHINERY = ("importlib._bootstrap", "importlib._bootstrap_external")  # who imports by these is not known
+
+kept = {}  # modules by name, in the order in which they came; or another name for one that is not kept
+needs = {}  # the names of those that each one has imported, likewise kept
+packages = {}  # of kept modules, by name: those whose attribute they are when they are lent
+functions = {}  # by name: what that has registered with atexit, and with which arguments
+variables = {}  # by name: how the import of that has changed os.environ
+closures = {}  # by name: see there
+places = []  # sys.path then
+
+
+class Spoilt(Exception):
+    """What cannot be undone."""
+
+
+class Watch:
+    """Stands in place of __import__, and notes who imports what; and what is to be called at the end."""
+
+    def __init__(self):
+        self.original = builtins.__import__
+        self.register = atexit.register
+
+    def __enter__(self):
+        builtins.__import__ = self
+        atexit.register = self.note_function
+
+    def __exit__(self, *_):
+        builtins.__import__ = self.original
+        atexit.register = self.register
+
+    def note_function(self, function, *args, **kwargs):
+        if builtins.__import__ is not self:
+            return self.register(function, *args, **kwargs)  # it has been kept
+        who = sys._getframe(1).f_globals.get("__name__")
+        functions.setdefault(who, []).append((function, args, kwargs))
+        return function
+
+    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
+        if name.partition(".")[0] == FIGURES and level == 0:
+            raise Spoilt(f"imports {FIGURES}")
+        count = len(sys.modules)
+        module = self.original(name, globals, locals, fromlist, level)
+        came = list(sys.modules)[count:] if len(sys.modules) > count else []
+        names = self.names(name, module, fromlist, level)
+        need((globals or {}).get("__name__"), [*came, *names])
+        need(names[0], came)
+        return module
+
+    @staticmethod
+    def names(name, module, fromlist, level):
+        if fromlist:
+            own = getattr(module, "__name__", "")
+            return [own, *(f"{own}.{each}" for each in fromlist)]
+        # Without a list the first part is returned; all of them are needed.
+        return [name] if level == 0 else [getattr(module, "__name__", "")]
+
+
+def need(importer, names):
+    """What has come before needs nothing that comes now: that is asked for by somebody else."""
+    if importer not in kept and importer not in MACHINERY:
+        needs.setdefault(importer, {}).update(dict.fromkeys(names))
+
+
+class State:
+    """What an import may leave behind beside modules."""
+
+    def __init__(self):
+        self.descriptors = os.listdir("/proc/self/fd")
+        self.signals = [_signal.getsignal(number) for number in range(1, 32)]
+        self.streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook, sys.displayhook]
+        self.search = [*sys.path, *map(id, sys.meta_path), *map(id, sys.path_hooks)]
+
+    def compare(self):
+        end_helpers()
+        if len(os.listdir("/proc/self/task")) > 1:
+            raise Spoilt("leaves a thread")
+        now = State()
+        for what, attribute in (("a descriptor", "descriptors"), ("a handler of a signal", "signals"),
+                                ("another stream or hook", "streams"), ("another way to import", "search")):
+            if getattr(self, attribute) != getattr(now, attribute):
+                raise Spoilt(f"leaves {what}")
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        raise Spoilt("leaves a process")
+
+
+def end_helpers():
+    """Libraries that have threads of their own, such as OpenBLAS, end them for a fork."""
+    if len(os.listdir("/proc/self/task")) == 1:
+        return
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+class Elsewhere:
+    """Away from what scripts have left: its directory, which is its home, too."""
+
+    def __enter__(self):
+        self.directory = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+        self.variables = dict(os.environ)
+        os.environ["HOME"] = "/nonexistent"
+        os.chdir("/")
+
+    def __exit__(self, *_):
+        os.fchdir(self.directory)
+        os.close(self.directory)
+        os.environ["HOME"] = self.variables["HOME"]
+
+
+def changes(before):
+    """What has become of os.environ, which is as BEFORE then."""
+    now = dict(os.environ)
+    found = {name: now.get(name) for name in {*before, *now} if before.get(name) != now.get(name)}
+    change_variables({name: before.get(name) for name in found})
+    return found
+
+
+def change_variables(values):
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def keep_new(seen):
+    """Takes what was not SEEN before out of sys.modules, and out of its package."""
+    names = {id(module): name for name, module in seen.items()}
+    for name in [name for name in sys.modules if name not in seen]:
+        module = sys.modules.pop(name)
+        kept[name] = names.get(id(module), module)  # __mp_main__ is another name for __main__
+        parent, _, child = name.rpartition(".")
+        package = seen.get(parent) or kept.get(parent)
+        if vars(package or Spoilt).get(child) is module:
+            packages[name] = package
+            delattr(package, child)
+
+
+def give(name, module):
+    module = sys.modules.setdefault(name, sys.modules[module] if isinstance(module, str) else module)
+    package = packages.pop(name, None)
+    if package is not None:
+        setattr(package, name.rpartition(".")[2], module)
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def load(name):
+    """Imports NAME ahead. Returns why that failed, or None."""
+    if resident_bytes() - at_first > BUDGET_BYTES:
+        return "there is much in memory already"
+    seen, searched, before, state = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ), State()
+    failure = None
+    for each, module in {"atexit": atexit, **kept}.items():
+        give(each, module)
+    with Elsewhere(), Watch():
+        try:
+            builtins.__import__(name)
+        except Spoilt:
+            raise
+        except BaseException as error:
+            failure = type(error).__name__
+    variables[name] = changes(before)
+    keep_new(seen)
+    for place in sys.path_importer_cache.keys() - searched:
+        del sys.path_importer_cache[place]
+    closures[name] = closure(name)
+    state.compare()
+    if Lender not in sys.meta_path:
+        sys.meta_path.insert(0, Lender)
+        places.extend(sys.path)
+    return failure
+
+
+def suits(code):
+    """False for a script that seems to change variables before it imports what reads them then."""
+    if b"putenv" not in code and b"dotenv" not in code and code.count(b"environ") == code.count(b"environ.get("):
+        return True
+    return not any(name.encode() in code for name in kept if "." not in name and is_package_of_others(kept[name]))
+
+
+def is_package_of_others(module):
+    return "-packages" in (getattr(module, "__file__", None) or "")
+
+
+class Lender:
+    """A finder of sys.meta_path."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        module = kept.get(name)
+        if module is None:
+            return None
+        names = closures.get(name) or closure(name)
+        if not {each.partition(".")[0] for each in names}.isdisjoint(hidden_names()):
+            return None
+        return Loan(module, names).spec(name)
+
+
+class Loan:
+    """The loader of a module that is there already."""
+
+    def __init__(self, module, names):
+        self.module = module
+        self.names = names
+        self.theirs = getattr(module, "__spec__", None)
+
+    def __getattr__(self, name):
+        return getattr(self.theirs.loader, name)
+
+    def spec(self, name):
+        spec = type(sys.__spec__)(name, self)
+        for each in ("origin", "submodule_search_locations", "cached", "has_location"):
+            if hasattr(self.theirs, each):
+                setattr(spec, "_set_fileattr" if each == "has_location" else each, getattr(self.theirs, each))
+        return spec
+
+    def create_module(self, spec):
+        return self.module
+
+    def exec_module(self, module):
+        try:
+            module.__spec__ = self.theirs
+        except AttributeError:
+            pass  # it is no module
+        for name in self.names:
+            lend(name)
+
+
+def closure(name):
+    """The names of what comes with NAME, as they came."""
+    found, waiting = set(), [name]
+    while waiting:
+        each = waiting.pop()
+        if each in kept and each not in found:
+            found.add(each)
+            waiting += needs.get(each, ())
+            waiting.append(each.rpartition(".")[0])
+    return [each for each in kept if each in found]
+
+
+def hidden_names():
+    """The first parts of names that lead elsewhere by what has come to sys.path since, such as the script's directory."""
+    found = []
+    finder = sys.modules["_frozen_importlib_external"].PathFinder
+    for place in sys.path:
+        if place in places:
+            continue
+        try:
+            names = {each.partition(".")[0] for each in os.listdir(place or ".")}
+        except OSError:
+            continue
+        for name in names.intersection(kept).difference(sys.builtin_module_names):
+            spec = finder.find_spec(name, [place])
+            if spec is not None and spec.loader is not None:
+                found.append(name)
+    return found
+
+
+def lend(name):
+    module = kept.pop(name, None)
+    if module is None:
+        return  # an import within an import has lent it
+    give(name, module)
+    change_variables(variables.pop(name, {}))
+    for function, args, kwargs in functions.pop(name, ()):
+        atexit.register(function, *args, **kwargs)
+    if name == "numpy.random":
+        module.seed()
+
+
+at_first = resident_bytes()

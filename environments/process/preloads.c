@@ -1,0 +1,40 @@
+#include "environments/process/preloads.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct preloads *preloads_new(json_t *names)
+{
+    struct preloads *preloads = NEW(struct preloads);
+
+    preloads->names = names;
+    preloads->refused = json_object();
+    preloads->holders = 1;
+    return preloads;
+}
+
+struct preloads *preloads_hold(struct preloads *preloads)
+{
+    if (preloads)
+        preloads->holders++;
+    return preloads;
+}
+
+void preloads_drop(struct preloads *preloads)
+{
+    if (!preloads || --preloads->holders > 0)
+        return;
+    json_decref(preloads->names);
+    json_decref(preloads->refused);
+    free(preloads);
+}
+
+void preloads_refuse(struct preloads *preloads, const char *name, const char *why)
+{
+    log_debug("%s is not imported ahead of scripts: %s", name, why);
+    json_object_set_new(preloads->refused, name, json_string_repaired(why, strlen(why)));
+}

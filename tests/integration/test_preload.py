@@ -1,0 +1,187 @@
+"""Modules that the Python which is copied has imported ahead of a script (base/starter/preload.py)."""
+
+import contextlib
+import json
+import os
+import subprocess
+import venv
+
+import pytest
+from leftovers import Watched, descendants, is_zygote, until, waits_for_code
+
+# Modules of the environment.
+MODULES = {
+    "early": "import time\nwhen = time.monotonic()\n",
+    "early_again": "import early\nfrom early import when\n",
+    "random_part": "import random\nown = random.random()\n",
+    "variable": "import os\nos.environ['SET_BY_MODULE'] = '1'\nvalue = os.environ.get('WANTED')\n",
+    "at_end": "import atexit\natexit.register(print, 'at the end')\n",
+    "fails": "1 / 0\n",
+    "leaves_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n",
+    "leaves_file": "left = open('/dev/null')\n",
+    "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
+    "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
+    "ends": "import os\nif os.getcwd() == '/': os._exit(3)\n",
+    "wants_matplotlib": "import matplotlib\n",
+}
+# Says whether a module was imported before this script began.
+WHEN = """
+import sys, time
+now = time.monotonic()
+unseen = 'early' not in sys.modules
+import early
+print(unseen, early.when < now, sys.modules['early'] is early)
+"""
+AHEAD, NOT_AHEAD = "True True True\n", "True False True\n"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """A virtual environment with MODULES."""
+    folder = tmp_path_factory.mktemp("preload") / "venv"
+    venv.create(folder)
+    (packages,) = folder.glob("lib/python3*/site-packages")
+    for name, code in MODULES.items():
+        (packages / f"{name}.py").write_text(code)
+    return {"type": "venv", "venv_path": str(folder), "isolation": "sandbox"}
+
+
+@contextlib.contextmanager
+def serving(environment, **settings):
+    with Watched(config={"environments": {"venv": {**environment, **settings}}}) as server:
+        server.initialize()
+        yield server
+
+
+def call(server, code):
+    return server.call_tool("run_python", {"code": code})["structuredContent"]
+
+
+def wait_for_copy(server):
+    assert until(lambda: any(map(waits_for_code, descendants(server.process.pid))))
+
+
+def ahead(server, code, first="pass"):
+    """What CODE prints in a copy; FIRST is a call before it."""
+    call(server, first)
+    wait_for_copy(server)
+    result = call(server, code)
+    assert result["success"] and result["timings"]["warm"], result
+    return result["stdout"]
+
+
+def test_what_a_script_imports_is_there_before_the_next(environment):
+    with serving(environment) as server:
+        assert call(server, WHEN)["stdout"] == NOT_AHEAD
+        wait_for_copy(server)
+        assert call(server, WHEN)["stdout"] == AHEAD
+
+
+def test_what_is_imported_later_comes_to_the_same_python(environment):
+    with serving(environment) as server:
+        call(server, "pass")
+        wait_for_copy(server)
+        (zygote,) = filter(is_zygote, descendants(server.process.pid))
+        assert call(server, WHEN)["stdout"] == NOT_AHEAD
+        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD)
+        assert list(filter(is_zygote, descendants(server.process.pid))) == [zygote]
+
+
+def test_the_next_server_knows_it(environment, tmp_path):
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    for expected in (NOT_AHEAD, AHEAD):
+        with Watched(config={"environments": {"venv": environment}}, environment=state) as server:
+            server.initialize()
+            assert ahead(server, WHEN) == expected
+
+
+def test_the_operator_can_say_what_it_is(environment):
+    with serving(environment, preload=["early_again"]) as server:
+        assert ahead(server, WHEN) == AHEAD
+    with serving(environment, preload="none") as server:
+        assert ahead(server, WHEN, first=WHEN) == NOT_AHEAD
+
+
+def test_only_what_a_module_needs_comes_with_it(environment):
+    with serving(environment, preload=["early_again", "json", "asyncio"]) as server:
+        seen = "import sys, {}\nprint([name in sys.modules for name in ('early', 'early_again', 'json', 'asyncio')])"
+        assert ahead(server, seen.format("early")) == "[True, False, False, False]\n"
+        wait_for_copy(server)
+        assert call(server, seen.format("early_again"))["stdout"] == "[True, True, False, False]\n"
+        wait_for_copy(server)
+        assert call(server, seen.format("json"))["stdout"] == "[False, False, True, False]\n"
+
+
+def test_a_module_in_the_scripts_directory_comes_first(environment):
+    with serving(environment, preload=["early", "early_again"]) as server:
+        assert ahead(server, "import early; print(early.mine)", first="open('early.py', 'w').write('mine = when = 0')") == "0\n"
+        wait_for_copy(server)
+        assert call(server, "import early_again; print(early_again.when)")["stdout"] == "0\n"
+
+
+def test_a_module_in_a_place_that_the_script_names_comes_first(environment):
+    with serving(environment, preload=["early"]) as server:
+        code = "import os, sys\nos.mkdir('more')\nopen('more/early.py', 'w').write('mine = 1')\n" \
+               "sys.path.insert(0, 'more')\nimport early\nprint(early.mine)"
+        assert ahead(server, code) == "1\n"
+
+
+def test_a_folder_of_that_name_is_no_module(environment):
+    with serving(environment, preload=["early"]) as server:
+        assert ahead(server, WHEN, first="import os; os.mkdir('early')") == AHEAD
+
+
+def test_variables_that_a_script_sets_before_are_seen_by_the_module(environment):
+    with serving(environment, preload=["variable"]) as server:
+        code = "import os\nos.environ['WANTED'] = 'yes'\nimport variable\nprint(variable.value)"
+        assert ahead(server, code) == "yes\n"
+
+
+def test_variables_that_a_module_sets_are_there_when_it_is_imported(environment):
+    with serving(environment, preload=["variable"]) as server:
+        code = "import os\nprint(os.environ.get('SET_BY_MODULE'))\nimport variable\nprint(os.environ.get('SET_BY_MODULE'))"
+        assert ahead(server, code) == "None\n1\n"
+
+
+def test_random_numbers_are_each_calls_own(environment):
+    with serving(environment, preload=["random_part", "uuid", "secrets", "tempfile"]) as server:
+        code = "import random, secrets, tempfile, uuid\nprint(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp())"
+        numbers = ahead(server, code).split()
+        for _ in range(3):
+            wait_for_copy(server)
+            numbers += call(server, code)["stdout"].split()
+        assert len(set(numbers)) == 20
+
+
+def test_what_a_module_does_at_the_end_is_done_for_who_imports_it(environment):
+    with serving(environment, preload=["at_end"]) as server:
+        assert ahead(server, "print(1)") == "1\n"
+        wait_for_copy(server)
+        assert call(server, "import at_end\nprint(1)")["stdout"] == "1\nat the end\n"
+
+
+@pytest.mark.parametrize("name, error", [("fails", "ZeroDivisionError: division by zero"),
+                                         ("missing_one", "ModuleNotFoundError: No module named 'missing_one'")])
+def test_what_cannot_be_imported_fails_as_ever(environment, name, error):
+    with serving(environment, preload=[name, "early"]) as server:
+        assert ahead(server, WHEN) == AHEAD
+        wait_for_copy(server)
+        assert error in call(server, f"import {name}")["stderr"]
+
+
+@pytest.mark.parametrize("name, why", [
+    ("leaves_thread", "leaves a thread"), ("leaves_file", "leaves a descriptor"), ("leaves_process", "leaves a process"),
+    ("leaves_handler", "leaves a handler of a signal"), ("ends", "the import ends Python"),
+    ("wants_matplotlib", "imports matplotlib"),
+])
+def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, why):
+    config = {"environments": {"venv": environment}}
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    with Watched(config=config, environment=state) as server:
+        server.initialize()
+        call(server, f"if 0:\n    import {name}\nimport early")
+        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD), "without that one"
+        assert call(server, f"import {name}")["success"] == (name != "wants_matplotlib")
+    doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
+                            capture_output=True, env={**os.environ, **state})
+    assert f"{name}: {why}" in doctor.stdout, doctor
