@@ -105,20 +105,27 @@ static void nursery_on_answer(struct tree *tree, const char *answer)
     }
 }
 
-/* The zygote says something; or it has ended. */
-static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
+/* The zygote has said something; or it has ended. */
+static void nursery_read(struct tree *tree)
 {
-    struct tree *tree = watcher->data;
     char answer[1 + ZYGOTE_TEXT_BYTES + 1];
     ssize_t length = recv(tree->nursery->orders, answer, sizeof answer - 1, 0);
 
-    (void)loop;
-    if (events & EV_ERROR || length <= 0) {
+    if (length <= 0) {
         nursery_fail(tree);
         return;
     }
     answer[length] = '\0';
     nursery_on_answer(tree, answer);
+}
+
+static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    (void)loop;
+    if (events & EV_ERROR)
+        nursery_fail(watcher->data);
+    else
+        nursery_read(watcher->data);
 }
 
 /* The next of PRELOADS that it has not tried; or NULL. */
@@ -166,7 +173,7 @@ static void nursery_on_zygote(struct ev_loop *loop, ev_io *watcher, int events)
     ev_io_stop(loop, watcher);
     close(STEAL_FD(tree->zygote));
     if (tree->state < TREE_EMPTYING)
-        nursery_fail(tree);
+        nursery_read(tree); /* its last words may not have been read */
     tree_advance(tree);
 }
 
