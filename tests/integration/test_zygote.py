@@ -166,6 +166,32 @@ def test_a_zygote_that_is_out_of_date_is_replaced(tmp_path):
         assert copy(server, "import mine; print(mine.name)")["stdout"] == "mine\n"
 
 
+def with_module(tmp_path, code):
+    """An environment whose Python executes CODE, of a package, before any script."""
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (packages / "early.py").write_text(code)
+    (packages / "early.pth").write_text("import early\n")
+    return {"type": "venv", "venv_path": str(tmp_path / "venv")}
+
+
+DRAW = """
+import os, ssl, tempfile
+def draw():
+    return ssl.RAND_bytes(8), next(tempfile._get_candidate_names())
+draw()
+"""
+
+
+def test_copies_draw_other_random_numbers(tmp_path):
+    """OpenSSL notices a copy by its process id."""
+    with serving(with_module(tmp_path, DRAW)) as server:
+        drawn = {copy(server, "import early, os\nprint(early.draw())")["stdout"] for _ in range(2)}
+        child = "import early, os\nif os.fork() == 0:\n    print(early.draw())\nelse:\n    os.wait()"
+        drawn |= {copy(server, child)["stdout"] for _ in range(2)}
+        assert len(drawn) == 4
+
+
 def test_a_zygote_goes_with_its_server():
     server = Watched(config={"environments": {"system": SYSTEM}})
     try:

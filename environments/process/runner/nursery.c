@@ -11,15 +11,20 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define CORE_PATH "/proc/self/fd/103" /* ZYGOTE_CORE_FD */
+
+enum { ZYGOTE_PID = 30000 };
 
 /* The zygote could not be started, as the pipe FAILURE says; or it was. */
 static int nursery_on_failure(int failure)
@@ -125,6 +130,17 @@ static _Noreturn void zygote_begin(struct runner_preparation *preparation, int f
     zygote_execute(&program, preparation, fd);
 }
 
+/* Libraries such as OpenSSL see by its number that a process is a copy, and draw new random numbers
+ * then. So that of the zygote is one that hardly any process of a script ever has. */
+static pid_t zygote_fork(void)
+{
+    const pid_t pid = ZYGOTE_PID;
+    const struct clone_args arguments = {
+        .flags = CLONE_PARENT, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
+
+    return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+}
+
 void nursery_found(struct runner_preparation *preparation)
 {
     struct control_supervisor nursery;
@@ -137,7 +153,7 @@ void nursery_found(struct runner_preparation *preparation)
         nursery_keep(preparation, failure[0]);
     }
     runner_need(NEED_ALWAYS, nursery.pid, "cannot fork the nursery");
-    nursery.zygote = fork_sibling();
+    nursery.zygote = zygote_fork();
     if (nursery.zygote == 0)
         zygote_begin(preparation, failure[1]);
     runner_need(NEED_ALWAYS, nursery.zygote, "cannot fork the zygote");
