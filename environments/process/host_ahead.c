@@ -4,6 +4,9 @@
 #include "environments/process/nursery.h"
 #include "environments/process/tree_private.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static struct tree *host_begin_ahead(struct process_host *host, struct forecast *forecast)
 {
     struct error ignored = ERROR_INIT; /* a process that comes gets the same */
@@ -33,6 +36,16 @@ static void host_on_zygote(struct tree *tree, enum nursery_news news)
     forecasts_note_zygote(forecasts, forecast, news == NURSERY_WAITS);
 }
 
+/* A zygote writes in /proc, and has a capability, to map the ids of its workers. The packages that
+ * it loads must not have both as the machine's root: that could set the kernel. */
+static bool host_may_nurse(const struct tree_plan *plan)
+{
+    struct stat status;
+
+    return geteuid() != 0 || plan->layers & LAYER_UID ||
+           (stat("/proc/sys", &status) == 0 && status.st_uid != 0);
+}
+
 /* A zygote needs all that its workers have from it. */
 static struct tree *host_nurse(struct process_host *host, struct forecast *forecast)
 {
@@ -42,7 +55,7 @@ static struct tree *host_nurse(struct process_host *host, struct forecast *forec
 
     if (host_core(host) < 0 || forecast->is_alone ||
         host_refuses(host, &forecast->wish, &ignored) || (plan.layers & needed) != needed ||
-        plan.layers & LAYER_OFFLINE)
+        plan.layers & LAYER_OFFLINE || !host_may_nurse(&plan))
         return NULL;
     return nursery_new(host, &plan, forecast, host_on_zygote, &ignored);
 }

@@ -7,9 +7,10 @@ import pathlib
 import re
 import subprocess
 import threading
+import venv
 
 import pytest
-from leftovers import Watched, descendants, read, until
+from leftovers import Watched, descendants, read, until, waits_for_code
 
 OWN_UIDS = range(0x70000000, 0x71000000)
 PRIVATE_MOUNTS = ["unshare", "--mount", "sh", "-c"]
@@ -157,6 +158,33 @@ def test_file_system_that_cannot_map_owners(tmp_path, key):
             assert result["stdout"] == "known\n 0\n"
             assert [what for what in result["containment"]["missing"] if what.startswith("a uid of its own: ")]
             assert result["isolation"] == "sandbox"
+
+
+SETS_THE_KERNEL = """
+try:
+    open("/proc/sys/kernel/core_pattern", "r+").close()
+    told = "open"
+except OSError:
+    told = "closed"
+"""
+
+
+def test_package_cannot_set_the_kernel_where_owners_cannot_be_mapped(tmp_path):
+    """A Python that waits for calls has loaded it, too."""
+    place = tmp_path / "state"
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (packages / "early.py").write_text(SETS_THE_KERNEL)
+    (packages / "early.pth").write_text("import early\n")
+    config = sandbox(type="venv", venv_path=str(tmp_path / "venv"))
+    with Watched(config=config, command=without_map(place, "true"), environment={"XDG_STATE_HOME": str(place)}) as server:
+        server.initialize()
+        told = []
+        while len(told) < 4 or not result["timings"]["warm"]:
+            result = run(server, "import early; print(early.told)")
+            told.append(result["stdout"])
+            assert until(lambda: [pid for pid in descendants(server.process.pid) if waits_for_code(pid)])
+        assert set(told) == {"closed\n"}
 
 
 class Greeting(http.server.BaseHTTPRequestHandler):
