@@ -7,6 +7,7 @@
 #include "environments/process/tree_private.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define NURSERY_PATIENCE_SECONDS 30. /* with an import */
+#define WORKER_SECONDS           2.  /* to come as far as to wait for its code: usually milliseconds */
 
 struct nursery {
     bool has_bred; /* a worker has come as far as to wait for its code */
@@ -43,9 +45,12 @@ void nursery_retire(struct tree *tree)
         tree_kill(tree);
 }
 
+/* One that does not answer would not see the end of its orders. */
 static void nursery_give_up(struct tree *tree, enum nursery_news news)
 {
     tree->nursery->note(tree, news);
+    if (tree->zygote >= 0)
+        (void)syscall(SYS_pidfd_send_signal, tree->zygote, SIGKILL, NULL, 0);
     nursery_retire(tree);
 }
 
@@ -81,7 +86,6 @@ static void nursery_on_patience(struct ev_loop *loop, ev_timer *timer, int event
 
     (void)loop;
     (void)events;
-    (void)syscall(SYS_pidfd_send_signal, tree->zygote, SIGKILL, NULL, 0);
     nursery_spoil(tree, "the import takes too long");
 }
 
@@ -432,5 +436,6 @@ struct tree *nursery_breed(struct tree *parent, struct error *err)
     }
     list_append(&parent->nursery->workers, &tree->sibling);
     tree_begin(tree, &spawned);
+    tree_bound_start(tree, WORKER_SECONDS);
     return tree;
 }

@@ -40,6 +40,11 @@ static void tree_set_bound(struct tree *tree, double seconds)
     ev_timer_start(host_loop(tree->host), &tree->bound);
 }
 
+void tree_bound_start(struct tree *tree, double seconds)
+{
+    tree_set_bound(tree, seconds);
+}
+
 void tree_set_state(struct tree *tree, enum tree_state state)
 {
     assert(tree_next_states[tree->state] & 1U << state);
@@ -50,8 +55,10 @@ void tree_set_state(struct tree *tree, enum tree_state state)
     case TREE_PREPARING:
     case TREE_READY:
     case TREE_STARTING:
-    case TREE_WAITING:
     case TREE_RUNNING:
+        break;
+    case TREE_WAITING:
+        ev_timer_stop(host_loop(tree->host), &tree->bound);
         break;
     case TREE_EMPTYING:
         spare_withdraw(&tree->spare);
@@ -261,8 +268,11 @@ static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         tree_set_state(tree, TREE_OVER);
         break;
     case TREE_PREPARING:
-    case TREE_READY:
     case TREE_STARTING:
+        tree_fail(tree, "the program was not ready in time");
+        tree_advance(tree);
+        break;
+    case TREE_READY:
     case TREE_WAITING:
     case TREE_RUNNING:
     case TREE_OVER:

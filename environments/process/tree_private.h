@@ -162,6 +162,9 @@ void tree_set_state(struct tree *tree, enum tree_state state);
 /* Makes `bound` and `polling`. */
 void tree_init_timers(struct tree *tree);
 
+/* TREE has SECONDS until its program waits for its code, and fails then. */
+void tree_bound_start(struct tree *tree, double seconds);
+
 /* The one way into the end: the program is over, was killed, or never came to be. */
 void tree_begin_end(struct tree *tree);
 

@@ -110,6 +110,14 @@ def test_a_zygote_that_is_killed_ends_no_call_and_is_replaced(server):
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
 
 
+def test_a_zygote_that_does_not_answer_ends_no_call_and_is_replaced(server):
+    (zygote,) = ours(server, is_zygote)
+    os.kill(zygote, signal.SIGSTOP)
+    assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
+    assert until(lambda: ours(server, is_zygote) not in ([], [zygote]))
+    copy(server)
+
+
 def namespace(pid):
     return os.readlink(f"/proc/{pid}/ns/pid")
 
