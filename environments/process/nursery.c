@@ -358,7 +358,9 @@ static void worker_leave(struct tree *tree)
         tree_kill(parent);
 }
 
+/* Packages that the zygote has loaded can get hold of its channel before its supervisor does. */
 static const struct tree_role worker_role = {
+    .is_doubted = true,
     .ready = worker_on_ready,
     .zygote = worker_on_zygote,
     .waits = worker_on_waiting,

@@ -11,6 +11,8 @@
 #define POLL_SECONDS 0.002
 #define SOFT_SECONDS 0.1 /* for the supervisor to kill its tree, before the kernel does */
 
+enum { LAST_READS = 64 }; /* more than a supervisor has to say; a copy's can be flooded */
+
 static const char *const tree_state_names[] = {
     [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",       [TREE_RUNNING] = "running",
     [TREE_STARTING] = "starting",   [TREE_WAITING] = "waiting",   [TREE_EMPTYING] = "emptying",
@@ -189,9 +191,10 @@ static bool is_being_emptied(const struct tree *tree)
  * refused may be had from another tree. */
 static void tree_read_last_messages(struct tree *tree)
 {
-    while (tree->supervisor_reaped && tree->state < TREE_DRAINING && tree->channel.fd >= 0 &&
-           !tree->end.reported && channel_read(&tree->channel) == CHANNEL_OPEN)
-        ;
+    for (int i = 0; i < LAST_READS; i++)
+        if (!tree->supervisor_reaped || tree->state >= TREE_DRAINING || tree->channel.fd < 0 ||
+            tree->end.reported || channel_read(&tree->channel) != CHANNEL_OPEN)
+            return;
 }
 
 void tree_advance(struct tree *tree)

@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What it says about itself holds for its own end; about the machine, and other processes, it could
+ * lie. */
+static bool tree_is_doubted(const struct tree *tree)
+{
+    return tree->role && tree->role->is_doubted;
+}
+
 static void tree_on_supervisor_known(struct tree *tree, const char *payload, size_t length)
 {
     struct control_supervisor supervisor;
@@ -13,7 +20,8 @@ static void tree_on_supervisor_known(struct tree *tree, const char *payload, siz
     if (length != sizeof supervisor || tree->supervisor >= 0)
         return;
     memcpy(&supervisor, payload, sizeof supervisor);
-    tree->supervisor = spawn_open_child(supervisor.pid ? supervisor.pid : tree->channel.sender);
+    tree->supervisor =
+        spawn_open_child(tree_is_doubted(tree) ? tree->channel.sender : supervisor.pid);
     if (tree->supervisor < 0) {
         tree_lose_sight(tree);
         return;
@@ -30,7 +38,7 @@ static void tree_on_ready(struct tree *tree, const char *missing)
 {
     if (tree->state != TREE_PREPARING)
         return;
-    if (*missing)
+    if (*missing && !tree_is_doubted(tree))
         process_receipt_add_missing(tree->missing, missing);
     host_note_ready(tree->host, tree);
     tree->is_prepared = true;
@@ -46,7 +54,7 @@ static void tree_refused(struct tree *tree, const struct control_refused *refuse
 {
     struct error err = ERROR_INIT;
 
-    if (tree_may_be_replaced(tree) &&
+    if (tree_may_be_replaced(tree) && !tree_is_doubted(tree) &&
         host_learn(tree->host, tree, (enum control_need)refused->need, refused->number, text))
         host_retry(tree->host, tree);
     tree->end.refused = tree->started <= 0;

@@ -75,6 +75,7 @@ struct tree {
 /* What is different in the trees of zygotes and of their workers (nursery.c). */
 struct tree_role {
     unsigned layers;                              /* that its runner is asked for beside its own */
+    bool is_doubted;                              /* what it says may come from code of others */
     void (*ready)(struct tree *tree);             /* it is prepared */
     void (*zygote)(struct tree *tree, pid_t pid); /* its zygote is the child PID */
     void (*waits)(struct tree *tree);             /* its program waits for its code; or NULL */
