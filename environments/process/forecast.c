@@ -9,6 +9,7 @@
 #define FORECAST_DELAY_SECONDS  0.002 /* behind the answer that is being written meanwhile */
 #define FORECAST_KEEP_SECONDS   300.0
 #define FORECAST_EXPIRE_SECONDS 30.0
+#define FORECAST_RETRY_SECONDS  60.0 /* for a zygote where there could be none */
 
 enum { FORECASTS_STARTED = 8 }; /* at a time, and as many zygotes; about 10 MB each */
 
@@ -146,13 +147,20 @@ static void forecasts_use(struct forecasts *forecasts, struct list *list, struct
     forecasts_after(forecasts, &forecasts->expire, FORECAST_EXPIRE_SECONDS);
 }
 
+/* There was no zygote for it; by now there may be one. */
+static bool forecast_is_to_be_retried(const struct forecast *nursery)
+{
+    return nursery->has_failed && clock_seconds() - nursery->since >= FORECAST_RETRY_SECONDS;
+}
+
 /* The one for the zygote of FORECAST, which is started if there is none. */
 static struct forecast *forecasts_nurse(struct forecasts *forecasts, struct forecast *forecast)
 {
     struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
 
-    if (nursery)
+    if (nursery && !forecast_is_to_be_retried(nursery))
         return nursery;
+    forecast_free(nursery);
     forecasts_make_room(&forecasts->nurseries);
     nursery = forecast_copy(forecast);
     nursery->is_zygote = true;

@@ -72,12 +72,18 @@ static void nursery_spoil(struct tree *tree, const char *why)
     nursery_give_up(tree, NURSERY_OUT_OF_DATE);
 }
 
+/* Where workers have come from it, another zygote may be had; else the next would fail as well. */
+static enum nursery_news nursery_prospect(const struct tree *tree)
+{
+    return tree->nursery->has_bred ? NURSERY_OUT_OF_DATE : NURSERY_FAILED;
+}
+
 static void nursery_fail(struct tree *tree)
 {
     if (tree->nursery->module)
         nursery_spoil(tree, "the import ends Python");
     else
-        nursery_give_up(tree, NURSERY_FAILED);
+        nursery_give_up(tree, nursery_prospect(tree));
 }
 
 static void nursery_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
@@ -335,14 +341,10 @@ static void worker_on_waiting(struct tree *tree)
         tree->parent->nursery->has_bred = true;
 }
 
-/* The next would fail as well. Where others did not, the zygote is out of date, and another one may
- * be had. */
 static void worker_on_failed(struct tree *tree)
 {
-    if (!tree->parent)
-        return;
-    nursery_give_up(tree->parent,
-                    tree->parent->nursery->has_bred ? NURSERY_OUT_OF_DATE : NURSERY_FAILED);
+    if (tree->parent)
+        nursery_give_up(tree->parent, nursery_prospect(tree->parent));
 }
 
 /* A supervisor that died before it could say so is reaped by nobody else, and its nursery cannot

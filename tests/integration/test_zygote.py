@@ -108,6 +108,7 @@ def test_a_zygote_that_is_killed_ends_no_call_and_is_replaced(server):
     assert call(server, "print(1)")["stdout"] == "1\n"
     assert server.wait(running)["result"]["structuredContent"]["stdout"] == "on\nend\n"
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
+    assert until(lambda: ours(server, is_zygote) not in ([], [zygote]), 20)
 
 
 def test_a_zygote_that_does_not_answer_ends_no_call_and_is_replaced(server):
@@ -128,6 +129,7 @@ def test_a_nursery_that_is_killed_is_replaced(server):
     os.kill(nursery, signal.SIGKILL)
     assert until(lambda: not os.path.exists(f"/proc/{zygote}"))
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
+    assert until(lambda: ours(server, is_zygote) not in ([], [zygote]), 20)
 
 
 @pytest.mark.parametrize("code, told", [
