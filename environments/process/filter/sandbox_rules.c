@@ -194,9 +194,10 @@ const struct filter_rules offline_filter = {
     .is_native_only = true,
 };
 
-/* Its workers are put under FILTER_SANDBOX as well. */
+/* Its workers are put under FILTER_SANDBOX as well, their supervisors when they are undumpable. */
 static const struct filter_rule zygote_rules[] = {
     {"clone unshare", FILTER_ALLOW},
+    {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_SET_DUMPABLE},
     {0},
 };
 
