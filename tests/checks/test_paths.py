@@ -43,6 +43,7 @@ EXCEPT = {
     "environments/process/cgroup_leaf.c": ("stat", KERNEL),
     "environments/process/cgroup_place.c": ("fd_read_file", KERNEL),
     "environments/process/cgroup_tree.c": ("opendir stat", KERNEL),
+    "environments/process/host_ahead.c": ("stat", KERNEL),
     "environments/process/machine.c": ("open", KERNEL),
     "environments/process/core/core.c": ("fopen", "the script, in a worker, as Python itself does"),
     "environments/process/core/zygote.c": ("opendir", KERNEL),
