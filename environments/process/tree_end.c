@@ -125,6 +125,8 @@ void tree_begin_end(struct tree *tree)
         host_retry(tree->host, tree);
     if (tree->role && tree->state < TREE_WAITING && !tree->end.killed)
         tree->role->failed(tree);
+    if (tree->state >= TREE_EMPTYING) /* it has been killed for that */
+        return;
     if (tree->started > 0 && !tree->end.reported)
         tree->end.run_seconds = clock_seconds() - tree->started;
     tree_set_state(tree, TREE_EMPTYING);
