@@ -2,7 +2,10 @@
 
 import contextlib
 import os
+import pathlib
+import platform
 import signal
+import sys
 import venv
 
 import pytest
@@ -13,8 +16,9 @@ MIB = 2 ** 20
 
 
 @contextlib.contextmanager
-def serving(system=(), **settings):
-    with Watched(config={"environments": {"system": {**SYSTEM, **dict(system)}}, **settings}) as server:
+def serving(system=(), command=None, **settings):
+    config = {"environments": {"system": {**SYSTEM, **dict(system)}}, **settings}
+    with Watched(command=command, config=config) as server:
         server.initialize()
         yield server
 
@@ -161,6 +165,21 @@ def test_what_is_no_python_is_no_zygote(tmp_path):
     wrapper.chmod(0o755)
     with serving({"executable": str(wrapper)}) as server:
         assert [call(server, f"print({number})")["stdout"] for number in range(4)] == [f"{n}\n" for n in range(4)]
+
+
+LIMITED = pathlib.Path(__file__).with_name("limited.py")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the system call filter knows x86-64 alone")
+@pytest.mark.parametrize("denied", ["clone3=ENOSYS", "close_range=ENOSYS", "setsockopt=EPERM", "CLONE_NEWNET=EPERM"])
+def test_where_the_kernel_gives_less(denied):
+    """Calls are served all the same, and what copies have of their zygote is closed."""
+    command = [sys.executable, str(LIMITED), denied, "--", os.environ["PYEXECD"]]
+    with serving(command=command) as server:
+        for number in range(4):
+            structured = call(server, "import os; print(len(os.listdir('/proc/self/fd')))")
+            assert structured["stdout"] == "4\n", structured
+            until(lambda: ours(server, waits_for_code), 1)
 
 
 def test_a_zygote_that_is_out_of_date_is_replaced(tmp_path):

@@ -5,6 +5,7 @@
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,13 +39,6 @@ static void worker_prepare(struct runner_preparation *preparation, const struct 
     runner_need(NEED_ALWAYS, script_lay_over(preparation, program), "cannot lay over the script");
 }
 
-/* Closes what is between LAST and NEXT. */
-static void worker_close_between(int last, int next)
-{
-    if (last + 1 < next)
-        close_range((unsigned)last + 1, (unsigned)next - 1, 0);
-}
-
 /* Only what the zygote had stays, and the gate. */
 static void worker_close_descriptors(void)
 {
@@ -52,10 +46,10 @@ static void worker_close_descriptors(void)
 
     for (size_t i = 0; i < worker_job->count; i++)
         if (worker_job->kept[i] > last) {
-            worker_close_between(last, worker_job->kept[i]);
+            descriptors_close(last + 1, worker_job->kept[i] - 1);
             last = worker_job->kept[i];
         }
-    close_range((unsigned)last + 1, ~0U, 0);
+    descriptors_close(last + 1, INT_MAX);
 }
 
 /* Its code comes to its script, and then a byte to the gate. */
@@ -132,7 +126,7 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     if (dup3(descriptors[ZYGOTE_ORDER_CONTROL], CONTROL_FD, O_CLOEXEC) < 0)
         _exit(1);
     close(descriptors[ZYGOTE_ORDER_CONTROL]);
-    close_range(ZYGOTE_ORDERS_FD, ZYGOTE_JOB_FD, 0); /* nobody but the zygote gets orders */
+    descriptors_close(ZYGOTE_ORDERS_FD, ZYGOTE_JOB_FD); /* nobody but the zygote gets orders */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_GET_NAME, worker_name);
     prctl(PR_SET_NAME, "pyexecd-runner");

@@ -3,6 +3,7 @@
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void close_from(unsigned first)
-{
-    if (close_range(first, ~0U, 0) == 0)
-        return;
-    for (int fd = (int)first; fd < 65536; fd++)
-        close(fd);
-}
-
 /* Resets what is inherited from the server: dispositions, mask, descriptors, session, directory.
  * Its umask stays: who serves others has a private one, `pyexecd run` that of its user. */
 static void forget_the_server(void)
@@ -32,7 +25,7 @@ static void forget_the_server(void)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    close_from(CONTROL_FD + 1);
+    descriptors_close(CONTROL_FD + 1, INT_MAX);
     fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); /* the program must never hold it */
     setsid();
     if (chdir("/") < 0)

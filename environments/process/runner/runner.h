@@ -104,6 +104,9 @@ int script_complete(const struct runner_preparation *preparation, const struct p
  * allowed without privilege. */
 void identity_map_own(uid_t uid, gid_t gid);
 
+/* Closes the descriptors FIRST to LAST, if there are so many. */
+void descriptors_close(int first, int last);
+
 /* Writes TEXT to a file of the kernel's. -1 with errno set. */
 int kernel_file_write(const char *path, const char *text);
 
