@@ -1,5 +1,6 @@
 #include "environments/process/channel.h"
 
+#include "base/descriptors.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -84,24 +85,8 @@ enum channel_state channel_read(struct channel *channel)
 bool channel_send_with(struct channel *channel, const void *message, size_t length,
                        const int *descriptors, size_t count)
 {
-    const size_t size = count * sizeof *descriptors;
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(CONTROL_DESCRIPTORS * sizeof *descriptors)];
-    } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
-                                 .cmsg_type = SCM_RIGHTS,
-                                 .cmsg_len = CMSG_LEN(size)}};
-    struct iovec part = {.iov_base = (void *)message, .iov_len = length}; /* only read */
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-
-    if (channel->fd < 0)
-        return false;
-    if (count > 0) {
-        memcpy(CMSG_DATA(&ancillary.alignment), descriptors, size);
-        header.msg_control = &ancillary;
-        header.msg_controllen = CMSG_SPACE(size);
-    }
-    return sendmsg(channel->fd, &header, MSG_NOSIGNAL) == (ssize_t)length;
+    return channel->fd >= 0 &&
+           descriptors_send(channel->fd, message, length, descriptors, count) == (ssize_t)length;
 }
 
 bool channel_send(struct channel *channel, const void *message, size_t length)

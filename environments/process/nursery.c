@@ -1,6 +1,7 @@
 #include "environments/process/nursery.h"
 
 #include "base/cleanup.h"
+#include "base/descriptors.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -303,26 +304,6 @@ static void nursery_on_ready(struct tree *tree)
     tree_set_state(tree, TREE_STARTING);
 }
 
-static int nursery_send(int orders, const int *descriptors, size_t count)
-{
-    const size_t size = count * sizeof *descriptors;
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(ZYGOTE_DESCRIPTORS * sizeof *descriptors)];
-    } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
-                                 .cmsg_type = SCM_RIGHTS,
-                                 .cmsg_len = CMSG_LEN(size)}};
-    char byte = 0;
-    struct iovec part = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = CMSG_SPACE(size)};
-
-    memcpy(CMSG_DATA(&ancillary.alignment), descriptors, size);
-    return sendmsg(orders, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
-}
-
 /* Its supervisor starts it at once. */
 static void worker_on_ready(struct tree *tree)
 {
@@ -385,8 +366,10 @@ static int worker_order(const struct tree *tree, const struct spawn_ends *ends, 
 
     if (cgroups < 0)
         return -1;
-    ret = nursery_send(tree->parent->nursery->orders, descriptors,
-                       ZYGOTE_ORDER_CGROUPS + (size_t)cgroups);
+    ret = descriptors_send(tree->parent->nursery->orders, "", 1, descriptors,
+                           ZYGOTE_ORDER_CGROUPS + (size_t)cgroups) == 1
+              ? 0
+              : -1;
     if (ret < 0)
         error_set_errno(err, errno, "cannot reach the zygote");
     while (cgroups > 0)

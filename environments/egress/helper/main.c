@@ -9,6 +9,7 @@
  *
  * It reads what scripts send, so before the first connection it gives up all system calls but those
  * that this takes (proxy_rules.c), within the sandbox that it was started in. */
+#include "base/descriptors.h"
 #include "base/memory.h"
 #include "environments/egress/helper/visit.h"
 #include "environments/process/filter/filter.h"
@@ -47,22 +48,11 @@ static void *proxy_visit(void *data)
 /* -1: none came. */
 static int proxy_receive_listener(void)
 {
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } ancillary;
-    char byte;
-    struct iovec part = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    const struct cmsghdr *first;
     int listener = -1;
+    size_t count;
+    char byte;
 
-    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) == 1 &&
-        (first = CMSG_FIRSTHDR(&message)) && first->cmsg_type == SCM_RIGHTS)
-        memcpy(&listener, CMSG_DATA(first), sizeof listener);
+    (void)descriptors_receive(STDIN_FILENO, &byte, 1, 0, &listener, 1, &count);
     return listener;
 }
 

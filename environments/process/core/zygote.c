@@ -1,16 +1,15 @@
 #include "environments/process/core/zygote.h"
 
+#include "base/descriptors.h"
 #include "base/starter/starter.h"
 #include "environments/process/core/worker.h"
 #include "environments/process/policy.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,37 +80,16 @@ struct zygote_order_message {
     size_t count;
 };
 
-static size_t zygote_take_descriptors(struct msghdr *message, int *descriptors)
-{
-    const struct cmsghdr *first = CMSG_FIRSTHDR(message);
-
-    if (!first || first->cmsg_type != SCM_RIGHTS)
-        return 0;
-    memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
-    return (first->cmsg_len - CMSG_LEN(0)) / sizeof *descriptors;
-}
-
 /* The next order. False at the end. */
 static bool zygote_receive(struct zygote_order_message *order)
 {
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof order->descriptors)];
-    } ancillary;
-    struct iovec part = {.iov_base = order->name, .iov_len = sizeof order->name - 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    ssize_t length;
+    ssize_t length =
+        descriptors_receive(ZYGOTE_ORDERS_FD, order->name, sizeof order->name - 1, 0,
+                            order->descriptors, ZYGOTE_DESCRIPTORS, &order->count);
 
-    do {
-        length = recvmsg(ZYGOTE_ORDERS_FD, &message, MSG_CMSG_CLOEXEC);
-    } while (length < 0 && errno == EINTR);
     if (length <= 0)
         return false;
     order->name[length] = '\0';
-    order->count = zygote_take_descriptors(&message, order->descriptors);
     return true;
 }
 

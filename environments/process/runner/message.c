@@ -1,34 +1,21 @@
 /* What the server says. */
+#include "base/descriptors.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 bool message_receive_header(struct control_header *header, int descriptors[CONTROL_DESCRIPTORS])
 {
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(CONTROL_DESCRIPTORS * sizeof *descriptors)];
-    } ancillary;
-    struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    const struct cmsghdr *first;
+    size_t received;
     ssize_t count;
 
     for (size_t i = 0; i < CONTROL_DESCRIPTORS; i++)
         descriptors[i] = -1;
-    do {
-        count = recvmsg(CONTROL_FD, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-    } while (count < 0 && errno == EINTR);
-    first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (first && first->cmsg_type == SCM_RIGHTS)
-        memcpy(descriptors, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
+    count = descriptors_receive(CONTROL_FD, header, sizeof *header, MSG_WAITALL, descriptors,
+                                CONTROL_DESCRIPTORS, &received);
     return count == sizeof *header;
 }
 

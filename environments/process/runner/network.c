@@ -1,8 +1,8 @@
+#include "base/descriptors.h"
 #include "environments/process/runner/runner.h"
 
 #include <net/if.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,29 +36,10 @@ static int network_listen(void)
     return fd;
 }
 
-static int network_send(int outlet, int fd)
-{
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof fd)];
-    } ancillary = {.alignment = {.cmsg_level = SOL_SOCKET,
-                                 .cmsg_type = SCM_RIGHTS,
-                                 .cmsg_len = CMSG_LEN(sizeof fd)}};
-    char byte = 0;
-    struct iovec part = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-
-    memcpy(CMSG_DATA(&ancillary.alignment), &fd, sizeof fd);
-    return sendmsg(outlet, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
-}
-
 int network_let_out(int outlet)
 {
     int listener = network_listen();
-    int ret = listener < 0 ? -1 : network_send(outlet, listener);
+    int ret = listener >= 0 && descriptors_send(outlet, "", 1, &listener, 1) == 1 ? 0 : -1;
 
     if (listener >= 0)
         close(listener);
