@@ -48,7 +48,9 @@ struct execution_end {
     unsigned leftovers; /* processes that were still there after the script, and were killed */
     double cpu_seconds;
     uint64_t peak_memory;
-    bool was_ahead;       /* its Python had been started before environment_start */
+    json_t *stacks; /* where it was when it was interrupted (process/python_stacks.h), borrowed
+                     * until `ended` returns; or NULL: that is not known */
+    bool was_ahead; /* its Python had been started before environment_start */
     double start_seconds; /* from environment_start to the start of the script */
     double run_seconds;   /* from there to its end */
 };

@@ -221,6 +221,7 @@ static void run_on_ended(struct execution_listener *listener, const struct execu
     run->execution_end = *end;
     json_incref((json_t *)end->receipt.missing);
     json_incref((json_t *)end->receipt.devices);
+    json_incref(end->stacks);
     run_set_state(run, RUN_LISTING);
     if (run_is_cancelled(run))
         run_show(run);
@@ -421,6 +422,7 @@ void run_free(struct run *run)
     json_decref(run->changes.files);
     json_decref((json_t *)run->execution_end.receipt.missing);
     json_decref((json_t *)run->execution_end.receipt.devices);
+    json_decref(run->execution_end.stacks);
     directory_claim_close(&run->claim);
     working_directory_unref(run->directory);
     for (int i = 0; i < PROCESS_STREAMS; i++)

@@ -10,7 +10,7 @@
 
 enum {
     READ_BYTES = 1024,
-    INCOMING_BYTES = 4 * 1024, /* the runner's messages are short */
+    INCOMING_BYTES = CONTROL_STACKS_BYTES + 4 * 1024, /* the runner's other messages are short */
 };
 
 void channel_init(struct channel *channel, int fd)

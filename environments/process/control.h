@@ -11,6 +11,7 @@ enum {
     CONTROL_FD = 3,                  /* in the runner */
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
     CONTROL_DESCRIPTORS = 2,         /* that travel beside one */
+    CONTROL_STACKS_BYTES = 32 * 1024,
 };
 
 /* What a zygote is started with. */
@@ -47,9 +48,11 @@ enum zygote_order {
 enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 'd' };
 
 enum control_type {
-    CONTROL_RUN = 1,    /* to the runner: struct control_run, then NUL-terminated strings */
-    CONTROL_CODE,       /* to it, when its program waits: the descriptor of the code beside it */
-    CONTROL_INTERRUPT,  /* to it: SIGINT for the program, if it is still there */
+    CONTROL_RUN = 1,   /* to the runner: struct control_run, then NUL-terminated strings */
+    CONTROL_CODE,      /* to it, when its program waits: the descriptor of the code beside it */
+    CONTROL_INTERRUPT, /* to it: SIGINT for the program, if it is still there */
+    CONTROL_STACKS, /* to it: asks for the stacks of all threads of a Python. From it, if they can
+                     * be had: a text, CONTROL_STACKS_BYTES at most, as python_stacks.h has it */
     CONTROL_SUPERVISOR, /* from it: struct control_supervisor. No descriptor travels to the server:
                          * how many may be on their way is a quota that scripts share */
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */

@@ -15,6 +15,7 @@
 #include "environments/process/host.h"
 #include "environments/process/receipt.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,8 @@ struct process_end {
     bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
     bool survivors;                 /* containment failed: the tree was not empty in time */
     unsigned leftovers;             /* processes that were still there after the program */
+    json_t *stacks;                 /* where it was when it was interrupted (python_stacks.h),
+                                       borrowed until `ended` returns; or NULL */
     char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, or its end or output could
                                        not be followed; why */
     double cpu_seconds;             /* user and system, of the tree as far as it was waited for */
@@ -96,7 +99,7 @@ int process_start(struct process_host *host, struct process *process,
                   const struct process_command *command, struct error *err);
 
 /* SIGINT for the program, not for what it has started; nothing when there is no program yet, or no
- * more. */
+ * more. A Python that can say where it is does that first. */
 void process_interrupt(struct process *process);
 
 /* SIGKILL for the whole tree, now. `ended` still comes. Harmless when it is called twice. */

@@ -27,10 +27,11 @@ static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
 
 void tree_interrupt(struct tree *tree)
 {
-    const struct control_header interrupt = {.type = CONTROL_INTERRUPT};
+    const struct control_header messages[] = {{.type = CONTROL_STACKS},
+                                              {.type = CONTROL_INTERRUPT}};
 
     if (tree->state == TREE_RUNNING && tree->started > 0) /* else there is no program yet */
-        (void)channel_send(&tree->channel, &interrupt, sizeof interrupt); /* it is about to end */
+        (void)channel_send(&tree->channel, messages, sizeof messages); /* it is about to end */
 }
 
 void tree_fail(struct tree *tree, const char *text)
@@ -396,6 +397,7 @@ void tree_free(struct tree *tree)
     if (tree->role)
         tree->role->leave(tree);
     cgroup_leaf_free(tree->leaf);
+    json_decref(tree->end.stacks);
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
     tree_close_descriptors(tree);

@@ -1,6 +1,7 @@
 /* What comes from the runner of a tree, and from its supervisor. */
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/process/python_stacks.h"
 #include "environments/process/tree_private.h"
 
 #include <stdio.h>
@@ -108,6 +109,13 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
     tree_begin_end(tree);
 }
 
+/* At the first interrupt: that is where it was. */
+static void tree_on_stacks(struct tree *tree, const char *text, size_t length)
+{
+    if (!tree->end.stacks)
+        tree->end.stacks = python_stacks_read(text, length);
+}
+
 void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
                      size_t length)
 {
@@ -133,6 +141,9 @@ void tree_on_message(struct channel *channel, enum control_type type, const char
         break;
     case CONTROL_WAITING:
         tree_on_waiting(tree);
+        break;
+    case CONTROL_STACKS:
+        tree_on_stacks(tree, payload, length);
         break;
     case CONTROL_STARTED:
         tree_on_started(tree, payload, length);

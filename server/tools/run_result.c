@@ -109,6 +109,9 @@ static void set_end(json_t *structured, const struct run_report *report,
     json_object_set_new(structured, "timed_out", json_boolean(report->end == RUN_TIMED_OUT));
     json_object_set_new(structured, "out_of_memory", json_boolean(report->execution.out_of_memory));
     json_object_set_new(structured, "ended_processes", json_integer(report->execution.leftovers));
+    json_object_set_new(structured, "stacks",
+                        report->execution.stacks ? json_incref(report->execution.stacks)
+                                                 : json_null());
     json_object_set_new(structured, "error", run_result_explain(report, setting));
 }
 

@@ -12,8 +12,8 @@ import client
 PYTHON = "/usr/bin/python3"
 FIELDS = {
     "success", "returncode", "stdout", "stderr", "truncated", "stdout_bytes", "stderr_bytes",
-    "timed_out", "out_of_memory", "ended_processes", "signal", "error", "environment", "isolation", "containment",
-    "python_version", "working_directory", "script", "files", "files_complete", "duration",
+    "timed_out", "out_of_memory", "ended_processes", "signal", "stacks", "error", "environment", "isolation",
+    "containment", "python_version", "working_directory", "script", "files", "files_complete", "duration",
     "timings", "usage",
 }
 

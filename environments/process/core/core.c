@@ -6,6 +6,7 @@
  * Python that it does not know runs the script of the zygote, which is empty. */
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
+#include "environments/process/core/stacks.h"
 #include "environments/process/core/zygote.h"
 
 #include <dlfcn.h>
@@ -129,6 +130,7 @@ static void core_prepare(void)
     core_look_for_importer();
     core_search_directory();
     core_rehearse();
+    stacks_answer();
 }
 
 static void core_begin(void)
@@ -203,6 +205,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         return 1;
     core_starter = core_take("_pyexecd_go_on");
     core_loader = core_take("_pyexecd_load_ahead");
+    stacks_find_writer();
     script_end_prepare(NULL, NULL);
     zygote_serve(&hooks);
     return 1;

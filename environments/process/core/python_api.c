@@ -26,3 +26,14 @@ bool python_api_find(void)
     python.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
     return python.none != NULL;
 }
+
+struct python_object *python_import_unseen(const char *name)
+{
+    struct python_object *modules = python.PyImport_GetModuleDict();
+    ptrdiff_t count = python.PyDict_Size(modules);
+    struct python_object *module = python.PyImport_ImportModule(name);
+
+    if (python.PyDict_Size(modules) > count)
+        (void)python.PyDict_DelItemString(modules, name);
+    return module;
+}

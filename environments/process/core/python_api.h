@@ -102,3 +102,7 @@ extern struct python_api python;
 
 /* False in a process that has no Python, or one that is too old. */
 bool python_api_find(void);
+
+/* Module NAME, which nobody finds to be imported that it was not before. New reference; NULL with
+ * an exception of Python. */
+struct python_object *python_import_unseen(const char *name);

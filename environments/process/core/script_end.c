@@ -74,17 +74,6 @@ static void end_make_young(struct python_object *variables)
     python.PyObject_GC_Track(variables);
 }
 
-static struct python_object *end_import_unseen(const char *name)
-{
-    struct python_object *modules = python.PyImport_GetModuleDict();
-    ptrdiff_t count = python.PyDict_Size(modules);
-    struct python_object *module = python.PyImport_ImportModule(name);
-
-    if (python.PyDict_Size(modules) > count)
-        (void)python.PyDict_DelItemString(modules, name);
-    return module;
-}
-
 /* Since Python 3.10 all modules of that name have one list of functions. */
 static bool end_has_one_atexit(void)
 {
@@ -103,9 +92,9 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
     end_kept = kept;
     end_packages = packages;
-    end_gc = end_import_unseen("gc");
+    end_gc = python_import_unseen("gc");
     if (end_has_one_atexit())
-        end_atexit = end_import_unseen("atexit");
+        end_atexit = python_import_unseen("atexit");
     if (kept)
         (void)python.PyDict_Update(end_modules, kept);
     end_make_old();

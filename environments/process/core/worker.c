@@ -1,6 +1,7 @@
 #include "environments/process/core/worker.h"
 
 #include "base/starter/starter.h"
+#include "environments/process/core/stacks.h"
 #include "environments/process/filter/filter.h"
 #include "environments/process/runner/runner.h"
 
@@ -100,7 +101,7 @@ static pid_t worker_fork(const struct program *program,
     return pid;
 }
 
-static const struct program_start worker_start = {.start = worker_fork};
+static const struct program_start worker_start = {.start = worker_fork, .stacks = stacks_take};
 
 /* The zygote's descriptors of CONTROL_RUN are not there, and not needed. */
 static void worker_parse(const struct worker_job *job, struct program *program)
@@ -136,6 +137,7 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
     worker_parse(worker_job, &program);
     worker_prepare(&preparation, &program);
+    stacks_share();
     supervise(&preparation, &worker_start, &program);
 }
 

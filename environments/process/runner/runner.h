@@ -162,6 +162,10 @@ struct program_start {
      * *RET_FD: end-of-file when the program runs, else a text. */
     pid_t (*start)(const struct program *program, const struct runner_preparation *preparation,
                    int *ret_fd);
+
+    /* Writes the Python stacks of PROGRAM, CONTROL_STACKS_BYTES at most, to TEXT, and returns how
+     * many bytes that were; 0: there are none to be had. NULL: there never are. */
+    size_t (*stacks)(pid_t program, char *text);
 };
 
 /* Forks, and executes the program's file. */

@@ -229,6 +229,17 @@ static void signal_program(const struct supervisor *supervisor, int number)
         kill(supervisor->program, number);
 }
 
+static void supervisor_tell_stacks(const struct supervisor *supervisor)
+{
+    char text[CONTROL_STACKS_BYTES];
+    size_t length = 0;
+
+    if (supervisor->way->stacks && supervisor->program && supervisor->ended <= 0)
+        length = supervisor->way->stacks(supervisor->program, text);
+    if (length > 0)
+        runner_report(CONTROL_STACKS, text, length);
+}
+
 static void supervisor_flush(struct supervisor *supervisor)
 {
     signal_program(supervisor, STARTER_SIGNAL);
@@ -380,6 +391,9 @@ static void supervisor_on_control(struct supervisor *supervisor)
         break;
     case CONTROL_INTERRUPT:
         signal_program(supervisor, SIGINT);
+        break;
+    case CONTROL_STACKS:
+        supervisor_tell_stacks(supervisor);
         break;
     default:
         _exit(1);

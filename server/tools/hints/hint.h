@@ -61,3 +61,7 @@ const char *hint_operator(const struct hint_facts *facts);
 
 /* ", /srv/a, /srv/b"; PLACES may be NULL. Owned by the caller. */
 char *hint_list_places(char *const *places);
+
+/* Where the threads of the script were when the time was over: "it was at line 3 (time.sleep(9))".
+ * NULL: that is not known. Owned by the caller. */
+char *hint_last_places(const struct hint_facts *facts);

@@ -92,35 +92,14 @@ static char *hint_more_time(const struct hint_facts *facts)
         most);
 }
 
-/* " (TEXT)", the physical line NUMBER of the code; "" if it is not fit for that. Owned by the
- * caller. */
-static char *hint_copy_line(const struct hint_facts *facts, unsigned number)
-{
-    enum { SHOWN_BYTES = 80 };
-    const char *line = facts->code;
-    size_t length;
-
-    for (unsigned i = 1; i < number && *line; i++) {
-        line = strchrnul(line, '\n');
-        line += *line == '\n';
-    }
-    line += strspn(line, " \t");
-    length = strcspn(line, "\r\n");
-    if (length == 0 || length > SHOWN_BYTES)
-        return memory_copy_string("");
-    return memory_format(" (%.*s)", (int)length, line);
-}
-
 char *hint_timeout(const struct hint_facts *facts)
 {
-    AUTO_FREE char *more = hint_more_time(facts);
-    AUTO_FREE char *line = NULL;
+    AUTO_FREE char *more = NULL;
+    AUTO_FREE char *places = NULL;
 
     if (!json_is_true(json_object_get(facts->structured, "timed_out")))
         return NULL;
-    if (!hint_is_about(facts, "KeyboardInterrupt") || facts->failure.line == 0)
-        return STEAL_PTR(more);
-    line = hint_copy_line(facts, facts->failure.line);
-    return memory_format("When the time was over, it was at line %u%s. %s", facts->failure.line,
-                         line, more);
+    more = hint_more_time(facts);
+    places = hint_last_places(facts);
+    return places ? memory_format("When the time was over, %s. %s", places, more) : STEAL_PTR(more);
 }

@@ -25,7 +25,14 @@
     FRAME(1) "FileNotFoundError: [Errno 2] No such file or directory: '" NAME "'\n"
 #define NO_MODULE(NAME) FRAME(1) "ModuleNotFoundError: No module named '" NAME "'\n"
 #define TIMED_OUT       "{\"timed_out\": true}"
-#define SUCCESS         "{\"success\": true}"
+#define AT(LINE, NAME)                                                                             \
+    "{\"file\": \"/w/script.py\", \"line\": " #LINE ", \"function\": \"" NAME "\"}"
+#define IN_PYTHON                                                                                  \
+    "{\"file\": \"/usr/lib/python3.11/threading.py\", \"line\": 3, \"function\": \"g\"}"
+#define STACK(MAIN, COUNT, FRAMES)                                                                 \
+    "{\"main\": " MAIN ", \"threads\": " #COUNT ", \"frames\": [" FRAMES "]}"
+#define STACKS(LIST) "{\"timed_out\": true, \"stacks\": [" LIST "]}"
+#define SUCCESS      "{\"success\": true}"
 
 #define BLOCK "# /// script\n# dependencies = ['rich']\n# ///\n"
 
@@ -322,25 +329,41 @@ SHOW(test_files_and_names, //
       "An earlier call has defined \"df\""},
      {"print(dg)", FRAME(1) "NameError: name 'dg' is not defined. Did you mean: 'df'?\n", NULL})
 
-SHOW(test_limits, //
-     {"f()", FRAME(1) "RuntimeError: can't start new thread\n", "64 processes and threads"},
-     {"import numpy", "OpenBLAS blas_thread_init: pthread_create failed for thread 3 of 8: x\n",
-      "64 processes and threads"},
-     {"f()", FRAME(1) "RuntimeError: can't start new day\n", NULL},
-     {"f()", FRAME(1) "MemoryError\n", "limit of memory is 512 MiB. Work in smaller pieces"},
-     {"f()", NULL, "limit of memory is 512 MiB; environment \"large\" has 1 GiB.",
-      "{\"out_of_memory\": true}", NULL, HAS_LARGE},
-     {"f()", FRAME(1) "numpy.core._exceptions._ArrayMemoryError: Unable to allocate\n",
-      "limit of memory"},
-     {"f()", NULL, NULL, "{\"out_of_memory\": true, \"success\": true, \"stdout\": \"x\"}"},
-     {"import time\n\ntime.sleep(9)", FRAME(3) "KeyboardInterrupt\n",
-      "When the time was over, it was at line 3 (time.sleep(9)). `timeout` may be up to 60.",
-      TIMED_OUT},
-     {"while True: pass", NULL, "`timeout` may be up to 60.", TIMED_OUT},
-     {"while True: pass", NULL, "Environment \"large\" allows a `timeout` of up to 600.", TIMED_OUT,
-      NULL, HAD_ALL | HAS_LARGE},
-     {"while True: pass", NULL, "60 seconds are the most there are", TIMED_OUT, NULL, HAD_ALL},
-     {"raise KeyboardInterrupt", FRAME(1) "KeyboardInterrupt\n", NULL})
+SHOW(
+    test_limits, //
+    {"f()", FRAME(1) "RuntimeError: can't start new thread\n", "64 processes and threads"},
+    {"import numpy", "OpenBLAS blas_thread_init: pthread_create failed for thread 3 of 8: x\n",
+     "64 processes and threads"},
+    {"f()", FRAME(1) "RuntimeError: can't start new day\n", NULL},
+    {"f()", FRAME(1) "MemoryError\n", "limit of memory is 512 MiB. Work in smaller pieces"},
+    {"f()", NULL, "limit of memory is 512 MiB; environment \"large\" has 1 GiB.",
+     "{\"out_of_memory\": true}", NULL, HAS_LARGE},
+    {"f()", FRAME(1) "numpy.core._exceptions._ArrayMemoryError: Unable to allocate\n",
+     "limit of memory"},
+    {"f()", NULL, NULL, "{\"out_of_memory\": true, \"success\": true, \"stdout\": \"x\"}"},
+    {"import time\n\ntime.sleep(9)", FRAME(3) "KeyboardInterrupt\n",
+     "When the time was over, it was at line 3 (time.sleep(9)). `timeout` may be up to 60.",
+     TIMED_OUT},
+    {"while True: pass", NULL, "`timeout` may be up to 60.", TIMED_OUT},
+    {"def f():\n  while 1: pass\nf()", NULL,
+     "When the time was over, it was at line 2 (while 1: pass) in f, called from line 3. `timeout`",
+     STACKS(STACK("true", 1, IN_PYTHON ", " AT(2, "f") ", " AT(3, "<module>")))},
+    {"def f():\n  while 1: pass\nf()", FRAME(2) "KeyboardInterrupt\n",
+     "it was at line 2 (while 1: pass). `timeout`",
+     STACKS(STACK("true", 1, AT(2, "f") ", " AT(3, "<module>")))},
+    {"a()\nb()", NULL,
+     "it was at line 2 (b()); 3 other threads were at line 1 (a()) in a; 1 other thread was at "
+     "line "
+     "2 (b()) in b. `timeout`",
+     STACKS(STACK("true", 1, AT(2, "<module>")) ", " STACK("false", 9, IN_PYTHON) ", " STACK(
+         "false", 3, AT(1, "a")) ", " STACK("false", 1, AT(2, "b")))},
+    {"a()", NULL, "When the time was over, 2 threads were at line 1 (a()) in a. `timeout`",
+     STACKS(STACK("true", 1, IN_PYTHON) ", " STACK("false", 2, AT(1, "a")))},
+    {"a()", NULL, "`timeout` may be up to 60.", STACKS(STACK("true", 1, IN_PYTHON))},
+    {"while True: pass", NULL, "Environment \"large\" allows a `timeout` of up to 600.", TIMED_OUT,
+     NULL, HAD_ALL | HAS_LARGE},
+    {"while True: pass", NULL, "60 seconds are the most there are", TIMED_OUT, NULL, HAD_ALL},
+    {"raise KeyboardInterrupt", FRAME(1) "KeyboardInterrupt\n", NULL})
 
 SHOW(test_habits, //
      {"input()", FRAME(1) "EOFError: EOF when reading a line\n", "Nobody can answer input()"},

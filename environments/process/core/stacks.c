@@ -1,0 +1,172 @@
+#include "environments/process/core/stacks.h"
+
+#include "base/clock.h"
+#include "base/starter/starter.h"
+#include "environments/process/control.h"
+#include "environments/process/core/python_api.h"
+#include "environments/process/runner/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACKS_SECONDS 0.1
+
+/* What Python's writer takes for the thread that it is in, and for all, the newest first. */
+enum { STACKS_OF_ONE = 63, STACKS_OF_ALL = 64 };
+
+/* Both can write here, so nothing of it is believed. */
+struct stacks_area {
+    atomic_uint is_done;
+    atomic_uint length;
+    char text[CONTROL_STACKS_BYTES];
+};
+
+typedef void stacks_python(int number);
+
+static stacks_python *stacks_writer;    /* NULL: there is none */
+static struct stacks_area *stacks_area; /* NULL: there is none */
+static stacks_python *stacks_former;    /* of the starter: Python's handler for its signal */
+
+/* Python makes NUMBER a signal whose handler writes stacks to descriptor 0; the signal it does not
+ * get. Returns the handler, or NULL. */
+static stacks_python *stacks_register(struct python_object *module, int number, bool is_of_all)
+{
+    struct python_object *result;
+    struct sigaction former;
+    struct sigaction theirs;
+
+    if (sigaction(number, NULL, &former) < 0)
+        return NULL;
+    result = python.PyObject_CallMethod(module, "register", "iii", number, STDIN_FILENO, is_of_all);
+    python.PyErr_Clear();
+    python.Py_DecRef(result);
+    if (sigaction(number, &former, &theirs) < 0 || theirs.sa_handler == former.sa_handler)
+        return NULL;
+    return theirs.sa_handler;
+}
+
+void stacks_find_writer(void)
+{
+    struct python_object *module = python_import_unseen("faulthandler");
+
+    python.PyErr_Clear();
+    if (module && stacks_register(module, STACKS_OF_ONE, false))
+        stacks_writer = stacks_register(module, STACKS_OF_ALL, true);
+}
+
+void stacks_share(void)
+{
+    void *area =
+        mmap(NULL, sizeof *stacks_area, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    stacks_area = area == MAP_FAILED || !stacks_writer ? NULL : area;
+}
+
+static void stacks_futex(int operation, unsigned value, const struct timespec *time)
+{
+    syscall(SYS_futex, &stacks_area->is_done, operation, value, time, NULL, 0);
+}
+
+static void stacks_be_done(void)
+{
+    atomic_store(&stacks_area->is_done, 1);
+    stacks_futex(FUTEX_WAKE, 1, NULL);
+}
+
+/* Adds to FILE what Python writes for NUMBER, and shows what is in it now. */
+static void stacks_write_to(int file, int number)
+{
+    ssize_t length;
+
+    stacks_writer(number);
+    length = pread(file, stacks_area->text, CONTROL_STACKS_BYTES, 0);
+    atomic_store(&stacks_area->length, length > 0 ? (unsigned)length : 0);
+}
+
+/* In the copy, which has no thread but this one, and whatever the others were in the middle of:
+ * only what a handler of a signal may do is done. If that fails nobody but the copy ends. */
+static _Noreturn void stacks_write(void)
+{
+    sigset_t all;
+    int file;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    close_range(0, ~0U, 0);
+    file = memfd_create("stacks", 0);
+    if (file == STDIN_FILENO) {
+        stacks_write_to(file, STACKS_OF_ONE);
+        stacks_write_to(file, STACKS_OF_ALL);
+    }
+    stacks_be_done();
+    _exit(0);
+}
+
+/* The copy is a child of the supervisor, so that the script has none that it does not know. What
+ * the script has printed is flushed, too. */
+static void stacks_on_signal(int number, siginfo_t *information, void *context)
+{
+    const int error = errno;
+    const bool is_asked = information->si_code == SI_TKILL && information->si_pid == 1;
+    pid_t copy = is_asked ? fork_sibling() : 1;
+
+    (void)context;
+    if (copy == 0)
+        stacks_write();
+    if (copy < 0)
+        stacks_be_done();
+    errno = error;
+    stacks_former(number);
+}
+
+/* The signal is the starter's: a script sees no other one handled, and one that has a handler of
+ * its own for it, or blocks it, is not asked. */
+void stacks_answer(void)
+{
+    struct sigaction action;
+
+    if (!stacks_area || sigaction(STARTER_SIGNAL, NULL, &action) < 0 ||
+        action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+        return;
+    stacks_former = action.sa_handler;
+    action.sa_sigaction = stacks_on_signal;
+    action.sa_flags |= SA_SIGINFO;
+    (void)sigaction(STARTER_SIGNAL, &action, NULL);
+}
+
+/* What is there when the time is over is better than nothing. */
+static void stacks_wait(void)
+{
+    const double deadline = clock_seconds() + STACKS_SECONDS;
+    double left;
+
+    while (!atomic_load(&stacks_area->is_done) && (left = deadline - clock_seconds()) > 0) {
+        const struct timespec time = {.tv_nsec = (long)(left * 1e9)};
+
+        stacks_futex(FUTEX_WAIT, 0, &time);
+    }
+}
+
+size_t stacks_take(pid_t pid, char *text)
+{
+    size_t length;
+
+    if (!stacks_area)
+        return 0;
+    atomic_store(&stacks_area->is_done, 0);
+    syscall(SYS_tgkill, pid, pid, STARTER_SIGNAL); /* of its threads the main one */
+    stacks_wait();
+    length = atomic_load(&stacks_area->length);
+    if (length > CONTROL_STACKS_BYTES)
+        return 0;
+    memcpy(text, stacks_area->text, length);
+    return length;
+}
