@@ -11,7 +11,10 @@
 #define FORECAST_EXPIRE_SECONDS 30.0
 #define FORECAST_RETRY_SECONDS  60.0 /* for a zygote where there could be none */
 
-enum { FORECASTS_STARTED = 8 }; /* at a time, and as many zygotes; about 10 MB each */
+enum {
+    FORECASTS_STARTED = 8, /* at a time, and as many zygotes; about 10 MB each */
+    FORECAST_COPIES = 4,   /* that wait for one command, at most; about 1 MB each */
+};
 
 /* It is in a list that its tree withdraws it from. */
 static void forecast_end(struct forecast *forecast)
@@ -118,6 +121,16 @@ static struct forecast *forecasts_find(struct list *list, const struct forecast 
     return NULL;
 }
 
+static int forecasts_count(const struct list *list, const struct forecast *forecast)
+{
+    int count = 0;
+
+    LIST_FOR_EACH (list, link) {
+        count += forecast_is_equal(CONTAINER_OF(link, struct forecast, link), forecast);
+    }
+    return count;
+}
+
 static void forecasts_after(struct forecasts *forecasts, ev_timer *timer, double seconds)
 {
     if (ev_is_active(timer))
@@ -164,6 +177,7 @@ static struct forecast *forecasts_nurse(struct forecasts *forecasts, struct fore
     forecasts_make_room(&forecasts->nurseries);
     nursery = forecast_copy(forecast);
     nursery->is_zygote = true;
+    nursery->copies = 1;
     forecasts_use(forecasts, &forecasts->nurseries, nursery);
     nursery->tree = forecasts->ways->nurse(forecasts->host, nursery);
     nursery->has_failed = !nursery->tree;
@@ -176,6 +190,7 @@ static void forecast_start(struct forecasts *forecasts, struct forecast *forecas
 {
     forecasts_make_room(&forecasts->started);
     forecasts_use(forecasts, &forecasts->started, forecast); /* until its tree withdraws it */
+    forecast->is_ready = false;
     forecast->tree = nursery->has_failed ? forecasts->ways->begin(forecasts->host, forecast)
                                          : forecasts->ways->breed(nursery->tree, forecast);
     if (!forecast->tree)
@@ -191,6 +206,17 @@ static bool forecasts_is_settled(struct forecasts *forecasts, struct forecast *n
     return nursery->has_failed || nursery->is_ready;
 }
 
+/* As many copies as are wanted. */
+static void forecasts_start(struct forecasts *forecasts, struct forecast *forecast,
+                            struct forecast *nursery)
+{
+    int count = forecasts_count(&forecasts->started, forecast) + 1;
+
+    for (; nursery->is_ready && count < nursery->copies; count++)
+        forecast_start(forecasts, forecast_copy(forecast), nursery);
+    forecast_start(forecasts, forecast, nursery);
+}
+
 /* What has to wait for its zygote stays. */
 static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -203,7 +229,20 @@ static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events
         struct forecast *nursery = forecasts_nurse(forecasts, forecast);
 
         if (forecasts_is_settled(forecasts, nursery, forecast->preloads))
-            forecast_start(forecasts, forecast, nursery);
+            forecasts_start(forecasts, forecast, nursery);
+    }
+}
+
+/* Where nothing has come for a while one copy is enough. */
+static void forecasts_want_less(const struct forecasts *forecasts)
+{
+    const double before = clock_seconds() - FORECAST_EXPIRE_SECONDS;
+
+    LIST_FOR_EACH (&forecasts->nurseries, link) {
+        struct forecast *nursery = CONTAINER_OF(link, struct forecast, link);
+
+        if (nursery->since < before)
+            nursery->copies = 1;
     }
 }
 
@@ -229,6 +268,7 @@ static void forecasts_on_expire(struct ev_loop *loop, ev_timer *timer, int event
 
     (void)loop;
     (void)events;
+    forecasts_want_less(forecasts);
     forecasts_expire(forecasts, &forecasts->started);
     forecasts_expire(forecasts, &forecasts->nurseries);
 }
@@ -268,11 +308,19 @@ void forecasts_look_again(struct forecasts *forecasts)
     forecasts_after(forecasts, &forecasts->start, 0.);
 }
 
+/* As many as are wanted have been started for the command of FORECAST. */
+static bool forecasts_are_enough(struct forecasts *forecasts, const struct forecast *forecast)
+{
+    const struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
+
+    return forecasts_count(&forecasts->started, forecast) >= (nursery ? nursery->copies : 1);
+}
+
 void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast)
 {
     if (list_is_empty(&forecast->recurrent.link) ||
         forecasts_find(&forecasts->expected, forecast) ||
-        forecasts_find(&forecasts->started, forecast)) {
+        forecasts_are_enough(forecasts, forecast)) {
         forecast_free(forecast);
         return;
     }
@@ -281,25 +329,29 @@ void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast)
     forecasts_after(forecasts, &forecasts->start, FORECAST_DELAY_SECONDS);
 }
 
-/* One more copy of the zygote, for what has come before the next was made. */
-static struct tree *forecasts_breed(struct forecasts *forecasts, const struct forecast *forecast)
+/* The zygote of NURSERY is used. What comes before the next copy was ready shows that more of them
+ * are wanted. */
+static void forecasts_use_zygote(struct forecasts *forecasts, struct forecast *nursery,
+                                 const struct forecast *started)
 {
-    struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
-
-    if (!nursery || !nursery->is_ready)
-        return NULL;
     forecasts_use(forecasts, &forecasts->nurseries, nursery);
-    return forecasts->ways->breed(nursery->tree, NULL);
+    if (!(started && started->is_ready) && nursery->copies < FORECAST_COPIES)
+        nursery->copies++;
 }
 
 struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *forecast)
 {
     struct forecast *expected = forecasts_find(&forecasts->expected, forecast);
     struct forecast *started = forecasts_find(&forecasts->started, forecast);
+    struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
 
     forecast_free(expected); /* too late for it */
+    if (nursery && !nursery->is_ready)
+        nursery = NULL;
+    if (nursery)
+        forecasts_use_zygote(forecasts, nursery, started);
     if (!started)
-        return forecasts_breed(forecasts, forecast);
+        return nursery ? forecasts->ways->breed(nursery->tree, NULL) : NULL;
     list_remove(&started->link);
     return started->tree;
 }

@@ -33,8 +33,9 @@ struct forecast {
     double since;              /* CLOCK_MONOTONIC seconds: when it was, or a zygote was used */
     bool is_alone;             /* it is never started as a copy */
     bool is_zygote;
-    bool is_ready;   /* of a zygote: it waits for orders */
-    bool has_failed; /* likewise: there can be none for this command */
+    bool is_ready;   /* of a zygote: it waits for orders; of a copy: for its code */
+    bool has_failed; /* of a zygote: there can be none for this command */
+    int copies;      /* likewise: how many are to wait for their code */
 };
 
 /* How what is expected is started. A tree that is made for a forecast owns it; NULL: that cannot be

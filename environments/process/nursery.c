@@ -320,6 +320,8 @@ static void worker_on_waiting(struct tree *tree)
 {
     if (tree->parent)
         tree->parent->nursery->has_bred = true;
+    if (tree->forecast)
+        tree->forecast->is_ready = true;
 }
 
 static void worker_on_failed(struct tree *tree)

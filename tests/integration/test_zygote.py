@@ -105,6 +105,14 @@ def test_calls_at_once_are_out_of_each_others_reach(server):
     assert all(each["timings"]["warm"] for each in results)
 
 
+def test_as_many_wait_as_calls_have_come_too_early_and_a_few_at_most(server):
+    """The next call finds none where calls follow one another faster than copies are made."""
+    for id in [server.start_tool("run_python", {"code": "pass"}) for _ in range(8)]:
+        assert server.wait(id)["result"]["structuredContent"]["success"]
+    assert until(lambda: len(ours(server, waits_for_code)) == 4)
+    assert not until(lambda: len(ours(server, waits_for_code)) > 4, 1)
+
+
 def test_a_zygote_that_is_killed_ends_no_call_and_is_replaced(server):
     (zygote,) = ours(server, is_zygote)
     running = server.start_tool("run_python", {"code": "import time; print('on', flush=True); time.sleep(1); print('end')"})
