@@ -46,6 +46,7 @@ EXCEPT = {
     "environments/process/host_ahead.c": ("stat", KERNEL),
     "environments/process/machine.c": ("open", KERNEL),
     "environments/process/core/core.c": ("fopen", "the script, in a worker, as Python itself does"),
+    "environments/process/core/footprint.c": ("fopen open", KERNEL),
     "environments/process/core/zygote.c": ("opendir", KERNEL),
     "environments/process/runner/cold_start.c": ("open", KERNEL),
     "environments/process/runner/confine.c": ("opendir stat", KERNEL),

@@ -160,10 +160,10 @@ def test_a_copy_has_the_limits_of_a_run(code, told):
 
 
 def test_a_copy_that_waits_holds_little_memory(server):
-    (waiting,) = ours(server, waits_for_code)
-    dirty = [int(line.split()[1]) * 1024 for line in read(f"/proc/{waiting}/smaps_rollup").splitlines()
-             if line.startswith(b"Private_Dirty")]
-    assert sum(dirty) < 2 * MIB
+    for waiting in ours(server, waits_for_code):
+        dirty = [int(line.split()[1]) * 1024 for line in read(f"/proc/{waiting}/smaps_rollup").splitlines()
+                 if line.startswith(b"Private_Dirty")]
+        assert sum(dirty) < 2 * MIB
 
 
 def test_what_is_no_python_is_no_zygote(tmp_path):

@@ -4,6 +4,7 @@
  *
  * In a program that is no Python, such as a shell script that leads to one, it does nothing. A
  * Python that it does not know runs the script of the zygote, which is empty. */
+#include "environments/process/core/footprint.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
 #include "environments/process/core/stacks.h"
@@ -113,7 +114,7 @@ static void core_rehearse(void)
 {
     static const char *const code = "import sys\n"
                                     "def text(n): return ', '.join([str(i) for i in range(n)])\n"
-                                    "text(9)\nsys.stdout.flush()\n";
+                                    "print(text(9)[:0], end='')\nsys.stdout.flush()\n";
     struct python_object *variables = python.PyDict_New();
     struct python_object *result =
         python.PyRun_StringFlags(code, PYTHON_FILE_INPUT, variables, variables, NULL);
@@ -126,6 +127,7 @@ static void core_rehearse(void)
 
 static void core_prepare(void)
 {
+    footprint_take();
     python.PyOS_AfterFork_Child();
     core_look_for_importer();
     core_search_directory();
@@ -133,14 +135,11 @@ static void core_prepare(void)
     stacks_answer();
 }
 
-static void core_begin(void)
+static _Noreturn void core_run(void)
 {
-    FILE *file;
+    FILE *file = fopen(core_script, "rbe");
     int status;
 
-    core_call_starter(false);
-    python.Py_DecRef(core_starter);
-    file = fopen(core_script, "rbe");
     if (!file) {
         fprintf(stderr, "can't open file '%s': [Errno %d] %s\n", core_script, errno,
                 strerror(errno));
@@ -149,6 +148,13 @@ static void core_begin(void)
     (void)python.PySys_Audit("cpython.run_file", "s", core_script);
     status = python.PyRun_AnyFileExFlags(file, core_script, 1, NULL) == 0 ? 0 : 1;
     script_end(status);
+}
+
+static void core_begin(void)
+{
+    core_call_starter(false);
+    python.Py_DecRef(core_starter);
+    core_run();
 }
 
 /* What it returns the starter says: two dicts and a text, each of them or None. */
@@ -183,9 +189,26 @@ static void core_before_copy(void)
     python.PyOS_BeforeFork();
 }
 
+/* The zygote's empty script, from its start to its end. Nothing is looked for where scripts can
+ * have left something: no call is under way. */
+static void core_show(void)
+{
+    python.PyOS_AfterFork_Child();
+    core_look_for_importer();
+    core_rehearse();
+    core_run();
+}
+
 static void core_after_copy(void)
 {
     python.PyOS_AfterFork_Parent();
+}
+
+static void core_learn(void)
+{
+    core_before_copy();
+    footprint_learn(core_show);
+    core_after_copy();
 }
 
 static int core_zygote_main(int argc, char **argv, char **variables)
@@ -194,6 +217,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         .before = core_before_copy,
         .after = core_after_copy,
         .load = core_load,
+        .rest = core_learn,
         .prepare = core_prepare,
         .begin = core_begin,
     };

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ZYGOTE_KEPT = 64 };
+enum { ZYGOTE_KEPT = 64, ZYGOTE_REST_MILLISECONDS = 50 };
 
 static int zygote_kept[ZYGOTE_KEPT];
 
@@ -129,15 +130,30 @@ bool zygote_is_here(void)
     return fstat(ZYGOTE_ORDERS_FD, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
+/* Nobody waits for what makes copies quicker. True when it is done. */
+static bool zygote_rest(const struct zygote_hooks *hooks)
+{
+    struct pollfd orders = {.fd = ZYGOTE_ORDERS_FD, .events = POLLIN};
+
+    if (poll(&orders, 1, ZYGOTE_REST_MILLISECONDS) != 0)
+        return false;
+    hooks->rest();
+    return true;
+}
+
 void zygote_serve(const struct zygote_hooks *hooks)
 {
     struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
     struct zygote_order_message order;
+    bool has_rested = false; /* since the last module */
     bool goes_on =
         zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
 
-    while (goes_on && zygote_receive(&order))
-        goes_on = order.count > ZYGOTE_ORDER_ERRORS ? zygote_copy(hooks, &job, &order)
-                                                    : zygote_load(hooks, order.name);
+    while (goes_on && zygote_receive(&order)) {
+        const bool is_copy = order.count > ZYGOTE_ORDER_ERRORS;
+
+        goes_on = is_copy ? zygote_copy(hooks, &job, &order) : zygote_load(hooks, order.name);
+        has_rested = goes_on && ((has_rested && is_copy) || zygote_rest(hooks));
+    }
     _exit(!goes_on);
 }

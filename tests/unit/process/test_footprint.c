@@ -1,0 +1,92 @@
+#include "environments/process/core/footprint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGES = 4, CHANGED = 2, POPULATE_WRITE = 23, IS_OWN = 56 };
+
+static char *memory;
+
+static size_t size_of_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void change_one(void)
+{
+    memory[CHANGED * size_of_page()]++;
+    exit(0);
+}
+
+/* Nobody else has it, as the kernel says. */
+static bool is_own(int page)
+{
+    int pagemap = open("/proc/self/pagemap", O_RDONLY);
+    uint64_t entry = 0;
+    off_t number = (off_t)((uintptr_t)memory / size_of_page()) + page;
+
+    (void)!pread(pagemap, &entry, sizeof entry, number * (off_t)sizeof entry);
+    close(pagemap);
+    return entry >> IS_OWN & 1;
+}
+
+/* In a copy. */
+static void check_copy(void)
+{
+    for (int page = 0; page < PAGES; page++)
+        if (is_own(page))
+            _exit(1);
+    footprint_take();
+    for (int page = 0; page < PAGES; page++)
+        if (is_own(page) != (page == CHANGED))
+            _exit(2);
+    _exit(0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memory = mmap(NULL, PAGES * size_of_page(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                  -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    memset(memory, 1, PAGES * size_of_page());
+    return 0;
+}
+
+static void test_a_copy_has_what_the_first_has_changed(void **state)
+{
+    int status;
+    pid_t pid;
+
+    (void)state;
+    if (madvise(memory, size_of_page(), POPULATE_WRITE) < 0)
+        skip(); /* an old kernel */
+    footprint_learn(change_one);
+    pid = fork();
+    if (pid == 0)
+        check_copy();
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(memory[CHANGED * size_of_page()], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_copy_has_what_the_first_has_changed, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
