@@ -44,9 +44,14 @@ struct path_beneath_attributes {
     int32_t parent_fd;
 } __attribute__((packed));
 
+/* It is asked for with each rule. */
 static long landlock_abi(void)
 {
-    return syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
+    static long abi; /* 0: not asked yet */
+
+    if (abi == 0)
+        abi = syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
+    return abi;
 }
 
 /* A profile may allow one call of the three and not the others. EBADF: the call is there. */

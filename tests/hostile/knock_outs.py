@@ -54,7 +54,7 @@ def limit(resource):
 NO_LIMIT_ON_PROCESSES = (TREE, "0 : tree->limits.processes", "0 : tree->limits.processes + 9999")
 NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
-NO_FILTER_OF_WORKERS = (WORKER, "filter_install(FILTER_SANDBOX)", "0")
+NO_FILTER_OF_WORKERS = (WORKER, "confine_need(fd, filter_install(FILTER_WORKER)", "confine_need(fd, 0")
 NO_CAPABILITIES = [(path, "    confine_capabilities(fd, 0);\n", "") for path in (COLD_START, WORKER)]
 
 # How each defence is taken away: (path, text that stands there once, what replaces it).
@@ -163,7 +163,7 @@ CHANGES = {
          "    return FILTER_KERNEL;"),
         (PREPARE, "return FILTER_SANDBOX_OFFLINE;", "return FILTER_KERNEL;"),
         (PREPARE, "return FILTER_ZYGOTE;", "return FILTER_KERNEL;"),
-        (WORKER, "filter_install(FILTER_SANDBOX)", "filter_install(FILTER_KERNEL)"),
+        NO_FILTER_OF_WORKERS,
     ],
 
     "uid of its own": [layers("UID")],

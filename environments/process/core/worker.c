@@ -75,7 +75,7 @@ static _Noreturn void worker_become(const struct program *program,
                  program->directory);
     if (preparation->layers & LAYER_FILES)
         confine_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
-    confine_need(fd, filter_install(FILTER_SANDBOX), "cannot filter system calls", "");
+    confine_need(fd, filter_install(FILTER_WORKER), "cannot filter system calls", "");
     confine_capabilities(fd, 0);
     confine_limits(fd, &program->run, preparation->layers);
     sigemptyset(&none);
@@ -97,7 +97,7 @@ static pid_t worker_fork(const struct program *program,
     for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker_count; i++) /* their end is the worker's */
         close(worker_descriptors[i]);
     prctl(PR_SET_DUMPABLE, 0); /* the worker must not trace its supervisor */
-    runner_need(NEED_ALWAYS, filter_install(FILTER_SANDBOX), "cannot filter system calls");
+    runner_need(NEED_ALWAYS, filter_install(FILTER_WORKER), "cannot filter system calls");
     return pid;
 }
 

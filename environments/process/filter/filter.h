@@ -14,6 +14,7 @@ enum filter {
     FILTER_SANDBOX_OFFLINE, /* the same without any socket of a network: where a tree cannot have a
                                network of its own */
     FILTER_ZYGOTE,          /* FILTER_SANDBOX, and namespaces of its own for each worker */
+    FILTER_WORKER,          /* added to it by a worker, and then the same as FILTER_SANDBOX */
     FILTER_SHARED_ROOT,     /* added to them where a tree cannot have a root of its own: what file
                                rules let pass */
     FILTER_PROXY,           /* added to FILTER_SANDBOX by the proxy of a run, for itself */

@@ -194,11 +194,26 @@ const struct filter_rules offline_filter = {
     .is_native_only = true,
 };
 
-/* Its workers are put under FILTER_SANDBOX as well, their supervisors when they are undumpable. */
+/* What a zygote may do, and its workers may not; their supervisors until they are undumpable. */
 static const struct filter_rule zygote_rules[] = {
     {"clone unshare", FILTER_ALLOW},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_SET_DUMPABLE},
     {0},
+};
+
+static const struct filter_rule worker_rules[] = {
+    {"clone", EPERM, FILTER_HAS, 0, NAMESPACES_OF_CLONE},
+    {"unshare", EPERM, FILTER_HAS, 0, NAMESPACES_OF_UNSHARE},
+    {"prctl", 0, FILTER_IS, 0, PR_SET_DUMPABLE},
+    {0},
+};
+
+const struct filter_rules worker_filter = {
+    .name = "FILTER_WORKER",
+    .rules = worker_rules,
+    .otherwise = FILTER_ALLOW,
+    .unknown = FILTER_ALLOW,
+    .is_native_only = true,
 };
 
 const struct filter_rules zygote_filter = {

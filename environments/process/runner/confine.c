@@ -109,10 +109,14 @@ static bool is_kept(int capability, uint32_t kept)
  * no_new_privs. */
 static void empty_bounding_set(int fd, uint32_t kept)
 {
-    for (int capability = 0; capability <= 63; capability++)
-        if (!is_kept(capability, kept) && prctl(PR_CAPBSET_DROP, capability) < 0 &&
-            errno != EINVAL && (errno != EPERM || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
+    for (int capability = 0; capability <= 63; capability++) {
+        if (is_kept(capability, kept) || prctl(PR_CAPBSET_DROP, capability) == 0)
+            continue;
+        if (errno == EINVAL)
+            return; /* there are no more */
+        if (errno != EPERM || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
             confine_fail(fd, "cannot drop a capability", "");
+    }
 }
 
 void confine_capabilities(int fd, uint32_t kept)

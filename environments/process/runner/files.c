@@ -66,10 +66,17 @@ static bool files_is_device(const char *path)
     return strncmp(path, "/dev/", strlen("/dev/")) == 0;
 }
 
-static int files_allow_table(int rules)
+/* A rule for all of it is among those for a root of its own. */
+static bool files_is_setting(const char *path)
+{
+    return strncmp(path, "/etc/", strlen("/etc/")) == 0;
+}
+
+static int files_allow_table(int rules, bool has_root)
 {
     for (size_t i = 0; i < root_entry_count; i++)
-        if (files_allow(rules, root_entries[i].path,
+        if (!(has_root && files_is_setting(root_entries[i].path)) &&
+            files_allow(rules, root_entries[i].path,
                         files_is_device(root_entries[i].path) ? LANDLOCK_WRITE : LANDLOCK_READ) < 0)
             return -1;
     return files_allow(rules, "/proc", LANDLOCK_READ);
@@ -126,10 +133,11 @@ static int files_allow_paths(int rules, char *const *paths)
 
 int files_prepare(const struct runner_preparation *preparation)
 {
+    const bool has_root = preparation->layers & LAYER_ROOT;
     int rules = landlock_new();
 
-    if (rules < 0 || files_allow_table(rules) < 0 ||
-        (preparation->layers & LAYER_ROOT && files_allow_own(rules) < 0))
+    if (rules < 0 || files_allow_table(rules, has_root) < 0 ||
+        (has_root && files_allow_own(rules) < 0))
         return -1;
     return rules;
 }

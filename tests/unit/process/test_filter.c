@@ -282,6 +282,15 @@ static const struct filter_case proxy_cases[] = {
     {SYS_getpid, BAD, 0},
 };
 
+/* That of a worker comes on top of its zygote's. */
+static int install(enum filter filter)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        (filter == FILTER_WORKER && filter_install(FILTER_ZYGOTE) < 0))
+        return -1;
+    return filter_install(filter);
+}
+
 /* In a child under FILTER: CALL's errno, or 0. Or the signal that ended the child, negative. */
 static int answer_under(enum filter filter, const struct filter_case *call)
 {
@@ -291,7 +300,7 @@ static int answer_under(enum filter filter, const struct filter_case *call)
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || filter_install(filter) < 0)
+        if (install(filter) < 0)
             _exit(UINT8_MAX);
         errno = 0;
         (void)syscall(call->call, arguments[0], arguments[1], arguments[2], arguments[3], 0L, 0L);
@@ -329,6 +338,13 @@ static void test_a_sandbox_has_the_listed_calls(void **state)
     (void)state;
     check_cases(FILTER_SANDBOX, sandbox_cases, ARRAY_SIZE(sandbox_cases));
     check_cases(FILTER_SANDBOX, online_cases, ARRAY_SIZE(online_cases));
+}
+
+static void test_a_worker_has_the_same_calls(void **state)
+{
+    (void)state;
+    check_cases(FILTER_WORKER, sandbox_cases, ARRAY_SIZE(sandbox_cases));
+    check_cases(FILTER_WORKER, online_cases, ARRAY_SIZE(online_cases));
 }
 
 static void test_a_sandbox_without_a_network_has_no_socket_of_one(void **state)
@@ -370,7 +386,7 @@ static int answer_to_32_bits(enum filter filter, int number)
     if (pid == 0) {
         int ret = number;
 
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || filter_install(filter) < 0)
+        if (install(filter) < 0)
             _exit(UINT8_MAX);
         __asm__ volatile("int $0x80"
                          : "+a"(ret)
@@ -395,6 +411,7 @@ static void test_programs_of_32_bits_are_filtered_or_killed(void **state)
     assert_int_equal(answer_to_32_bits(FILTER_OTHER_PROCESSES, GETPID_OF_32), 0);
     assert_int_equal(answer_to_32_bits(FILTER_OTHER_PROCESSES, PRLIMIT64_OF_32), EPERM);
     assert_int_equal(answer_to_32_bits(FILTER_SANDBOX, GETPID_OF_32), -SIGSYS);
+    assert_int_equal(answer_to_32_bits(FILTER_WORKER, GETPID_OF_32), -SIGSYS);
     assert_int_equal(answer_to_32_bits(FILTER_SANDBOX_OFFLINE, GETPID_OF_32), -SIGSYS);
     assert_int_equal(answer_to_32_bits(FILTER_PROXY, GETPID_OF_32), -SIGSYS);
 }
@@ -422,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_the_kernels_keys_and_namespaces_are_out_of_reach),
         cmocka_unit_test(test_other_processes_keep_their_limits),
         cmocka_unit_test(test_a_sandbox_has_the_listed_calls),
+        cmocka_unit_test(test_a_worker_has_the_same_calls),
         cmocka_unit_test(test_a_sandbox_without_a_network_has_no_socket_of_one),
         cmocka_unit_test(test_files_of_a_shared_root_stay_as_they_are),
         cmocka_unit_test(test_a_proxy_connects_and_does_nothing_else),
