@@ -112,7 +112,7 @@ CHANGES = {
     ],
     "no further user namespaces": [
         *[(path, '(void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");', ";")
-          for path in (PREPARE, IDENTITY, WORKER)],
+          for path in (PREPARE, IDENTITY, f"{RUNNER}/root_renewal.c")],
         NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],
     "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],

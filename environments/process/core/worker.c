@@ -133,7 +133,6 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     prctl(PR_SET_NAME, "pyexecd-runner");
     runner_report(CONTROL_SUPERVISOR, &self, sizeof self);
     identity_map_own(uid, gid);
-    (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
     worker_parse(worker_job, &program);
     worker_prepare(&preparation, &program);

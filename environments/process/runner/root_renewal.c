@@ -55,6 +55,18 @@ static void renewal_mount(const char *type, const char *place, unsigned long fla
     runner_need(NEED_ALWAYS, mount(type, place, type, MS_NOSUID | flags, options), place);
 }
 
+/* Further user namespaces are forbidden in /proc before nobody can write there any more: in that of
+ * the zygote the kernel would look through what all workers have there under the same name. */
+static void renewal_mount_proc(void)
+{
+    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    renewal_mount("proc", "/proc", MS_NODEV | MS_NOEXEC, NULL);
+    (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
+    runner_need(NEED_ALWAYS, mount_setattr(AT_FDCWD, "/proc", 0, &read_only, sizeof read_only),
+                "/proc");
+}
+
 void root_renew(const struct program *program)
 {
     struct renewal renewal = {.count = 0};
@@ -64,7 +76,7 @@ void root_renew(const struct program *program)
     renewal_take(&renewal, program->paths);
     snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=65536",
              (unsigned long long)program->run.shared_bytes);
-    renewal_mount("proc", "/proc", MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);
+    renewal_mount_proc();
     renewal_mount("tmpfs", "/tmp", MS_NODEV, options);
     snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=16384",
              (unsigned long long)program->run.shared_bytes);
