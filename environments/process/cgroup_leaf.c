@@ -141,57 +141,53 @@ int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks,
     return 0;
 }
 
-/* The directory of LEAF in the hierarchy that offers WHAT, or NULL. */
-static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what)
+/* The directory of LEAF in the hierarchy that offers WHAT, and whether that is of v2. NULL: there
+ * is none. */
+static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what, bool *ret_unified)
 {
-    for (size_t i = 0; i < leaf->tree->count; i++)
+    for (size_t i = 0; i < leaf->tree->count; i++) {
+        *ret_unified = leaf->tree->hierarchies[i].unified;
         if (leaf->tree->hierarchies[i].offers & what)
             return leaf->directories[i];
+    }
     return NULL;
 }
 
 void cgroup_leaf_kill(struct cgroup_leaf *leaf)
 {
-    const char *directory = directory_with(leaf, OFFERS_KILL);
+    bool is_unified; /* it always is */
+    const char *directory = directory_with(leaf, OFFERS_KILL, &is_unified);
 
     if (directory)
         (void)cgroup_write_entry(directory, "cgroup.kill", "1");
 }
 
-/* The number behind KEY in the file that the hierarchy has of two NAMES. */
-static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers,
-                               const char *const names[2], const char *key)
+/* The number behind KEY in the file that is called NAME, or OLD_NAME in v1. */
+static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers, const char *name,
+                               const char *old_name, const char *key)
 {
-    const char *directory = directory_with(leaf, offers);
+    bool is_unified;
+    const char *directory = directory_with(leaf, offers, &is_unified);
+    AUTO_FREE char *text =
+        directory ? cgroup_read_entry(directory, is_unified ? name : old_name) : NULL;
+    const char *at = text ? strstr(text, key) : NULL;
     uint64_t value = 0;
 
-    for (int i = 0; directory && i < 2; i++) {
-        AUTO_FREE char *text = cgroup_read_entry(directory, names[i]);
-        const char *at = text ? strstr(text, key) : NULL;
-
-        if (at && sscanf(at + strlen(key), "%lu", &value) == 1)
-            break;
-    }
-    return value;
+    return at && sscanf(at + strlen(key), "%lu", &value) == 1 ? value : 0;
 }
 
 bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf)
 {
-    static const char *const files[2] = {"cgroup.events", "cgroup.events"};
-
-    return cgroup_counter(leaf, OFFERS_KILL, files, "populated ") == 0;
+    return cgroup_counter(leaf, OFFERS_KILL, "cgroup.events", NULL, "populated ") == 0;
 }
 
 bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf)
 {
-    static const char *const files[2] = {"memory.events", "memory.oom_control"};
-
-    return cgroup_counter(leaf, OFFERS_MEMORY, files, "oom_kill ") > 0;
+    return cgroup_counter(leaf, OFFERS_MEMORY, "memory.events", "memory.oom_control", "oom_kill ") >
+           0;
 }
 
 uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
 {
-    static const char *const files[2] = {"memory.peak", "memory.max_usage_in_bytes"};
-
-    return cgroup_counter(leaf, OFFERS_MEMORY, files, "");
+    return cgroup_counter(leaf, OFFERS_MEMORY, "memory.peak", "memory.max_usage_in_bytes", "");
 }
