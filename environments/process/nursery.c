@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define NURSERY_PATIENCE_SECONDS 30. /* with an import */
-#define WORKER_SECONDS           2.  /* to come as far as to wait for its code: usually milliseconds */
+#define WORKER_SECONDS           2.  /* until a worker waits for its code: usually milliseconds */
 
 struct nursery {
     bool has_bred; /* a worker has come as far as to wait for its code */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -100,7 +101,7 @@ static _Noreturn void stacks_write(void)
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    close_range(0, ~0U, 0);
+    descriptors_close(0, INT_MAX);
     file = memfd_create("stacks", 0);
     if (file == STDIN_FILENO) {
         stacks_write_to(file, STACKS_OF_ONE);

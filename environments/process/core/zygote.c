@@ -84,9 +84,8 @@ struct zygote_order_message {
 /* The next order. False at the end. */
 static bool zygote_receive(struct zygote_order_message *order)
 {
-    ssize_t length =
-        descriptors_receive(ZYGOTE_ORDERS_FD, order->name, sizeof order->name - 1, 0,
-                            order->descriptors, ZYGOTE_DESCRIPTORS, &order->count);
+    ssize_t length = descriptors_receive(ZYGOTE_ORDERS_FD, order->name, sizeof order->name - 1, 0,
+                                         order->descriptors, ZYGOTE_DESCRIPTORS, &order->count);
 
     if (length <= 0)
         return false;
