@@ -20,7 +20,7 @@
 enum { IMPORTS_MAX = 32 };
 
 struct import_record {
-    const char *state;         /* borrowed */
+    char *state;               /* owned, or NULL */
     char *interpreter;         /* owned: whose scores these are; or NULL: nobody's yet */
     json_t *scores;            /* owned: by name; NULL: what is imported ahead is fixed */
     struct preloads *preloads; /* owned; NULL: nothing is */
@@ -31,7 +31,7 @@ struct import_record *import_record_new(const char *state, const json_t *wish)
 {
     struct import_record *record = NEW(struct import_record);
 
-    record->state = state;
+    record->state = state ? memory_copy_string(state) : NULL;
     if (json_is_array(wish)) {
         record->preloads = preloads_new(json_copy((json_t *)wish));
     } else if (!wish || strcmp(json_string_value(wish), "auto") == 0) {
@@ -167,5 +167,6 @@ void import_record_free(struct import_record *record)
     preloads_drop(record->preloads);
     json_decref(record->scores);
     free(record->interpreter);
+    free(record->state);
     free(record);
 }

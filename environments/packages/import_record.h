@@ -11,7 +11,7 @@ struct import_record;
 struct preloads;
 
 /* WISH, borrowed, is the `preload` of an environment: "none", an array of names, or "auto" or NULL.
- * STATE is the state directory, borrowed as long as the record lives, or NULL. */
+ * STATE is the state directory, or NULL. */
 struct import_record *import_record_new(const char *state, const json_t *wish);
 void import_record_free(struct import_record *record);
 
