@@ -291,6 +291,8 @@ def lend(name):
         atexit.register(function, *args, **kwargs)
     if name == "numpy.random":
         module.seed()
+    if name == "threading":
+        module.main_thread()._set_native_id()  # it was the zygote's
 
 
 at_first = resident_bytes()

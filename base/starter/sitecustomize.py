@@ -53,6 +53,8 @@ def flush_regularly():
 
 
 def watch_for_matplotlib(source):
+    directory = os.getcwd()
+
     class Finder:
         @staticmethod
         def find_spec(name, path=None, target=None):
@@ -63,7 +65,6 @@ def watch_for_matplotlib(source):
             exec(compile(source, "figures.py", "exec"), figures)
             return figures["find_spec"](name, path, target)
 
-    directory, process = os.getcwd(), os.getpid()
     sys.meta_path.insert(0, Finder)
 
 
@@ -128,10 +129,12 @@ def ahead_suits():
 def go_on(is_rehearsal=False):
     """Its code is there, and is about to be read. A rehearsal is to make that quick, and ends a copy of what is out of
     date."""
+    global process
     if look_at_python() != before:
         os._exit(0) if is_rehearsal else start_anew()
     if is_rehearsal:
         return
+    process = os.getpid()
     if os.path.exists(sys.modules["site"].USER_SITE or "") or not ahead_suits():
         start_anew()
     os.close(archive)
@@ -156,6 +159,7 @@ def load_ahead(name):
     return [ahead["kept"], ahead["packages"], failure]
 
 
+process = os.getpid()  # of the script
 figures_source = __loader__.get_data("figures.py")
 ahead = {}  # what preload.py defines, once there is something
 archive = int(__loader__.archive.rpartition("/")[2])
