@@ -14,7 +14,8 @@
 #define AHEAD_POOL_CLOSE_SECONDS 60.
 
 enum {
-    AHEAD_POOL_MOST = 4,   /* the oldest goes for a new one */
+    AHEAD_POOL_MOST = 8,   /* the oldest goes for a new one */
+    AHEAD_POOL_EQUAL = 4,  /* of one kind */
     AHEAD_POOL_MISSES = 2, /* after that many only calls that are repeated count */
 };
 
@@ -29,38 +30,61 @@ static void ahead_pool_drop(struct ahead_pool *pool, struct ahead_container *con
     ahead_container_free(container);
 }
 
-struct ahead_container *ahead_pool_take(struct ahead_pool *pool, const struct docker_order *order)
+/* One that KEY describes came before there was a container for it: the next time more wait. */
+static void ahead_pool_note_early(struct ahead_pool *pool, const json_t *key)
 {
     struct error ignored = ERROR_INIT;
-    struct ahead_container *found = NULL;
-    AUTO_JSON json_t *key = NULL;
+    AUTO_JSON json_t *expected = docker_order_key(pool->next, &ignored);
 
-    if (list_is_empty(&pool->containers))
-        return NULL;
-    key = docker_order_key(order, &ignored);
+    if (pool->wanted < AHEAD_POOL_EQUAL && key && json_equal(expected, key))
+        pool->wanted++;
+}
+
+/* The first for KEY in DIRECTORY; those for others there go. */
+static struct ahead_container *ahead_pool_find(struct ahead_pool *pool, const char *directory,
+                                               const json_t *key)
+{
+    struct ahead_container *found = NULL;
+
     LIST_FOR_EACH_SAFE (&pool->containers, link) {
         struct ahead_container *container = CONTAINER_OF(link, struct ahead_container, link);
 
-        if (strcmp(container->directory, order->request.directory) != 0)
+        if (strcmp(container->directory, directory) != 0)
             continue;
-        if (!found && ahead_pool_is_for(container, key))
-            found = container;
-        else
+        if (!ahead_pool_is_for(container, key))
             ahead_pool_drop(pool, container);
+        else if (!found)
+            found = container;
     }
-    if (!found)
+    return found;
+}
+
+struct ahead_container *ahead_pool_take(struct ahead_pool *pool, const struct docker_order *order)
+{
+    struct error ignored = ERROR_INIT;
+    struct ahead_container *found;
+    AUTO_JSON json_t *key = NULL;
+
+    if (!pool->next)
         return NULL;
+    key = docker_order_key(order, &ignored);
+    found = ahead_pool_find(pool, order->request.directory, key);
+    if (!found) {
+        ahead_pool_note_early(pool, key);
+        return NULL;
+    }
     list_remove(&found->link);
     pool->misses = 0;
     return found;
 }
 
-static bool ahead_pool_has(const struct ahead_pool *pool, const json_t *key)
+static unsigned ahead_pool_count(const struct ahead_pool *pool, const json_t *key)
 {
+    unsigned count = 0;
+
     LIST_FOR_EACH (&pool->containers, link)
-        if (json_equal(CONTAINER_OF(link, struct ahead_container, link)->key, key))
-            return true;
-    return false;
+        count += json_equal(CONTAINER_OF(link, struct ahead_container, link)->key, key);
+    return count;
 }
 
 static void ahead_pool_make_room(struct ahead_pool *pool)
@@ -83,18 +107,17 @@ static void ahead_pool_on_over(struct ahead_container *container)
 {
     if (container->has_printed)
         ahead_pool_close(container->pool);
+    container->pool->wanted = 1;
     ahead_pool_drop(container->pool, container);
 }
 
-static void ahead_pool_add(struct ahead_pool *pool)
+/* One for the expected order, which KEY describes. */
+static void ahead_pool_add(struct ahead_pool *pool, json_t *key)
 {
     struct error_rest rest;
     struct error err = ERROR_INIT_LONG(&rest);
-    AUTO_JSON json_t *key = docker_order_key(pool->next, &err);
     struct ahead_container *container;
 
-    if (!key || ahead_pool_has(pool, key))
-        return;
     ahead_pool_make_room(pool);
     container = ahead_container_new(pool->next, json_incref(key), &err);
     if (!container) {
@@ -106,6 +129,15 @@ static void ahead_pool_add(struct ahead_pool *pool)
     list_append(&pool->containers, &container->link);
 }
 
+static void ahead_pool_restock(struct ahead_pool *pool)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_JSON json_t *key = docker_order_key(pool->next, &ignored);
+
+    for (unsigned count = ahead_pool_count(pool, key); key && count < pool->wanted; count++)
+        ahead_pool_add(pool, key);
+}
+
 static void ahead_pool_on_rest(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct ahead_pool *pool = CONTAINER_OF(timer, struct ahead_pool, rest);
@@ -115,12 +147,13 @@ static void ahead_pool_on_rest(struct ev_loop *loop, ev_timer *timer, int events
     if (pool->site->environment->users > 0 || clock_seconds() < pool->closed_until)
         return;
     if (pool->misses < AHEAD_POOL_MISSES || pool->is_repeated)
-        ahead_pool_add(pool);
+        ahead_pool_restock(pool);
 }
 
 void ahead_pool_init(struct ahead_pool *pool, struct docker_site *site)
 {
     pool->site = site;
+    pool->wanted = 1;
     list_init(&pool->containers);
     ev_timer_init(&pool->rest, ahead_pool_on_rest, AHEAD_POOL_REST_SECONDS, 0.);
 }

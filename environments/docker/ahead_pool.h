@@ -2,8 +2,9 @@
  *
  * The next call is expected to be like the last one, in the same directory with another script: a
  * container for it is started when no run has the environment, so not beside one. A run that finds
- * one which differs in nothing takes it, and it is not used again. The others of that directory are
- * removed then. */
+ * one which differs in nothing takes it, and it is not used again. Those of that directory for
+ * other runs are removed then. Where calls come faster than a container starts, several wait, until
+ * one of them has waited in vain. */
 #pragma once
 
 #include "base/list.h"
@@ -19,6 +20,7 @@ struct ahead_pool {
     struct docker_site *site;  /* borrowed */
     struct list containers;    /* the one that was started last is the last */
     struct docker_order *next; /* owned: what is expected, or NULL */
+    unsigned wanted;           /* so many for that one are to wait */
     bool is_repeated;          /* it is what was expected before, too */
     unsigned misses;           /* containers since the last that was taken */
     double closed_until;       /* monotonic seconds: one could not do its work */

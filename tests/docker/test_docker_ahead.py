@@ -147,6 +147,14 @@ def test_two_calls_never_share_one(warm):
     assert [is_warm(result) for result in results].count(True) == 1
 
 
+def test_more_wait_where_calls_come_faster_than_containers_start(warm, engine):
+    waiting(engine)
+    for _ in range(6):
+        warm.run("pass")
+    assert leftovers.until(lambda: [processes(engine, each["Id"]) for each in engine.api.get("/containers/json")] == [2] * 4)
+    assert all(is_warm(warm.run(f"print({number})")) for number in range(4))
+
+
 def test_with_a_cold_start_nothing_waits(docker_server, engine):
     with docker_server({"start": "cold"}) as server:
         server.initialize()
