@@ -203,8 +203,7 @@ class Arena:
             "cgroups": len(leftovers.cgroups(pid)),
             "mounts": leftovers.read(f"/proc/{pid}/mountinfo").count(mark.encode()),
             "descriptors": descriptors,
-            # What scripts import is kept on purpose.
-            "files": [name for name in self.server.files() if not name.startswith("pyexecd/imports")],
+            "files": self.server.files(),
             "shared memory": [name for name in os.listdir("/dev/shm") if mark in name],
             "System V": self.system_v(),
             "keys": leftovers.read("/proc/keys").count(mark.encode()),

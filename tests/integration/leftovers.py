@@ -152,9 +152,10 @@ class Watched(Server):
                 and not runs_no_script(pid)]
 
     def files(self):
-        """Everything below its folder; some of it may just be being removed."""
-        return sorted(os.path.relpath(os.path.join(folder, name), self.home)
-                      for folder, *names in os.walk(self.home) for name in itertools.chain(*names))
+        """Everything below its folder but what it learns of imports; some of it may just be being removed."""
+        paths = (os.path.relpath(os.path.join(folder, name), self.home)
+                 for folder, *names in os.walk(self.home) for name in itertools.chain(*names))
+        return sorted(path for path in paths if not path.startswith("pyexecd/imports"))
 
     def survivors(self, seconds=PATIENCE):
         """Processes of its runs that are still there after SECONDS."""
