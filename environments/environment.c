@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
@@ -34,6 +35,7 @@ bool environment_settings_are_equal(const struct environment_settings *a,
            a->limits.processes == b->limits.processes &&
            a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
            a->output == b->output && a->approval == b->approval && a->images == b->images &&
+           strcmp(text_or_none(a->functions), text_or_none(b->functions)) == 0 &&
            sandbox_settings_are_equal(&a->sandbox, &b->sandbox);
 }
 
@@ -54,6 +56,7 @@ void environment_digest(const json_t *definition, const struct environment_setti
     digest_init(&digest);
     digest_add_string(&digest, text);
     digest_add_string(&digest, numbers);
+    digest_add_string(&digest, text_or_none(settings->functions));
     digest_finish(&digest, ret_text);
 }
 
@@ -61,6 +64,7 @@ void environment_settings_deinit(struct environment_settings *settings)
 {
     memory_free_strings(STEAL_PTR(settings->variables));
     memory_free_strings(STEAL_PTR(settings->paths));
+    free(STEAL_PTR(settings->functions));
     sandbox_settings_deinit(&settings->sandbox);
 }
 
@@ -306,6 +310,7 @@ void environment_init(struct environment *environment, const struct environment_
     };
     recipe->settings.variables = NULL;
     recipe->settings.paths = NULL;
+    recipe->settings.functions = NULL;
     recipe->settings.sandbox = (struct sandbox_settings){0};
     list_init(&environment->waiters);
     list_init(&environment->eager.link);

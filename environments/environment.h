@@ -45,6 +45,7 @@ struct environment_settings {
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     size_t output;    /* bytes kept of each stream */
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
+    char *functions;  /* owned: the source of a module that scripts can import, or NULL */
     char **paths; /* likewise: the real paths that a call has named, or NULL; a run fails if one of
                      them has become a link */
 };

@@ -16,10 +16,12 @@
 #include "environments/workplace/working_directory.h"
 #include "server/configuration/config.h"
 #include "server/configuration/sandbox_checks.h"
+#include "server/functions_file.h"
 #include "server/loop.h"
 #include "server/state_directory.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +60,20 @@ static struct environment_settings default_settings(const json_t *tree, const ch
     };
 }
 
+/* False, with ERR, and in *RET_KEY the key to blame, when an environment cannot be made so. */
+static bool service_add(struct catalog *catalog, const char *name, const json_t *definition,
+                        struct environment_settings *defaults, const char **ret_key,
+                        struct error *err)
+{
+    AUTO_JSON json_t *extended = functions_file_read(definition, &defaults->functions, err);
+    bool was_added;
+
+    *ret_key = "functions";
+    was_added = extended && catalog_add(catalog, name, extended, defaults, ret_key, err) == 0;
+    free(STEAL_PTR(defaults->functions));
+    return was_added;
+}
+
 struct catalog *service_open_catalog(const struct catalog_settings *settings, struct config *config,
                                      const char *start)
 {
@@ -72,7 +88,7 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
         struct error err = ERROR_INIT;
 
         if (!sandbox_checks_places(config, name, definition, settings->state) ||
-            catalog_add(catalog, name, definition, &defaults, &key, &err) == 0)
+            service_add(catalog, name, definition, &defaults, &key, &err))
             continue;
         /* Names are of letters that a JSON Pointer need not escape. */
         config_complain(config, err.message, "/environments/%s%s%s", name, key ? "/" : "",

@@ -288,6 +288,8 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
     *ret_key = NULL;
     recipe.settings.variables = NULL;
     recipe.settings.paths = paths;
+    recipe.settings.functions =
+        defaults->functions ? memory_copy_string(defaults->functions) : NULL;
     if (read_settings(&recipe, ret_key, err) == 0)
         environment = catalog_create(&recipe, ret_key, err);
     if (environment)

@@ -7,12 +7,13 @@
 #include "environments/environment.h"
 #include "environments/gpu_files.h"
 #include "environments/packages/python_facts.h"
+#include "server/tools/code/function_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    LINE_BYTES = 4096,
+    LINE_BYTES = 32 * 1024,
     PACKAGES_SHOWN = 12,
     PACKAGES_BYTES = 120, /* the most that the names of those found there take */
     PATHS_SHOWN = 6,      /* of those to read, and of those to write */
@@ -200,6 +201,20 @@ static void environment_text_append_other(struct buffer *line, char *text, char 
     free(usual);
 }
 
+/* SOURCE is that of the module, or NULL. */
+static void environment_text_append_functions(struct buffer *line, const char *source)
+{
+    AUTO_FREE char *list = source ? function_list(source, strlen(source)) : NULL;
+    char *rest = list;
+    const char *function;
+
+    if (!list)
+        return;
+    buffer_print(line, "; `import functions` has");
+    while ((function = strsep(&rest, "\n")))
+        buffer_print(line, "\n  - %s", function);
+}
+
 char *environment_text(const struct environment *environment, const struct environment *usual)
 {
     struct buffer line;
@@ -215,6 +230,7 @@ char *environment_text(const struct environment *environment, const struct envir
     environment_text_append_other(&line, environment_text_sizes(environment),
                                   environment_text_sizes(usual));
     buffer_print(&line, "%s", environment_text_approval(environment->settings.approval));
+    environment_text_append_functions(&line, environment->settings.functions);
     ret = memory_format("%.*s", (int)buffer_length(&line), buffer_bytes(&line));
     buffer_deinit(&line);
     return ret;

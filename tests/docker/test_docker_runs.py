@@ -73,6 +73,16 @@ def test_a_script_runs_in_the_working_directory(docker_server):
         assert again["stdout"] == "x\n"
 
 
+def test_a_script_has_the_functions_of_the_operator(docker_server, tmp_path):
+    (tmp_path / "file.py").write_text("def twice(x: int):\n    return 2 * x\n")
+    with docker_server({"functions": str(tmp_path / "file.py")}) as server:
+        assert "twice(x: int)" in server.initialize()["instructions"]
+        for number in range(3):
+            result = server.run(f"import functions\nprint(functions.twice({number}))")
+            assert (result["stdout"], result["files"]) == (f"{2 * number}\n", []), result
+
+
+
 @pytest.mark.parametrize("code, returncode, signal", [
     ("raise SystemExit(7)", 7, None),
     ("import os; os._exit(255)", 255, None),

@@ -29,7 +29,7 @@ def sandbox(line):
 
 
 # What is written, the place of the fault, and what the message says: what is wrong, and what to do.
-# DIR is a directory with the files "file" (of text), "full/file", "private" and the socket "socket".
+# DIR is a directory with the files "file" (of text), "full/file", "needy.py", "private" and the socket "socket".
 MISTAKES = {
     # Shape
     "a string for a list": ("listen: stdio\n", "1:9", ["must be a list", "[stdio]"]),
@@ -92,6 +92,9 @@ MISTAKES = {
     "no requirements file for a container": (docker("requirements_file: /no.txt"), "4:24", ["/no.txt"]),
     "no wheels": (venv("pip_find_links: /nowhere"), "4:21", ["/nowhere", "No such file"]),
     "no Dockerfile": (docker("dockerfile: /nowhere/Dockerfile"), "4:17", ["/nowhere/Dockerfile", "No such file"]),
+    "no functions file": (system("functions: /no.py"), "4:16", ["/no.py", "No such file"]),
+    "a functions file without any": (system("functions: DIR/file"), "4:16", ["defines no functions"]),
+    "functions that need packages": (system("functions: DIR/needy.py"), "4:16", ["packages", "use a venv"]),
     "an image and a Dockerfile": (
         docker("image: python:3\n    dockerfile: DIR/file"), "5:17", ["contradicts image", "one of the two"]),
     "no volume": (docker("volumes: {/nowhere: /data}"), "4:", ["/nowhere", "No such file"]),
@@ -139,6 +142,7 @@ def folder(tmp_path, monkeypatch):
     (place / "full").mkdir(parents=True)
     (place / "file").write_text("text\n")
     (place / "full" / "file").write_text("text\n")
+    (place / "needy.py").write_text("# /// script\n# dependencies = ['numpy']\n# ///\ndef f(): pass\n")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(place / "socket"))
     return place
