@@ -13,6 +13,7 @@
 static const char *const changeable[] = {
     "approval",
     "callers",
+    "code_blocks",
     "default_environment",
     "environments",
     "images",

@@ -37,7 +37,7 @@ NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
 # How often tests repeat themselves with --long.
 REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "10000",
-               "INJECTIONS": "100", "MIXED_SECONDS": "600", "WARM_RUNS": "100000"}
+               "INJECTIONS": "100", "MIXED_SECONDS": "240", "WARM_RUNS": "20000"}
 
 
 class Stage:

@@ -61,6 +61,7 @@ static int command_schema_print(const struct provider *provider, const struct op
     struct caller_rules *rules;
     struct python_settings settings = {
         .default_environment = json_object_get_string(config_tree(config), "default_environment"),
+        .code_blocks = json_object_get(config_tree(config), "code_blocks"),
         .results = command_result_form(options, config),
     };
     int status;

@@ -119,6 +119,7 @@ static struct python_settings tool_settings(struct server *server)
         .executor = server->service.executor,
         .workplace = server->service.workplace,
         .default_environment = server->service.default_environment,
+        .code_blocks = json_object_get(config_tree(server->config), "code_blocks"),
         .results = command_result_form(server->options, server->config),
         .picture_helper = server->service.picture_helper,
     };

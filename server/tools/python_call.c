@@ -25,6 +25,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum python_call_state {
     PYTHON_CALL_CHOOSING, /* the environment and the time limit */
@@ -235,7 +236,10 @@ static bool python_call_is_approved(struct python_call *call)
 {
     struct tool_caller *caller = call->invocation->caller;
     AUTO_FREE char *directory = python_call_describe_directory(call);
+    const char *shown = call->request.shown;
 
+    if (call->request.is_approved)
+        return true;
     return approval_settle(call->invocation,
                            &(struct approval_subject){
                                .environment = call->setting.environment,
@@ -243,8 +247,8 @@ static bool python_call_is_approved(struct python_call *call)
                                .timeout = call->setting.timeout,
                                .directory = directory,
                                .files = call->request.files,
-                               .code = call->request.code,
-                               .length = call->request.code_length,
+                               .code = shown ? shown : call->request.code,
+                               .length = shown ? strlen(shown) : call->request.code_length,
                            },
                            caller->lasting ? &python_caller_of(caller)->approvals
                                            : &call->host->approvals);
@@ -272,11 +276,12 @@ static void python_call_on_done(void *data, const struct run_report *report)
     struct python_call *call = data;
     struct invocation *invocation = call->invocation;
     const struct run_setting setting = call->setting;
+    void *tool_data = call->request.data;
     python_done_fn done = call->done;
 
     file_resource_tell(call->host, invocation->caller, report);
     python_call_finish(call);
-    done(invocation, report, &setting);
+    done(invocation, tool_data, report, &setting);
 }
 
 /* A caller that does not last comes to another directory next time, unless it names this one. */
@@ -370,6 +375,13 @@ enum outcome python_call_start(struct invocation *invocation, struct python_host
     else
         python_call_finish(call);
     return outcome;
+}
+
+void *python_call_data(const struct invocation *invocation)
+{
+    const struct python_call *call = invocation->work;
+
+    return call->request.data;
 }
 
 void python_call_cancel(struct invocation *invocation)

@@ -14,10 +14,11 @@ struct python_host;
 struct run_report;
 struct run_setting;
 
-/* The run of INVOCATION is over: fills in the result and calls invocation_finish. REPORT and
- * SETTING are borrowed until it returns. */
-typedef void (*python_done_fn)(struct invocation *invocation, const struct run_report *report,
-                               const struct run_setting *setting);
+/* The run of INVOCATION is over: fills in the result and calls invocation_finish, or
+ * starts another one. DATA is that of its request; REPORT and SETTING are borrowed until it
+ * returns. */
+typedef void (*python_done_fn)(struct invocation *invocation, void *data,
+                               const struct run_report *report, const struct run_setting *setting);
 
 /* Runs REQUEST for INVOCATION, and uses its `work`. READY: nothing runs; the result asks for
  * approval or says that it was refused. PENDING: DONE is called once, unless the invocation is
@@ -25,6 +26,9 @@ typedef void (*python_done_fn)(struct invocation *invocation, const struct run_r
 enum outcome python_call_start(struct invocation *invocation, struct python_host *host,
                                const struct python_request *request, python_done_fn done,
                                struct error *err);
+
+/* The DATA of the request of a pending INVOCATION. */
+void *python_call_data(const struct invocation *invocation);
 
 /* Cancels the run of a pending INVOCATION. */
 void python_call_cancel(struct invocation *invocation);

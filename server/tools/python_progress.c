@@ -90,8 +90,10 @@ void python_progress_init(struct python_progress *progress, struct invocation *i
     *progress = (struct python_progress){
         .invocation = invocation,
         .loop = loop,
-        .started = now,
+        .started = invocation->started,
         .told = now,
+        /* Beyond what another run of the invocation may have sent. */
+        .sent = now - invocation->started + STEPS_IN_A_ROW * PROGRESS_LEAST,
         .allowance = STEPS_IN_A_ROW,
     };
     ev_timer_init(&progress->timer, python_progress_on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PYTHON_CODE_BYTES = 1024 * 1024 };
@@ -15,4 +16,7 @@ struct python_request {
     double timeout;                /* seconds; 0: the default of the environment */
     json_t *files;                 /* to put into the directory first; NULL: none */
     const char *working_directory; /* handle; NULL: see python_caller.h */
+    const char *shown; /* to the person who is to approve it, instead of CODE; or NULL */
+    bool is_approved;  /* as a part of what was approved before */
+    void *data;        /* of the tool, for its DONE; borrowed */
 };

@@ -2,12 +2,14 @@
 
 #include "base/memory.h"
 #include "server/tools/file_resource.h"
+#include "server/tools/run_code_blocks.h"
 #include "server/tools/run_python.h"
 
 #include <stddef.h>
 
 static const python_tool_fn python_tools[] = {
     run_python_offer,
+    run_code_blocks_offer,
     file_resource_offer,
 };
 

@@ -7,17 +7,21 @@
 #include "server/tools/python_request.h"
 #include "server/tools/run_result.h"
 
+#include <string.h>
+
 static void run_account_note_code(struct invocation *invocation,
                                   const struct python_request *request)
 {
+    const char *code = request->shown ? request->shown : request->code;
+    const size_t length = request->shown ? strlen(request->shown) : request->code_length;
     struct digest digest;
     char text[DIGEST_TEXT_BYTES];
 
     digest_init(&digest);
-    digest_add(&digest, request->code, request->code_length);
+    digest_add(&digest, code, length);
     digest_finish(&digest, text);
     account_note(invocation, "code_sha256", json_string(text));
-    account_note(invocation, "code_bytes", json_integer((json_int_t)request->code_length));
+    account_note(invocation, "code_bytes", json_integer((json_int_t)length));
 }
 
 void run_account_begin(struct invocation *invocation, const struct python_request *request,

@@ -83,6 +83,26 @@ def test_a_script_has_the_functions_of_the_operator(docker_server, tmp_path):
 
 
 
+def test_code_blocks_run_in_containers(docker_server):
+    with docker_server(config={"code_blocks": {}}) as server:
+        server.initialize()
+        result = server.call_tool("run_code_blocks", {"message": """
+```python
+# filename: lib.py
+open("a", "w").write("one")
+```
+```sh
+cat a; python -c "import lib"; pwd
+```
+```bash
+exit 3
+```
+"""}, timeout=180)
+    text = result["content"][0]["text"]
+    assert text.startswith("exitcode: 3 (execution failed)\n") and "one/workspace" in text, text
+
+
+
 @pytest.mark.parametrize("code, returncode, signal", [
     ("raise SystemExit(7)", 7, None),
     ("import os; os._exit(255)", 255, None),

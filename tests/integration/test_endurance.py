@@ -1,4 +1,4 @@
-"""A hundred thousand calls that are copies of one Python leave a server as the first thousand did.
+"""Very many calls that are copies of one Python leave a server as the first ones did.
 
 WARM_RUNS in the environment is how many.
 """

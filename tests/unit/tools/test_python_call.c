@@ -29,9 +29,10 @@ struct calling {
     bool is_done;
 };
 
-static void on_done(struct invocation *invocation, const struct run_report *report,
+static void on_done(struct invocation *invocation, void *data, const struct run_report *report,
                     const struct run_setting *setting)
 {
+    (void)data;
     invocation->result.structured = run_result_structured(report, setting);
     invocation_finish(invocation);
 }

@@ -1,0 +1,184 @@
+#include "server/tools/code_blocks.h"
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/tools/code/block_file_name.h"
+#include "server/tools/code/block_language.h"
+#include "server/tools/code/message_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_BLOCKS_SCRIPT "script.py" /* what a Python block is, whatever it calls itself */
+
+enum { CODE_BLOCKS_TEXT_BYTES = 1 << 30 };
+
+/* New reference. */
+static json_t *code_blocks_given(const json_t *arguments, struct error *err)
+{
+    json_t *blocks = json_object_get(arguments, "blocks");
+    const json_t *message = json_object_get(arguments, "message");
+
+    if (!blocks == !message) {
+        error_set(err, ERROR_INVALID_ARGUMENTS, "give either blocks or message");
+        return NULL;
+    }
+    if (blocks)
+        return json_incref(blocks);
+    if (json_string_length(message) > CODE_BLOCKS_MESSAGE_BYTES) {
+        error_set(err, ERROR_INVALID_ARGUMENTS, "message is %zu bytes, the limit is %d",
+                  json_string_length(message), CODE_BLOCKS_MESSAGE_BYTES);
+        return NULL;
+    }
+    return message_blocks_read(json_string_value(message), json_string_length(message));
+}
+
+/* What RULES say is done with LANGUAGE: run, save or refuse it. */
+static int code_block_settle(struct code_block *block, const json_t *rules, struct error *err)
+{
+    const char *rule = json_object_get_string(rules, block->language->name);
+
+    if (strcmp(rule, "refuse") == 0)
+        return error_set(err, ERROR_INVALID_ARGUMENTS, "the operator does not allow %s",
+                         block->language->name);
+    block->is_run = strcmp(rule, "run") == 0;
+    return 0;
+}
+
+/* The file of the block NUMBER, from 1. */
+static int code_block_name(struct code_block *block, size_t number, const json_t *rules,
+                           struct error *err)
+{
+    const char *form = json_object_get_string(rules, "file_names");
+    const bool is_python = strcmp(block->language->name, "python") == 0;
+
+    if (block_file_name_read(block->code, strcmp(form, "comment") == 0, &block->file, err) < 0)
+        return -1;
+    block->is_named = block->file != NULL;
+    if (!block->file && !(is_python && block->is_run))
+        block->file = memory_format("block-%zu.%s", number, block->language->extension);
+    return 0;
+}
+
+static int code_block_read(struct code_block *block, const json_t *given, size_t number,
+                           const json_t *rules, struct error *err)
+{
+    const json_t *code = json_object_get(given, "code");
+    const char *language = json_object_get_string(given, "language");
+
+    block->code = json_string_value(code);
+    block->length = json_string_length(code);
+    if (strlen(block->code) != block->length)
+        return error_set(err, ERROR_INVALID_ARGUMENTS, "the code has a NUL character");
+    block->language =
+        language && *language ? block_language_find(language) : block_language_infer(block->code);
+    if (!block->language) {
+        AUTO_FREE char *known = block_language_list();
+
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "unknown language %.40s; there are %s, and of a message other blocks are "
+                         "passed over",
+                         language, known);
+    }
+    if (code_block_settle(block, rules, err) < 0)
+        return -1;
+    return code_block_name(block, number, rules, err);
+}
+
+/* A message has blocks that only show something, such as the output that is expected. */
+static bool code_blocks_passes_over(const json_t *given, bool is_message)
+{
+    const char *language = json_object_get_string(given, "language");
+
+    return is_message && language && *language && !block_language_find(language);
+}
+
+static int code_blocks_read_all(struct code_blocks *blocks, bool is_message, const json_t *rules,
+                                struct error *err)
+{
+    const json_t *given;
+    size_t i;
+
+    json_array_foreach (blocks->given, i, given) {
+        if (code_blocks_passes_over(given, is_message))
+            continue;
+        if (blocks->count == CODE_BLOCKS_MOST)
+            return error_set(err, ERROR_INVALID_ARGUMENTS,
+                             "there are more than %d code blocks; send them in several calls",
+                             CODE_BLOCKS_MOST);
+        if (code_block_read(&blocks->blocks[blocks->count++], given, i + 1, rules, err) < 0)
+            return error_prefix(err, "block %zu", i + 1);
+    }
+    if (blocks->count == 0)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "there are no code blocks; send some as ```python or ```sh fences");
+    return 0;
+}
+
+int code_blocks_read(struct code_blocks *blocks, const json_t *arguments, const json_t *rules,
+                     struct error *err)
+{
+    *blocks = (struct code_blocks){.given = code_blocks_given(arguments, err)};
+    if (!blocks->given)
+        return -1;
+    blocks->blocks = memory_new(CODE_BLOCKS_MOST, sizeof *blocks->blocks);
+    return code_blocks_read_all(blocks, json_object_get(arguments, "message") != NULL, rules, err);
+}
+
+void code_blocks_deinit(struct code_blocks *blocks)
+{
+    for (size_t i = 0; i < blocks->count; i++)
+        free(blocks->blocks[i].file);
+    free(blocks->blocks);
+    json_decref(blocks->given);
+}
+
+char *code_blocks_text(const struct code_blocks *blocks)
+{
+    struct buffer text;
+    char *ret;
+
+    buffer_init(&text, CODE_BLOCKS_TEXT_BYTES);
+    for (size_t i = 0; i < blocks->count; i++) {
+        const struct code_block *block = &blocks->blocks[i];
+
+        buffer_print(&text, "%s## %zu: %s%s%s%s\n%s", i > 0 ? "\n" : "", i + 1,
+                     block->language->name, block->is_run ? "" : ", not run",
+                     block->file ? ", " : "", block->file ? block->file : "", block->code);
+    }
+    ret = memory_format("%.*s", (int)buffer_length(&text), buffer_bytes(&text));
+    buffer_deinit(&text);
+    return ret;
+}
+
+json_t *code_block_file(const struct code_block *block)
+{
+    if (!block->file || strcmp(block->file, CODE_BLOCKS_SCRIPT) == 0)
+        return NULL;
+    return json_pack("{s:s, s:s%}", "path", block->file, "text", block->code, block->length);
+}
+
+/* A name in JSON is one in Python, too. */
+static char *code_block_launcher(const struct code_block *block)
+{
+    AUTO_JSON json_t *file = json_string(block->file);
+    AUTO_FREE char *name = json_dumps(file, JSON_ENCODE_ANY);
+    const char *program = block->language->program;
+
+    return memory_format("import os, sys\n"
+                         "try:\n"
+                         "    os.execvp(\"%s\", [\"%s\", %s])\n"
+                         "except FileNotFoundError:\n"
+                         "    sys.exit(\"there is no %s in this environment\")\n",
+                         program, program, name, program);
+}
+
+char *code_block_program(const struct code_block *block)
+{
+    if (!block->is_run)
+        return memory_copy_string("pass\n"); /* what is saved is put there */
+    if (strcmp(block->language->program, "python") == 0)
+        return memory_copy_string(block->code);
+    return code_block_launcher(block);
+}

@@ -1,0 +1,29 @@
+/* What a call gets of one run: text for its model, and what programs read. */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct invocation;
+struct run_report;
+struct run_setting;
+
+/* The code of a run as it was sent; borrowed. */
+struct run_source {
+    const char *code;
+    size_t length;
+};
+
+/* All owned. */
+struct run_answer {
+    json_t *structured; /* fits schemas/run_python.output.json */
+    json_t *brief;      /* the same with less output */
+    json_t *text;       /* a string */
+    json_t *pictures;   /* see run_pictures.h; or NULL */
+};
+
+/* The answer to the run of SOURCE for INVOCATION. What is defined there is known to later calls. */
+void run_answer_init(struct run_answer *answer, struct invocation *invocation,
+                     const struct run_report *report, const struct run_setting *setting,
+                     const struct run_source *source);
+void run_answer_deinit(struct run_answer *answer);

@@ -1,0 +1,14 @@
+/* The tool `run_code_blocks`: runs the code blocks of a message one after the other, as AutoGen's
+ * command line executors do. It is offered where the operator has `code_blocks`.
+ *
+ * Each block is a run of its own, as one of `run_python`, in the same working directory; one that
+ * fails is the last. What a shell or Node runs is started by a short Python program. */
+#pragma once
+
+#include "base/error.h"
+
+struct python_host;
+struct registry;
+
+/* See python_tool_fn. */
+int run_code_blocks_offer(struct registry *registry, struct python_host *host, struct error *err);
