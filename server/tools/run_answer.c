@@ -109,7 +109,7 @@ void run_answer_init(struct run_answer *answer, struct invocation *invocation,
 
     answer->structured = run_result_structured(report, setting);
     answer->pictures = json_incref((json_t *)report->pictures);
-    run_output_init(&output, answer->structured, directory);
+    run_output_init(&output, answer->structured, directory, source->room);
     run_output_keep(&output, report, answer->structured);
     file_links_name(answer->structured);
     answer->brief = run_output_brief(&output, answer->structured);

@@ -8,10 +8,12 @@ struct invocation;
 struct run_report;
 struct run_setting;
 
-/* The code of a run as it was sent; borrowed. */
+/* The code of a run as it was sent, borrowed, and how many characters of its output the text has
+ * room for. */
 struct run_source {
     const char *code;
     size_t length;
+    size_t room;
 };
 
 /* All owned. */

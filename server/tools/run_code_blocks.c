@@ -15,6 +15,7 @@
 #include "server/tools/run_account.h"
 #include "server/tools/run_answer.h"
 #include "server/tools/run_code_blocks_definition.h"
+#include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/run_result.h"
@@ -252,9 +253,11 @@ static struct run_source blocks_call_source(const struct blocks_call *call)
 {
     const struct code_block *block = blocks_call_block(call);
 
+    const size_t room = RUN_OUTPUT_CHARACTERS / call->blocks.count;
+
     if (strcmp(block->language->name, "python") == 0)
-        return (struct run_source){block->code, block->length};
-    return (struct run_source){"", 0};
+        return (struct run_source){block->code, block->length, room};
+    return (struct run_source){"", 0, room};
 }
 
 static void blocks_call_on_done(struct invocation *invocation, void *data,

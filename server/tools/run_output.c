@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TEXT_CHARACTERS = 18000, /* of both streams; the whole text has about 20,000 */
-};
-
 static const struct run_output_kind {
     const char *key;  /* in the structured form */
     const char *stem; /* of its file */
@@ -48,7 +44,8 @@ static void run_output_cut(struct run_output_stream *stream, enum output_part pa
     stream->is_cut = true;
 }
 
-void run_output_init(struct run_output *output, const json_t *structured, const char *directory)
+void run_output_init(struct run_output *output, const json_t *structured, const char *directory,
+                     size_t room)
 {
     size_t characters[OUTPUT_PARTS];
     size_t shares[OUTPUT_PARTS];
@@ -60,7 +57,7 @@ void run_output_init(struct run_output *output, const json_t *structured, const 
         run_output_read(stream, json_object_get(structured, run_output_kinds[i].key), directory);
         characters[run_output_kinds[i].part] = output_budget_count(stream->text, stream->length);
     }
-    output_budget_share(TEXT_CHARACTERS, characters, shares);
+    output_budget_share(room, characters, shares);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         run_output_cut(&output->streams[i], run_output_kinds[i].part,
                        shares[run_output_kinds[i].part]);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { RUN_OUTPUT_CHARACTERS = 18000 }; /* of both streams; a whole text has about 20,000 */
+
 struct run_output_stream {
     char *text; /* owned */
     size_t length;
@@ -21,9 +23,10 @@ struct run_output {
     struct run_output_stream streams[PROCESS_STREAMS];
 };
 
-/* Reads the streams from STRUCTURED, the whole result of the run (see run_result.h); DIRECTORY is
- * the working directory as the script saw it. */
-void run_output_init(struct run_output *output, const json_t *structured, const char *directory);
+/* Reads the streams from STRUCTURED, the whole result of the run (see run_result.h), of which ROOM
+ * characters fit into the text; DIRECTORY is the working directory as the script saw it. */
+void run_output_init(struct run_output *output, const json_t *structured, const char *directory,
+                     size_t room);
 void run_output_deinit(struct run_output *output);
 
 /* Puts streams that are cut into files of the directory of REPORT, and adds these to STRUCTURED. */

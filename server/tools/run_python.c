@@ -9,6 +9,7 @@
 #include "server/tools/python_offer.h"
 #include "server/tools/run_account.h"
 #include "server/tools/run_answer.h"
+#include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
 #include "server/tools/run_python_definition.h"
 #include "server/tools/tool.h"
@@ -34,7 +35,8 @@ static void run_python_on_done(struct invocation *invocation, void *data,
 
     (void)data;
     run_answer_init(&answer, invocation, report, setting,
-                    &(struct run_source){json_string_value(code), json_string_length(code)});
+                    &(struct run_source){json_string_value(code), json_string_length(code),
+                                         RUN_OUTPUT_CHARACTERS});
     invocation_add_text(invocation, json_string_value(answer.text),
                         json_string_length(answer.text));
     run_pictures_show(invocation, answer.pictures);

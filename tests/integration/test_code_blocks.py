@@ -223,3 +223,10 @@ def test_other_transports(transport, tmp_path):
         server.initialize()
         result = send(server, ("python", "open('a', 'w').write('1')"), ("sh", "cat a"))
     assert outcomes(result) == [(0, ""), (0, "1")]
+
+
+def test_much_output_of_many_blocks_is_one_result_for_a_model(server):
+    result = send(server, *[("python", f"print('line of {number}\\n' * 20000)") for number in range(10)])
+    text = text_of(result)
+    assert result["structuredContent"]["success"] and len(text) < 30000
+    assert all(f"line of {number}" in text for number in range(10))

@@ -32,7 +32,7 @@ static json_t *brief_of(const char *out, const char *err)
     struct run_output output;
     json_t *brief;
 
-    run_output_init(&output, structured, "/d");
+    run_output_init(&output, structured, "/d", RUN_OUTPUT_CHARACTERS);
     brief = run_output_brief(&output, structured);
     run_output_deinit(&output);
     return brief;

@@ -26,7 +26,7 @@ static json_t *text_of(const char *changes)
     json_object_update(result, over);
     if (json_object_get(result, "hints"))
         json_array_extend(hints, json_object_get(result, "hints"));
-    run_output_init(&output, result, "/d");
+    run_output_init(&output, result, "/d", RUN_OUTPUT_CHARACTERS);
     text = run_result_text(result, &output, hints, json_object_get_string(over, "handle"));
     run_output_deinit(&output);
     return text;
