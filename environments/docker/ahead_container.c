@@ -10,6 +10,7 @@
 #include "environments/docker/order.h"
 #include "environments/docker/site.h"
 #include "environments/engine/last_words.h"
+#include "environments/workplace/access_list.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -77,15 +78,19 @@ static void ahead_container_on_ended(struct container *ended, const struct conta
 }
 
 /* An empty file beside that of the call that has ended, where only the server writes. */
-static int make_code_file(struct ahead_container *container, const char *beside, struct error *err)
+static int make_code_file(struct ahead_container *container, const struct docker_order *order,
+                          struct error *err)
 {
+    const char *beside = order->request.code_file;
     AUTO_FREE char *digits = random_digits(CODE_NAME_DIGITS);
     const int folder = (int)(strrchr(beside, '/') - beside);
 
     container->code_file = memory_format("%.*s/%s", folder, beside, digits);
     container->code = untrusted_open(AT_FDCWD, container->code_file,
                                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, err);
-    return container->code < 0 ? -1 : 0;
+    if (container->code < 0 || !order->has_own_user)
+        return container->code < 0 ? -1 : 0;
+    return access_list_open_file(container->code_file, order->uid, err);
 }
 
 static int ahead_container_start(struct ahead_container *container,
@@ -124,7 +129,7 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
     container->container.output = ahead_container_on_output;
     container->container.started = ahead_container_on_started;
     container->container.ended = ahead_container_on_ended;
-    if (make_code_file(container, order->request.code_file, err) == 0 &&
+    if (make_code_file(container, order, err) == 0 &&
         ahead_container_start(container, order, err) == 0)
         return container;
     ahead_container_free(container);

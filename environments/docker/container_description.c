@@ -112,6 +112,11 @@ static json_t *thread_variable(const struct docker_container *container, unsigne
     return json_string(variable);
 }
 
+static json_t *docker_nonce_variable(const char *nonce)
+{
+    return json_string_format(LAST_WORDS_VARIABLE "=%s", nonce);
+}
+
 /* The environment variables. They replace those of the image. */
 static json_t *container_description_variables(const struct docker_container *container)
 {
@@ -131,7 +136,7 @@ static json_t *container_description_variables(const struct docker_container *co
     for (size_t i = 0; container->variables && container->variables[i]; i++)
         set_variable(array, json_string(container->variables[i]));
     if (container->nonce)
-        set_variable(array, json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce));
+        set_variable(array, docker_nonce_variable(container->nonce));
     return array;
 }
 
@@ -356,6 +361,11 @@ json_t *docker_container_describe(const struct docker_container *container)
     return description;
 }
 
+void docker_exec_add_nonce(json_t *description, const char *nonce)
+{
+    json_array_append_new(json_object_get(description, "Env"), docker_nonce_variable(nonce));
+}
+
 json_t *docker_exec_describe(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
@@ -365,7 +375,8 @@ json_t *docker_exec_describe(const struct docker_container *container)
 
     json_array_extend(command, program);
     json_decref(program);
-    json_array_append_new(own, json_string_format(LAST_WORDS_VARIABLE "=%s", container->nonce));
+    if (container->nonce)
+        json_array_append_new(own, docker_nonce_variable(container->nonce));
     return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:b, s:b}",           //
                      "Cmd", command,                                       //
                      "Env", own,                                           //
@@ -373,6 +384,6 @@ json_t *docker_exec_describe(const struct docker_container *container)
                      "User", container->user,                              //
                      "AttachStdout", 1,                                    //
                      "AttachStderr", 1,                                    //
-                     "AttachStdin", 0,                                     //
+                     "AttachStdin", container->idle_seconds > 0,           //
                      "Tty", 0);
 }

@@ -37,10 +37,10 @@ struct docker_container {
     const char *user;    /* "UID:GID" */
     const char *init;    /* pyexecd-init on this machine */
     const char *seccomp; /* which system calls are allowed, as the engine takes it; NULL: its own */
-    const char *nonce;
-    double seconds;               /* after which it ends by itself */
-    double idle_seconds;          /* for which it may wait for its script; 0: it has it */
-    bool has_gate;                /* its Python may wait, too */
+    const char *nonce;   /* NULL: there is none */
+    double seconds;      /* after which it ends by itself */
+    double idle_seconds; /* for which it may wait for its script; 0: it has it */
+    bool has_gate;       /* its Python may wait, too */
     const char *const *program;   /* NULL-terminated; not of one that is kept */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
     const json_t *mounts;         /* docker_mount()s of what it gets from here */
@@ -54,9 +54,10 @@ struct docker_container {
 /* The body of POST /containers/create. New reference. */
 json_t *docker_container_describe(const struct docker_container *container);
 
-/* The body of POST /containers/ID/exec for one script in a container that is kept. New reference.
- */
+/* The body of POST /containers/ID/exec for a script in a container that is kept. Its nonce may be
+ * added later. New reference. */
 json_t *docker_exec_describe(const struct docker_container *container);
+void docker_exec_add_nonce(json_t *description, const char *nonce);
 
 /* SOURCE of this machine at TARGET of a container. New reference. */
 json_t *docker_mount(const char *source, const char *target, bool writable);

@@ -196,17 +196,22 @@ static struct execution *docker_start(struct environment *environment,
     if (docker_let_in(docker, request, err) < 0)
         return NULL;
     if (docker_keeps(docker))
-        return kept_pool_start(&docker->kept, image, &docker->python.facts, request, listener, err);
+        return kept_pool_start(&docker->kept, image, &docker->python.facts, request,
+                               request->recurrence && docker_starts_ahead(docker), listener, err);
     order = docker_order_new(&docker->site, image, docker->python.facts.program, request);
-    if (request->recurrence && docker_starts_ahead(docker) && !docker_has_own_user(docker) &&
-        !order->stays)
+    order->has_own_user = docker_has_own_user(docker);
+    order->uid = docker->python.facts.uid;
+    if (request->recurrence && docker_starts_ahead(docker) && !order->stays)
         return docker_run_start_ahead(&docker->ahead, order, request, listener, err);
     return docker_run_start(order, listener, err);
 }
 
 static void docker_rest(struct environment *environment)
 {
-    ahead_pool_rest(&docker_of(environment)->ahead);
+    struct docker_environment *docker = docker_of(environment);
+
+    kept_pool_rest(&docker->kept);
+    ahead_pool_rest(&docker->ahead);
 }
 
 static enum script_delivery docker_delivery(const struct environment *environment)

@@ -13,6 +13,7 @@
 #include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/exec.h"
+#include "environments/engine/go.h"
 #include "environments/run_variables.h"
 
 #include <assert.h>
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* of one that is used all the time */
@@ -35,6 +37,8 @@ struct kept_call {
     bool has_words;
     struct last_words words;
     struct docker_output output;
+    ev_prepare complete; /* fed, never started: it has ended, as its last words say */
+    struct kept_ask ask;
     char *python;      /* owned: the program */
     char **program;    /* owned: what is executed */
     char **variables;  /* owned: its own; or NULL */
@@ -82,6 +86,8 @@ static void kept_container_set_state(struct kept_container *container,
 void kept_container_free(struct kept_container *container)
 {
     container_cancel(&container->container);
+    kept_wait_stop(&container->wait);
+    json_decref(container->next);
     kept_size_end(&container->size);
     list_remove(&container->link);
     free(container->name);
@@ -92,10 +98,109 @@ void kept_container_free(struct kept_container *container)
 
 static void kept_call_free(struct kept_call *call)
 {
+    ev_clear_pending(engine_loop(call->container->site->engine), &call->complete);
+    exec_cancel(&call->exec);
     free(call->python);
     memory_free_strings(call->program);
     memory_free_strings(call->variables);
     free(call);
+}
+
+static bool was_clean(const struct last_words *words)
+{
+    return words->flags == 0 && words->leftovers == 0;
+}
+
+/* The output of a call */
+
+static void kept_call_on_output(struct exec *exec, enum frame_stream stream, const char *data,
+                                size_t length)
+{
+    struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
+    struct last_words words;
+
+    if (!kept_ask_skip_answer(&call->ask, stream, &data, &length))
+        return;
+    docker_output_feed(&call->output, stream, data, length);
+    if (docker_output_peek(&call->output, &words) && words.failure == 0 && was_clean(&words))
+        ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
+}
+
+/* A call that begins */
+
+static void kept_call_on_ended(struct exec *exec, const struct container_end *end);
+
+/* New reference. IDLE_SECONDS may it wait for its script. */
+static json_t *kept_call_describe(const struct kept_call *call, double idle_seconds)
+{
+    AUTO_FREE char *user = docker_site_user(call->container->site);
+    struct docker_container container = docker_site_container(call->container->site, DOCKER_KEEP);
+
+    container.user = user;
+    container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
+    container.idle_seconds = idle_seconds;
+    container.program = (const char *const *)call->program;
+    container.variables = (const char *const *)call->variables;
+    return docker_exec_describe(&container);
+}
+
+/* A program of its own. */
+static void kept_call_start_exec(struct kept_call *call)
+{
+    const struct kept_container *container = call->container;
+    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
+    AUTO_JSON json_t *definition = kept_call_describe(call, 0);
+
+    docker_exec_add_nonce(definition, nonce);
+    docker_output_init(&call->output, nonce, call->execution.listener);
+    call->ask = (struct kept_ask){.has_begun = true};
+    call->exec.agreed = NULL;
+    exec_start(&call->exec, container->site->engine,
+               &(struct exec_plan){
+                   .container = container_id(&container->container),
+                   .definition = definition,
+                   .start_timeout = docker_site_startup_seconds(container->site),
+               });
+}
+
+static void kept_call_on_agreed(struct exec *exec)
+{
+    kept_ask_send(&CONTAINER_OF(exec, struct kept_call, exec)->ask, exec);
+}
+
+/* Takes what waits in the container, whatever it is for. */
+static void kept_call_take_wait(struct kept_call *call)
+{
+    struct kept_container *container = call->container;
+    AUTO_JSON json_t *key = kept_call_describe(call, KEPT_WAIT_SECONDS);
+    struct stat file;
+
+    call->ask.is_for_it =
+        json_equal(container->wait.key, key) && fstat(container->script, &file) == 0;
+    if (call->ask.is_for_it)
+        call->ask.go = go_for(&file);
+    docker_output_init(&call->output, container->wait.nonce, call->execution.listener);
+    call->exec.agreed = kept_call_on_agreed;
+    if (kept_wait_take(&container->wait, &call->exec))
+        kept_call_on_agreed(&call->exec);
+}
+
+static void kept_container_begin_call(struct kept_container *container)
+{
+    kept_container_set_state(container, KEPT_CONTAINER_BUSY);
+    if (kept_wait_is_there(&container->wait))
+        kept_call_take_wait(container->call);
+    else
+        kept_call_start_exec(container->call);
+}
+
+void kept_container_rest(struct kept_container *container)
+{
+    if (container->state != KEPT_CONTAINER_IDLE || !container->next ||
+        kept_wait_is_there(&container->wait))
+        return;
+    kept_wait_start(&container->wait, container->site, container_id(&container->container),
+                    STEAL_PTR(container->next));
 }
 
 /* The end of a call */
@@ -118,7 +223,15 @@ static struct execution_end kept_call_describe_end(const struct kept_call *call)
         docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
 
     end.out_of_disk |= call->out_of_disk;
+    end.was_ahead = call->ask.is_asked && call->ask.has_begun;
     return end;
+}
+
+/* The next call is expected to be like CALL. */
+static void kept_container_expect(struct kept_container *container, const struct kept_call *call)
+{
+    json_decref(container->next);
+    container->next = container->waits ? kept_call_describe(call, KEPT_WAIT_SECONDS) : NULL;
 }
 
 /* The one way out of a call: its container is idle, or over and goes with it. */
@@ -129,6 +242,8 @@ static void kept_call_finish(struct kept_call *call)
     struct execution_end end = kept_call_describe_end(call);
 
     container->call = NULL;
+    if (container->state == KEPT_CONTAINER_IDLE)
+        kept_container_expect(container, call);
     kept_call_free(call);
     if (container->state == KEPT_CONTAINER_OVER)
         kept_container_free(container);
@@ -144,15 +259,10 @@ static void kept_container_finish(struct kept_container *container)
         kept_container_free(container);
 }
 
-static bool kept_call_was_clean(const struct kept_call *call)
-{
-    return call->has_words && call->words.flags == 0 && call->words.leftovers == 0;
-}
-
 /* The script of a BUSY container has ended. */
 static void kept_container_judge(struct kept_container *container)
 {
-    if (!kept_call_was_clean(container->call)) {
+    if (!container->call->has_words || !was_clean(&container->call->words)) {
         log_info("container %s is not used again: the call did not leave it as it was",
                  container->name);
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
@@ -162,11 +272,37 @@ static void kept_container_judge(struct kept_container *container)
     kept_call_finish(container->call);
 }
 
+static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct kept_call *call = CONTAINER_OF(watcher, struct kept_call, complete);
+
+    (void)loop;
+    (void)events;
+    if (call->container->state != KEPT_CONTAINER_BUSY)
+        return;
+    call->end = (struct container_end){.started = true};
+    call->has_words = docker_output_end(&call->output, &call->words);
+    kept_container_judge(call->container);
+}
+
+/* What waited is over and has not answered: as far as it is known that nothing has run, a program
+ * of its own is next. */
+static bool kept_call_begins_anew(const struct kept_call *call, const struct container_end *end)
+{
+    return call->container->state == KEPT_CONTAINER_BUSY && !call->ask.has_begun &&
+           (!call->ask.is_asked || !*end->failure);
+}
+
 static void kept_call_on_ended(struct exec *exec, const struct container_end *end)
 {
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
     struct kept_container *container = call->container;
 
+    if (kept_call_begins_anew(call, end)) {
+        container->waits &= !call->ask.is_asked;
+        kept_call_start_exec(call);
+        return;
+    }
     call->end = *end;
     call->has_words = docker_output_end(&call->output, &call->words);
     if (container->state == KEPT_CONTAINER_BUSY)
@@ -228,43 +364,6 @@ static void kept_container_on_exceeded(struct kept_size *size)
 
 /* A call */
 
-static void kept_call_on_output(struct exec *exec, enum frame_stream stream, const char *data,
-                                size_t length)
-{
-    docker_output_feed(&CONTAINER_OF(exec, struct kept_call, exec)->output, stream, data, length);
-}
-
-/* New reference. NONCE is for its last words. */
-static json_t *kept_call_describe(const struct kept_call *call, const char *nonce)
-{
-    AUTO_FREE char *user = docker_site_user(call->container->site);
-    struct docker_container container = docker_site_container(call->container->site, DOCKER_KEEP);
-
-    container.user = user;
-    container.nonce = nonce;
-    container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
-    container.program = (const char *const *)call->program;
-    container.variables = (const char *const *)call->variables;
-    return docker_exec_describe(&container);
-}
-
-static void kept_container_begin_call(struct kept_container *container)
-{
-    struct kept_call *call = container->call;
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    AUTO_JSON json_t *definition = kept_call_describe(call, nonce);
-
-    kept_container_set_state(container, KEPT_CONTAINER_BUSY);
-    docker_output_init(&call->output, nonce, call->execution.listener);
-    call->exec = (struct exec){.output = kept_call_on_output, .ended = kept_call_on_ended};
-    exec_start(&call->exec, container->site->engine,
-               &(struct exec_plan){
-                   .container = container_id(&container->container),
-                   .definition = definition,
-                   .start_timeout = docker_site_startup_seconds(container->site),
-               });
-}
-
 static struct kept_call *kept_call_new(struct kept_container *container,
                                        const struct docker_python_facts *python,
                                        const struct execution_request *request,
@@ -280,6 +379,9 @@ static struct kept_call *kept_call_new(struct kept_container *container,
         .is_starting = container->state == KEPT_CONTAINER_STARTING,
     };
     call->container = container;
+    call->exec.output = kept_call_on_output;
+    call->exec.ended = kept_call_on_ended;
+    ev_init(&call->complete, kept_call_on_complete);
     call->python = memory_copy_string(python->program);
     call->program = execution_command(python->program, script, request->arguments);
     call->variables = memory_copy_strings(request->variables);
@@ -363,6 +465,7 @@ struct kept_container *kept_container_new(struct docker_site *site,
     container = NEW(struct kept_container);
     list_init(&container->link);
     container->script = script;
+    container->waits = true;
     container->site = site;
     container->container.started = kept_container_on_started;
     container->container.ended = kept_container_on_ended;

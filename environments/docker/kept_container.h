@@ -13,6 +13,7 @@
 
 #include "base/list.h"
 #include "environments/docker/kept_size.h"
+#include "environments/docker/kept_wait.h"
 #include "environments/docker/python.h"
 #include "environments/engine/container.h"
 #include "environments/execution.h"
@@ -41,6 +42,9 @@ struct kept_container {
     struct container_end end; /* once it has ended */
     struct kept_size size;    /* of what its calls have written outside of the directory */
     struct kept_call *call;   /* owned; NULL: nobody uses it */
+    struct kept_wait wait;    /* for the next one, while it is idle */
+    json_t *next;             /* owned: what is expected, as that of a wait; or NULL */
+    bool waits;               /* a run may wait in it */
     char *name;               /* owned */
     char *directory;          /* owned: the working directory that it has */
     int script;               /* owned: the file that it has over script.py, without a name */
@@ -66,6 +70,9 @@ struct execution *kept_container_execute(struct kept_container *container,
                                          const struct docker_python_facts *python,
                                          const struct execution_request *request,
                                          struct execution_listener *listener, struct error *err);
+
+/* Nobody has the environment: if it is idle, a run like its last one begins to wait in it. */
+void kept_container_rest(struct kept_container *container);
 
 /* It has DIRECTORY, and will not end with the call that uses it now. */
 bool kept_container_is_for(const struct kept_container *container, const char *directory);

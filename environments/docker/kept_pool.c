@@ -9,6 +9,7 @@
 
 #define KEPT_POOL_IDLE_SECONDS 3600. /* after which nobody is expected to come back */
 #define KEPT_POOL_LOOK_SECONDS 60.   /* between two looks for such */
+#define KEPT_POOL_REST_SECONDS 0.05  /* a client that makes one call has left by then */
 
 enum { KEPT_POOL_MOST = 16 }; /* the one that was used longest ago goes for a new one */
 
@@ -63,7 +64,7 @@ static struct kept_container *kept_pool_add(struct kept_pool *pool,
 
 struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_facts *image,
                                   const struct docker_python_facts *python,
-                                  const struct execution_request *request,
+                                  const struct execution_request *request, bool waits,
                                   struct execution_listener *listener, struct error *err)
 {
     struct kept_container *container = kept_pool_find(pool, request->directory);
@@ -78,7 +79,10 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
     }
     if (!container)
         container = kept_pool_add(pool, image, request, err);
-    return container ? kept_container_execute(container, python, request, listener, err) : NULL;
+    if (!container)
+        return NULL;
+    container->waits &= waits;
+    return kept_container_execute(container, python, request, listener, err);
 }
 
 static void kept_pool_on_look(struct ev_loop *loop, ev_timer *timer, int events)
@@ -96,11 +100,36 @@ static void kept_pool_on_look(struct ev_loop *loop, ev_timer *timer, int events)
     }
 }
 
+static void kept_pool_on_rest(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct kept_pool *pool = CONTAINER_OF(timer, struct kept_pool, rest);
+
+    (void)loop;
+    (void)events;
+    if (pool->site->environment->users > 0)
+        return;
+    LIST_FOR_EACH (&pool->containers, link)
+        kept_container_rest(CONTAINER_OF(link, struct kept_container, link));
+}
+
+void kept_pool_rest(struct kept_pool *pool)
+{
+    struct ev_loop *loop = pool->site->environment->loop;
+
+    if (list_is_empty(&pool->containers))
+        return;
+    ev_now_update(loop);
+    ev_timer_stop(loop, &pool->rest);
+    ev_timer_set(&pool->rest, KEPT_POOL_REST_SECONDS, 0.);
+    ev_timer_start(loop, &pool->rest);
+}
+
 void kept_pool_init(struct kept_pool *pool, struct docker_site *site)
 {
     pool->site = site;
     list_init(&pool->containers);
     ev_timer_init(&pool->look, kept_pool_on_look, KEPT_POOL_LOOK_SECONDS, KEPT_POOL_LOOK_SECONDS);
+    ev_timer_init(&pool->rest, kept_pool_on_rest, KEPT_POOL_REST_SECONDS, 0.);
 }
 
 void kept_pool_begin(struct kept_pool *pool)
@@ -112,6 +141,8 @@ void kept_pool_stop(struct kept_pool *pool)
 {
     if (ev_is_active(&pool->look))
         ev_timer_stop(pool->site->environment->loop, &pool->look);
+    if (ev_is_active(&pool->rest))
+        ev_timer_stop(pool->site->environment->loop, &pool->rest);
     LIST_FOR_EACH_SAFE (&pool->containers, link)
         kept_container_free(CONTAINER_OF(link, struct kept_container, link));
 }

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct docker_facts;
 struct docker_site;
@@ -16,6 +17,8 @@ struct docker_order {
     char *python;                     /* owned: the program */
     struct execution_request request; /* what it points to is owned; without the code */
     bool stays;                       /* the container stays, to be looked at */
+    bool has_own_user;                /* UID has to be let in */
+    uid_t uid;
 };
 
 /* What one container has of its own. Everything is borrowed. */

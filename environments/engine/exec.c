@@ -159,6 +159,8 @@ static void exec_life_on_ready(struct hijack *hijack)
     life->end.started = true;
     life->started = clock_seconds();
     life->end.start_seconds = life->started - life->submitted;
+    if (life->exec->agreed)
+        life->exec->agreed(life->exec);
 }
 
 static void exec_life_on_output(struct hijack *hijack, enum frame_stream stream, const char *data,
@@ -255,6 +257,22 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
     ev_init(&life->timer, exec_life_on_timer);
     exec_life_set_timer(life, plan->start_timeout);
     exec_life_create(life, plan);
+}
+
+void exec_send_last(struct exec *exec, const char *data, size_t length)
+{
+    struct exec_life *life = exec->life;
+
+    if (life && life->state == EXEC_LIFE_RUNNING && hijack_is_open(&life->hijack))
+        hijack_send_last(&life->hijack, data, length);
+}
+
+void exec_move(struct exec *from, struct exec *to)
+{
+    assert(from->life && !to->life && to->output && to->ended);
+    to->life = from->life;
+    to->life->exec = to;
+    from->life = NULL;
 }
 
 void exec_cancel(struct exec *exec)

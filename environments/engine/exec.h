@@ -18,6 +18,9 @@ struct exec {
     /* Inputs, set before exec_start; as those of a container. */
     void (*output)(struct exec *exec, enum frame_stream stream, const char *data, size_t length);
 
+    /* May be NULL. The engine has agreed: what is sent from now on reaches the program. */
+    void (*agreed)(struct exec *exec);
+
     /* Called last. The program has ended, and so has every process that holds its output.
      * `killed` and `out_of_memory` are not known of an exec. */
     void (*ended)(struct exec *exec, const struct container_end *end);
@@ -28,6 +31,13 @@ struct exec {
 
 /* `ended` will come, never from inside this call. */
 void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan);
+
+/* DATA, short, goes to the standard input of the program, which ends there. The engine has agreed;
+ * the definition has AttachStdin, and the engine is reached without TLS. */
+void exec_send_last(struct exec *exec, const char *data, size_t length);
+
+/* TO, which has its inputs, hears from now on of what FROM has started. */
+void exec_move(struct exec *from, struct exec *to);
 
 /* Nothing is called any more. The program goes on: the caller kills its container. Harmless when
  * it is over. */

@@ -287,3 +287,13 @@ def test_a_python_that_prints_at_its_start_is_heard_once(docker_server, engine, 
             result = server.run("print('there')")
             assert result["stdout"] == "hello\nthere\n"
     engine.api.delete("/images/talkative", force=1)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_another_user_is_warm_too(docker_server, engine, kept):
+    with docker_server({**WARM, "user": "1234", "keep_container_running": kept}) as server:
+        server.initialize()
+        server.run("open('mine', 'w')")
+        waiting(engine)
+        result = server.run("import os; print(os.getuid(), os.stat('mine').st_uid, len(open(__file__).read()) > 0)")
+        assert is_warm(result) and result["stdout"] == "1234 1234 True\n"
