@@ -49,6 +49,14 @@ def waiting(engine, count=2):
     return found
 
 
+def all_wait(engine, count):
+    """With COUNT processes each, be it one or several."""
+    def look():
+        found = [processes(engine, each["Id"]) for each in engine.api.get("/containers/json", all=1)]
+        return found and set(found) == {count}
+    return leftovers.until(look)
+
+
 def gone(engine, container):
     return container not in [each["Id"] for each in engine.api.get("/containers/json", all=1)]
 
@@ -246,7 +254,7 @@ def test_what_scripts_leave_for_python_does_not_run_before_a_call(docker_server,
     with docker_server(WARM) as server:
         server.initialize()
         begun = pathlib.Path(server.run(USER_SITE)["script"]).with_name("begun")
-        waiting(engine, 1)
+        assert all_wait(engine, 1)
         assert not begun.exists()
         seen = []
         while seen.count(True) < 2:  # what is seen of a container is not yet that it can be lent
@@ -254,7 +262,7 @@ def test_what_scripts_leave_for_python_does_not_run_before_a_call(docker_server,
             result = server.run("print(open('begun').read().count('once'))")
             seen.append(is_warm(result))
             assert result["stdout"] == f"{len(seen)}\n"
-            waiting(engine, 1)
+            assert all_wait(engine, 1)
         assert begun.read_text() == "once\n" * len(seen)
 
 
