@@ -147,12 +147,11 @@ static bool docker_keeps(const struct docker_environment *docker)
     return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
 
-/* An engine of this machine, of which it is known that what is written to a file that it has
- * mounted is there at once, and that ends the input of a container when the server is gone. */
+/* An engine of this machine: what is written to a file that it has mounted is there at once, and by
+ * its socket the input of a program can be ended alone, which a connection with TLS cannot. */
 static bool docker_starts_ahead(const struct docker_environment *docker)
 {
-    return docker->environment.settings.start != START_COLD && engine_socket(docker->site.engine) &&
-           !engine_is_podman(docker->site.engine);
+    return docker->environment.settings.start != START_COLD && engine_socket(docker->site.engine);
 }
 
 /* A script runs as another user when the operator has named one. That user gets access to the

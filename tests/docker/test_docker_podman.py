@@ -1,5 +1,7 @@
 """The same with Podman's service, as far as it has it."""
 
+import time
+
 import pytest
 
 import ag2_rows
@@ -92,3 +94,32 @@ def test_an_image_that_is_not_there(podman_server):
     with podman_server({"image": "localhost/nowhere/nothing:1", "pull": "never"}) as server:
         server.initialize()
         assert "does not have image localhost/nowhere/nothing:1" in server.run("pass")["error"]
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_next_call_is_waited_for(podman_server, podman, kept):
+    with podman_server({"start": "warm", "keep_container_running": kept}) as server:
+        server.initialize()
+        seen = [server.run("print(0)")]
+        while not seen[-1]["timings"]["warm"]:
+            assert len(seen) < 20
+            time.sleep(1)
+            seen.append(server.run(f"import sys; print({len(seen)}); print('err', file=sys.stderr); sys.exit(3)"))
+        assert seen[-1]["stdout"] == f"{len(seen) - 1}\n"
+        assert (seen[-1]["stderr"], seen[-1]["returncode"]) == ("err\n", 3)
+    assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_waits_ends_with_a_server_that_is_killed(podman_server, podman, tmp_path, kept):
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    server = podman_server({"start": "warm", "keep_container_running": kept}, environment=state)
+    server.initialize()
+    server.run("pass")
+    time.sleep(3)
+    assert len(podman.api.get("/containers/json")) == 1
+    server.kill()
+    assert leftovers.until(lambda: podman.api.get("/containers/json") == [])
+    with podman_server(environment=state) as server:
+        server.initialize()
+        assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [])
