@@ -32,6 +32,7 @@ AGAIN_LIMIT_MS = 50
 REST_MS = 200  # after a turn: a container is removed behind the answer
 CALLS = 2
 ALL = "all containers"
+AGENT_SECONDS = 1  # between two calls of an agent, which are seldom closer
 
 
 class Ways:
@@ -71,6 +72,17 @@ def kept_by_hand(bench):
         run(["docker", "rm", "--force", name])
 
 
+def apart(way):
+    """WAY, with the time between two calls that an agent takes. Containers do not start in 10 ms."""
+    def call(calls):
+        taken = []
+        for _ in range(calls):
+            time.sleep(AGENT_SECONDS)
+            taken += way(1)
+        return taken
+    return call
+
+
 def containers(bench, image, seconds):
     """A call in a container, by what people use."""
     compared = Ways()
@@ -79,7 +91,10 @@ def containers(bench, image, seconds):
             for name, kept in (("fresh", False), ("kept", True)):
                 definition = {"type": "docker", "keep_container_running": kept, **key}
                 server = stack.enter_context(ours.server(bench, f"docker-{name}-{start}", {"box": definition}))
-                compared.ways[f"{ours.NAME}, {name} container, {start}"] = ours.tool(server, scripts.HELLO)
+                tool = ours.tool(server, scripts.HELLO)
+                compared.ways[f"{ours.NAME}, {name} container, {start}"] = tool
+                if start == "warm":
+                    compared.ways[f"{ours.NAME}, {name} container, warm, {AGENT_SECONDS} s apart"] = apart(tool)
         kept = stack.enter_context(kept_by_hand(bench))
         run = ["run", "--rm", *in_folder(bench)]
         script = [base_image.NAME, "python3", "script.py"]

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import time
 
 import pytest
 
@@ -305,3 +306,32 @@ def test_another_user_is_warm_too(docker_server, engine, kept):
         waiting(engine)
         result = server.run("import os; print(os.getuid(), os.stat('mine').st_uid, len(open(__file__).read()) > 0)")
         assert is_warm(result) and result["stdout"] == "1234 1234 True\n"
+
+
+def test_an_engine_that_goes_while_containers_start_is_not_missed(own_engine):
+    engine = own_engine()
+    with DockerServer(engine, WARM) as server:
+        server.initialize()
+        for number in range(3):
+            for _ in range(4):
+                assert server.run("pass")["success"]
+            time.sleep(0.05 + 0.05 * number)  # containers are on their way
+            engine.kill()
+            engine.start()
+            assert server.run("print(1)")["stdout"] == "1\n"
+    assert leftovers.until(lambda: engine.api.get("/containers/json") == [])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_server_that_is_killed_while_something_starts_leaves_nothing_alive(docker_server, engine, tmp_path, kept):
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    for number in range(4):
+        server = docker_server({**WARM, "keep_container_running": kept}, environment=state)
+        server.initialize()
+        server.run("pass")
+        time.sleep(0.05 + 0.04 * number)
+        server.kill()
+        assert leftovers.until(lambda: engine.api.get("/containers/json") == [])
+    with docker_server(environment=state) as server:
+        server.initialize()
+        assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
