@@ -19,6 +19,13 @@ char **execution_command(const char *interpreter, const char *script, const char
     return command;
 }
 
+char **execution_program_command(const char *interpreter, const char *program)
+{
+    const char *const arguments[] = {program, NULL};
+
+    return execution_command(interpreter, "-qc", arguments);
+}
+
 int execution_returncode(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);

@@ -24,6 +24,8 @@ struct execution_request {
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
+    const char *program;   /* instead of all these: what the interpreter executes (-c) ... */
+    int input;             /* ... with this descriptor as its standard input; or NULL and 0 */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     enum isolation isolation;     /* the level that it was promised; see environment_level.h */
@@ -72,6 +74,10 @@ struct execution {
      * script yet, or no more. */
     void (*interrupt)(struct execution *execution);
 
+    /* Hands over what its streams hold now, by `output` of the listener, from inside. NULL where no
+     * program can be executed. */
+    void (*drain)(struct execution *execution);
+
     void (*kill)(struct execution *execution); /* everything, now; harmless when called twice */
     bool is_starting; /* something must start first, such as a container, and has its own limit */
 };
@@ -79,6 +85,9 @@ struct execution {
 /* The command that executes SCRIPT with ARGUMENTS (NULL-terminated, or NULL) in INTERPRETER, for
  * memory_free_strings. */
 char **execution_command(const char *interpreter, const char *script, const char *const *arguments);
+
+/* The same for PROGRAM, a text. */
+char **execution_program_command(const char *interpreter, const char *program);
 
 /* The returncode for a status of wait(2). */
 int execution_returncode(int wait_status);

@@ -46,8 +46,16 @@ enum run_end {
     RUN_FAILED,     /* the script never ran, or its end is not known: see the error */
 };
 
+/* Whether a run was a cell of a session (notebook/notebook.h), and what became of that. */
+enum run_session {
+    RUN_WITHOUT_SESSION,
+    RUN_SESSION_KEPT,
+    RUN_SESSION_GONE, /* its Python has ended, and its variables with it */
+};
+
 struct run_report {
     enum run_end end;
+    enum run_session session;
     struct error error;                  /* set for RUN_FAILED; its rest is borrowed */
     struct execution_end execution;      /* its receipt is borrowed until `done` returns */
     const struct capture *streams;       /* [PROCESS_STREAMS]; borrowed until `done` returns */

@@ -96,6 +96,11 @@ static void interrupt_local(struct execution *execution)
     process_interrupt(&CONTAINER_OF(execution, struct local_execution, execution)->process);
 }
 
+static void drain_local(struct execution *execution)
+{
+    process_drain(&CONTAINER_OF(execution, struct local_execution, execution)->process);
+}
+
 static void kill_local(struct execution *execution)
 {
     process_kill(&CONTAINER_OF(execution, struct local_execution, execution)->process);
@@ -171,6 +176,14 @@ static void local_mark(int directory, const struct process_sandbox *sandbox,
     digest_finish(&digest, ret_mark);
 }
 
+/* For memory_free_strings. */
+static char **local_command(const char *interpreter, const struct execution_request *request)
+{
+    if (request->program)
+        return execution_program_command(interpreter, request->program);
+    return execution_command(interpreter, request->script, request->arguments);
+}
+
 static int local_start_process(struct local_execution *local, const struct environment *environment,
                                const char *interpreter, const struct execution_request *request,
                                const struct process_sandbox *sandbox, struct error *err)
@@ -179,7 +192,7 @@ static int local_start_process(struct local_execution *local, const struct envir
     char **variables = run_variables_new(interpreter, request->directory,
                                          local_threads(environment), (const char *const *)held,
                                          environment->settings.variables, request->variables);
-    char **arguments = execution_command(interpreter, request->script, request->arguments);
+    char **arguments = local_command(interpreter, request);
     char mark[DIGEST_TEXT_BYTES];
     const struct process_command command = {
         .arguments = (const char *const *)arguments,
@@ -188,6 +201,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .code = request->code,
         .code_length = request->code_length,
         .script = request->code ? request->script : NULL,
+        .input = request->input,
         .has_starter = true,
         .recurrence =
             local_is_recurrent(environment, request, sandbox) ? request->recurrence : NULL,
@@ -296,8 +310,12 @@ struct execution *local_start(struct environment *environment, const char *inter
 {
     struct local_execution *local = NEW(struct local_execution);
 
-    local->execution =
-        (struct execution){.listener = listener, .interrupt = interrupt_local, .kill = kill_local};
+    local->execution = (struct execution){
+        .listener = listener,
+        .interrupt = interrupt_local,
+        .drain = drain_local,
+        .kill = kill_local,
+    };
     local->process.output = local_on_output;
     local->process.ended = local_on_ended;
     if (local_begin(local, environment, interpreter, request, err) == 0)

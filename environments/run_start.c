@@ -1,35 +1,7 @@
 /* What a run hands to its execution: its directory with the script in it, and how it is run. */
 #include "environments/run_private.h"
 
-#include "base/json.h"
-#include "environments/workplace/provided_files.h"
-
-#define RUN_FUNCTIONS "functions.py"
-
-/* The module that the operator gives to the scripts of the environment. */
-static int run_put_functions(struct run *run)
-{
-    const char *functions = run->request.environment->settings.functions;
-    AUTO_JSON json_t *files = NULL;
-
-    if (!functions)
-        return 0;
-    files = json_pack("[{s:s, s:s}]", "path", RUN_FUNCTIONS, "text", functions);
-    return provided_files_put(files, run->directory, &run->error);
-}
-
-/* Such files count as there before the run. Who runs scripts gets access to them. */
-static int put_files(struct run *run)
-{
-    if (!run->files && !run->request.environment->settings.functions)
-        return 0;
-    if (environment_admit(run->request.environment, working_directory_path(run->directory),
-                          &run->error) < 0)
-        return -1;
-    if (run_put_functions(run) < 0)
-        return -1;
-    return provided_files_put(run->files, run->directory, &run->error);
-}
+#include "environments/run_files.h"
 
 int run_open_claim(struct run *run)
 {
@@ -38,7 +10,7 @@ int run_open_claim(struct run *run)
     if (directory_claim_open(&run->claim, run->directory, delivery, &run->error) < 0 ||
         directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
         return -1;
-    return put_files(run);
+    return run_files_put(run->request.environment, run->directory, run->files, &run->error);
 }
 
 int run_start_execution(struct run *run)

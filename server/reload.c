@@ -11,17 +11,9 @@
 
 /* Taken over by service_reload() and by the tools. */
 static const char *const changeable[] = {
-    "approval",
-    "callers",
-    "code_blocks",
-    "default_environment",
-    "environments",
-    "images",
-    "keep_for",
-    "limits",
-    "max_timeout",
-    "results",
-    "share_directory_across_isolation",
+    "approval",     "callers", "code_blocks", "default_environment",
+    "environments", "images",  "keep_for",    "limits",
+    "max_timeout",  "results", "sessions",    "share_directory_across_isolation",
     "timeout",
 };
 

@@ -12,6 +12,7 @@
 #include "environments/executor.h"
 #include "environments/instance.h"
 #include "environments/kinds/kinds.h"
+#include "environments/notebook/notebooks.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 #include "server/configuration/config.h"
@@ -199,6 +200,19 @@ static struct executor_settings read_queue(struct service *service, const json_t
     };
 }
 
+/* None are opened unless the operator wants them. */
+static struct notebooks_settings service_read_sessions(struct service *service, const json_t *tree)
+{
+    const json_t *sessions = json_object_get(tree, "sessions");
+
+    return (struct notebooks_settings){
+        .loop = service->loop,
+        .most = (unsigned)service_number(sessions, "number"),
+        .most_per_owner = (unsigned)service_number(sessions, "number_per_client"),
+        .idle_seconds = service_number(sessions, "session_idle"),
+    };
+}
+
 /* The root of the directories that are made for callers. Directories that are dropped with the
  * program have their own root, since servers that keep theirs do not look there. Owned by the
  * caller. */
@@ -311,6 +325,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
 {
     const json_t *tree = config_tree(config);
     struct executor_settings queue;
+    struct notebooks_settings sessions;
 
     *service = (struct service){
         .loop = loop_new(),
@@ -324,6 +339,8 @@ int service_open(struct service *service, struct config *config, enum service_ke
     process_host_try_sandbox(service->host);
     queue = read_queue(service, tree);
     service->executor = executor_new(&queue);
+    sessions = service_read_sessions(service, tree);
+    service->notebooks = notebooks_new(&sessions);
     if (open_catalog(service, config, start, err) < 0)
         return -1;
     service->rules = service_open_rules(config, service->start);
@@ -336,6 +353,7 @@ int service_reload(struct service *service, struct config *config)
 {
     const json_t *tree = config_tree(config);
     struct executor_settings queue = read_queue(service, tree);
+    struct notebooks_settings sessions = service_read_sessions(service, tree);
     struct caller_rules *rules = service_open_rules(config, service->start);
     struct catalog *catalog =
         service_open_catalog(catalog_settings(service->catalog), config, service->start);
@@ -352,6 +370,7 @@ int service_reload(struct service *service, struct config *config)
     service->rules = rules;
     catalog_replace(service->catalog, catalog);
     executor_set_limits(service->executor, &queue);
+    notebooks_set_limits(service->notebooks, &sessions);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
     return 0;
 }
@@ -384,6 +403,8 @@ void service_stop(struct service *service)
 {
     if (service->executor)
         executor_stop(service->executor);
+    if (service->notebooks)
+        notebooks_stop(service->notebooks);
     if (service->catalog)
         catalog_stop(service->catalog);
     if (service->host)
@@ -393,6 +414,7 @@ void service_stop(struct service *service)
 static bool service_is_idle(const struct service *service)
 {
     return (!service->executor || executor_is_idle(service->executor)) &&
+           notebooks_are_idle(service->notebooks) &&
            (!service->catalog || catalog_is_idle(service->catalog)) &&
            (!service->host || process_host_is_idle(service->host));
 }
@@ -441,6 +463,7 @@ void service_close(struct service *service)
     if (!service_is_idle(service))
         return;
     executor_free(service->executor);
+    notebooks_free(service->notebooks);
     catalog_free(service->catalog);
     caller_rules_free(service->rules);
     process_host_free(service->host);

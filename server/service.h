@@ -13,6 +13,7 @@ struct config;
 struct environment;
 struct executor;
 struct instance;
+struct notebooks;
 struct process_host;
 struct workplace;
 
@@ -24,6 +25,7 @@ struct service {
     struct instance *instance;
     struct process_host *host;
     struct executor *executor;
+    struct notebooks *notebooks;
     struct workplace *workplace;
     char *picture_helper; /* the path of pyexecd-picture */
     char *start;          /* see service_find_start */

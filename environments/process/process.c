@@ -151,6 +151,12 @@ int process_start(struct process_host *host, struct process *process,
     return ret;
 }
 
+void process_drain(struct process *process)
+{
+    if (process->tree)
+        tree_read_rest(process->tree);
+}
+
 void process_interrupt(struct process *process)
 {
     if (process->tree)

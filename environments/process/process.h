@@ -98,6 +98,9 @@ struct process {
 int process_start(struct process_host *host, struct process *process,
                   const struct process_command *command, struct error *err);
 
+/* Hands over what is in its streams now, by `output`, from inside this call. */
+void process_drain(struct process *process);
+
 /* SIGINT for the program, not for what it has started; nothing when there is no program yet, or no
  * more. A Python that can say where it is does that first. */
 void process_interrupt(struct process *process);

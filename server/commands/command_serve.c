@@ -117,6 +117,7 @@ static struct python_settings tool_settings(struct server *server)
         .catalog = server->service.catalog,
         .rules = callers.define_environments ? server->service.rules : NULL,
         .executor = server->service.executor,
+        .notebooks = server->service.notebooks,
         .workplace = server->service.workplace,
         .default_environment = server->service.default_environment,
         .code_blocks = json_object_get(config_tree(server->config), "code_blocks"),

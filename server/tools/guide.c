@@ -10,9 +10,17 @@
 
 /* Whether the next call comes to the same directory by itself depends on the client, so the result
  * says it where the name is needed. */
+static const char rule_of_output[] =
+    "- Only what is printed comes back: print() what you want to see.\n";
+
+static const char rule_of_programs[] =
+    "- Variables and imports do not stay: send the whole program each time.";
+
+static const char rule_of_sessions[] =
+    "- Variables and imports stay in a `session` only: else send the whole program each time.";
+
 static const char rules[] =
-    "- Only what is printed comes back: print() what you want to see.\n"
-    "- Variables and imports do not stay: send the whole program each time. Files stay: if a "
+    " Files stay: if a "
     "result names a `working_directory`, pass it to find them again.\n"
     "- There is no input() and no screen: save figures to files.\n"
     "- What the program starts ends with it. At its timeout it is stopped; what it printed until "
@@ -39,7 +47,9 @@ static const char *guide_packages(const struct python_offer *offer)
 
 void guide_append_rules(struct buffer *text, const struct python_offer *offer)
 {
-    buffer_print(text, "%s- %s", rules, guide_packages(offer));
+    buffer_print(text, "%s%s%s- %s", rule_of_output,
+                 offer->sessions ? rule_of_sessions : rule_of_programs, rules,
+                 guide_packages(offer));
 }
 
 static const struct environment *guide_usual_environment(const struct python_offer *offer)

@@ -3,8 +3,10 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/quantity.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
+#include "environments/notebook/notebooks.h"
 #include "server/tools/guide.h"
 #include "server/tools/python_offer.h"
 
@@ -76,12 +78,32 @@ static void python_arguments_describe_timeout(json_t *property, const struct pyt
                                            fallback->settings.timeout));
 }
 
+static void python_arguments_describe_session(json_t *properties, const struct python_offer *offer)
+{
+    AUTO_FREE char *idle = NULL;
+
+    if (!offer->sessions) {
+        json_object_del(properties, "session");
+        return;
+    }
+    idle = quantity_seconds(notebooks_idle_seconds(offer->sessions));
+    json_object_set_new(
+        json_object_get(properties, "session"), "description",
+        json_string_format(
+            "\"new\" keeps the Python of this call. The result names the session; pass that name "
+            "to go on with its variables, imports and directory. The value of a last expression is "
+            "printed, and `await` works. A timeout interrupts the code and keeps the variables. "
+            "Sessions end with the server, and %s after their last use.",
+            idle));
+}
+
 void python_arguments_describe(json_t *schema, const struct python_offer *offer)
 {
     json_t *properties = json_object_get(schema, "properties");
 
     python_arguments_describe_environment(json_object_get(properties, "environment"), offer);
     python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer);
+    python_arguments_describe_session(properties, offer);
     if (offer->rules)
         json_object_set_new(
             properties, "environment_definition",
@@ -96,5 +118,6 @@ struct python_request python_arguments_read(const json_t *arguments)
         .files = json_object_get(arguments, "files"),
         .timeout = json_number_value(json_object_get(arguments, "timeout")),
         .working_directory = json_object_get_string(arguments, "working_directory"),
+        .session = json_object_get_string(arguments, "session"),
     };
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
+#include "environments/notebook/notebooks.h"
 #include "environments/workplace/provided_files.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/approval.h"
@@ -19,13 +20,13 @@
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
 #include "server/tools/python_progress.h"
+#include "server/tools/python_session.h"
 #include "server/tools/run_account.h"
 #include "server/tools/run_result.h"
 #include "server/tools/trace_variables.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum python_call_state {
     PYTHON_CALL_CHOOSING, /* the environment and the time limit */
@@ -59,7 +60,9 @@ struct python_call {
     struct code_cleaning cleaned;
     json_t *from_block; /* the environment that a block in the code asks for, or NULL */
     struct run_setting setting;
-    struct run *run; /* borrowed from the executor */
+    struct run *run;   /* borrowed from the executor; or NULL, and instead ... */
+    struct cell *cell; /* ... borrowed from its session */
+    char *session;     /* owned: the handle of that */
     struct python_progress progress;
     python_done_fn done;
 };
@@ -102,6 +105,7 @@ static void python_call_finish(struct python_call *call)
     python_call_set_state(call, PYTHON_CALL_OVER);
     code_cleaning_deinit(&call->cleaned);
     json_decref(call->from_block);
+    free(call->session);
     free(call);
 }
 
@@ -123,7 +127,7 @@ static int python_call_read_block(struct python_call *call, struct error *err)
     const struct principal *principal = call->invocation->caller->principal;
     struct python_request *request = &call->request;
 
-    if (request->environment || request->definition ||
+    if (request->environment || request->definition || python_session_continues(&call->request) ||
         !python_offer_for(&call->host->settings, principal).rules)
         return 0;
     if (script_block_read(request->code, request->code_length, &call->from_block, err) < 0)
@@ -147,6 +151,8 @@ static int python_call_check_allowed(const struct python_call *call, struct erro
     const struct principal *principal = call->invocation->caller->principal;
     const char *name = call->request.environment;
 
+    if (python_session_continues(&call->request))
+        return 0; /* it was allowed to begin that session */
     if (!call->request.definition)
         name = python_call_environment_name(call);
     return limits_check_environment(principal->limits, principal->name, name, err);
@@ -181,6 +187,9 @@ static struct environment *python_call_choose_environment(const struct python_ca
 {
     const struct python_request *request = &call->request;
 
+    if (python_session_continues(&call->request))
+        return python_session_environment(call->host, call->invocation->caller, &call->request,
+                                          err);
     if (!request->definition)
         return python_call_find_environment(call->host, python_call_environment_name(call), err);
     if (request->environment) {
@@ -275,10 +284,12 @@ static void python_call_on_done(void *data, const struct run_report *report)
 {
     struct python_call *call = data;
     struct invocation *invocation = call->invocation;
-    const struct run_setting setting = call->setting;
+    AUTO_FREE char *session = STEAL_PTR(call->session);
+    struct run_setting setting = call->setting;
     void *tool_data = call->request.data;
     python_done_fn done = call->done;
 
+    setting.session = session;
     file_resource_tell(call->host, invocation->caller, report);
     python_call_finish(call);
     done(invocation, tool_data, report, &setting);
@@ -333,20 +344,76 @@ static struct run *python_call_submit_in(struct python_call *call,
     return run;
 }
 
+static struct notebook *python_call_open_session(struct python_call *call,
+                                                 struct working_directory *directory,
+                                                 enum isolation isolation, struct error *err)
+{
+    return notebooks_open(call->host->settings.notebooks,
+                          &(struct notebook_request){
+                              .environment = call->setting.environment,
+                              .directory = directory,
+                              .isolation = isolation,
+                              .owner = call->invocation->caller->principal->name,
+                              .picture_helper = python_call_picture_helper(call),
+                          },
+                          err);
+}
+
+static int python_call_submit_cell(struct python_call *call, struct notebook *notebook)
+{
+    if (!notebook)
+        return -1;
+    call->session = memory_copy_string(notebook_handle(notebook));
+    call->cell = notebook_submit(notebook, &(struct cell_request){
+                                               .code = call->request.code,
+                                               .code_length = call->request.code_length,
+                                               .timeout = call->setting.timeout,
+                                               .files = call->request.files,
+                                               .data = call,
+                                               .done = python_call_on_done,
+                                           });
+    return 0;
+}
+
+/* Nobody knows the handle of a session whose first call is cancelled. */
+static void python_call_cancel_cell(struct python_call *call)
+{
+    const char *owner = call->invocation->caller->principal->name;
+    struct notebook *notebook;
+
+    cell_cancel(call->cell);
+    if (python_session_continues(&call->request))
+        return;
+    notebook = notebooks_find(call->host->settings.notebooks, owner, call->session);
+    if (notebook)
+        notebooks_close(notebook);
+}
+
 static int python_call_submit(struct python_call *call, struct error *err)
 {
     enum isolation isolation = environment_isolation(call->setting.environment);
-    struct working_directory *directory =
+    struct working_directory *directory;
+    int ret = -1;
+
+    if (python_session_continues(&call->request))
+        return python_call_submit_cell(
+            call, python_session_find(call->host, call->invocation->caller, &call->request, err));
+    directory =
         python_caller_open_directory(call->invocation->caller, call->host->settings.workplace,
                                      isolation, call->request.working_directory, err);
-
     if (!directory)
         return -1;
-    call->run = python_call_submit_in(call, directory, isolation, err);
+    if (call->request.session) {
+        ret = python_call_submit_cell(call,
+                                      python_call_open_session(call, directory, isolation, err));
+    } else {
+        call->run = python_call_submit_in(call, directory, isolation, err);
+        ret = call->run ? 0 : -1;
+    }
     known_directories_note(call->host, call->invocation->caller,
                            working_directory_handle(directory));
     working_directory_unref(directory);
-    return call->run ? 0 : -1;
+    return ret;
 }
 
 static enum outcome python_call_begin(struct python_call *call, struct error *err)
@@ -388,6 +455,9 @@ void python_call_cancel(struct invocation *invocation)
 {
     struct python_call *call = invocation->work;
 
-    run_cancel(call->run);
+    if (call->cell)
+        python_call_cancel_cell(call);
+    else
+        run_cancel(call->run);
     python_call_finish(call);
 }

@@ -13,6 +13,7 @@ struct caller_rules;
 struct catalog;
 struct earlier_names;
 struct executor;
+struct notebooks;
 struct principal;
 struct registry;
 struct workplace;
@@ -23,6 +24,7 @@ struct python_settings {
     struct catalog *catalog;
     const struct caller_rules *rules; /* NULL: no call may define an environment */
     struct executor *executor;
+    struct notebooks *notebooks; /* NULL: no call can keep its Python */
     struct workplace *workplace;
     const char *default_environment;
     const json_t *code_blocks;  /* the operator's; NULL: run_code_blocks is not offered */

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "environments/catalog/catalog.h"
+#include "environments/notebook/notebooks.h"
 #include "server/tools/caller.h"
 #include "server/tools/limits.h"
 #include "server/tools/python_host.h"
@@ -67,6 +68,7 @@ struct python_offer python_offer_for(const struct python_settings *settings,
         .catalog = settings->catalog,
         .rules = settings->rules,
         .default_environment = settings->default_environment,
+        .sessions = notebooks_are_offered(settings->notebooks) ? settings->notebooks : NULL,
     };
 
     if (!principal || !python_offer_is_personal(principal))

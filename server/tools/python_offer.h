@@ -9,6 +9,7 @@ struct caller_rules;
 struct catalog;
 struct environment;
 struct principal;
+struct notebooks;
 struct python_settings;
 
 /* Borrowed from the settings and the limits that it was made from. */
@@ -17,6 +18,7 @@ struct python_offer {
     const struct caller_rules *rules; /* NULL: its calls may define none */
     const char *const *names;         /* NULL-terminated; NULL: all of the catalog */
     const char *default_environment;
+    const struct notebooks *sessions; /* NULL: there are none */
 };
 
 /* What PRINCIPAL is offered, or, for NULL, whoever may use everything. The default environment is

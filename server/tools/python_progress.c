@@ -46,12 +46,17 @@ static bool python_progress_is_news(const struct python_progress *progress, cons
     return !progress->last_line || strcmp(line, progress->last_line) != 0;
 }
 
+static const char *python_progress_activity(const struct python_progress *progress)
+{
+    return progress->run ? run_activity(progress->run) : "running";
+}
+
 /* Sends the newest output line, or else the newest step, if it was not sent yet; after a silence it
  * is sent again. */
 static void python_progress_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct python_progress *progress = CONTAINER_OF(timer, struct python_progress, timer);
-    AUTO_FREE char *output = run_last_line(progress->run);
+    AUTO_FREE char *output = progress->run ? run_last_line(progress->run) : NULL;
     const char *line = output ? output : progress->step;
 
     (void)loop;
@@ -59,7 +64,7 @@ static void python_progress_on_timer(struct ev_loop *loop, struct ev_timer *time
     if (line && python_progress_is_news(progress, line))
         python_progress_tell_line(progress, line);
     else if (clock_seconds() - progress->told >= SILENCE_SECONDS)
-        python_progress_tell(progress, line ? line : run_activity(progress->run));
+        python_progress_tell(progress, line ? line : python_progress_activity(progress));
 }
 
 /* "pulling layer 3 of 7 (41 %)". Owned by the caller. */

@@ -11,7 +11,7 @@ struct run;
 struct python_progress {
     struct invocation *invocation; /* borrowed */
     struct ev_loop *loop;          /* borrowed */
-    const struct run *run;         /* borrowed; NULL before python_progress_start */
+    const struct run *run;         /* borrowed; or NULL */
     struct ev_timer timer;         /* looks for news */
     double started;
     double told;      /* when the last progress was sent */
@@ -24,7 +24,8 @@ struct python_progress {
 void python_progress_init(struct python_progress *progress, struct invocation *invocation,
                           struct ev_loop *loop);
 
-/* Starts to report on RUN (borrowed), unless the client wants no progress. */
+/* Starts to report on RUN (borrowed; NULL: a cell of a session, of which only that it goes on is
+ * told), unless the client wants no progress. */
 void python_progress_start(struct python_progress *progress, const struct run *run);
 
 /* Reports STEP of the preparation; NULL: the preparation is over. */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define PYTHON_NEW_SESSION "new"
+
 enum { PYTHON_CODE_BYTES = 1024 * 1024 };
 
 /* Strings and JSON are borrowed from the arguments of the invocation, which outlive the run. */
@@ -16,7 +18,8 @@ struct python_request {
     double timeout;                /* seconds; 0: the default of the environment */
     json_t *files;                 /* to put into the directory first; NULL: none */
     const char *working_directory; /* handle; NULL: see python_caller.h */
-    const char *shown; /* to the person who is to approve it, instead of CODE; or NULL */
-    bool is_approved;  /* as a part of what was approved before */
-    void *data;        /* of the tool, for its DONE; borrowed */
+    const char *session; /* "new" or a handle: it is a cell of that session; NULL: of none */
+    const char *shown;   /* to the person who is to approve it, instead of CODE; or NULL */
+    bool is_approved;    /* as a part of what was approved before */
+    void *data;          /* of the tool, for its DONE; borrowed */
 };

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "server/tools/file_resource.h"
+#include "server/tools/manage_sessions.h"
 #include "server/tools/run_code_blocks.h"
 #include "server/tools/run_python.h"
 
@@ -11,6 +12,7 @@ static const python_tool_fn python_tools[] = {
     run_python_offer,
     run_code_blocks_offer,
     file_resource_offer,
+    manage_sessions_offer,
 };
 
 int python_tools_offer(struct registry *registry, struct python_host *host, struct error *err)

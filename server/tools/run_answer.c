@@ -74,6 +74,25 @@ static json_t *run_answer_hints(const struct invocation *invocation, const json_
     return hints;
 }
 
+/* What a model has to know of the session. Other hints are about programs that begin with nothing.
+ * New reference. */
+static json_t *run_answer_session_lines(const struct invocation *invocation,
+                                        const json_t *structured)
+{
+    const json_t *session = json_object_get(structured, "session");
+    const char *asked = json_object_get_string(invocation->arguments, "session");
+    const char *name = json_object_get_string(session, "name");
+    json_t *lines = json_array();
+
+    if (!json_is_true(json_object_get(session, "alive")))
+        json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
+    else if (strcmp(asked, name) != 0)
+        json_array_append_new(
+            lines,
+            json_string_format("To go on with these variables, pass session: \"%s\".", name));
+    return lines;
+}
+
 /* The working directory as the script saw it. Owned by the caller. */
 static char *run_answer_seen_directory(const struct run_report *report,
                                        const struct run_setting *setting)
@@ -113,7 +132,8 @@ void run_answer_init(struct run_answer *answer, struct invocation *invocation,
     run_output_keep(&output, report, answer->structured);
     file_links_name(answer->structured);
     answer->brief = run_output_brief(&output, answer->structured);
-    hints = run_answer_hints(invocation, answer->brief, setting, source);
+    hints = setting->session ? run_answer_session_lines(invocation, answer->structured)
+                             : run_answer_hints(invocation, answer->brief, setting, source);
     answer->text = run_pictures_add_text(
         run_result_text(answer->brief, &output, hints,
                         run_answer_handle(invocation, report, setting, answer->brief)),

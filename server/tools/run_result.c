@@ -22,6 +22,15 @@ static json_t *explain_timeout(const struct run_setting *setting)
                               timeout);
 }
 
+static json_t *explain_interrupt(const struct run_setting *setting)
+{
+    AUTO_FREE char *timeout = quantity_seconds(setting->timeout);
+
+    return json_string_format("timed out after %s and was interrupted; the variables of its "
+                              "session are still there",
+                              timeout);
+}
+
 static json_t *explain_memory(const struct run_setting *setting)
 {
     AUTO_FREE char *memory = quantity_bytes(setting->environment->settings.limits.memory);
@@ -61,6 +70,8 @@ static json_t *run_result_explain(const struct run_report *report,
         return explain_failure(&report->error);
     if (end->survivors)
         return json_string_format("left processes behind that cannot be ended: containment failed");
+    if (report->end == RUN_TIMED_OUT && report->session == RUN_SESSION_KEPT)
+        return explain_interrupt(setting);
     if (report->end == RUN_TIMED_OUT)
         return explain_timeout(setting);
     if (report->end == RUN_DISK_LIMIT)
@@ -180,5 +191,9 @@ json_t *run_result_structured(const struct run_report *report, const struct run_
     run_result_set_streams(structured, report->streams);
     set_place(structured, report, setting);
     set_cost(structured, report);
+    if (report->session != RUN_WITHOUT_SESSION)
+        json_object_set_new(structured, "session",
+                            json_pack("{s:s, s:b}", "name", setting->session, "alive",
+                                      report->session == RUN_SESSION_KEPT));
     return structured;
 }

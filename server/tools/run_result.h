@@ -10,6 +10,7 @@
 struct run_setting {
     struct environment *environment;
     double timeout;
+    const char *session; /* the handle of its session; NULL: it has none */
 };
 
 /* Fits schemas/run_python.output.json. New reference. */

@@ -27,6 +27,7 @@ FOLDERS = [
     "environments/pictures",
     "environments/workplace",
     "environments",
+    "environments/notebook",
     "environments/system",
     "environments/venv",
     "environments/docker",

@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Turns the program of a session into a C file with its text (see driver.h).
+
+usage: embed.py OUTPUT.c PROGRAM.py
+"""
+
+import sys
+from pathlib import Path
+
+
+def main():
+    output, program = map(Path, sys.argv[1:])
+    lines = program.read_text("ascii").splitlines()
+    quoted = ('    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines)
+    output.write_text(
+        "/* Made by embed.py. */\n"
+        '#include "environments/notebook/driver.h"\n\n'
+        "const char notebook_driver[] =\n" + "\n".join(quoted) + ";\n",
+        "utf-8",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+/* How a cell has ended, and what is known of the end of its Python. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "environments/notebook/notebook_private.h"
+
+#include <signal.h>
+
+void notebook_note_end(struct notebook *notebook, const struct execution_end *end)
+{
+    notebook->execution_end = *end;
+    json_incref((json_t *)end->receipt.missing);
+    json_incref((json_t *)end->receipt.devices);
+    json_incref(end->stacks);
+}
+
+void notebook_forget_end(struct notebook *notebook)
+{
+    json_decref((json_t *)notebook->execution_end.receipt.missing);
+    json_decref((json_t *)notebook->execution_end.receipt.devices);
+    json_decref(notebook->execution_end.stacks);
+    notebook->execution_end = (struct execution_end){0};
+}
+
+/* While its Python is there, what holds it is what a run would be held by. */
+static struct execution_end cell_end(const struct cell *cell)
+{
+    const struct notebook *notebook = cell->notebook;
+    const struct environment *environment = notebook->environment;
+    struct execution_end end = notebook->execution_end;
+
+    if (!notebook->is_over || cell->end == RUN_FAILED)
+        end = (struct execution_end){.receipt = environment->ops->expected_receipt(environment)};
+    if (!notebook->is_over)
+        end.returncode = cell->status;
+    if (cell->end == RUN_TIMED_OUT && !notebook->is_over)
+        end.returncode = -SIGINT;
+    if (cell->sent_at > 0) {
+        end.start_seconds = 0;
+        end.run_seconds = cell->ended_at - cell->sent_at;
+    }
+    return end;
+}
+
+static struct run_report cell_report(const struct cell *cell)
+{
+    const struct notebook *notebook = cell->notebook;
+    const struct environment *environment = notebook->environment;
+    double began = cell->began_at > 0 ? cell->began_at : clock_seconds();
+
+    return (struct run_report){
+        .end = cell->end,
+        .session = notebook->is_over || notebook->is_closed ? RUN_SESSION_GONE : RUN_SESSION_KEPT,
+        .error = cell->error,
+        .execution = cell_end(cell),
+        .streams = notebook->streams,
+        .files = notebook->changes.files,
+        .has_removed_files = notebook->changes.has_removed,
+        .files_are_complete = notebook->changes.are_complete,
+        .pictures = notebook->gallery.pictures,
+        .directory = notebook->directory,
+        .working_directory = working_directory_handle(notebook->directory),
+        .python_version = environment->ops->python_version(environment),
+        .wait_seconds = began - cell->submitted_at,
+        .prepare_seconds = cell->prepared_at > 0 ? cell->prepared_at - began : 0,
+        .total_seconds = clock_seconds() - cell->submitted_at,
+    };
+}
+
+void cell_finish(struct cell *cell)
+{
+    struct run_report report;
+
+    if (cell->ended_at <= 0)
+        cell->ended_at = clock_seconds();
+    report = cell_report(cell);
+    if (cell->request.done)
+        cell->request.done(cell->request.data, &report);
+    cell_free(cell);
+}

@@ -1,0 +1,100 @@
+/* The socket between a session and its Python. */
+#include "base/cleanup.h"
+#include "environments/notebook/notebook_private.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+enum { NOTEBOOK_OUT_BYTES = 4 << 20, NOTEBOOK_IN_BYTES = 64 };
+
+/* Anything that comes while no cell is at work was not sent by our program. */
+static void notebook_link_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct notebook *notebook = CONTAINER_OF(watcher, struct notebook, channel.reading);
+    unsigned char bytes[NOTEBOOK_IN_BYTES];
+    ssize_t count =
+        events & EV_ERROR ? 0 : recv(notebook->channel.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+
+    (void)loop;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (count == 1)
+        notebook->channel.answered(notebook, bytes[0]);
+    else
+        notebook->channel.broken(notebook);
+}
+
+/* What cannot be sent will not be answered: the end of its Python is noticed elsewhere. */
+static void notebook_link_flush(struct notebook *notebook)
+{
+    struct notebook_link *link = &notebook->channel;
+
+    while (buffer_length(&link->out) > 0) {
+        ssize_t sent = send(link->fd, buffer_bytes(&link->out), buffer_length(&link->out),
+                            MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EAGAIN) {
+            ev_io_start(notebook->loop, &link->writing);
+            return;
+        }
+        if (sent < 0 && errno != EINTR)
+            break;
+        if (sent > 0)
+            buffer_consume(&link->out, (size_t)sent);
+    }
+    ev_io_stop(notebook->loop, &link->writing);
+}
+
+static void notebook_link_on_writable(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct notebook *notebook = CONTAINER_OF(watcher, struct notebook, channel.writing);
+
+    (void)loop;
+    if (events & EV_ERROR)
+        notebook->channel.broken(notebook);
+    else
+        notebook_link_flush(notebook);
+}
+
+int notebook_link_open(struct notebook *notebook, int *ret_theirs, struct error *err)
+{
+    struct notebook_link *link = &notebook->channel;
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return error_set_errno(err, errno, "cannot make a socket for the session");
+    link->fd = pair[0];
+    *ret_theirs = pair[1];
+    buffer_init(&link->out, NOTEBOOK_OUT_BYTES);
+    ev_io_init(&link->reading, notebook_link_on_readable, link->fd, EV_READ);
+    ev_io_init(&link->writing, notebook_link_on_writable, link->fd, EV_WRITE);
+    ev_io_start(notebook->loop, &link->reading);
+    return 0;
+}
+
+void notebook_link_close(struct notebook *notebook)
+{
+    struct notebook_link *link = &notebook->channel;
+
+    if (link->fd < 0)
+        return;
+    ev_io_stop(notebook->loop, &link->reading);
+    ev_io_stop(notebook->loop, &link->writing);
+    buffer_deinit(&link->out);
+    close(STEAL_FD(link->fd));
+}
+
+/* One cell at a time, whose size is bounded: it always fits, unless earlier ones were not read. */
+void notebook_link_send(struct notebook *notebook, const struct cell *cell)
+{
+    struct notebook_link *link = &notebook->channel;
+    struct error err = ERROR_INIT;
+
+    if (link->fd < 0)
+        return;
+    if (buffer_append_format(&link->out, &err, "%zu\n", cell->request.code_length) < 0 ||
+        buffer_append(&link->out, cell->code, cell->request.code_length, &err) < 0)
+        notebook->channel.broken(notebook);
+    else
+        notebook_link_flush(notebook);
+}

@@ -1,0 +1,140 @@
+/* The inside of a session.
+ *
+ *     RESTING -> PREPARING -> LOOKING -> WORKING -> INTERRUPTED -> STOPPING -> LISTING -> SHOWING
+ *
+ * and RESTING again. PREPARING is for the first cell only. Its Python may end in any state, and
+ * then it executes no cell any more. */
+#pragma once
+
+#include "base/buffer.h"
+#include "environments/capture.h"
+#include "environments/environment.h"
+#include "environments/notebook/notebook.h"
+#include "environments/pictures/gallery.h"
+#include "environments/workplace/directory_look.h"
+#include "environments/workplace/directory_watch.h"
+#include "environments/workplace/working_directory.h"
+
+#include <ev.h>
+
+#define NOTEBOOK_GRACE_SECONDS 2.0 /* for a cell to end after it was told to */
+
+enum notebook_state {
+    NOTEBOOK_RESTING,     /* no cell has begun */
+    NOTEBOOK_PREPARING,   /* its environment */
+    NOTEBOOK_LOOKING,     /* at its directory, before the cell */
+    NOTEBOOK_WORKING,     /* waits for the end of the cell */
+    NOTEBOOK_INTERRUPTED, /* likewise; the cell was told to end */
+    NOTEBOOK_STOPPING,    /* waits for its Python, which has been killed */
+    NOTEBOOK_LISTING,     /* looks at what the cell has left in the directory */
+    NOTEBOOK_SHOWING,     /* waits for the pictures among that */
+};
+
+struct cell {
+    struct list link;
+    struct notebook *notebook;
+    struct cell_request request; /* its code is copied; `done` NULL: it was cancelled */
+    char *code;                  /* owned */
+    struct error error;          /* why it could not be executed */
+    struct error_rest error_rest;
+    enum run_end end;
+    int status; /* exit status, unless its Python has ended */
+    double submitted_at;
+    double began_at; /* 0: it never began */
+    double prepared_at;
+    double sent_at; /* its code, to its Python */
+    double ended_at;
+};
+
+/* The socket to its Python (notebook_link.c). */
+struct notebook_link {
+    int fd; /* owned; -1: none */
+    struct buffer out;
+    ev_io reading;
+    ev_io writing;
+
+    /* What it tells: a cell has ended with STATUS; or what came makes no sense, or is the end. */
+    void (*answered)(struct notebook *notebook, int status);
+    void (*broken)(struct notebook *notebook);
+};
+
+struct notebook {
+    struct list link; /* in the table, which is told of its end */
+    char *handle;     /* owned */
+    char *owner;      /* owned */
+    struct ev_loop *loop;
+    struct environment *environment;     /* held */
+    struct working_directory *directory; /* a reference */
+    enum isolation isolation;
+    char **variables; /* owned; or NULL */
+
+    enum notebook_state state;
+    bool is_over;      /* its Python has ended, or could not be started */
+    bool is_closed;    /* nobody finds it any more: it is freed when it has no Python */
+    struct list cells; /* of struct cell; the first one is at work unless it is RESTING */
+    unsigned long count;
+    struct environment_waiter waiter;
+    struct directory_claim claim;
+    struct directory_look look;
+    struct directory_changes changes; /* its files are owned */
+    struct directory_watch growth;
+    struct gallery gallery;
+    struct execution_listener listener;
+    struct execution *execution;        /* borrowed; NULL unless it is going */
+    struct execution_end execution_end; /* once it is over; its lists: references */
+    struct error error;                 /* why it could not be started */
+    struct notebook_link channel;
+    struct capture streams[PROCESS_STREAMS];
+    ev_timer deadline; /* of the cell */
+    ev_timer next;     /* begins the next cell, or frees it, from the loop */
+    ev_timer idle;     /* nobody uses it */
+    double idle_seconds;
+};
+
+/* The one function that changes its state (notebook_state.c). */
+void notebook_set_state(struct notebook *notebook, enum notebook_state state);
+
+void notebook_start_deadline(struct notebook *notebook, double seconds);
+
+/* What has been printed and drawn belongs to the cell that has ended (notebook_life.c). */
+void notebook_renew(struct notebook *notebook);
+
+/* One without callbacks. */
+struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_request *request,
+                               double idle_seconds);
+
+struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
+                              double idle_seconds);
+
+/* One that is closed, and has no Python any more. */
+void notebook_free(struct notebook *notebook);
+
+/* Kills it, and frees it later. Cells are told of it, unless IS_SILENT. It leaves its table. */
+void notebook_close(struct notebook *notebook, bool is_silent);
+
+/* Goes on from the loop. */
+void notebook_schedule(struct notebook *notebook);
+
+/* Kills its Python, because of the current cell, or for the reason END. */
+void notebook_kill(struct notebook *notebook, enum run_end end);
+
+/* The cell that is at work, or NULL. */
+struct cell *notebook_current(const struct notebook *notebook);
+
+/* A cell with its own copy of the code (cell.c). */
+struct cell *cell_new(struct notebook *notebook, const struct cell_request *request);
+void cell_free(struct cell *cell);
+
+/* Tells who waits for CELL, and frees it (notebook_end.c). */
+void cell_finish(struct cell *cell);
+
+/* Keeps what is known of the end of its Python. */
+void notebook_note_end(struct notebook *notebook, const struct execution_end *end);
+void notebook_forget_end(struct notebook *notebook);
+
+/* Makes the socket; *RET_THEIRS, owned by the caller, is the end of its Python. */
+int notebook_link_open(struct notebook *notebook, int *ret_theirs, struct error *err);
+void notebook_link_close(struct notebook *notebook);
+
+/* Sends the code of CELL. */
+void notebook_link_send(struct notebook *notebook, const struct cell *cell);

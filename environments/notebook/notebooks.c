@@ -1,0 +1,150 @@
+#include "environments/notebook/notebooks.h"
+
+#include "base/memory.h"
+#include "environments/environment.h"
+#include "environments/notebook/notebook_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct notebooks {
+    struct notebooks_settings settings;
+    struct list open; /* of struct notebook: those that are found, and those that are on their way
+                         out */
+};
+
+struct notebooks *notebooks_new(const struct notebooks_settings *settings)
+{
+    struct notebooks *notebooks = NEW(struct notebooks);
+
+    notebooks->settings = *settings;
+    list_init(&notebooks->open);
+    return notebooks;
+}
+
+void notebooks_set_limits(struct notebooks *notebooks, const struct notebooks_settings *settings)
+{
+    struct ev_loop *loop = notebooks->settings.loop;
+
+    notebooks->settings = *settings;
+    notebooks->settings.loop = loop;
+}
+
+bool notebooks_are_offered(const struct notebooks *notebooks)
+{
+    return notebooks && notebooks->settings.most > 0;
+}
+
+double notebooks_idle_seconds(const struct notebooks *notebooks)
+{
+    return notebooks->settings.idle_seconds;
+}
+
+struct notebook *notebooks_next(const struct notebooks *notebooks, const char *owner,
+                                struct notebook *previous)
+{
+    const struct list *link = previous ? &previous->link : &notebooks->open;
+
+    while ((link = link->next) != &notebooks->open) {
+        struct notebook *notebook = CONTAINER_OF(link, struct notebook, link);
+
+        if (!notebook->is_closed && strcmp(notebook->owner, owner) == 0)
+            return notebook;
+    }
+    return NULL;
+}
+
+struct notebook *notebooks_find(const struct notebooks *notebooks, const char *owner,
+                                const char *handle)
+{
+    struct notebook *notebook = NULL;
+
+    while ((notebook = notebooks_next(notebooks, owner, notebook)))
+        if (strcmp(notebook->handle, handle) == 0)
+            return notebook;
+    return NULL;
+}
+
+/* One that is on its way out still takes memory. */
+static int notebooks_check_room(const struct notebooks *notebooks, const char *owner,
+                                struct error *err)
+{
+    unsigned all = 0;
+    unsigned own = 0;
+
+    LIST_FOR_EACH (&notebooks->open, link) {
+        all++;
+        own += strcmp(CONTAINER_OF(link, struct notebook, link)->owner, owner) == 0;
+    }
+    if (own >= notebooks->settings.most_per_owner)
+        return error_set(err, ERROR_BUSY,
+                         "%u of your sessions are open, which is the limit: close one", own);
+    if (all >= notebooks->settings.most)
+        return error_set(err, ERROR_BUSY,
+                         "the server is busy: %u sessions are open, which is the limit", all);
+    return 0;
+}
+
+struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebook_request *request,
+                                struct error *err)
+{
+    struct notebook *notebook;
+
+    if (!request->environment->ops->kind->has_sessions) {
+        error_set(err, ERROR_UNAVAILABLE, "environment \"%s\" (%s) has no sessions; leave it out",
+                  request->environment->name, request->environment->ops->kind->name);
+        return NULL;
+    }
+    if (notebooks_check_room(notebooks, request->owner, err) < 0)
+        return NULL;
+    notebook = notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);
+    list_append(&notebooks->open, &notebook->link);
+    return notebook;
+}
+
+void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook)
+{
+    struct notebook *renewed =
+        notebook_new(notebooks->settings.loop,
+                     &(struct notebook_request){
+                         .environment = notebook->environment,
+                         .directory = notebook->directory,
+                         .isolation = notebook->isolation,
+                         .owner = notebook->owner,
+                         .variables = (const char *const *)notebook->variables,
+                         .picture_helper = notebook->gallery.helper,
+                     },
+                     notebooks->settings.idle_seconds);
+    char *handle = renewed->handle;
+
+    renewed->handle = notebook->handle;
+    notebook->handle = handle;
+    list_append(&notebooks->open, &renewed->link);
+    notebook_close(notebook, false);
+}
+
+void notebooks_close(struct notebook *notebook)
+{
+    notebook_close(notebook, false);
+}
+
+void notebooks_stop(struct notebooks *notebooks)
+{
+    LIST_FOR_EACH_SAFE (&notebooks->open, link) {
+        notebook_close(CONTAINER_OF(link, struct notebook, link), true);
+    }
+}
+
+bool notebooks_are_idle(const struct notebooks *notebooks)
+{
+    return !notebooks || list_is_empty(&notebooks->open);
+}
+
+void notebooks_free(struct notebooks *notebooks)
+{
+    if (!notebooks)
+        return;
+    assert(list_is_empty(&notebooks->open));
+    free(notebooks);
+}

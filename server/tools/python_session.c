@@ -1,0 +1,46 @@
+#include "server/tools/python_session.h"
+
+#include "environments/notebook/notebooks.h"
+#include "server/tools/caller.h"
+#include "server/tools/python_host.h"
+
+#include <string.h>
+
+bool python_session_continues(const struct python_request *request)
+{
+    return request->session && strcmp(request->session, PYTHON_NEW_SESSION) != 0;
+}
+
+/* Whoever asks for what is another's, or was closed, learns no more than for what never was. */
+struct notebook *python_session_find(const struct python_host *host,
+                                     const struct tool_caller *caller,
+                                     const struct python_request *request, struct error *err)
+{
+    struct notebooks *notebooks = host->settings.notebooks;
+    struct notebook *notebook =
+        notebooks ? notebooks_find(notebooks, caller->principal->name, request->session) : NULL;
+
+    if (!notebook)
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "there is no session \"%s\": it has ended, or never was; begin another one with "
+                  "session: \"" PYTHON_NEW_SESSION "\"",
+                  request->session);
+    return notebook;
+}
+
+struct environment *python_session_environment(const struct python_host *host,
+                                               const struct tool_caller *caller,
+                                               const struct python_request *request,
+                                               struct error *err)
+{
+    struct notebook *notebook = python_session_find(host, caller, request, err);
+
+    if (!notebook)
+        return NULL;
+    if (!request->environment && !request->definition && !request->working_directory)
+        return notebook_environment(notebook);
+    error_set(err, ERROR_INVALID_ARGUMENTS,
+              "a session keeps its environment and its directory; leave out environment, "
+              "environment_definition and working_directory");
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/* The session that a call asks for: one that is there, and this client's. */
+#pragma once
+
+#include "base/error.h"
+#include "server/tools/python_request.h"
+
+#include <stdbool.h>
+
+struct environment;
+struct notebook;
+struct python_host;
+struct tool_caller;
+
+/* True when REQUEST goes on in a session that is there. */
+bool python_session_continues(const struct python_request *request);
+
+/* That session. Borrowed; NULL with ERROR_INVALID_ARGUMENTS: CALLER has none of this name. */
+struct notebook *python_session_find(const struct python_host *host,
+                                     const struct tool_caller *caller,
+                                     const struct python_request *request, struct error *err);
+
+/* Its environment, likewise. REQUEST may name no other one, and no directory. */
+struct environment *python_session_environment(const struct python_host *host,
+                                               const struct tool_caller *caller,
+                                               const struct python_request *request,
+                                               struct error *err);

@@ -1,0 +1,369 @@
+"""Sessions: a Python that is kept from call to call."""
+
+import contextlib
+import hashlib
+import json
+import socket
+import time
+
+import pytest
+
+import client
+import leftovers
+
+FEW = {"number": 3, "number_per_client": 2}
+
+
+@contextlib.contextmanager
+def serve(**more):
+    config = {"sessions": {}, **more}
+    with client.Server(config=config) as server:
+        server.initialize()
+        yield server
+
+
+@pytest.fixture
+def server():
+    with serve() as server:
+        yield server
+
+
+def call(server, code, session, **more):
+    return server.call_tool("run_python", {"code": code, "session": session, **more})
+
+
+class Session:
+    """A session of SERVER; `text` is what a model reads of its last cell."""
+
+    def __init__(self, server, code="pass", **more):
+        self.server = server
+        self.name = "new"
+        self.run(code, **more)
+        self.name = self.result["session"]["name"]
+
+    def run(self, code, **more):
+        answer = call(self.server, code, self.name, **more)
+        self.text = answer["content"][0]["text"]
+        self.result = answer["structuredContent"]
+        return self.result
+
+    def shown(self, code, **more):
+        result = self.run(code, **more)
+        assert result["success"], result
+        return result["stdout"].strip()
+
+    def is_gone(self):
+        answer = call(self.server, "1", self.name)
+        return answer["isError"] and f'there is no session "{self.name}"' in answer["content"][0]["text"]
+
+
+def test_state_stays_from_cell_to_cell(server):
+    session = Session(server, "import math\nfile = open('kept', 'w')\ncount = 0")
+    for number in range(100):
+        assert session.shown("count += 1\ncount") == str(number + 1)
+    session.run("import os\nfile.write('written')\nfile.close()\nos.mkdir('below')\nos.chdir('below')")
+    assert session.shown("open('../kept').read(), math.floor(2.5), os.path.basename(os.getcwd())") == \
+        "('written', 2, 'below')"
+
+
+def test_the_text_of_the_first_cell_names_the_session_and_later_ones_do_not(server):
+    session = Session(server, "6 * 7")
+    assert f'pass session: "{session.name}"' in session.text
+    session.run("1")
+    assert session.name not in session.text
+
+
+@pytest.mark.parametrize("code, shown", [
+    ("x = 1", ""),
+    ("x = 1; x + 1", "2"),
+    ("None", ""),
+    ("5;", ""),
+    ("def f():\n    return 1\nf()", "1"),
+    ("import asyncio\nawait asyncio.sleep(0)\n'awaited'", "'awaited'"),
+    ("async def g():\n    return 3\nawait g()", "3"),
+    ("__name__", "'__main__'"),
+    ("import sys; sys.argv, sys.stdin.read()", "([''], '')"),
+    ("import pickle\nclass A: pass\npickle.loads(pickle.dumps(A)) is A", "True"),
+    ("raise SystemExit", ""),
+])
+def test_the_value_of_a_last_expression_is_shown(server, code, shown):
+    assert Session(server).shown(code) == shown
+
+
+def test_a_cell_that_fails_shows_its_own_lines_only_and_changes_nothing(server):
+    session = Session(server, "x = 1")
+    result = session.run("def f():\n    return x / 0\nf()")
+    assert not result["success"] and result["returncode"] == 1
+    assert "return x / 0" in result["stderr"] and "<string>" not in result["stderr"]
+    assert "SyntaxError" in session.run("x ==")["stderr"]
+    assert session.run("raise SystemExit(7)")["returncode"] == 7
+    assert session.shown("x") == "1"
+
+
+@pytest.mark.parametrize("code", [
+    "import time; time.sleep(60)",
+    "while True: pass",
+    "import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()",
+    "import subprocess; subprocess.run(['sleep', '60'])",
+    "import re; re.match('(a+)+$', 'a' * 60 + 'b')",
+    "import asyncio; await asyncio.sleep(60)",
+])
+def test_a_timeout_interrupts_and_the_variables_stay(server, code):
+    session = Session(server, "x = 1")
+    result = session.run(f"print('before')\n{code}", timeout=0.5)
+    assert result["timed_out"] and result["session"]["alive"], result
+    assert result["stdout"] == "before\n" and "KeyboardInterrupt" in result["stderr"]
+    assert "the variables of its session are still there" in session.text
+    assert session.shown("x") == "1"
+
+
+def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server):
+    session = Session(server)
+    began = time.monotonic()
+    result = session.run("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                         "print('here', flush=True)\ntime.sleep(60)", timeout=0.5)
+    assert 2 < time.monotonic() - began < 30
+    assert result["timed_out"] and not result["session"]["alive"] and result["stdout"] == "here\n"
+    assert "its variables are gone" in session.text
+    assert session.is_gone()
+
+
+def test_a_cancel_interrupts_and_the_variables_stay(server, tmp_path):
+    session = Session(server, "x = 1")
+    cell = server.start_tool("run_python", {"code": "import time\nx = 2\ntime.sleep(60)", "session": session.name})
+    time.sleep(0.5)
+    server.cancel(cell)
+    assert session.shown("x") == "2"
+
+
+def test_cells_are_executed_one_after_the_other(server):
+    session = Session(server, "import time\nseen = []")
+    calls = [server.start_tool("run_python", {"code": f"time.sleep(0.05)\nseen.append({n})",
+                                              "session": session.name}) for n in range(5)]
+    for each in calls:
+        server.wait(each)
+    assert session.shown("seen") == "[0, 1, 2, 3, 4]"
+
+
+def test_what_a_thread_prints_later_comes_with_the_next_cell(server):
+    session = Session(server, "import threading, time")
+    session.run("def late():\n    time.sleep(0.2)\n    print('late', flush=True)\n"
+                "threading.Thread(target=late).start()\nprint('first')")
+    assert session.result["stdout"] == "first\n"
+    time.sleep(0.6)
+    assert session.shown("'second'") == "late\n'second'"
+
+
+def test_all_that_a_cell_has_printed_comes_with_it(server):
+    session = Session(server)
+    for _ in range(5):
+        result = session.run("import sys\nprint('x' * 300000)\nsys.stderr.write('y' * 100000)\n0;")
+        assert (result["stdout_bytes"], result["stderr_bytes"]) == (300001, 100000)
+
+
+def test_files_are_those_of_the_cell_and_pictures_are_saved(server):
+    session = Session(server, "open('a', 'w').write('1');")
+    assert [file["path"] for file in session.result["files"]] == ["a"]
+    session.run("open('b', 'w').write('2');", files=[{"path": "given", "text": "3"}])
+    assert [file["path"] for file in session.result["files"]] == ["b"]
+    assert session.shown("open('given').read()") == "'3'"
+    assert session.result["files"] == []
+
+
+def test_figures_left_open_become_files(server):
+    session = Session(server)
+    if not session.run("import matplotlib.pyplot as plt")["success"]:
+        pytest.skip("there is no matplotlib")
+    session.run("plt.plot([1, 2]);")
+    assert [file["path"] for file in session.result["files"]] == ["figure-1.png"]
+    session.run("plt.plot([2, 1]);")
+    assert [file["path"] for file in session.result["files"]] == ["figure-2.png"]
+
+
+def test_a_venv_has_sessions_and_functions_of_the_operator(tmp_path):
+    functions = tmp_path / "given.py"
+    functions.write_text("def given():\n    return 7\n")
+    with serve(environments={"v": {"type": "venv", "functions": str(functions)}}) as server:
+        session = Session(server, "import sys\nfrom functions import given", timeout=300)
+        assert session.shown("sys.prefix != sys.base_prefix, given()") == "(True, 7)"
+
+
+def test_a_cell_whose_files_cannot_be_put_there_fails_alone(server):
+    session = Session(server, "import os\nx = 1\nos.mkdir('a')")
+    answer = call(server, "2", session.name, files=[{"path": "a", "text": "no file"}])
+    assert answer["isError"]
+    assert session.shown("x") == "1"
+
+
+# Ends
+
+
+@pytest.mark.parametrize("code, reason", [
+    ("import os; os._exit(3)", "exitcode: 3"),
+    ("import os; os.kill(os.getpid(), 9)", "killed by SIGKILL"),
+    ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
+    ("x = bytearray(1 << 34)", "MemoryError"),
+])
+def test_a_session_that_dies_says_so_once(server, code, reason):
+    session = Session(server)
+    session.run(code)
+    if reason == "MemoryError" and session.result["session"]["alive"]:
+        assert "MemoryError" in session.result["stderr"]
+        return
+    assert reason in session.text or session.result["out_of_memory"]
+    assert "The session has ended; its variables are gone." in session.text
+    assert session.is_gone()
+
+
+def test_one_that_dies_between_cells_says_so_with_the_next(server):
+    session = Session(server, "import os, threading\nthreading.Timer(0.1, os._exit, [5]).start()")
+    time.sleep(1)
+    answer = call(server, "print('not executed')", session.name)
+    text = answer["content"][0]["text"]
+    assert answer["isError"] and "ended with exit status 5" in text and "not executed" in text
+    assert session.is_gone()
+
+
+def test_unused_sessions_are_closed():
+    with serve(sessions={"session_idle": 1}) as server:
+        session = Session(server)
+        time.sleep(2.5)
+        assert session.is_gone()
+        assert server.call_tool("manage_sessions", {"action": "list"})["content"][0]["text"] == \
+            "You have no sessions."
+
+
+def test_their_number_is_limited():
+    with serve(sessions=FEW) as server:
+        first = Session(server)
+        Session(server)
+        answer = call(server, "1", "new")
+        assert answer["isError"] and "2 of your sessions are open" in answer["content"][0]["text"]
+        server.call_tool("manage_sessions", {"action": "close", "session": first.name})
+        deadline = time.monotonic() + 30
+        while call(server, "1", "new")["isError"]:
+            assert time.monotonic() < deadline
+        assert first.is_gone()
+
+
+def test_a_restart_leaves_the_name_and_the_files(server):
+    session = Session(server, "x = 1\nopen('kept', 'w').write('1');")
+    listed = server.call_tool("manage_sessions", {"action": "list"})["content"][0]["text"]
+    assert session.name in listed and "1 cells executed, idle" in listed
+    server.call_tool("manage_sessions", {"action": "restart", "session": session.name})
+    assert session.shown("'x' in globals(), open('kept').read()") == "(False, '1')"
+
+
+def test_closing_ends_the_cell_that_is_at_work(server):
+    session = Session(server)
+    cell = server.start_tool("run_python", {"code": "import time; time.sleep(60)", "session": session.name})
+    time.sleep(0.3)
+    server.call_tool("manage_sessions", {"action": "close", "session": session.name})
+    assert "the session was closed" in str(server.wait(cell))
+
+
+def test_without_sessions_nothing_is_offered():
+    with client.Server() as server:
+        server.initialize()
+        tools = {tool["name"]: tool for tool in server.request("tools/list")["tools"]}
+        assert "manage_sessions" not in tools
+        assert "session" not in tools["run_python"]["inputSchema"]["properties"]
+        assert "unknown" in str(call(server, "1", "new")) or call(server, "1", "new")["isError"]
+
+
+def test_a_session_keeps_its_environment(server):
+    session = Session(server)
+    answer = call(server, "1", session.name, environment="system")
+    assert answer["isError"] and "a session keeps its environment" in answer["content"][0]["text"]
+
+
+# Callers
+
+
+def ask(address, name, **arguments):
+    """The text that a TCP client whose token is NAME four times gets for a call."""
+    initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client.CLIENT_INFO}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+               "params": {"name": "run_python", "arguments": arguments}}
+    lines = [f"Authorization: Bearer {name * 4}", json.dumps(initialize),
+             '{"jsonrpc": "2.0", "method": "notifications/initialized"}', json.dumps(message)]
+    with socket.create_connection(address, client.TIMEOUT) as connection:
+        connection.sendall("".join(line + "\n" for line in lines).encode())
+        with connection.makefile("rb") as stream:
+            answers = map(json.loads, stream)
+            answer = next(answer for answer in answers if answer.get("id") == 1)
+            return answer["error"]["message"].removeprefix("Invalid params: ") if "error" in answer else answer["result"]["content"][0]["text"]
+
+
+def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("".join(f"{name} sha256:{hashlib.sha256(name.encode() * 4).hexdigest()}\n"
+                              for name in ("alice", "bob")))
+    tokens.chmod(0o600)
+    config = {"sessions": {}, "token_file": str(tokens)}
+    with client.Server(transport="tcp", config=config) as server:
+        text = ask(server.address, "alice", code="secret = 'hers'", session="new")
+        name = text.partition('session: "')[2].partition('"')[0]
+        assert "hers" in ask(server.address, "alice", code="secret", session=name)
+        refusals = {ask(server.address, "bob", code="secret", session=each).replace(each, "NAME")
+                    for each in (name, "0" * 32, "nonsense")}
+        assert refusals == {'there is no session "NAME": it has ended, or never was; begin another one with '
+                            'session: "new"'}
+
+
+def test_crashing_clients_leave_only_what_is_kept():
+    config = {"sessions": {"number": 64, "number_per_client": 64, "session_idle": 20}}
+    with leftovers.Watched(transport="unix", config=config) as server:
+        server.initialize()
+        kept = Session(server)
+        for number in range(50):
+            other = server.connect()
+            other.initialize()
+            if number % 2:
+                call(other, "import threading\nx = 1", "new")
+            else:
+                other.start_tool("run_python", {"code": "import time; time.sleep(60)", "session": "new"})
+            other.close()
+        assert kept.run("1")["session"]["alive"]
+        assert not server.survivors()
+        assert "You have no sessions" in str(server.call_tool("manage_sessions", {"action": "list"}))
+
+
+def test_sessions_end_with_their_server():
+    server = leftovers.Watched(config={"sessions": {}})
+    try:
+        server.initialize()
+        Session(server, "import os\nif os.fork() == 0:\n    os.setsid()\n    while True: pass")
+        assert server.processes()
+        server.process.kill()
+        server.process.wait()
+        assert not server.survivors()
+    finally:
+        server.kill()
+
+
+# Cells that attack
+
+
+@pytest.mark.parametrize("code", [
+    "import os\nfor _ in range(100000):\n    try:\n        os.fork()\n    except OSError:\n        pass",
+    "import os; os.closerange(0, 65536)",
+    "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'\\0' * 4096)\n    except OSError: pass",
+    "import os\nwhile True:\n    try: os.write(200, b'\\0')\n    except OSError: break",
+    "import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
+    "import os; os.kill(os.getppid(), 9); os.kill(1, 9)",
+    "import os; os.kill(-1, 9)",
+    "import sys; sys.settrace(lambda *a: 1/0); sys.stdout = None; sys.stderr = 5; 1",
+    "import builtins, sys; builtins.compile = builtins.exec = None; sys.modules.clear()",
+    "import os, socket, array\ns = socket.socket(fileno=200)\nfds = array.array('i', [0] * 200)\n"
+    "for _ in range(50): s.sendmsg([b'\\0'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])",
+    "import os\nif os.fork() == 0:\n    os.setsid()\n    while True: pass",
+])
+def test_hostile_cells_harm_their_own_session_only(server, code):
+    other = Session(server, "x = 1")
+    victim = Session(server, code, timeout=1)
+    assert other.shown("x") == "1"
+    server.call_tool("manage_sessions", {"action": "close", "session": victim.name})
+    assert other.shown("x + 1") == "2"
+    assert server.call_tool("run_python", {"code": "print(1)"})["structuredContent"]["stdout"] == "1\n"
