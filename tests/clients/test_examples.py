@@ -34,6 +34,14 @@ def test_demo_shows_a_success_and_a_failure(tmp_path):
     assert "a virtual environment: True" in done.stdout
 
 
+def test_a_notebook_goes_on_after_a_failure_and_an_interrupt(tmp_path):
+    done = run_example("notebook.py", installed.PYEXECD, "--config", str(EXAMPLES / "sessions.yaml"), home=tmp_path)
+    assert done.returncode == 0, done
+    assert "ValueError: 7 is not in list" in done.stdout
+    assert "KeyboardInterrupt" in done.stdout
+    assert done.stdout.endswith("set(throws)\n{6}\n\n")
+
+
 def test_python_client_prints_what_the_script_printed(tmp_path):
     done = run_example("client.py", installed.PYEXECD, "print(6 * 7)", home=tmp_path)
     assert (done.returncode, done.stdout) == (0, "42\n")
