@@ -146,7 +146,9 @@ static const char *nursery_find_module(const struct nursery *nursery,
     const json_t *name;
     size_t i;
 
-    json_array_foreach (preloads ? preloads->names : NULL, i, name) {
+    if (!preloads)
+        return NULL;
+    json_array_foreach (preloads->names, i, name) {
         const char *text = json_string_value(name);
 
         if (strlen(text) < ZYGOTE_TEXT_BYTES && !json_object_get(nursery->tried, text) &&

@@ -91,7 +91,7 @@ static int block_file_name_check(const char *name, struct error *err)
 
 int block_file_name_read(const char *code, bool is_loose, char **ret, struct error *err)
 {
-    AUTO_FREE char *first = strndup(code, strcspn(code, "\n"));
+    AUTO_FREE char *first = memory_format("%.*s", (int)strcspn(code, "\n"), code);
     char *name = block_file_name_comment(block_file_name_trim(first));
     const bool has_word = name && text_starts_with(name, FILENAME_WORD);
 
