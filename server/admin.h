@@ -15,6 +15,8 @@ struct admin_state {
     bool is_stopping;
     unsigned runs;        /* running */
     unsigned queued_runs; /* waiting */
+    unsigned pythons;     /* started ahead of their code, outside of containers */
+    unsigned zygotes;     /* that are copied for that */
     unsigned connections;
     unsigned sessions; /* of HTTP */
 };

@@ -308,6 +308,18 @@ void forecasts_look_again(struct forecasts *forecasts)
     forecasts_after(forecasts, &forecasts->start, 0.);
 }
 
+unsigned forecasts_count_started(const struct forecasts *forecasts, unsigned *ret_zygotes)
+{
+    unsigned started = 0;
+
+    *ret_zygotes = 0;
+    LIST_FOR_EACH (&forecasts->started, link)
+        started++;
+    LIST_FOR_EACH (&forecasts->nurseries, link)
+        *ret_zygotes += CONTAINER_OF(link, struct forecast, link)->tree != NULL;
+    return started;
+}
+
 /* As many as are wanted have been started for the command of FORECAST. */
 static bool forecasts_are_enough(struct forecasts *forecasts, const struct forecast *forecast)
 {

@@ -94,6 +94,9 @@ void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecas
 /* A zygote is no longer among the nurseries: another one may be started. */
 void forecasts_look_again(struct forecasts *forecasts);
 
+/* How many trees have been started for commands; *RET_ZYGOTES: and how many zygotes there are. */
+unsigned forecasts_count_started(const struct forecasts *forecasts, unsigned *ret_zygotes);
+
 /* The tree that has been started for a command as FORECAST has it, or NULL. It is not given to
  * anybody else. */
 struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *forecast);

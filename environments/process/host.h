@@ -46,6 +46,10 @@ void process_host_free(struct process_host *host);
 struct process_receipt process_host_receipt(struct process_host *host,
                                             const struct process_sandbox *sandbox);
 
+/* How many Pythons have been started ahead of their code; *RET_ZYGOTES: and how many that run none,
+ * but are copied. */
+unsigned process_host_count_ahead(const struct process_host *host, unsigned *ret_zygotes);
+
 /* True when processes can be kept from the files of the machine in SANDBOX, as far as is known.
  * What this kernel has refused is tried again now and then. */
 bool process_host_has_sandbox(struct process_host *host, const struct process_sandbox *sandbox);

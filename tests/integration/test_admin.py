@@ -218,3 +218,12 @@ def test_it_is_for_this_machine_only(tmp_path, address):
                              capture_output=True, text=True, check=False)
     assert checked.returncode == 78
     assert checked.stderr.startswith(f"{path}:1:8: admin: ")
+
+
+def test_what_waits_is_counted(port):
+    with serve(f"http://127.0.0.1:{port}") as server:
+        server.initialize()
+        assert scrape(port)["pyexecd_pythons_waiting"] == 0
+        server.call_tool("run_python", {"code": "print(1)"})
+        assert leftovers.until(lambda: scrape(port)["pyexecd_pythons_waiting"] >= 1)
+        assert scrape(port)["pyexecd_zygotes"] in (0, 1)
