@@ -242,11 +242,6 @@ int host_core(const struct process_host *host)
     return host->core;
 }
 
-unsigned process_host_count_ahead(const struct process_host *host, unsigned *ret_zygotes)
-{
-    return forecasts_count_started(&host->forecasts, ret_zygotes);
-}
-
 struct forecasts *host_forecasts(struct process_host *host)
 {
     return &host->forecasts;

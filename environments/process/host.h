@@ -48,7 +48,7 @@ struct process_receipt process_host_receipt(struct process_host *host,
 
 /* How many Pythons have been started ahead of their code; *RET_ZYGOTES: and how many that run none,
  * but are copied. */
-unsigned process_host_count_ahead(const struct process_host *host, unsigned *ret_zygotes);
+unsigned process_host_count_ahead(struct process_host *host, unsigned *ret_zygotes);
 
 /* True when processes can be kept from the files of the machine in SANDBOX, as far as is known.
  * What this kernel has refused is tried again now and then. */

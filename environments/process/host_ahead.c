@@ -98,3 +98,8 @@ struct tree *host_take_ahead(struct process_host *host, const struct forecast *f
     tree_kill(tree);
     return NULL;
 }
+
+unsigned process_host_count_ahead(struct process_host *host, unsigned *ret_zygotes)
+{
+    return forecasts_count_started(host_forecasts(host), ret_zygotes);
+}

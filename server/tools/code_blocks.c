@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/visible.h"
 #include "server/tools/code/block_file_name.h"
 #include "server/tools/code/block_language.h"
 #include "server/tools/code/message_blocks.h"
@@ -12,7 +13,10 @@
 
 #define CODE_BLOCKS_SCRIPT "script.py" /* what a Python block is, whatever it calls itself */
 
-enum { CODE_BLOCKS_TEXT_BYTES = 1 << 30 };
+enum {
+    CODE_BLOCKS_TEXT_BYTES = 1 << 30,
+    LANGUAGE_BYTES = 40,
+};
 
 /* New reference. */
 static json_t *code_blocks_given(const json_t *arguments, struct error *err)
@@ -46,44 +50,58 @@ static int code_block_settle(struct code_block *block, const json_t *rules, stru
     return 0;
 }
 
-/* The file of the block NUMBER, from 1. */
-static int code_block_name(struct code_block *block, size_t number, const json_t *rules,
-                           struct error *err)
+static bool code_block_is_program(const struct code_block *block)
+{
+    return block->is_run && strcmp(block->language->name, "python") == 0;
+}
+
+static int code_block_name(struct code_block *block, const json_t *rules, struct error *err)
 {
     const char *form = json_object_get_string(rules, "file_names");
-    const bool is_python = strcmp(block->language->name, "python") == 0;
 
     if (block_file_name_read(block->code, strcmp(form, "comment") == 0, &block->file, err) < 0)
         return -1;
-    block->is_named = block->file != NULL;
-    if (!block->file && !(is_python && block->is_run))
-        block->file = memory_format("block-%zu.%s", number, block->language->extension);
+    if (code_block_is_program(block))
+        return 0;
+    if (!block->file)
+        block->file = memory_format("block-%zu.%s", block->number, block->language->extension);
+    if (strcmp(block->file, CODE_BLOCKS_SCRIPT) == 0)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         CODE_BLOCKS_SCRIPT " is the program that runs; use another name");
     return 0;
 }
 
-static int code_block_read(struct code_block *block, const json_t *given, size_t number,
-                           const json_t *rules, struct error *err)
+static int code_block_find_language(struct code_block *block, const char *language,
+                                    struct error *err)
+{
+    AUTO_FREE char *known = NULL;
+    AUTO_FREE char *shown = NULL;
+
+    block->language =
+        language && *language ? block_language_find(language) : block_language_infer(block->code);
+    if (block->language)
+        return 0;
+    known = block_language_list();
+    shown = visible_line(language, strlen(language), LANGUAGE_BYTES);
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "unknown language %s; there are %s, and of a message other blocks are passed "
+                     "over",
+                     shown, known);
+}
+
+static int code_block_read(struct code_block *block, const json_t *given, const json_t *rules,
+                           struct error *err)
 {
     const json_t *code = json_object_get(given, "code");
-    const char *language = json_object_get_string(given, "language");
 
     block->code = json_string_value(code);
     block->length = json_string_length(code);
     if (strlen(block->code) != block->length)
         return error_set(err, ERROR_INVALID_ARGUMENTS, "the code has a NUL character");
-    block->language =
-        language && *language ? block_language_find(language) : block_language_infer(block->code);
-    if (!block->language) {
-        AUTO_FREE char *known = block_language_list();
-
-        return error_set(err, ERROR_INVALID_ARGUMENTS,
-                         "unknown language %.40s; there are %s, and of a message other blocks are "
-                         "passed over",
-                         language, known);
-    }
-    if (code_block_settle(block, rules, err) < 0)
+    if (code_block_find_language(block, json_object_get_string(given, "language"), err) < 0 ||
+        code_block_settle(block, rules, err) < 0)
         return -1;
-    return code_block_name(block, number, rules, err);
+    return code_block_name(block, rules, err);
 }
 
 /* A message has blocks that only show something, such as the output that is expected. */
@@ -107,7 +125,8 @@ static int code_blocks_read_all(struct code_blocks *blocks, bool is_message, con
             return error_set(err, ERROR_INVALID_ARGUMENTS,
                              "there are more than %d code blocks; send them in several calls",
                              CODE_BLOCKS_MOST);
-        if (code_block_read(&blocks->blocks[blocks->count++], given, i + 1, rules, err) < 0)
+        blocks->blocks[blocks->count].number = i + 1;
+        if (code_block_read(&blocks->blocks[blocks->count++], given, rules, err) < 0)
             return error_prefix(err, "block %zu", i + 1);
     }
     if (blocks->count == 0)
@@ -134,19 +153,29 @@ void code_blocks_deinit(struct code_blocks *blocks)
     json_decref(blocks->given);
 }
 
+static void code_block_append(struct buffer *text, const struct code_block *block)
+{
+    const char *line = block->code;
+
+    buffer_print(text, "block %zu: %s%s%s%s\n", block->number, block->language->name,
+                 block->is_run ? "" : ", not run", block->file ? ", " : "",
+                 block->file ? block->file : "");
+    while (*line) {
+        const size_t length = strcspn(line, "\r\n");
+
+        buffer_print(text, "    %.*s\n", (int)length, line);
+        line += length + (line[length] != '\0');
+    }
+}
+
 char *code_blocks_text(const struct code_blocks *blocks)
 {
     struct buffer text;
     char *ret;
 
     buffer_init(&text, CODE_BLOCKS_TEXT_BYTES);
-    for (size_t i = 0; i < blocks->count; i++) {
-        const struct code_block *block = &blocks->blocks[i];
-
-        buffer_print(&text, "%s## %zu: %s%s%s%s\n%s", i > 0 ? "\n" : "", i + 1,
-                     block->language->name, block->is_run ? "" : ", not run",
-                     block->file ? ", " : "", block->file ? block->file : "", block->code);
-    }
+    for (size_t i = 0; i < blocks->count; i++)
+        code_block_append(&text, &blocks->blocks[i]);
     ret = memory_format("%.*s", (int)buffer_length(&text), buffer_bytes(&text));
     buffer_deinit(&text);
     return ret;
@@ -159,14 +188,17 @@ json_t *code_block_file(const struct code_block *block)
     return json_pack("{s:s, s:s%}", "path", block->file, "text", block->code, block->length);
 }
 
-/* A name in JSON is one in Python, too. */
+/* A name in JSON is one in Python, too. Python ignores two signals that other programs do not. */
 static char *code_block_launcher(const struct code_block *block)
 {
-    AUTO_JSON json_t *file = json_string(block->file);
+    AUTO_JSON json_t *file =
+        json_string_format("%s%s", *block->file == '-' ? "./" : "", block->file);
     AUTO_FREE char *name = json_dumps(file, JSON_ENCODE_ANY);
     const char *program = block->language->program;
 
-    return memory_format("import os, sys\n"
+    return memory_format("import os, signal, sys\n"
+                         "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+                         "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
                          "try:\n"
                          "    os.execvp(\"%s\", [\"%s\", %s])\n"
                          "except FileNotFoundError:\n"
@@ -178,7 +210,7 @@ char *code_block_program(const struct code_block *block)
 {
     if (!block->is_run)
         return memory_copy_string("pass\n"); /* what is saved is put there */
-    if (strcmp(block->language->program, "python") == 0)
+    if (code_block_is_program(block))
         return memory_copy_string(block->code);
     return code_block_launcher(block);
 }

@@ -18,8 +18,8 @@ struct code_block {
     const struct block_language *language;
     const char *code; /* borrowed from the blocks */
     size_t length;
+    size_t number; /* among those that were given, from 1 */
     char *file;    /* owned: its name below the working directory; NULL: a program without one */
-    bool is_named; /* by itself */
     bool is_run;   /* else it is saved */
 };
 
@@ -36,7 +36,8 @@ int code_blocks_read(struct code_blocks *blocks, const json_t *arguments, const 
                      struct error *err);
 void code_blocks_deinit(struct code_blocks *blocks);
 
-/* All of them for a person, in Markdown. Owned by the caller. */
+/* All of them for a person: a line that begins each, and its code, indented, so that no code can
+ * look like another block. Owned by the caller. */
 char *code_blocks_text(const struct code_blocks *blocks);
 
 /* What BLOCK is for the run that executes or saves it: an entry of its `files`. New reference, or

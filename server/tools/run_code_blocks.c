@@ -46,6 +46,7 @@ struct blocks_call {
     char *directory;               /* owned: the handle, once there is one */
     double left;                   /* seconds for those to come, once one has run */
     int exit_code;                 /* of the last one that was tried */
+    bool is_timeout;               /* its time was up */
     json_t *entries;               /* owned: what programs get of those that were tried */
     json_t *briefs;                /* owned: the same with less output */
     json_t *pictures;              /* owned: an array of arrays */
@@ -90,14 +91,14 @@ static const struct code_block *blocks_call_block(const struct blocks_call *call
 static void blocks_call_entitle(struct blocks_call *call)
 {
     const struct code_block *block = blocks_call_block(call);
-    const char *end = call->exit_code == BLOCKS_TIMEOUT ? ": Timeout" : "";
+    const char *end = call->is_timeout ? ": Timeout" : "";
 
     if (call->tried > 0)
         buffer_print(&call->text, "\n\n");
     if (call->blocks.count > 1 || *end)
-        buffer_print(&call->text, "Block %zu of %zu (%s%s%s)%s\n", call->tried + 1,
-                     call->blocks.count, block->language->name, block->file ? ", " : "",
-                     block->file ? block->file : "", end);
+        buffer_print(&call->text, "Block %zu of %zu (%s%s%s)%s\n", block->number,
+                     json_array_size(call->blocks.given), block->language->name,
+                     block->file ? ", " : "", block->file ? block->file : "", end);
 }
 
 /* RESULT is that of its run, or NULL; ERROR says why it was not run, or NULL. New reference. */
@@ -114,6 +115,7 @@ static void blocks_call_note_failure(struct blocks_call *call, int exit_code, co
     json_t *entry;
 
     call->exit_code = exit_code;
+    call->is_timeout = exit_code == BLOCKS_TIMEOUT;
     entry = blocks_call_entry(call, NULL, error);
     blocks_call_entitle(call);
     buffer_print(&call->text, "%s", error);
@@ -139,6 +141,7 @@ static void blocks_call_note(struct blocks_call *call, const struct run_answer *
     const struct code_block *block = blocks_call_block(call);
 
     call->exit_code = blocks_call_exit_code(answer->structured);
+    call->is_timeout = json_is_true(json_object_get(answer->structured, "timed_out"));
     blocks_call_entitle(call);
     if (call->exit_code == 0 && !block->is_run)
         buffer_print(&call->text, "Code saved to %s", block->file);
@@ -164,7 +167,8 @@ static json_t *blocks_call_structured(const struct blocks_call *call, json_t *en
 /* In the form that models know from AutoGen. */
 static void blocks_call_tell(struct invocation *invocation, struct blocks_call *call)
 {
-    const bool is_one = call->blocks.count == 1 && call->exit_code != BLOCKS_TIMEOUT;
+    const bool is_one =
+        call->blocks.count == 1 && call->blocks.blocks[0].is_run && !call->is_timeout;
     const size_t left_out = call->blocks.count - call->tried;
     AUTO_FREE char *rest =
         left_out > 0 ? memory_format("\n\nBlocks that were not run: %zu.", left_out) : NULL;

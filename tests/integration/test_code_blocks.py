@@ -145,6 +145,7 @@ def test_a_name_outside_is_refused_before_anything_runs(server, name):
     ({"message": "x" * 300000}, "262144"),
     ({"blocks": [{"code": "1"}], "timeout": 100000}, "timeout"),
     ({"blocks": [{"code": "print(1)\0"}]}, "NUL"),
+    ({"blocks": [{"language": "sh", "code": "# filename: script.py\nls"}]}, "script.py is the program"),
 ])
 def test_mistakes_are_told(server, arguments, said):
     assert said in refusal(server, **arguments)
@@ -158,6 +159,22 @@ def test_what_the_operator_says_of_languages():
         assert outcomes(result) == [(0, ""), (0, "// app.js\nx")]
         tool = next(tool for tool in server.request("tools/list")["tools"] if tool["name"] == "run_code_blocks")
         assert "that are run: python, sh;" in tool["description"]
+
+
+def test_a_shell_has_signals_as_ever(server):
+    result = send(server, ("bash", "yes | head -1; echo ${PIPESTATUS[0]}"), timeout=20)
+    assert outcomes(result) == [(0, "y\n141\n")], result
+
+
+def test_names_that_look_otherwise(server):
+    result = send(server, ("sh", "# filename: -x\necho ran"), ("sh", "# filename: ./a.sh\nexit 124"))
+    assert outcomes(result) == [(0, "ran\n"), (124, "")], result
+    assert "Timeout" not in text_of(result)
+
+
+def test_one_block_that_is_saved(server):
+    result = send(server, ("html", "<!-- filename: one.html -->"))
+    assert text_of(result) == "exitcode: 0 (execution succeeded)\nCode output:\nCode saved to one.html"
 
 
 def test_a_venv_comes_first_on_the_path(tmp_path):

@@ -96,10 +96,12 @@ int block_file_name_read(const char *code, bool is_loose, char **ret, struct err
     const bool has_word = name && text_starts_with(name, FILENAME_WORD);
 
     *ret = NULL;
-    if (!name || (!has_word && (!is_loose || !*name)))
+    if (!name || (!has_word && (!is_loose || !*name || *name == '!'))) /* "#!/bin/sh" */
         return 0;
     if (has_word)
         name = block_file_name_trim(name + strlen(FILENAME_WORD));
+    if (text_starts_with(name, "./"))
+        name += 2;
     if (block_file_name_check(name, err) < 0)
         return -1;
     *ret = memory_copy_string(name);

@@ -34,7 +34,7 @@ const struct block_language *block_language_find(const char *word)
 
 const struct block_language *block_language_infer(const char *code)
 {
-    static const char *const commands[] = {"python ", "python3 ", "pip"};
+    static const char *const commands[] = {"python ", "python3 ", "pip "};
 
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
         if (text_starts_with(code, commands[i]))

@@ -21,6 +21,7 @@ static const struct {
     {"/* filename: a.css */\nx", "a.css"},
     {"<!-- filename: a.html -->\n", "a.html"},
     {"# filename: ..a", "..a"},
+    {"# filename: ./a.py", "a.py"},
 
     {"", NULL},
     {"# Compute the sum\n", NULL},
@@ -36,7 +37,6 @@ static const char *const outside[] = {
     "# filename: /etc/x",
     "# filename: ..",
     "# filename: a/",
-    "# filename: ./a",
     "# filename: ",
     "# filename: a\x1b"
     "b",

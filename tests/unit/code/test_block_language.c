@@ -29,6 +29,7 @@ static void test_a_block_without_a_language_is_a_shells_if_it_runs_python(void *
     assert_string_equal(block_language_infer("python a.py")->name, "sh");
     assert_string_equal(block_language_infer("python3 a.py")->name, "sh");
     assert_string_equal(block_language_infer("python = 1")->name, "sh");
+    assert_string_equal(block_language_infer("pipeline = 1")->name, "python");
     assert_string_equal(block_language_infer("print(1)")->name, "python");
     assert_string_equal(block_language_infer("")->name, "python");
 }
