@@ -1,10 +1,13 @@
 /* Input: a script. What its block asks for are strings, and asked in a block of our own they are
- * the same; cleaning and splitting into lines end inside of the text. */
+ * the same; cleaning, splitting into lines and listing what it defines and imports end inside of
+ * the text. */
 #undef NDEBUG
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "server/tools/code/code_cleaning.h"
+#include "server/tools/code/function_list.h"
+#include "server/tools/code/import_names.h"
 #include "server/tools/code/python_source.h"
 #include "server/tools/code/script_block.h"
 
@@ -69,8 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO_FREE char *code = memory_format("%.*s", (int)size, (const char *)data);
     const size_t length = strlen(code);
     AUTO_JSON json_t *definition = NULL;
+    AUTO_JSON json_t *imports = import_names_read(code, length);
+    AUTO_FREE char *functions = function_list(code, length);
     struct error err = ERROR_INIT;
 
+    assert(json_is_array(imports) && functions);
     check_lines(code, length);
     check_cleaning(code, length);
     if (script_block_read(code, length, &definition, &err) == 0 && definition)
