@@ -38,8 +38,8 @@ static const char *const outside[] = {
     "# filename: ..",
     "# filename: a/",
     "# filename: ",
-    "# filename: a\x1b"
-    "b",
+    ("# filename: a\x1b"
+     "b"),
     "# filename: a//b",
 };
 
