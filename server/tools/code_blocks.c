@@ -79,7 +79,7 @@ static int code_block_find_language(struct code_block *block, const char *langua
 
     block->language =
         language && *language ? block_language_find(language) : block_language_infer(block->code);
-    if (block->language)
+    if (block->language || !language)
         return 0;
     known = block_language_list();
     shown = visible_line(language, strlen(language), LANGUAGE_BYTES);

@@ -341,10 +341,12 @@ static bool run_code_blocks_view(const struct tool *tool, const struct principal
 int run_code_blocks_offer(struct registry *registry, struct python_host *host, struct error *err)
 {
     const struct python_offer offer = python_offer_for(&host->settings, NULL);
-    AUTO_FREE char *description = NULL;
+    const json_t *rules = host->settings.code_blocks;
+    AUTO_FREE char *description = rules ? run_code_blocks_description(rules) : NULL;
     struct tool tool = {
         .name = RUN_CODE_BLOCKS_NAME,
         .title = RUN_CODE_BLOCKS_TITLE,
+        .description = description,
         .form = host->settings.results,
         .task_support = TOOL_TASK_OPTIONAL,
         .task_after = BLOCKS_TASK_SECONDS,
@@ -354,11 +356,10 @@ int run_code_blocks_offer(struct registry *registry, struct python_host *host, s
         .cancel = run_code_blocks_cancel,
     };
 
-    if (!host->settings.code_blocks) {
+    if (!rules) {
         registry_remove(registry, REGISTRY_TOOLS, RUN_CODE_BLOCKS_NAME);
         return 0;
     }
-    tool.description = description = run_code_blocks_description(host->settings.code_blocks);
     tool.input_schema = run_code_blocks_input_schema(&offer);
     tool.output_schema = run_code_blocks_output_schema();
     tool.annotations = run_python_annotations();

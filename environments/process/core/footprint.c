@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,7 +160,7 @@ void footprint_take(void)
     for (size_t i = 0; i < footprint.count; i++) {
         const struct footprint_area *area = &footprint.areas[i];
 
-        (void)madvise((void *)area->begin, area->end - area->begin,
+        (void)syscall(SYS_madvise, area->begin, area->end - area->begin,
                       area->is_changed ? POPULATE_WRITE : POPULATE_READ);
     }
 }
