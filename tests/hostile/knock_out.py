@@ -32,7 +32,7 @@ import tree  # noqa: E402
 SCRATCH = knock_outs.ROOT / "build-knock-out"
 SOURCE = SCRATCH / "source"
 BUILD = SCRATCH / "build"
-PROGRAMS = ["pyexecd", "pyexecd-runner", "pyexecd-init", "pyexecd-picture", "pyexecd-proxy"]
+PROGRAMS = ["pyexecd", "pyexecd-runner", "pyexecd-core.so", "pyexecd-init", "pyexecd-picture", "pyexecd-proxy"]
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 MOST = {"pids": {"pids.max": "600"}, "memory": {"memory.limit_in_bytes": str(2 << 30)}}
 # What would last on the machine, whoever has a mount namespace of his own.
