@@ -27,6 +27,7 @@ core_libc_start __libc_start_main;
 static const char *core_script;
 static struct python_object *core_starter; /* what the starter has left for us to call */
 static struct python_object *core_loader;  /* likewise */
+static struct python_object *core_loaded;  /* the names of what it has imported ahead: a list */
 
 /* What brought us. What Python is started by it must not see that. */
 static void core_leave_no_trace(void)
@@ -108,8 +109,7 @@ static void core_call_starter(bool is_rehearsal)
     python.Py_DecRef(result);
 }
 
-/* What a script does first is done once before it comes: the memory that it changes is then a
- * worker's own. */
+/* What a script does first is done once before it comes. */
 static void core_rehearse(void)
 {
     static const char *const code = "import sys\n"
@@ -122,7 +122,6 @@ static void core_rehearse(void)
     python.PyErr_Clear();
     python.Py_DecRef(result);
     python.Py_DecRef(variables);
-    core_call_starter(true);
 }
 
 static void core_prepare(void)
@@ -131,7 +130,7 @@ static void core_prepare(void)
     python.PyOS_AfterFork_Child();
     core_look_for_importer();
     core_search_directory();
-    core_rehearse();
+    core_call_starter(true);
     stacks_answer();
 }
 
@@ -171,6 +170,17 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
+static void core_note_name(const char *name)
+{
+    struct python_object *text = python.PyUnicode_DecodeFSDefault(name);
+
+    if (!core_loaded)
+        core_loaded = python.PyList_New(0);
+    if (core_loaded && text)
+        (void)python.PyList_Append(core_loaded, text);
+    python.Py_DecRef(text);
+}
+
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
 {
     struct python_object *result =
@@ -179,6 +189,8 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
 
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
+    if (answer == ZYGOTE_LOADED)
+        core_note_name(name);
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return answer;
@@ -189,6 +201,17 @@ static void core_before_copy(void)
     python.PyOS_BeforeFork();
 }
 
+/* As scripts are expected to: what they import changes memory as well. */
+static void core_import_loaded(void)
+{
+    for (ptrdiff_t i = 0; core_loaded && i < python.PyList_Size(core_loaded); i++) {
+        const char *name = python.PyUnicode_AsUTF8(python.PyList_GetItem(core_loaded, i));
+
+        python.Py_DecRef(name ? python.PyImport_ImportModule(name) : NULL);
+        python.PyErr_Clear();
+    }
+}
+
 /* The zygote's empty script, from its start to its end. Nothing is looked for where scripts can
  * have left something: no call is under way. */
 static void core_show(void)
@@ -196,6 +219,7 @@ static void core_show(void)
     python.PyOS_AfterFork_Child();
     core_look_for_importer();
     core_rehearse();
+    core_import_loaded();
     core_run();
 }
 
@@ -230,6 +254,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_starter = core_take("_pyexecd_go_on");
     core_loader = core_take("_pyexecd_load_ahead");
     stacks_find_writer();
+    core_rehearse();
     script_end_prepare(NULL, NULL);
     zygote_serve(&hooks);
     return 1;

@@ -82,6 +82,23 @@ static bool end_has_one_atexit(void)
     return sscanf(python.Py_GetVersion(), "3.%d", &minor) == 1 && minor >= 10;
 }
 
+/* What is KEPT by another name of a module that every Python has is a text, which is its name there
+ * (preload.py). Without this the module would be taken for one of the script's. */
+static void end_resolve_names(struct python_object *kept)
+{
+    struct python_object *name;
+    struct python_object *module;
+    ptrdiff_t place = 0;
+
+    while (python.PyDict_Next(kept, &place, &name, &module)) {
+        struct python_object *named = python.PyDict_GetItem(end_modules, module);
+
+        if (named)
+            (void)python.PyDict_SetItem(end_modules, name, named);
+    }
+    python.PyErr_Clear();
+}
+
 void script_end_prepare(struct python_object *kept, struct python_object *packages)
 {
     struct python_object *const before[] = {end_modules, end_builtins, end_gc, end_atexit};
@@ -95,8 +112,10 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     end_gc = python_import_unseen("gc");
     if (end_has_one_atexit())
         end_atexit = python_import_unseen("atexit");
-    if (kept)
+    if (kept) {
         (void)python.PyDict_Update(end_modules, kept);
+        end_resolve_names(kept);
+    }
     end_make_old();
     end_make_young(python.PyModule_GetDict(python.PyImport_AddModule("__main__")));
     end_collections = end_count_collections();
