@@ -52,7 +52,8 @@ struct execution_end {
     uint64_t peak_memory;
     json_t *stacks; /* where it was when it was interrupted (process/python_stacks.h), borrowed
                      * until `ended` returns; or NULL: that is not known */
-    bool was_ahead; /* its Python had been started before environment_start */
+    double ahead_seconds; /* that the start of its Python had taken before environment_start; 0: it
+                           * was started then */
     double start_seconds; /* from environment_start to the start of the script */
     double run_seconds;   /* from there to its end */
 };

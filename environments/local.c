@@ -67,7 +67,7 @@ static struct execution_end local_end(const struct local_execution *local,
         .cpu_seconds = end->cpu_seconds,
         .peak_memory = end->peak_memory,
         .stacks = end->stacks,
-        .was_ahead = end->was_ahead,
+        .ahead_seconds = end->ahead_seconds,
         .start_seconds = end->start_seconds,
         .run_seconds = end->run_seconds,
     };

@@ -30,7 +30,7 @@ void run_count(const struct run *run, const struct execution_end *end)
         metrics_observe(METRIC_QUEUE_SECONDS, name, run->placed_at - run->submitted_at);
     if (!end || run->state < RUN_RUNNING)
         return;
-    metrics_count(METRIC_STARTS, name, end->was_ahead ? "warm" : "cold");
+    metrics_count(METRIC_STARTS, name, end->ahead_seconds > 0 ? "warm" : "cold");
     metrics_observe(METRIC_RUN_SECONDS, name, end->run_seconds);
 }
 

@@ -1,6 +1,7 @@
 #include "environments/docker/ahead_container.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -44,6 +45,8 @@ static void ahead_container_set_state(struct ahead_container *container,
                                       enum ahead_container_state state)
 {
     assert(ahead_container_next_states[container->state] & 1U << state);
+    if (container->state == AHEAD_CONTAINER_STARTING)
+        container->seconds = clock_seconds() - container->begun;
     log_debug("container ahead %s: %s -> %s", container->name,
               ahead_container_state_names[container->state], ahead_container_state_names[state]);
     container->state = state;
@@ -124,6 +127,7 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
     container->key = key;
     container->directory = memory_copy_string(order->request.directory);
     container->code = -1;
+    container->begun = clock_seconds();
     container->name = docker_site_name(order->site);
     container->nonce = random_digits(LAST_WORDS_NONCE);
     container->container.output = ahead_container_on_output;

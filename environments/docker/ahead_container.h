@@ -36,6 +36,8 @@ struct ahead_container {
     char *nonce;      /* owned: of the last words */
     char *code_file;  /* owned: the path of the file over script.py */
     int code;         /* owned: the same, for writing */
+    double begun;     /* CLOCK_MONOTONIC seconds */
+    double seconds;   /* that it took until a script could run there, or came */
 };
 
 /* Begins to start one for ORDER, whose KEY is taken; `over` may come from then on, never from

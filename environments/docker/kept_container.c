@@ -179,6 +179,7 @@ static void kept_call_take_wait(struct kept_call *call)
         json_equal(container->wait.key, key) && fstat(container->script, &file) == 0;
     if (call->ask.is_for_it)
         call->ask.go = go_for(&file);
+    call->ask.seconds = kept_wait_seconds(&container->wait);
     docker_output_init(&call->output, container->wait.nonce, call->execution.listener);
     call->exec.agreed = kept_call_on_agreed;
     if (kept_wait_take(&container->wait, &call->exec))
@@ -223,7 +224,7 @@ static struct execution_end kept_call_describe_end(const struct kept_call *call)
         docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
 
     end.out_of_disk |= call->out_of_disk;
-    end.was_ahead = call->ask.is_asked && call->ask.has_begun;
+    end.ahead_seconds = call->ask.is_asked && call->ask.has_begun ? call->ask.seconds : 0.;
     return end;
 }
 

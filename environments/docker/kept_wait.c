@@ -1,6 +1,7 @@
 #include "environments/docker/kept_wait.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -18,9 +19,17 @@ static void kept_wait_forget(struct kept_wait *wait)
     *wait = (struct kept_wait){0};
 }
 
+double kept_wait_seconds(const struct kept_wait *wait)
+{
+    return wait->agreed ? wait->seconds : clock_seconds() - wait->begun;
+}
+
 static void kept_wait_on_agreed(struct exec *exec)
 {
-    CONTAINER_OF(exec, struct kept_wait, exec)->agreed = true;
+    struct kept_wait *wait = CONTAINER_OF(exec, struct kept_wait, exec);
+
+    wait->seconds = kept_wait_seconds(wait);
+    wait->agreed = true;
 }
 
 /* The engine says only then something when it could not start it. */
@@ -44,7 +53,8 @@ void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, con
 {
     AUTO_JSON json_t *definition = json_deep_copy(key);
 
-    *wait = (struct kept_wait){.key = key, .nonce = random_digits(LAST_WORDS_NONCE)};
+    *wait = (struct kept_wait){
+        .key = key, .nonce = random_digits(LAST_WORDS_NONCE), .begun = clock_seconds()};
     docker_exec_add_nonce(definition, wait->nonce);
     wait->exec = (struct exec){
         .output = kept_wait_on_output, .agreed = kept_wait_on_agreed, .ended = kept_wait_on_ended};

@@ -21,6 +21,8 @@ struct kept_wait {
     json_t *key;      /* owned: its definition, but for the nonce */
     char *nonce;      /* owned: of its last words */
     bool agreed;      /* the engine passes on what it is sent */
+    double begun;     /* CLOCK_MONOTONIC seconds */
+    double seconds;   /* from then until it agreed */
 };
 
 /* Begins to start one in CONTAINER, an id; KEY is taken. */
@@ -30,6 +32,9 @@ void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, con
 /* It has not ended. */
 bool kept_wait_is_there(const struct kept_wait *wait);
 
+/* Seconds that have been spent on its start. */
+double kept_wait_seconds(const struct kept_wait *wait);
+
 /* Who has TO hears of it now, and whether it can be sent something; if not, TO is told when. */
 bool kept_wait_take(struct kept_wait *wait, struct exec *to);
 
@@ -37,6 +42,7 @@ bool kept_wait_take(struct kept_wait *wait, struct exec *to);
 struct kept_ask {
     struct go go;
     bool is_for_it; /* what has waited is like the call; else it only has to end */
+    double seconds; /* that had been spent on it before the call */
     bool is_asked;  /* it got the go */
     bool has_begun; /* it has answered; or the call has a program of its own */
     bool answered[FRAME_STREAMS];

@@ -110,7 +110,7 @@ static void docker_run_finish(struct docker_run *run, const struct container_end
         },
         has_words ? &words : NULL, run->order->python);
 
-    end.was_ahead = run->ahead != NULL;
+    end.ahead_seconds = run->ahead ? run->ahead->seconds : 0.;
     if (has_words && run->pool)
         ahead_pool_expect(run->pool, STEAL_PTR(run->order));
     docker_run_free(run);

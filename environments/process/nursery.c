@@ -1,6 +1,7 @@
 #include "environments/process/nursery.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@ struct nursery {
     int orders;                /* owned: the socket to the zygote; -1: none */
     json_t *tried;             /* owned: the modules that it has been told to import, by name */
     char *module;              /* owned: the one that it is importing; NULL: none */
+    double since;              /* likewise: CLOCK_MONOTONIC seconds */
     struct preloads *preloads; /* owned, while it is: those which that is from */
     ev_timer patience;         /* likewise */
     struct list workers;       /* of struct tree */
@@ -100,6 +102,7 @@ static void nursery_on_loaded(struct tree *tree, const char *why)
 {
     if (*why)
         log_debug("tree %lu: no %s: %s", tree->number, tree->nursery->module, why);
+    tree->end.ahead_seconds += clock_seconds() - tree->nursery->since;
     nursery_end_module(tree);
     tree->nursery->note(tree, NURSERY_WAITS);
 }
@@ -107,6 +110,7 @@ static void nursery_on_loaded(struct tree *tree, const char *why)
 static void nursery_on_answer(struct tree *tree, const char *answer)
 {
     if (*answer == ZYGOTE_WAITS && tree->state == TREE_STARTING) {
+        tree_count_ahead(tree);
         tree_set_state(tree, TREE_WAITING);
         tree->nursery->note(tree, NURSERY_WAITS);
     } else if (*answer == ZYGOTE_SPOILT && tree->nursery->module) {
@@ -167,6 +171,7 @@ bool nursery_load(struct tree *tree, struct preloads *preloads)
         return true;
     json_object_set_new(nursery->tried, name, json_true());
     nursery->module = memory_copy_string(name);
+    nursery->since = clock_seconds();
     nursery->preloads = preloads_hold(preloads);
     ev_timer_start(host_loop(tree->host), &nursery->patience);
     if (send(nursery->orders, name, strlen(name), MSG_NOSIGNAL) < 0)
@@ -419,7 +424,7 @@ struct tree *nursery_breed(struct tree *parent, struct error *err)
 
     tree->role = &worker_role;
     tree->is_ahead = true;
-    tree->end.was_ahead = true;
+    tree->end.ahead_seconds = parent->end.ahead_seconds;
     tree->parent = parent;
     if (worker_limit(tree, plan.cgroups, err) < 0 || worker_start_in(tree, &spawned, err) < 0) {
         tree_unmake(tree);

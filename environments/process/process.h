@@ -68,7 +68,6 @@ struct process_end {
     bool reported;                  /* false: it was killed before it could be waited for */
     bool killed;                    /* process_kill came first */
     bool refused;                   /* this machine does not give what it needs; it never ran */
-    bool was_ahead;                 /* the program had been started before process_start */
     bool out_of_memory;             /* a process was killed by the memory limit */
     bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
     bool survivors;                 /* containment failed: the tree was not empty in time */
@@ -79,6 +78,7 @@ struct process_end {
                                        not be followed; why */
     double cpu_seconds;             /* user and system, of the tree as far as it was waited for */
     uint64_t peak_memory;           /* peak resident set or, with a cgroup, of the whole tree */
+    double ahead_seconds;           /* that its start had taken before process_start; 0: none */
     double start_seconds;           /* from process_start to the exec of the program */
     double run_seconds;             /* from the exec to the end of the program */
 };

@@ -367,6 +367,7 @@ void tree_unmake(struct tree *tree)
 void tree_begin(struct tree *tree, const struct spawned *spawned)
 {
     tree_watch(tree, spawned);
+    tree->begun = clock_seconds();
     tree->number = host_add(tree->host, tree);
 }
 
@@ -443,7 +444,7 @@ int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error 
     if (tree_limit(tree, &forecast->limits, err) < 0)
         return -1;
     tree->is_ahead = true;
-    tree->end.was_ahead = true;
+    tree->begun = clock_seconds();
     tree->forecast = forecast;
     if (tree->state == TREE_READY)
         tree_send_ahead(tree);
@@ -460,8 +461,15 @@ static void tree_send_code(struct tree *tree)
         tree_fail(tree, "cannot reach the runner");
 }
 
+void tree_count_ahead(struct tree *tree)
+{
+    tree->end.ahead_seconds += clock_seconds() - tree->begun;
+}
+
 void tree_complete(struct tree *tree, struct process *process, struct buffer *job)
 {
+    if (tree->state < TREE_WAITING)
+        tree_count_ahead(tree);
     tree_attach(tree, process, job);
     if (tree->state == TREE_WAITING)
         tree_send_code(tree);
@@ -471,6 +479,8 @@ void tree_on_waiting(struct tree *tree)
 {
     if (tree->state != TREE_STARTING)
         return;
+    if (!tree->process)
+        tree_count_ahead(tree);
     tree_set_state(tree, TREE_WAITING);
     if (tree->role && tree->role->waits)
         tree->role->waits(tree);

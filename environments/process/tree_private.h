@@ -55,7 +55,8 @@ struct tree {
     int outlet;                   /* owned: the socket to a proxy that goes with it; -1: none */
     struct process_limits limits;
     struct process_end end;
-    double submitted; /* CLOCK_MONOTONIC seconds */
+    double begun;     /* CLOCK_MONOTONIC seconds: its start, or that of its program ahead of code */
+    double submitted; /* likewise, of its process */
     double started;   /* likewise; 0: never */
 
     struct channel channel;
@@ -126,6 +127,9 @@ int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error 
 /* Gives such a tree its process and, in `code`, what it lacked. JOB (taken) is for another tree, in
  * case that this one fails it. */
 void tree_complete(struct tree *tree, struct process *process, struct buffer *job);
+
+/* What has been done since it began is done ahead of its process. */
+void tree_count_ahead(struct tree *tree);
 
 /* The program waits for its code. */
 void tree_on_waiting(struct tree *tree);

@@ -167,12 +167,13 @@ static void set_place(json_t *structured, const struct run_report *report,
 static void set_cost(json_t *structured, const struct run_report *report)
 {
     const struct execution_end *end = &report->execution;
-    json_t *timings = json_pack("{s:f, s:f, s:f, s:f, s:b}",                            //
+    json_t *timings = json_pack("{s:f, s:f, s:f, s:f, s:b, s:f}",                       //
                                 "prepare", run_result_rounded(report->prepare_seconds), //
                                 "wait", run_result_rounded(report->wait_seconds),       //
                                 "start", run_result_rounded(end->start_seconds),        //
                                 "run", run_result_rounded(end->run_seconds),            //
-                                "warm", end->was_ahead);
+                                "warm", end->ahead_seconds > 0,                         //
+                                "ahead", run_result_rounded(end->ahead_seconds));
     json_t *usage = json_pack("{s:f, s:I}",                                        //
                               "cpu_seconds", run_result_rounded(end->cpu_seconds), //
                               "peak_memory_bytes", (json_int_t)end->peak_memory);

@@ -64,6 +64,7 @@ def gone(engine, container):
 
 def is_warm(result):
     assert result["success"], result
+    assert (result["timings"]["ahead"] > 0) is result["timings"]["warm"]
     return result["timings"]["warm"]
 
 

@@ -220,7 +220,7 @@ def test_cost_is_told(server):
     assert 0.3 <= structured["usage"]["cpu_seconds"] < 30
     assert 64 << 20 <= structured["usage"]["peak_memory_bytes"] < 512 << 20
     timings = structured["timings"]
-    assert set(timings) == {"prepare", "wait", "start", "run", "warm"}
+    assert set(timings) == {"prepare", "wait", "start", "run", "warm", "ahead"}
     assert 0.3 <= timings["run"] <= structured["duration"]
     assert timings["start"] > 0
 

@@ -50,6 +50,7 @@ def test_the_next_call_is_warm(server):
     first = warm_up(server, "print(6 * 7)")
     second = call(server, "print(6 * 7)")
     assert (first["timings"]["warm"], second["timings"]["warm"]) == (False, True)
+    assert first["timings"]["ahead"] == 0 < second["timings"]["ahead"]
     for same in ("stdout", "success", "isolation", "containment", "working_directory"):
         assert first[same] == second[same]
 
