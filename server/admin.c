@@ -90,6 +90,7 @@ static int write_gauges(const struct admin *admin, struct buffer *buffer, struct
         {"pyexecd_pythons_waiting", "Pythons that wait for code, outside of containers.", "",
          state.pythons},
         {"pyexecd_zygotes", "Pythons that run no code, but are copied.", "", state.zygotes},
+        {"pyexecd_zygotes_memory_bytes", "Memory of their own.", "", (double)state.zygote_memory},
         {"pyexecd_connections", "Connections of clients.", "", state.connections},
         {"pyexecd_sessions", "Sessions over HTTP.", "", state.sessions},
         {"process_resident_memory_bytes", "Resident memory size in bytes.", "", resident_memory()},

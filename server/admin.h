@@ -7,16 +7,18 @@
 
 #include <ev.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct admin;
 
 /* A snapshot. */
 struct admin_state {
     bool is_stopping;
-    unsigned runs;        /* running */
-    unsigned queued_runs; /* waiting */
-    unsigned pythons;     /* started ahead of their code, outside of containers */
-    unsigned zygotes;     /* that are copied for that */
+    unsigned runs;          /* running */
+    unsigned queued_runs;   /* waiting */
+    unsigned pythons;       /* started ahead of their code, outside of containers */
+    unsigned zygotes;       /* that are copied for that */
+    uint64_t zygote_memory; /* bytes that those have */
     unsigned connections;
     unsigned sessions; /* of HTTP */
 };

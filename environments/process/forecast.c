@@ -11,6 +11,9 @@
 #define FORECAST_EXPIRE_SECONDS 30.0
 #define FORECAST_RETRY_SECONDS  60.0 /* for a zygote where there could be none */
 
+/* Bytes that zygotes have for themselves, all together: what they have imported, above all. */
+#define FORECASTS_MEMORY (UINT64_C(1) << 30)
+
 enum {
     FORECASTS_STARTED = 8, /* at a time, and as many zygotes; about 10 MB each */
     FORECAST_COPIES = 4,   /* that wait for one command, at most; about 1 MB each */
@@ -233,6 +236,21 @@ static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events
     }
 }
 
+/* Ends the copies for the command of NURSERY that are more than it is to have, the oldest first. */
+static void forecasts_end_surplus(const struct forecasts *forecasts, const struct forecast *nursery)
+{
+    int surplus = forecasts_count(&forecasts->started, nursery) - nursery->copies;
+
+    LIST_FOR_EACH_SAFE (&forecasts->started, link) {
+        struct forecast *started = CONTAINER_OF(link, struct forecast, link);
+
+        if (surplus > 0 && forecast_is_equal(started, nursery)) {
+            forecast_end(started);
+            surplus--;
+        }
+    }
+}
+
 /* Where nothing has come for a while one copy is enough. */
 static void forecasts_want_less(const struct forecasts *forecasts)
 {
@@ -241,8 +259,10 @@ static void forecasts_want_less(const struct forecasts *forecasts)
     LIST_FOR_EACH (&forecasts->nurseries, link) {
         struct forecast *nursery = CONTAINER_OF(link, struct forecast, link);
 
-        if (nursery->since < before)
+        if (nursery->since < before) {
             nursery->copies = 1;
+            forecasts_end_surplus(forecasts, nursery);
+        }
     }
 }
 
@@ -294,30 +314,52 @@ void forecasts_deinit(struct forecasts *forecasts)
     }
 }
 
+struct process_ahead forecasts_describe(const struct forecasts *forecasts)
+{
+    struct process_ahead ahead = {0};
+
+    LIST_FOR_EACH (&forecasts->started, link)
+        ahead.waiting++;
+    LIST_FOR_EACH (&forecasts->nurseries, link) {
+        const struct forecast *nursery = CONTAINER_OF(link, struct forecast, link);
+
+        ahead.zygotes += nursery->tree != NULL;
+        ahead.zygote_memory += nursery->memory;
+    }
+    return ahead;
+}
+
+/* Zygotes that have not been used for longest give way to LATEST. */
+static void forecasts_bound_memory(const struct forecasts *forecasts, const struct forecast *latest)
+{
+    uint64_t memory = forecasts_describe(forecasts).zygote_memory;
+
+    LIST_FOR_EACH_SAFE (&forecasts->nurseries, link) {
+        struct forecast *nursery = CONTAINER_OF(link, struct forecast, link);
+
+        if (memory <= FORECASTS_MEMORY)
+            return;
+        if (nursery == latest)
+            continue;
+        memory -= nursery->memory;
+        forecast_end(nursery);
+    }
+}
+
 void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecast, bool is_ready)
 {
     forecast->is_ready = is_ready;
     forecast->has_failed = !is_ready;
     if (!is_ready)
         forecast->tree = NULL;
+    forecast->memory = is_ready ? forecasts->ways->measure(forecast->tree) : 0;
+    forecasts_bound_memory(forecasts, forecast);
     forecasts_after(forecasts, &forecasts->start, 0.);
 }
 
 void forecasts_look_again(struct forecasts *forecasts)
 {
     forecasts_after(forecasts, &forecasts->start, 0.);
-}
-
-unsigned forecasts_count_started(const struct forecasts *forecasts, unsigned *ret_zygotes)
-{
-    unsigned started = 0;
-
-    *ret_zygotes = 0;
-    LIST_FOR_EACH (&forecasts->started, link)
-        started++;
-    LIST_FOR_EACH (&forecasts->nurseries, link)
-        *ret_zygotes += CONTAINER_OF(link, struct forecast, link)->tree != NULL;
-    return started;
 }
 
 /* As many as are wanted have been started for the command of FORECAST. */

@@ -5,12 +5,14 @@
  * then, and waits before it opens its script. The next process with an equal command gets that
  * tree: only the code was missing. It shares nothing with the process before but its directory.
  *
- * There are a few of them at most; those that nobody has come for end after a while. One that
+ * There are a few of them at most, and with a bound on their memory; those that nobody has come for
+ * end after a while. One that
  * cannot serve any more costs its process nothing but the time to start anew. */
 #pragma once
 
 #include "base/buffer.h"
 #include "base/list.h"
+#include "environments/process/host.h"
 #include "environments/process/machine.h"
 #include "environments/process/preloads.h"
 #include "environments/process/process.h"
@@ -36,6 +38,7 @@ struct forecast {
     bool is_ready;   /* of a zygote: it waits for orders; of a copy: for its code */
     bool has_failed; /* of a zygote: there can be none for this command */
     int copies;      /* likewise: how many are to wait for their code */
+    uint64_t memory; /* likewise: bytes of its own, with what it has imported */
 };
 
 /* How what is expected is started. A tree that is made for a forecast owns it; NULL: that cannot be
@@ -47,6 +50,9 @@ struct forecast_ways {
     /* True when the zygote in NURSERY has imported what it is to have; else it does not wait for
      * orders any more. PRELOADS may be NULL. */
     bool (*load)(struct tree *nursery, struct preloads *preloads);
+
+    /* Bytes that the zygote in NURSERY has for itself. */
+    uint64_t (*measure)(const struct tree *nursery);
 
     /* As a copy of the zygote in NURSERY; where FORECAST is NULL, for a process that has come. */
     struct tree *(*breed)(struct tree *nursery, struct forecast *forecast);
@@ -94,8 +100,8 @@ void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecas
 /* A zygote is no longer among the nurseries: another one may be started. */
 void forecasts_look_again(struct forecasts *forecasts);
 
-/* How many trees have been started for commands; *RET_ZYGOTES: and how many zygotes there are. */
-unsigned forecasts_count_started(const struct forecasts *forecasts, unsigned *ret_zygotes);
+/* What there is ahead of calls. */
+struct process_ahead forecasts_describe(const struct forecasts *forecasts);
 
 /* The tree that has been started for a command as FORECAST has it, or NULL. It is not given to
  * anybody else. */

@@ -46,9 +46,14 @@ void process_host_free(struct process_host *host);
 struct process_receipt process_host_receipt(struct process_host *host,
                                             const struct process_sandbox *sandbox);
 
-/* How many Pythons have been started ahead of their code; *RET_ZYGOTES: and how many that run none,
- * but are copied. */
-unsigned process_host_count_ahead(struct process_host *host, unsigned *ret_zygotes);
+/* Pythons that have been started ahead of calls. */
+struct process_ahead {
+    unsigned waiting;       /* for their code */
+    unsigned zygotes;       /* run none, but are copied */
+    uint64_t zygote_memory; /* bytes that those have for themselves */
+};
+
+struct process_ahead process_host_ahead(struct process_host *host);
 
 /* True when processes can be kept from the files of the machine in SANDBOX, as far as is known.
  * What this kernel has refused is tried again now and then. */

@@ -80,6 +80,7 @@ const struct forecast_ways host_ahead = {
     .begin = host_begin_ahead,
     .nurse = host_nurse,
     .load = nursery_load,
+    .measure = nursery_measure,
     .breed = host_breed,
     .end = tree_kill,
     .retire = host_retire,
@@ -99,7 +100,7 @@ struct tree *host_take_ahead(struct process_host *host, const struct forecast *f
     return NULL;
 }
 
-unsigned process_host_count_ahead(struct process_host *host, unsigned *ret_zygotes)
+struct process_ahead process_host_ahead(struct process_host *host)
 {
-    return forecasts_count_started(host_forecasts(host), ret_zygotes);
+    return forecasts_describe(host_forecasts(host));
 }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 struct nursery {
     bool has_bred; /* a worker has come as far as to wait for its code */
     nursery_note *note;
+    pid_t pid;                 /* of the zygote */
     int orders;                /* owned: the socket to the zygote; -1: none */
     json_t *tried;             /* owned: the modules that it has been told to import, by name */
     char *module;              /* owned: the one that it is importing; NULL: none */
@@ -179,6 +181,23 @@ bool nursery_load(struct tree *tree, struct preloads *preloads)
     return false;
 }
 
+uint64_t nursery_measure(const struct tree *tree)
+{
+    unsigned long resident = 0;
+    unsigned long shared = 0;
+    char place[32];
+    FILE *file;
+
+    snprintf(place, sizeof place, "/proc/%d/statm", (int)tree->nursery->pid);
+    file = tree->zygote >= 0 ? fopen(place, "re") : NULL; /* not reaped: the number is its own */
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*u %lu %lu", &resident, &shared) != 2 || shared > resident)
+        resident = shared = 0;
+    fclose(file);
+    return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static void nursery_on_zygote(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = watcher->data;
@@ -199,6 +218,7 @@ static void nursery_on_zygote_known(struct tree *tree, pid_t pid)
 {
     ev_io *watcher = &tree->nursery->zygote_watcher;
 
+    tree->nursery->pid = pid;
     tree->zygote = spawn_open_child(pid);
     if (tree->zygote < 0) {
         tree_lose_sight(tree);

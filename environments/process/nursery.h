@@ -25,6 +25,9 @@ struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan
  * as far as it can; else it is at it, and waits again later. */
 bool nursery_load(struct tree *tree, struct preloads *preloads);
 
+/* Bytes of memory that its zygote has for itself. */
+uint64_t nursery_measure(const struct tree *tree);
+
 /* The tree of a new worker of the nursery PARENT, which is WAITING. NULL with ERR. */
 struct tree *nursery_breed(struct tree *parent, struct error *err);
 

@@ -288,16 +288,18 @@ static struct transport_limits transport_limits_of(const struct config *config)
 static struct admin_state command_serve_look(void *data)
 {
     const struct server *server = data;
-    struct admin_state state = {
+    const struct process_ahead ahead = process_host_ahead(server->service.host);
+
+    return (struct admin_state){
         .is_stopping = !server->transport || ev_is_active(&server->deadline),
         .runs = executor_going(server->service.executor),
         .queued_runs = executor_waiting(server->service.executor),
         .connections = server->transport ? transport_connection_count(server->transport) : 0,
         .sessions = server->http ? http_endpoint_session_count(server->http) : 0,
+        .pythons = ahead.waiting,
+        .zygotes = ahead.zygotes,
+        .zygote_memory = ahead.zygote_memory,
     };
-
-    state.pythons = process_host_count_ahead(server->service.host, &state.zygotes);
-    return state;
 }
 
 static int open_admin(struct server *server, struct error *err)

@@ -48,6 +48,7 @@ EXCEPT = {
     "environments/process/core/core.c": ("fopen", "the script, in a worker, as Python itself does"),
     "environments/process/core/footprint.c": ("fopen open", KERNEL),
     "environments/process/core/zygote.c": ("opendir", KERNEL),
+    "environments/process/nursery.c": ("fopen", KERNEL),
     "environments/process/runner/cold_start.c": ("open", KERNEL),
     "environments/process/runner/confine.c": ("opendir stat", KERNEL),
     "environments/process/runner/descendants.c": ("fopen opendir", KERNEL),

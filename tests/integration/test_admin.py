@@ -226,4 +226,6 @@ def test_what_waits_is_counted(port):
         assert scrape(port)["pyexecd_pythons_waiting"] == 0
         server.call_tool("run_python", {"code": "print(1)"})
         assert leftovers.until(lambda: scrape(port)["pyexecd_pythons_waiting"] >= 1)
-        assert scrape(port)["pyexecd_zygotes"] in (0, 1)
+        page = scrape(port)
+        assert page["pyexecd_zygotes"] in (0, 1)
+        assert (page["pyexecd_zygotes_memory_bytes"] > 1 << 20) is (page["pyexecd_zygotes"] == 1)

@@ -1,6 +1,7 @@
 """Modules that the Python which is copied has imported ahead of a script (base/starter/preload.py)."""
 
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -21,6 +22,7 @@ MODULES = {
     "leaves_file": "left = open('/dev/null')\n",
     "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
+    "large": "held = b'1' * (600 << 20)\n",
     "ends": "import os\nif os.getcwd() == '/': os._exit(3)\n",
     "wants_matplotlib": "import matplotlib\n",
 }
@@ -185,3 +187,14 @@ def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, w
     doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
                             capture_output=True, env={**os.environ, **state})
     assert f"{name}: {why}" in doctor.stdout, doctor
+
+
+def test_the_memory_of_all_that_is_ahead_has_a_bound(environment):
+    both = {name: {**environment, "preload": ["large"], "limits": {"memory": memory}}
+            for name, memory in (("first", "2GiB"), ("second", "3GiB"))}
+    with Watched(config={"default_environment": "first", "environments": both}) as server:
+        server.initialize()
+        for name in ("first", "second"):
+            call_it = functools.partial(server.call_tool, "run_python", {"code": "pass", "environment": name})
+            assert until(lambda call=call_it: call()["structuredContent"]["timings"]["warm"])
+        assert until(lambda: len(list(filter(is_zygote, descendants(server.process.pid)))) == 1)
