@@ -31,6 +31,9 @@
 #include <sysexits.h>
 
 #define TRIAL_SECONDS 10.0
+#define START_SECONDS 0.3 /* for the next start to be prepared, before it is tried */
+
+enum { START_TRIALS = 5 };
 
 static const char TRIAL_SCRIPT[] = "print('ok')\n";
 
@@ -38,10 +41,12 @@ struct doctor {
     struct service service;
     struct executor_client client;
     struct run_setting setting;
-    struct run *run; /* borrowed; NULL when it is over */
-    json_t *result;  /* owned; of the last trial */
-    bool refused;    /* a run would be refused */
-    bool told;       /* the command that gives more */
+    struct recurrence recurrence;        /* of the trials in an environment */
+    struct working_directory *directory; /* owned: where they are */
+    struct run *run;                     /* borrowed; NULL when it is over */
+    json_t *result;                      /* owned; of the last trial */
+    bool refused;                        /* a run would be refused */
+    bool told;                           /* the command that gives more */
     struct interruption interruption;
     struct step_display display;
     struct step_line line; /* of the environment that is prepared */
@@ -114,17 +119,19 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
                            struct error *err)
 {
     enum isolation isolation = environment_isolation(environment);
-    struct working_directory *directory =
-        workplace_open(doctor->service.workplace, "command-line", isolation, NULL, err);
 
-    if (!directory)
+    if (!doctor->directory)
+        doctor->directory =
+            workplace_open(doctor->service.workplace, "command-line", isolation, NULL, err);
+    if (!doctor->directory)
         return -1;
     doctor->setting = (struct run_setting){.environment = environment, .timeout = TRIAL_SECONDS};
     doctor->run = executor_submit(doctor->service.executor,
                                   &(struct run_request){
                                       .environment = environment,
-                                      .directory = directory,
+                                      .directory = doctor->directory,
                                       .isolation = isolation,
+                                      .recurrence = &doctor->recurrence,
                                       .client = &doctor->client,
                                       .code = TRIAL_SCRIPT,
                                       .code_length = strlen(TRIAL_SCRIPT),
@@ -134,11 +141,38 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
                                       .done = command_doctor_on_done,
                                   },
                                   err);
-    working_directory_unref(directory);
     if (!doctor->run)
         return -1;
     wait_for_run(doctor);
     return 0;
+}
+
+/* The result of a trial, or of why there is none. Owned by the caller. */
+static json_t *command_doctor_try(struct doctor *doctor, struct environment *environment)
+{
+    struct error err = ERROR_INIT;
+
+    if (try_environment(doctor, environment, &err) < 0)
+        return json_pack("{s:s}", "error", err.message);
+    return STEAL_PTR(doctor->result);
+}
+
+static void command_doctor_on_pause(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+/* What is prepared ahead of calls is, meanwhile. */
+static void command_doctor_pause(const struct doctor *doctor)
+{
+    ev_timer timer;
+
+    ev_timer_init(&timer, command_doctor_on_pause, START_SECONDS, 0.);
+    ev_timer_start(doctor->service.loop, &timer);
+    ev_run(doctor->service.loop, 0);
+    ev_timer_stop(doctor->service.loop, &timer);
 }
 
 static double command_doctor_timing(const json_t *result, const char *key)
@@ -222,6 +256,30 @@ static void command_doctor_print_layers(struct doctor *doctor, const json_t *res
         command_print_line("", "  network", hosts);
 }
 
+/* Whether the next call, after the one that gave RESULT, finds its Python started. */
+static void command_doctor_print_start(struct doctor *doctor, struct environment *environment,
+                                       const json_t *result)
+{
+    AUTO_JSON json_t *next = NULL;
+    AUTO_FREE char *text = NULL;
+    bool is_warm = false;
+
+    if (environment->settings.start == START_COLD ||
+        !json_is_true(json_object_get(result, "success")) ||
+        strcmp(json_object_get_string(result, "isolation"), isolation_name(ISOLATION_NONE)) == 0)
+        return;
+    for (int i = 0; i < START_TRIALS && !is_warm && !doctor->interruption.signal; i++) {
+        command_doctor_pause(doctor);
+        json_decref(next);
+        next = command_doctor_try(doctor, environment);
+        is_warm = json_is_true(json_object_get(json_object_get(next, "timings"), "warm"));
+    }
+    text = memory_format(is_warm ? "warm: the next call starts in %.1f ms"
+                                 : "cold: each call starts its own Python, in %.1f ms",
+                         command_doctor_timing(next, "start") * 1e3);
+    command_print_line(is_warm ? "yes" : "no", "  start", text);
+}
+
 /* What the programs that have prepared ENVIRONMENT were to have in vain. */
 static void command_doctor_print_preparation(struct doctor *doctor,
                                              const struct environment *environment)
@@ -278,31 +336,35 @@ static void command_doctor_print_missing(const json_t *missing)
         command_print_line("no", "  missing", json_string_value(what));
 }
 
+static void print_environment(struct doctor *doctor, struct environment *environment)
+{
+    AUTO_JSON json_t *result = command_doctor_try(doctor, environment);
+
+    if (doctor->interruption.signal)
+        return;
+    print_trial(doctor, environment, result);
+    command_doctor_print_layers(doctor, result);
+    command_doctor_print_start(doctor, environment, result);
+    command_doctor_print_preparation(doctor, environment);
+    command_doctor_print_devices(environment, result);
+    if (!environment->settings.sandbox.is_wanted)
+        return;
+    command_doctor_print_preloads(environment);
+    command_doctor_print_missing(
+        json_object_get(json_object_get(result, "containment"), "missing"));
+}
+
 static void print_environments(struct doctor *doctor)
 {
     const struct catalog *catalog = doctor->service.catalog;
 
     printf("environments\n");
-    for (size_t i = 0; i < catalog_count(catalog); i++) {
-        struct environment *environment = catalog_at(catalog, i);
-        struct error err = ERROR_INIT;
-        AUTO_JSON json_t *result = NULL;
-
-        if (try_environment(doctor, environment, &err) < 0)
-            result = json_pack("{s:s}", "error", err.message);
-        else
-            result = STEAL_PTR(doctor->result);
-        if (doctor->interruption.signal)
-            return;
-        print_trial(doctor, environment, result);
-        command_doctor_print_layers(doctor, result);
-        command_doctor_print_preparation(doctor, environment);
-        command_doctor_print_devices(environment, result);
-        if (!environment->settings.sandbox.is_wanted)
-            continue;
-        command_doctor_print_preloads(environment);
-        command_doctor_print_missing(
-            json_object_get(json_object_get(result, "containment"), "missing"));
+    for (size_t i = 0; i < catalog_count(catalog) && !doctor->interruption.signal; i++) {
+        recurrence_init(&doctor->recurrence);
+        print_environment(doctor, catalog_at(catalog, i));
+        recurrence_end(&doctor->recurrence);
+        if (doctor->directory)
+            working_directory_unref(STEAL_PTR(doctor->directory));
     }
 }
 

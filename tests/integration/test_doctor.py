@@ -252,3 +252,15 @@ def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("start, is_told", [("warm", True), ("fresh", True), ("cold", False)])
+def test_the_next_call_is_tried(tmp_path, start, is_told):
+    path = tmp_path / "config.yaml"
+    path.write_text(json.dumps({"environments": {"system": {"type": "system", "start": start}}}))
+    path.chmod(0o600)
+    lines = doctor("--config", path)[1]["environments"]
+    if any("isolation        sandbox" in line for line in lines) and is_told:
+        assert re.match(r"  yes +start +warm: the next call starts in \d+\.\d ms", line_of(lines, "  start"))
+    else:
+        assert not any(" start  " in line for line in lines)
