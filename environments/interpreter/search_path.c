@@ -24,17 +24,55 @@ bool search_path_is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
+static bool is_same_directory(const char *left, const char *right)
+{
+    struct stat left_status;
+    struct stat right_status;
+
+    return stat(left, &left_status) == 0 && stat(right, &right_status) == 0 &&
+           left_status.st_dev == right_status.st_dev && left_status.st_ino == right_status.st_ino;
+}
+
+char *search_path_own_directory(const char *program, const char *active)
+{
+    AUTO_FREE char *directory = memory_copy_string(program);
+    char *slash = strrchr(directory, '/');
+    AUTO_FREE char *root = NULL;
+    AUTO_FREE char *mark = NULL;
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    root = memory_format("%s/..", directory);
+    mark = memory_format("%s/pyvenv.cfg", root);
+    if (access(mark, F_OK) < 0 || (active && is_same_directory(active, root)))
+        return NULL;
+    return STEAL_PTR(directory);
+}
+
+char *search_path_find_with_last(const char *name, size_t position, const char *last)
+{
+    const char *rest = search_path();
+    AUTO_FREE char *at_end = last ? memory_format("%s/%s", last, name) : NULL;
+
+    while (*rest) {
+        size_t length = strcspn(rest, ":");
+        AUTO_FREE char *directory = memory_format("%.*s", (int)length, rest);
+        AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+
+        if (directory[0] == '/' && search_path_is_program(path) &&
+            !(last && is_same_directory(directory, last)) && position-- == 0)
+            return STEAL_PTR(path);
+        rest += length + (rest[length] == ':');
+    }
+    return at_end && search_path_is_program(at_end) && position == 0 ? STEAL_PTR(at_end) : NULL;
+}
+
 char *search_path_find(const char *name, size_t position)
 {
-    const char *directory = search_path();
+    AUTO_FREE char *program = realpath("/proc/self/exe", NULL);
+    AUTO_FREE char *last =
+        program ? search_path_own_directory(program, getenv("VIRTUAL_ENV")) : NULL;
 
-    while (*directory) {
-        size_t length = strcspn(directory, ":");
-        AUTO_FREE char *path = memory_format("%.*s/%s", (int)length, directory, name);
-
-        if (path[0] == '/' && length > 0 && search_path_is_program(path) && position-- == 0)
-            return STEAL_PTR(path);
-        directory += length + (directory[length] == ':');
-    }
-    return NULL;
+    return search_path_find_with_last(name, position, last);
 }

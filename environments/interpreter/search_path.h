@@ -1,4 +1,8 @@
-/* Finds programs by name on the PATH of the server. */
+/* Finds programs by name on the PATH of the server.
+ *
+ * The virtual environment that this program was installed into comes last, on PATH or not: it was
+ * made for the program, has no packages for scripts, and `uvx` puts it first on PATH. A user who
+ * has activated it means it, and it stays where PATH has it. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +14,13 @@ const char *search_path(void);
 /* The file NAME in the POSITION-th of the directories on PATH that have it, or NULL. Owned by the
  * caller. Relative directories on PATH are skipped. */
 char *search_path_find(const char *name, size_t position);
+
+/* The same with LAST, a directory or NULL, as the last one of all. */
+char *search_path_find_with_last(const char *name, size_t position, const char *last);
+
+/* The directory of PROGRAM, if that is in a virtual environment other than ACTIVE, which may be
+ * NULL; else NULL. Owned by the caller. */
+char *search_path_own_directory(const char *program, const char *active);
 
 /* True when PATH is a file that the server may execute. */
 bool search_path_is_program(const char *path);
