@@ -1,0 +1,25 @@
+"""What `./dev` makes for other machines, built once for all tests of a run."""
+
+import subprocess
+
+import installed
+import pytest
+
+BUILD_SECONDS = 1500  # for all of it, while other tests run
+
+
+def made_by(command, folder):
+    """The folder FOLDER with what `./dev COMMAND` puts into it."""
+    installed.python("wheel")
+    done = subprocess.run([installed.ROOT / "dev", command, folder], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=BUILD_SECONDS)
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel, beside the sdist that it was made from."""
+    (path,) = made_by("wheel", tmp_path_factory.mktemp("wheel")).glob("*.whl")
+    return path
