@@ -1,0 +1,246 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+
+from . import calls
+from .calls import Blocks, Files
+from .connection import Answer, Call, Connection, Progress
+from .errors import CallCancelled, CallTimeout
+from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
+
+POLL_SECONDS = 0.05  # between looks at the event that cancels a call
+
+OnProgress = Callable[[str], None]
+
+
+class Client:
+    """A client of pyexecd, and by default the server that it starts.
+
+        with pyexecd.Client() as client:
+            print(client.run_python("print(6 * 7)").stdout)
+
+    Any number of threads may use one client at a time, also a thread that runs an event loop. Ctrl-C and every other
+    exception during a call cancel the call.
+
+    Args:
+        command: the server: a program, or a program and its arguments. Default: the program `pyexecd`, looked for
+            beside this Python, where this environment has its scripts, and on PATH.
+        config: the server's configuration: the path of a YAML file, or its content as a dict. Paths in a dict have
+            to be absolute.
+        url: connects to a server that runs already: `http://...`, `https://...`, `unix:/path`, `unix:///path#/mcp`
+            (HTTP) or `tcp://host:port`.
+        socket: the same, by the path of a unix socket.
+        token: for a server that wants one.
+        environ: environment variables of the server that is started. Default: all of this process.
+        timeout: seconds that one call may take in all, preparation included; then it is cancelled and CallTimeout is
+            raised. Default: no limit but the server's.
+        cwd: the directory that the server is started in; scripts may read it. Default: that of this process.
+
+    Raises:
+        ConnectionLost: the server cannot be started or reached.
+    """
+
+    def __init__(self, command: Union[Sequence[str], str, None] = None, *,
+                 config: Union[str, Mapping[str, Any], None] = None, url: Optional[str] = None,
+                 socket: Optional[str] = None, token: Optional[str] = None,
+                 environ: Optional[Mapping[str, str]] = None, timeout: Optional[float] = None,
+                 cwd: Optional[str] = None) -> None:
+        transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
+        self._timeout = timeout
+        self._connection = Connection(transport)
+        # Also at the end of the interpreter, and when nobody has this client any more.
+        self._finalizer = weakref.finalize(self, self._connection.close)
+        self._connection.start()
+        try:
+            answer = self._request("initialize", calls.initialize(), timeout=timeout or calls.START_SECONDS)
+            self._connection.agree(answer["protocolVersion"])
+        except BaseException:
+            self.close()
+            raise
+        self.server_info: Mapping[str, Any] = answer["serverInfo"]
+
+    def close(self) -> None:
+        """Ends the connection, and the server if this client has started it. Calls that still go are cancelled."""
+        self._finalizer()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def run_python(self, code: str, *, environment: Optional[str] = None,
+                   environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
+                   files: Files = None, working_directory: Optional[str] = None, session: Optional[str] = None,
+                   on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
+        """Runs a program and returns what it did. A program that fails is a result, not an exception.
+
+        Args:
+            code: the whole program.
+            environment: the name of a configured environment.
+            environment_definition: an environment of this call's own, such as
+                `{"type": "venv", "pip_packages": ["numpy"]}`, where the operator allows it.
+            timeout: seconds after which the program is stopped; the server's default is 30.
+            files: files to put into the working directory first: `{path: str or bytes}`.
+            working_directory: that of an earlier result, to go on with its files.
+            session: "new" to keep the Python, or the `session` of an earlier result to go on with it.
+            on_progress: called in this thread with a line of text now and then: the newest line of output, or the step
+                of a preparation.
+            cancel: when this event is set, the call is cancelled and CallCancelled is raised.
+
+        Raises:
+            ConnectionLost, ProtocolError, CallTimeout, CallCancelled.
+        """
+        arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
+                                        session)
+        return run_result(self._call("run_python", arguments, on_progress, cancel))
+
+    def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
+                        environment: Optional[str] = None,
+                        environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
+                        working_directory: Optional[str] = None, on_progress: Optional[OnProgress] = None,
+                        cancel: Optional[threading.Event] = None) -> CodeBlocksResult:
+        """Runs code blocks one after the other, where the configuration has `code_blocks`.
+
+        Args:
+            blocks: `(language, code)` pairs, or `{"language": ..., "code": ...}`.
+            message: instead of blocks, a Markdown text with fenced blocks.
+            timeout: seconds for all of them.
+
+        The other arguments and the exceptions are those of `run_python`.
+        """
+        arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
+                                          working_directory)
+        return code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel))
+
+    def session(self, *, environment: Optional[str] = None,
+                environment_definition: Optional[Mapping[str, Any]] = None,
+                working_directory: Optional[str] = None) -> Session:
+        """A Python that is kept from call to call, where the configuration has `sessions`. Its first cell begins it."""
+        return Session(self, environment, environment_definition, working_directory)
+
+    def read_file(self, uri: str) -> bytes:
+        """The bytes of a file in a working directory; URI is that of a `File`. Raises ProtocolError if it is not there."""
+        reading = calls.FileReading(uri)
+        while reading.next_uri:
+            reading.add(self._request("resources/read", {"uri": reading.next_uri}))
+        return bytes(reading.data)
+
+    def list_files(self, working_directory: Optional[str] = None) -> List[File]:
+        """The files of the working directories that this client has used, or of one of them."""
+        return calls.listed_files(self._pages("resources/list", "resources"), working_directory)
+
+    def list_tools(self) -> List[Dict[str, Any]]:
+        """The tools of the server, as the protocol describes them: name, description, inputSchema and more."""
+        return self._pages("tools/list", "tools")
+
+    def call_tool(self, name: str, arguments: Optional[Mapping[str, Any]] = None, *,
+                  on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> ToolResult:
+        """Calls any tool of the server, with arguments as its schema has them."""
+        return tool_result(self._call(name, arguments or {}, on_progress, cancel))
+
+    def _call(self, name: str, arguments: Mapping[str, Any], on_progress: Optional[OnProgress],
+              cancel: Optional[threading.Event]) -> Mapping[str, Any]:
+        answer: Mapping[str, Any] = self._request("tools/call", calls.tool_call(name, arguments),
+                                                  on_progress=on_progress, cancel=cancel, timeout=self._timeout)
+        return answer
+
+    def _pages(self, method: str, member: str) -> List[Dict[str, Any]]:
+        found: List[Dict[str, Any]] = []
+        params: Optional[Dict[str, Any]] = {}
+        while params is not None:
+            page = self._request(method, params)
+            found += page[member]
+            params = {"cursor": page["nextCursor"]} if page.get("nextCursor") else None
+        return found
+
+    def _request(self, method: str, params: Mapping[str, Any], *, on_progress: Optional[OnProgress] = None,
+                 cancel: Optional[threading.Event] = None, timeout: Optional[float] = None) -> Any:
+        """Sends a request and waits for its answer. Whatever ends the waiting cancels it."""
+        news: queue.SimpleQueue[Union[Progress, Answer]] = queue.SimpleQueue()
+        call: Optional[Call] = None
+        try:
+            call = self._connection.request(method, params, news.put)
+            deadline = None if timeout is None else time.monotonic() + timeout
+            return _answer(news, on_progress, cancel, deadline)
+        except BaseException:
+            if call:
+                call.cancel()
+            raise
+
+
+def _answer(news: queue.SimpleQueue[Union[Progress, Answer]], on_progress: Optional[OnProgress],
+            cancel: Optional[threading.Event], deadline: Optional[float]) -> Any:
+    while True:
+        if cancel and cancel.is_set():
+            raise CallCancelled("the call was cancelled")
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise CallTimeout("no answer came within the timeout of the client")
+        waits = [seconds for seconds in (left, POLL_SECONDS if cancel else None) if seconds is not None]
+        try:
+            event = news.get(timeout=min(waits)) if waits else news.get()
+        except queue.Empty:
+            continue
+        if isinstance(event, Answer):
+            if event.error:
+                raise event.error
+            return event.result
+        if on_progress:
+            on_progress(event.message)
+
+
+class Session:
+    """A Python that is kept from call to call. Made by `Client.session()`; the end of its `with` closes it.
+
+    `handle` is its name, None until the first cell has begun it. Calls of several threads run one after the other.
+    """
+
+    def __init__(self, client: Client, environment: Optional[str],
+                 environment_definition: Optional[Mapping[str, Any]], working_directory: Optional[str]) -> None:
+        self._client = client
+        self._first: Dict[str, Any] = {"environment": environment, "environment_definition": environment_definition,
+                       "working_directory": working_directory}
+        self._lock = threading.Lock()
+        self.handle: Optional[str] = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
+            on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
+        """Runs CODE as a cell. Arguments and exceptions are those of `Client.run_python()`.
+
+        If the session has ended, `session_alive` of the result is False, or a later result has the status "refused".
+        """
+        with self._lock:
+            if not self.handle:
+                # Alone, so that the name is known even if the first cell is cancelled.
+                begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel, **self._first)
+                if not begun.session:
+                    return begun
+                self.handle = begun.session
+            return self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
+                                           on_progress=on_progress, cancel=cancel)
+
+    def restart(self) -> None:
+        """Gives the session a new Python: the variables are gone, files stay. Raises ToolError if it has ended."""
+        if self.handle:
+            self._client.call_tool("manage_sessions", {"action": "restart", "session": self.handle}).check()
+
+    def close(self) -> None:
+        """Ends the session. It is no error if it has ended already."""
+        if self.handle:
+            self._client.call_tool("manage_sessions", {"action": "close", "session": self.handle})

@@ -1,0 +1,135 @@
+"""A server that is started for one client, on its standard input and output."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+from typing import Any, BinaryIO, Deque, List, Mapping, Optional, Sequence, Union
+
+from .connection import Connection
+from .errors import ConnectionLost
+from .lines import Lines
+
+PROGRAM = "pyexecd"
+STOP_SECONDS = 10.0  # that a server gets to end by itself
+LAST_LINES = 20
+LINE_BYTES = 1000
+
+log = logging.getLogger("pyexecd")
+
+
+def find_program() -> str:
+    """The path of the program: beside this Python, where this environment has its scripts, or on PATH.
+
+    Raises ConnectionLost if it is in none of these places."""
+    folders = [os.path.dirname(sys.executable or ""), sysconfig.get_path("scripts") or "",
+               os.path.join(os.path.expanduser("~"), ".local", "bin")]
+    for folder in folders:
+        found = folder and shutil.which(PROGRAM, path=folder)
+        if found:
+            return found
+    found = shutil.which(PROGRAM)
+    if not found:
+        raise ConnectionLost(f"the program {PROGRAM} is neither beside {sys.executable} nor on PATH; "
+                             "install it, or name it with command=")
+    return found
+
+
+class Process(Lines):
+    """COMMAND is the program and its arguments. CONFIG is the path of a YAML file, or what it would hold.
+
+    Whatever this process has in os.environ is handed on, unless ENVIRON takes its place.
+    """
+
+    def __init__(self, command: Union[Sequence[str], str, None], config: Union[str, Mapping[str, Any], None],
+                 environ: Optional[Mapping[str, str]], cwd: Optional[str]) -> None:
+        super().__init__()
+        self._command = command
+        self._config = config
+        self._environ = environ
+        self._cwd = cwd
+        self._owner = os.getpid()
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._errors: Optional[threading.Thread] = None
+        self._last_lines: Deque[str] = collections.deque(maxlen=LAST_LINES)
+        self._temporary: Optional[str] = None
+        self._closing = threading.RLock()
+
+    def start(self, connection: Connection) -> None:
+        try:
+            command = self._whole_command()
+            # A group of its own: Ctrl-C cancels the call, and the server lives on for the next one.
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self._cwd,
+                env=None if self._environ is None else dict(self._environ), start_new_session=True)
+        except OSError as error:
+            self._remove_temporary()
+            raise ConnectionLost(f"cannot start the server: {error}") from error
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._errors = threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True)
+        self._errors.start()
+        self._begin(connection, self._process.stdout, self._process.stdin)
+
+    def close(self) -> None:
+        if self._owner != os.getpid():
+            return  # A fork of this process: the server is not its own.
+        with self._closing:
+            self._finish_writing()
+            self._wait(STOP_SECONDS)
+            self._remove_temporary()
+
+    def _whole_command(self) -> List[str]:
+        command = [self._command] if isinstance(self._command, str) else list(self._command or [find_program()])
+        if isinstance(self._config, Mapping):
+            command += ["--config", self._write_temporary(self._config)]
+        elif self._config is not None:
+            command += ["--config", os.fspath(self._config)]
+        return command
+
+    def _write_temporary(self, config: Mapping[str, Any]) -> str:
+        """JSON is YAML. The file stays as long as the server, which may read it again."""
+        descriptor, self._temporary = tempfile.mkstemp(prefix="pyexecd-", suffix=".yaml")
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(config, file, ensure_ascii=False)
+        return self._temporary
+
+    def _remove_temporary(self) -> None:
+        if self._temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(self._temporary)
+            self._temporary = None
+
+    def _wait(self, seconds: float) -> None:
+        """Waits for the end of the server; after SECONDS it is killed."""
+        if not self._process:
+            return
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ended(self) -> str:
+        self._wait(STOP_SECONDS)
+        assert self._process and self._errors and self._process.stdout
+        self._process.stdout.close()
+        self._errors.join(1)
+        status = self._process.returncode
+        how = f"signal {-status}" if status < 0 else f"exit code {status}"
+        return "\n".join([f"the server has ended ({how})", *self._last_lines])
+
+    def _read_errors(self, source: BinaryIO) -> None:
+        with source:
+            for line in iter(lambda: source.readline(LINE_BYTES), b""):
+                text = line.decode("utf-8", "replace").rstrip("\n")
+                self._last_lines.append(text)
+                log.info("%s", text)
