@@ -120,7 +120,7 @@ class Suite:
             [self.hostile("not serial", workers=2),
              self.hostile_unprivileged("not serial and not once", workers=2)],
             [self.plain_integration("not serial and not once", workers=2), self.conformance(),
-             self.clients("not serial"), *self.node_clients()],
+             self.clients("not serial", workers=1), *self.node_clients()],
         ]
 
     def alone(self):
@@ -187,9 +187,9 @@ class Suite:
                                "PYEXECD": f"{SANITIZED}/pyexecd",
                                "CONFORMANCE_SERVER": f"{SANITIZED}/tests/conformance/conformance_server"})
 
-    def clients(self, marks):
+    def clients(self, marks, workers=0):
         return self.pytest("clients", "examples and real clients", "clients",
-                           {"PYEXECD": f"{BUILD}/pyexecd"}, marks)
+                           {"PYEXECD": f"{BUILD}/pyexecd"}, marks, workers)
 
     def node_clients(self):
         if not (CLIENTS / "installed").exists():

@@ -149,8 +149,8 @@ static void test_cost_is_in_seconds_and_bytes(void **state)
     result = structured(fixture);
     timings = json_text(json_object_get(result, "timings"));
     usage = json_text(json_object_get(result, "usage"));
-    assert_string_equal(
-        timings, "{\"prepare\":0.012346,\"wait\":0.0,\"start\":0.0,\"run\":2.0,\"warm\":false}");
+    assert_string_equal(timings, "{\"prepare\":0.012346,\"wait\":0.0,\"start\":0.0,\"run\":2.0,"
+                                 "\"warm\":false,\"ahead\":0.0}");
     assert_string_equal(usage, "{\"cpu_seconds\":0.25,\"peak_memory_bytes\":9000000}");
 }
 
