@@ -295,6 +295,15 @@ static void set_hardware(const struct docker_container *container, json_t *host)
         json_object_set_new(host, "DeviceRequests", json_pack("[o]", device_request(gpus)));
 }
 
+/* Names of hosts: what is asked or installed gets none of them. */
+static void set_names(const struct docker_container *container, json_t *host)
+{
+    json_t *names = json_object_get(container->definition, "extra_hosts");
+
+    if (json_array_size(names) > 0 && purposes[container->purpose].has_workspace)
+        json_object_set(host, "ExtraHosts", names);
+}
+
 /* With a log the engine writes a flood of output to its disk, or at least reads it twice. */
 static json_t *log_of(const struct docker_container *container)
 {
@@ -318,6 +327,7 @@ static json_t *describe_host(const struct docker_container *container)
     set_resources(container, host);
     set_privileges(container, host);
     set_hardware(container, host);
+    set_names(container, host);
     return host;
 }
 

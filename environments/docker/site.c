@@ -9,6 +9,7 @@
 #include "environments/docker/seccomp_profile.h"
 #include "environments/instance.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -247,6 +248,24 @@ static int check_volumes(const json_t *volumes, struct error *err)
     return 0;
 }
 
+/* What follows the first colon is an address, unless the engine has a word for it. */
+static int check_extra_hosts(const json_t *hosts, struct error *err)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    const json_t *host;
+    size_t i;
+
+    json_array_foreach (hosts, i, host) {
+        const char *text = strchr(json_string_value(host), ':') + 1;
+
+        if (strcmp(text, "host-gateway") != 0 && inet_pton(AF_INET, text, address) != 1 &&
+            inet_pton(AF_INET6, text, address) != 1)
+            return error_set(err, ERROR_CONFIG, "\"%s\" of \"%s\" is no address of IPv4 or IPv6",
+                             text, json_string_value(host));
+    }
+    return 0;
+}
+
 static int docker_site_read_address(const json_t *definition, struct engine_address *ret,
                                     struct error *err)
 {
@@ -280,6 +299,9 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
 
     *ret_key = "volumes";
     if (check_volumes(json_object_get(recipe->definition, "volumes"), err) < 0)
+        return -1;
+    *ret_key = "extra_hosts";
+    if (check_extra_hosts(json_object_get(recipe->definition, "extra_hosts"), err) < 0)
         return -1;
     *ret_key = "type";
     if (recipe->loop && curl_library_load(err) < 0)

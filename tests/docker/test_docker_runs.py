@@ -471,6 +471,16 @@ def test_a_network_that_is_not_there(docker_server):
         assert "nowhere" in error_of(server)
 
 
+@pytest.mark.parametrize("network", ["none", "bridge"])
+def test_names_of_hosts_have_the_addresses_of_the_operator(docker_server, network):
+    hosts = ["db.example:192.0.2.7", "six.example:2001:db8::7"]
+    with docker_server({"network": network, "extra_hosts": hosts}) as server:
+        server.initialize()
+        result = server.run("import socket\nprint(socket.gethostbyname('db.example'))\n"
+                            "print('2001:db8::7\\tsix.example' in open('/etc/hosts').read())")
+        assert result["stdout"] == "192.0.2.7\nTrue\n", result
+
+
 def test_a_runtime_that_is_not_there(docker_server):
     with docker_server({"runtime": "nowhere"}) as server:
         assert "nowhere" in error_of(server)

@@ -78,6 +78,10 @@ MISTAKES = {
     "a variable that is a number": (system("environment: {PORT: 80}"), "4:25", ["must be a string", 'write "80"']),
     "LD_PRELOAD": (system("environment: {LD_PRELOAD: x}"), "4:19", ["how every program is loaded"]),
     "the network of the host": (docker("network: host"), "4:14", ["host"]),
+    "a host without an address": (docker("extra_hosts: [db]"), "4:19", ["NAME:ADDRESS", "db.example:192.0.2.7"]),
+    "hosts as a mapping": (docker("extra_hosts: {db: 192.0.2.7}"), "4:18", ["must be a list"]),
+    "a host at a strange address": (
+        docker("extra_hosts: ['db:192.0.2.700']"), "4:18", ["192.0.2.700", "is no address of IPv4 or IPv6"]),
     "an image in capitals": (docker("image: Python"), "4:12", ["image"]),
     "a package that is an option": (venv("pip_packages: [--pre]"), "4:20", ["package"]),
     # Files

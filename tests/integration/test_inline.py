@@ -282,6 +282,7 @@ def test_a_venv_is_made_where_the_call_says(venv_server, shared):
      "environment_definition.image: \"evil/x:1\" is not among callers.allowed_images (python:*)"),
     ({"type": "docker", "image": "evil/python:3"}, "is not among callers.allowed_images"),
     ({"type": "docker", "gpus": "all"}, "environment_definition.gpus: only the operator can set"),
+    ({"type": "docker", "extra_hosts": ["a:192.0.2.1"]}, "environment_definition.extra_hosts: only the operator"),
     ({"type": "docker", "host": "unix:///x"}, "environment_definition.host: only the operator"),
     ({"type": "docker", "volumes": {"/": "/x"}}, "callers.allowed_paths is empty"),
     ({"type": "docker", "network": "bridge"}, "environment_definition.network: only the operator"),

@@ -218,6 +218,18 @@ static void test_what_the_operator_says_is_said(void **state)
     expect(fixture, "HostConfig.DeviceRequests.0.Count", "2");
 }
 
+static void test_names_of_hosts_are_for_scripts(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_JSON json_t *description = NULL;
+
+    define(fixture, "{\"extra_hosts\": [\"db:192.0.2.7\", \"six:2001:db8::7\"]}");
+    expect(fixture, "HostConfig.ExtraHosts", "[\"db:192.0.2.7\", \"six:2001:db8::7\"]");
+    fixture->container.purpose = DOCKER_INSTALL;
+    description = docker_container_describe(&fixture->container);
+    assert_null(json_object_get(json_object_get(description, "HostConfig"), "ExtraHosts"));
+}
+
 static void test_the_operators_variables_win(void **state)
 {
     expect(*state, "Env",
@@ -344,6 +356,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_processes_have_limits_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_the_operator_says_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_of_hosts_are_for_scripts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_operators_variables_win, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_libraries_are_told_of_the_cpus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_variables_of_a_run_win, set_up, tear_down),
