@@ -173,6 +173,7 @@ enum outcome gallery_start(struct gallery *gallery, int directory, json_t *files
     gallery->pictures = json_array();
     gallery->files = json_incref(files);
     gallery->directory = directory;
+    gallery->next = gallery->shown = gallery->shown_bytes = 0;
     ev_now_update(gallery->loop);
     ev_timer_init(&gallery->deadline, gallery_on_deadline, GALLERY_SECONDS, 0.);
     ev_timer_start(gallery->loop, &gallery->deadline);

@@ -42,7 +42,8 @@ struct gallery {
     ev_timer deadline;
 };
 
-/* Reads the pictures among FILES, an array of {path, mimeType} below the descriptor DIRECTORY
+/* Can be started again after its end, when its pictures were taken: `pictures` is NULL then.
+ * Reads the pictures among FILES, an array of {path, mimeType} below the descriptor DIRECTORY
  * (borrowed until the end). READY or PENDING. */
 enum outcome gallery_start(struct gallery *gallery, int directory, json_t *files);
 
