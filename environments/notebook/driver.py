@@ -2,6 +2,8 @@
 
 Its standard input is a socket: the length of a cell in decimal digits, a newline and the code come from there, and one
 byte goes back when the cell has ended, its exit status. The cells have /dev/null for standard input.
+
+PARTS, which embed.py puts before it, are the texts of the programs beside it, which few sessions need.
 """
 
 import sys
@@ -9,6 +11,8 @@ import sys
 place = sys.path[:1]
 if place == [""]:
     del sys.path[0]  # a file there must not stand for a module of these
+
+from _frozen_importlib_external import PathFinder
 
 import __future__
 import ast
@@ -29,15 +33,35 @@ CHANNEL = 200  # at least: out of the way of descriptors that programs number th
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 FUTURES = functools.reduce(operator.or_, (getattr(__future__, each).compiler_flag for each in __future__.all_feature_names))
 COROUTINE = 0x80  # of co_flags
+RICH = [f"_repr_{form}_" for form in ("mimebundle", "png", "jpeg", "svg", "html", "markdown", "latex")]
+MOST_VALUES = 100  # that Out keeps
+OURS = [globals()]  # whose frames no traceback shows
+
+
+def load_part(name, **given):
+    part = types.ModuleType(name)
+    vars(part).update(given)
+    OURS.append(vars(part))
+    exec(compile(PARTS[name], f"<{name}>", "exec"), vars(part))
+    return part
 
 
 class Cells:
-    def __init__(self, names):
-        self.names = names
+    def __init__(self, module):
+        self.module = module
+        self.names = vars(module)
         self.count = 0
         self.flags = AWAIT
         self.is_busy = False
+        self.has_failed = False
         self.loop = None
+        self.rich = None
+        self.ipython = self.shell = None  # the part, and what it has made
+        self.history = {"In": [""], "Out": {}}
+        self.has_ipython = PathFinder.find_spec("IPython") is not None
+        if self.has_ipython:
+            self.names.update(self.history)
+        self.directory = os.getcwd()
 
     def interrupt(self, _number, _frame):
         if self.is_busy:
@@ -47,23 +71,72 @@ class Cells:
         """The exit status of a cell."""
         self.count += 1
         name = f"<cell {self.count}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        self.has_failed = False
+        if self.rich:
+            self.rich.begin_cell()
         try:
             try:
                 self.is_busy = True
-                self.execute_parts(source, name)
+                self.execute_whole(source, name)
                 save_figures()
             finally:
                 self.is_busy = False
-            return 0
+            return int(self.has_failed)
         except SystemExit as end:
             return status_of(end)
         except BaseException as error:
-            show(error)
+            self.fail(error)
             return 1
 
+    def execute_whole(self, source, name):
+        if self.has_ipython:
+            self.history["In"].append(source)
+            if "IPython" in sys.modules or "ipython" in source.lower():
+                self.need_shell()
+        if self.shell is None:
+            self.execute_parts(source, name)
+            return
+        self.ipython.trigger(self.shell, "pre", source)
+        try:
+            self.execute_parts(source, name)
+        finally:
+            self.ipython.trigger(self.shell, "post", source)
+
+    def need_shell(self):
+        """One that cannot be loaded is not tried again."""
+        if self.shell is not None:
+            return
+        try:
+            self.ipython = load_part("shell", cells=self, display=self.display, rich=self.need_rich)
+            self.shell = self.ipython.make(self.module)
+        except Exception as error:
+            self.has_ipython = False
+            print(f"IPython cannot be used: {type(error).__name__}: {str(error)[:500]}", file=sys.stderr)
+
+    def need_rich(self):
+        if self.rich is None:
+            self.rich = load_part("rich", directory=self.directory)
+        return self.rich
+
+    def parse(self, source, name):
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        return compile(source, name, "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+
+    def parse_any(self, source, name):
+        """The tree of SOURCE, in the syntax of IPython if it is not Python and IPython is there."""
+        try:
+            return self.parse(source, name)
+        except SyntaxError as error:
+            wrong = error
+        if self.has_ipython and looks_like_ipython(source):
+            self.need_shell()
+            other = self.ipython.transform(self.shell, source) if self.shell else source
+            if other.strip() != source.strip():
+                return self.parse(other, name)
+        raise wrong
+
     def execute_parts(self, source, name):
-        tree = compile(source, name, "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        tree = self.parse_any(source, name)
         last = []
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
             last = [ast.Interactive([tree.body.pop()])]  # which shows its value
@@ -75,6 +148,45 @@ class Cells:
                 self.wait_for(eval(code, self.names))
             else:
                 exec(code, self.names)
+
+    def show_value(self, value):
+        """What sys.displayhook is."""
+        if value is None:
+            return
+        if is_rich(value):
+            self.need_rich().show(value)
+            builtins._ = value
+        else:
+            sys.__displayhook__(value)
+        if self.has_ipython:
+            self.keep(value)
+
+    def keep(self, value):
+        out = self.history["Out"]
+        out[self.count] = self.names[f"_{self.count}"] = value
+        if len(out) > MOST_VALUES:
+            oldest = next(iter(out))
+            del out[oldest]
+            self.names.pop(f"_{oldest}", None)
+
+    def display(self, *objects, raw=False, **_others):
+        """Shows OBJECTS: pictures and pages become files of the working directory, other things are text."""
+        for each in objects:
+            if raw and isinstance(each, dict):
+                self.need_rich().show(None, each)
+            elif is_rich(each):
+                self.need_rich().show(each)
+            else:
+                print(repr(each))
+
+    def fail(self, error):
+        """Shows ERROR. The cell goes on if that is IPython's way."""
+        self.has_failed = True
+        show(error, self.ipython)
+
+    @staticmethod
+    def flush():
+        flush()
 
     def wait_for(self, coroutine):
         import asyncio
@@ -100,21 +212,37 @@ def status_of(end):
     return 1
 
 
-def show(error):
-    """Prints the traceback of ERROR from the first line of a cell on."""
-    frames = error.__traceback__
-    while frames is not None and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
-        frames = frames.tb_next
-    each = frames
-    while each is not None:
-        if each.tb_next is not None and each.tb_next.tb_frame.f_globals is globals():
-            each.tb_next = None  # of the interrupt
-        each = each.tb_next
+def is_rich(value):
+    kind = type(value)
+    return any(hasattr(kind, name) for name in RICH) and not isinstance(value, type)
+
+
+def looks_like_ipython(source):
+    return any(mark in source for mark in "%!?") or source[:1] in " \t>I"
+
+
+def visible(link, ipython):
+    """The frames of a traceback from the first line of a cell on, without those of programs that execute cells."""
+    kept = []
+    while link is not None:
+        code, names = link.tb_frame.f_code, link.tb_frame.f_globals
+        is_hidden = any(names is each for each in OURS) or ipython and code.co_filename.startswith(ipython.folder)
+        if not is_hidden and (kept or code.co_filename.startswith("<cell ")):
+            kept.append(link)
+        link = link.tb_next
+    for each, following in zip(kept, [*kept[1:], None]):
+        each.tb_next = following
+    return kept[0] if kept else None
+
+
+def show(error, ipython):
     try:
-        if sys.excepthook is sys.__excepthook__:
-            traceback.print_exception(type(error), error, frames)
+        if ipython and isinstance(error, ipython.UsageError):
+            print(f"UsageError: {error}", file=sys.stderr)
+        elif sys.excepthook is sys.__excepthook__:
+            traceback.print_exception(type(error), error, visible(error.__traceback__, ipython))
         else:
-            sys.excepthook(type(error), error, frames)
+            sys.excepthook(type(error), error, visible(error.__traceback__, ipython))
     except BaseException as another:
         os.write(2, f"{type(error).__name__}, and it could not be shown: {type(another).__name__}\n".encode())
 
@@ -166,7 +294,9 @@ def main():
     module.__builtins__ = builtins
     ours, sys.modules["__main__"] = sys.modules["__main__"], module
     sys.argv = [""]
-    cells = Cells(module.__dict__)
+    cells = Cells(module)
+    builtins.display = cells.display
+    sys.displayhook = cells.show_value
     signal.signal(signal.SIGINT, cells.interrupt)
     while ours:
         status = cells.execute(receive(channel))

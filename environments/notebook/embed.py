@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Turns the program of a session into a C file with its text (see driver.h).
+"""Turns the program of a session, with the texts of its PARTS, into a C file with one text (see driver.h).
 
-usage: embed.py OUTPUT.c PROGRAM.py
+usage: embed.py OUTPUT.c PROGRAM.py PART.py...
 """
 
 import sys
@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def main():
-    output, program = map(Path, sys.argv[1:])
-    lines = program.read_text("ascii").splitlines()
+    output, program, *parts = map(Path, sys.argv[1:])
+    texts = {part.stem: part.read_text("ascii") for part in parts}
+    lines = [f"PARTS = {texts!r}", *program.read_text("ascii").splitlines()]
     quoted = ('    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines)
     output.write_text(
         "/* Made by embed.py. */\n"

@@ -10,6 +10,7 @@ import pytest
 
 import client
 import leftovers
+from sessions import Session, call
 
 FEW = {"number": 3, "number_per_client": 2}
 
@@ -26,35 +27,6 @@ def serve(**more):
 def server():
     with serve() as server:
         yield server
-
-
-def call(server, code, session, **more):
-    return server.call_tool("run_python", {"code": code, "session": session, **more})
-
-
-class Session:
-    """A session of SERVER; `text` is what a model reads of its last cell."""
-
-    def __init__(self, server, code="pass", **more):
-        self.server = server
-        self.name = "new"
-        self.run(code, **more)
-        self.name = self.result["session"]["name"]
-
-    def run(self, code, **more):
-        answer = call(self.server, code, self.name, **more)
-        self.text = answer["content"][0]["text"]
-        self.result = answer["structuredContent"]
-        return self.result
-
-    def shown(self, code, **more):
-        result = self.run(code, **more)
-        assert result["success"], result
-        return result["stdout"].strip()
-
-    def is_gone(self):
-        answer = call(self.server, "1", self.name)
-        return answer["isError"] and f'there is no session "{self.name}"' in answer["content"][0]["text"]
 
 
 def test_state_stays_from_cell_to_cell(server):

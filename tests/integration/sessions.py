@@ -1,0 +1,50 @@
+"""A session as tests use it."""
+
+import pathlib
+
+import pytest
+
+DEPS = pathlib.Path(__file__).parents[2] / ".deps"
+SECONDS = 120  # what the first import of a large package may take on a busy machine
+
+
+def venv(name):
+    """The definition of an environment with the packages of tests/clients/NAME.txt."""
+    if not (DEPS / name / "installed").exists():
+        pytest.skip(f"no .deps/{name}: ./dev deps installs it")
+    return {"type": "venv", "venv_path": str(DEPS / name)}
+
+
+def call(server, code, session, **more):
+    return server.call_tool("run_python", {"code": code, "session": session, **more},
+                            timeout=more.get("timeout", 60) + 60)
+
+
+class Session:
+    """A session of SERVER; `text` is what a model reads of its last cell, `images` what it sees."""
+
+    def __init__(self, server, code="pass", **more):
+        self.server = server
+        self.name = "new"
+        self.run(code, **more)
+        self.name = self.result["session"]["name"]
+
+    def run(self, code, **more):
+        answer = call(self.server, code, self.name, **more)
+        self.text = answer["content"][0]["text"]
+        self.images = [block for block in answer["content"] if block["type"] == "image"]
+        self.result = answer["structuredContent"]
+        return self.result
+
+    def shown(self, code, **more):
+        result = self.run(code, **more)
+        assert result["success"], result
+        return result["stdout"].strip()
+
+    def files(self):
+        """The paths of what the last cell has made."""
+        return sorted(file["path"] for file in self.result["files"])
+
+    def is_gone(self):
+        answer = call(self.server, "1", self.name)
+        return answer["isError"] and f'there is no session "{self.name}"' in answer["content"][0]["text"]
