@@ -12,6 +12,7 @@ import threading
 
 import pytest
 
+import drawings
 import installed
 
 EXAMPLES = installed.ROOT / "examples"
@@ -40,6 +41,41 @@ def test_a_notebook_goes_on_after_a_failure_and_an_interrupt(tmp_path):
     assert "ValueError: 7 is not in list" in done.stdout
     assert "KeyboardInterrupt" in done.stdout
     assert done.stdout.endswith("set(throws)\n{6}\n\n")
+
+
+@pytest.fixture
+def code_blocks(tmp_path):
+    """The example's configuration, with packages that are installed."""
+    text = (EXAMPLES / "code-blocks.yaml").read_text()
+    place = pathlib.Path(installed.python("data")).parents[1]
+    assert "pip_packages: [matplotlib]" in text
+    path = tmp_path / "code-blocks.yaml"
+    path.write_text(text.replace("pip_packages: [matplotlib]", f"venv_path: {place}"))
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_fibonacci_numbers_come_from_two_blocks(tmp_path, code_blocks):
+    done = run_example("fibonacci.py", installed.PYEXECD, "--config", code_blocks, home=tmp_path)
+    assert done.returncode == 0, done
+    assert done.stdout.startswith("exitcode: 0 (execution succeeded)\n")
+    assert "Block 2 of 2 (python)" in done.stdout and "Code output: 377" in done.stdout
+
+
+def test_a_scatter_plot_is_saved_and_seen(tmp_path, code_blocks):
+    done = run_example("scatter.py", "seen.png", installed.PYEXECD, "--config", code_blocks, home=tmp_path)
+    assert done.returncode == 0, done
+    assert "Files created or changed: scatter.png" in done.stdout and "figure-1" not in done.stdout
+    (looked,) = drawings.looked_at([(tmp_path / "seen.png").read_bytes()])
+    assert looked["format"] == "PNG" and min(looked["size"]) > 400
+    for half in "left", "right":  # red points on white
+        red, green, blue = looked[half]
+        assert red > green and abs(green - blue) < 3, looked
+
+
+def test_gains_of_two_stocks_come_from_a_local_file(tmp_path):
+    done = run_example("stocks.py", installed.PYEXECD, home=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "ACME: 50.00 to 75.00, +50.0%\nGLOBEX: 120.00 to 90.00, -25.0%\n")
 
 
 def test_python_client_prints_what_the_script_printed(tmp_path):
