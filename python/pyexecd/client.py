@@ -124,11 +124,15 @@ class Client:
     def session(self, *, environment: Optional[str] = None,
                 environment_definition: Optional[Mapping[str, Any]] = None,
                 working_directory: Optional[str] = None) -> Session:
-        """A Python that is kept from call to call, where the configuration has `sessions`. Its first cell begins it."""
+        """A Python that is kept from call to call, where the configuration has `sessions`.
+
+        It begins with its first cell."""
         return Session(self, environment, environment_definition, working_directory)
 
     def read_file(self, uri: str) -> bytes:
-        """The bytes of a file in a working directory; URI is that of a `File`. Raises ProtocolError if it is not there."""
+        """The bytes of a file in a working directory; URI is that of a `File`.
+
+        Raises ProtocolError if it is not there."""
         reading = calls.FileReading(uri)
         while reading.next_uri:
             reading.add(self._request("resources/read", {"uri": reading.next_uri}))
@@ -228,7 +232,8 @@ class Session:
         with self._lock:
             if not self.handle:
                 # Alone, so that the name is known even if the first cell is cancelled.
-                begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel, **self._first)
+                begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel,
+                                                **self._first)
                 if not begun.session:
                     return begun
                 self.handle = begun.session

@@ -6,6 +6,7 @@ thread of the transport; that function must not block.
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Union
 
@@ -76,6 +77,7 @@ class Connection:
         self._waiting: dict[int, Deliver] = {}
         self._last_number = 0
         self._lost: Optional[str] = None
+        self._owner = os.getpid()
 
     def start(self) -> None:
         """Connects. Raises ConnectionLost."""
@@ -112,14 +114,10 @@ class Connection:
                                   "params": {"requestId": number, "reason": "the client does not wait any longer"}})
 
     def close(self) -> None:
-        """Cancels what is waited for, and ends the connection."""
-        for number in list(self._waiting):
-            deliver = self._waiting.get(number)
-            self.cancel(number)
-            if deliver:
-                deliver(Answer(None, ConnectionLost("the client was closed")))
-        with self._lock:
-            self._lost = self._lost or "the client is closed"
+        """Ends the connection, and with it all that is waited for. May be called twice."""
+        if self._owner != os.getpid():
+            return  # A fork of the process that has opened it.
+        self.lose("the client is closed")
         self._transport.close()
 
     # For transports

@@ -6,7 +6,7 @@ import contextlib
 import json
 import queue
 import threading
-from typing import BinaryIO, Optional
+from typing import IO, Optional
 
 from .connection import Connection, Message, Transport
 
@@ -29,7 +29,7 @@ class Lines(Transport):
         self._reader: Optional[threading.Thread] = None
         self._writer: Optional[threading.Thread] = None
 
-    def _begin(self, connection: Connection, source: BinaryIO, sink: BinaryIO) -> None:
+    def _begin(self, connection: Connection, source: IO[bytes], sink: IO[bytes]) -> None:
         """Reads lines of SOURCE and writes to SINK, which is closed behind the last message."""
         self._reader = threading.Thread(target=self._read, args=(connection, source), daemon=True)
         self._writer = threading.Thread(target=self._write, args=(sink,), daemon=True)
@@ -46,14 +46,14 @@ class Lines(Transport):
         """Why there is nothing more to read. Called once, by the thread that reads."""
         raise NotImplementedError
 
-    def _read(self, connection: Connection, source: BinaryIO) -> None:
+    def _read(self, connection: Connection, source: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError):
             for line in source:
                 connection.receive(json.loads(line))
         connection.lose(self._ended())
         self._finish_writing()
 
-    def _write(self, sink: BinaryIO) -> None:
+    def _write(self, sink: IO[bytes]) -> None:
         """A server that no longer reads is noticed where it is read from."""
         with contextlib.suppress(OSError):
             for data in iter(self._outgoing.get, None):

@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from typing import Any, BinaryIO, Deque, List, Mapping, Optional, Sequence, Union
+from typing import IO, Any, Deque, List, Mapping, Optional, Sequence, Union
 
 from .connection import Connection
 from .errors import ConnectionLost
@@ -57,7 +57,6 @@ class Process(Lines):
         self._config = config
         self._environ = environ
         self._cwd = cwd
-        self._owner = os.getpid()
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._errors: Optional[threading.Thread] = None
         self._last_lines: Deque[str] = collections.deque(maxlen=LAST_LINES)
@@ -80,8 +79,6 @@ class Process(Lines):
         self._begin(connection, self._process.stdout, self._process.stdin)
 
     def close(self) -> None:
-        if self._owner != os.getpid():
-            return  # A fork of this process: the server is not its own.
         with self._closing:
             self._finish_writing()
             self._wait(STOP_SECONDS)
@@ -127,7 +124,7 @@ class Process(Lines):
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         return "\n".join([f"the server has ended ({how})", *self._last_lines])
 
-    def _read_errors(self, source: BinaryIO) -> None:
+    def _read_errors(self, source: IO[bytes]) -> None:
         with source:
             for line in iter(lambda: source.readline(LINE_BYTES), b""):
                 text = line.decode("utf-8", "replace").rstrip("\n")

@@ -43,7 +43,9 @@ class UnixHTTPConnection(http.client.HTTPConnection):
 
 
 class Web(Transport):
-    """URL is http://..., https://... or unix:///path#/mcp. Each request has a thread and a connection while it waits."""
+    """URL is http://..., https://... or unix:///path#/mcp.
+
+    Each request has a thread and a connection while it waits."""
 
     def __init__(self, url: str, token: Optional[str]) -> None:
         self._url = urlsplit(url)
@@ -109,7 +111,7 @@ class Web(Transport):
                 if self._connection.awaits(number):
                     self._exchange(number, body)
             error: PyexecdError = ConnectionLost("the server has ended its answer too early")
-        except ProtocolError as refused:
+        except PyexecdError as refused:
             error = refused
         except (OSError, ValueError, http.client.HTTPException) as failed:
             error = ConnectionLost(f"{self._url.geturl()}: {failed or type(failed).__name__}")
@@ -227,6 +229,8 @@ def _refusal(response: http.client.HTTPResponse) -> PyexecdError:
     with contextlib.suppress(ValueError, AttributeError):
         error = json.loads(text).get("error", {})
     reason = error.get("message") or text.strip() or response.reason
+    if response.status == 404:
+        return ConnectionLost(f"the server does not know this session any more: {reason}")
     return ProtocolError(f"HTTP status {response.status}: {reason}", error.get("code", 0), error.get("data"))
 
 

@@ -1,0 +1,403 @@
+"""The Python package: what a program that uses it relies on, over each way to reach a server."""
+
+import ast
+import asyncio
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import installed
+import python_package
+
+import pyexecd
+
+STUB = [sys.executable, str(pathlib.Path(__file__).with_name("stub_server.py"))]
+SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(3000)\n"
+WAIT_SECONDS = 120
+over_each_way = pytest.mark.parametrize("way", python_package.WAYS)
+
+
+def over_stdio(**configuration):
+    configuration = {**python_package.CONFIGURATION, **configuration}
+    return {"command": installed.PYEXECD, "config": configuration}
+
+
+@over_each_way
+def test_a_run_has_output_files_and_a_status(way, tmp_path):
+    with python_package.reached(way, tmp_path) as arguments, pyexecd.Client(**arguments) as client:
+        result = client.run_python("import sys\nopen('new.bin', 'wb').write(bytes(range(256)) * 8192)\n"
+                                   "print(open('in/given.txt').read())\nsys.stderr.write('aside')",
+                                   files={"in/given.txt": "süß", "in/raw": b"\0\xff"})
+        assert (result.status, result.exit_code, result.is_error) == ("success", 0, False)
+        assert (result.stdout, result.stderr) == ("süß\n", "aside")
+        assert "Code output: süß" in result.text
+        (file,) = [file for file in result.files if file.path == "new.bin"]
+        assert client.read_file(file.uri) == bytes(range(256)) * 8192
+        assert file.path in [listed.path for listed in client.list_files(result.working_directory)]
+        again = client.run_python("print(open('in/raw', 'rb').read())", working_directory=result.working_directory)
+        assert again.stdout == "b'\\x00\\xff'\n"
+
+
+@over_each_way
+def test_an_asynchronous_client_does_the_same(way, tmp_path):
+    async def program(arguments):
+        async with pyexecd.AsyncClient(**arguments) as client:
+            results = await asyncio.gather(*(client.run_python(f"print({number})") for number in range(8)))
+            made = await client.run_python("open('a.txt', 'w').write('a' * 10)")
+            async with client.session() as session:
+                cells = [await session.run("x = 20"), await session.run("x + 1")]
+            blocks = await client.run_code_blocks(message="```python\nprint(2)\n```")
+            tools = {tool["name"] for tool in await client.list_tools()}
+            return results, await client.read_file(made.files[0].uri), cells, blocks, tools
+
+    with python_package.reached(way, tmp_path) as arguments:
+        results, data, cells, blocks, tools = asyncio.run(program(arguments))
+    assert [result.stdout for result in results] == [f"{number}\n" for number in range(8)]
+    assert data == b"a" * 10
+    assert cells[1].stdout == "21\n"
+    assert blocks.blocks[0].result.stdout == "2\n"
+    assert {"run_python", "run_code_blocks", "manage_sessions"} <= tools
+
+
+@over_each_way
+def test_many_threads_call_at_once(way, tmp_path):
+    found = {}
+    with python_package.reached(way, tmp_path) as arguments, pyexecd.Client(**arguments) as client:
+        def call(number):
+            found[number] = client.run_python(f"print({number})").stdout
+
+        threads = [threading.Thread(target=call, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(WAIT_SECONDS)
+    assert found == {number: f"{number}\n" for number in range(12)}
+
+
+@over_each_way
+def test_a_cancelled_call_ends_its_program(way, tmp_path):
+    """There is one place: the next call runs only if the program in it is gone."""
+    cancel = threading.Event()
+    with python_package.reached(way, tmp_path, limits={"concurrent_runs": 1}, max_timeout=6000) as arguments:
+        with pyexecd.Client(**arguments, timeout=WAIT_SECONDS) as client:
+            with pytest.raises(pyexecd.CallCancelled):
+                client.run_python(SLEEP, timeout=6000, on_progress=lambda line: cancel.set(), cancel=cancel)
+            assert client.run_python("print(1)", timeout=6000).stdout == "1\n"
+
+
+@over_each_way
+def test_a_cancelled_task_ends_its_program(way, tmp_path):
+    async def program(arguments):
+        async with pyexecd.AsyncClient(**arguments, timeout=WAIT_SECONDS) as client:
+            begun = asyncio.Event()
+            task = asyncio.ensure_future(client.run_python(SLEEP, timeout=6000,
+                                                           on_progress=lambda line: begun.set()))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return await client.run_python("print(1)", timeout=6000)
+
+    with python_package.reached(way, tmp_path, limits={"concurrent_runs": 1}, max_timeout=6000) as arguments:
+        assert asyncio.run(program(arguments)).stdout == "1\n"
+
+
+def test_a_program_that_fails_is_a_result():
+    with pyexecd.Client(**over_stdio()) as client:
+        failed = client.run_python("print('before')\n1 / 0")
+        assert (failed.status, failed.exit_code, failed.is_error) == ("failure", 1, True)
+        assert failed.stdout == "before\n"
+        assert "ZeroDivisionError" in failed.stderr and "ZeroDivisionError" in failed.text
+        with pytest.raises(pyexecd.ToolError, match="ZeroDivisionError"):
+            failed.check()
+        stopped = client.run_python(SLEEP, timeout=1)
+        assert (stopped.status, stopped.stdout) == ("timeout", "begun\n")
+        refused = client.run_python("print(1)", environment="elsewhere")
+        assert (refused.status, refused.exit_code, refused.stdout) == ("refused", None, "")
+        assert "environment must be" in refused.text
+
+
+def test_what_no_server_would_read_is_an_error_and_loses_nothing():
+    with pyexecd.Client(**over_stdio()) as client:
+        with pytest.raises(ValueError, match="limit"):
+            client.run_python("#" * (5 << 20))
+        with pytest.raises(ValueError):
+            client.run_python("print('\ud800')")
+        with pytest.raises(pyexecd.ProtocolError):
+            client.read_file("pyexecd://nowhere/nothing")
+        assert client.run_python("print(1)").stdout == "1\n"
+
+
+def test_a_session_keeps_its_variables_until_it_is_restarted():
+    with pyexecd.Client(**over_stdio()) as client, client.session() as session:
+        assert session.handle is None
+        session.run("x = 6").check()
+        result = session.run("x * 7")
+        assert (result.stdout, result.session, result.session_alive) == ("42\n", session.handle, True)
+        session.restart()
+        assert "NameError" in session.run("x").stderr
+        session.close()
+        assert session.run("1").status == "refused"
+
+
+def test_a_session_begins_in_the_place_it_is_told():
+    with pyexecd.Client(**over_stdio()) as client:
+        made = client.run_python("open('a.txt', 'w').write('a')")
+        with client.session(working_directory=made.working_directory) as session:
+            assert session.run("open('a.txt').read()").stdout == "'a'\n"
+        with client.session(environment="elsewhere") as session:
+            assert session.run("1").status == "refused"
+
+
+def test_the_result_of_code_blocks_has_each_block():
+    with pyexecd.Client(**over_stdio()) as client:
+        result = client.run_code_blocks([("python", "open('a.txt', 'w').write('a'); print(1)"), ("sh", "exit 3"),
+                                         {"code": "print(2)"}])
+        assert (result.exit_code, result.left_out, result.is_error) == (3, 1, True)
+        first, second = result.blocks
+        assert (first.exit_code, first.result.stdout, first.error) == (0, "1\n", None)
+        assert (second.language, second.file, second.result.exit_code) == ("sh", "block-2.sh", 3)
+        assert result.text.startswith("exitcode: 3 (execution failed)")
+        found = client.run_python("print(open('a.txt').read())", working_directory=result.working_directory)
+        assert found.stdout == "a\n"
+        assert client.run_code_blocks([]).exit_code == 1
+
+
+def test_a_picture_is_its_file():
+    picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+    with pyexecd.Client(**over_stdio()) as client:
+        result = client.run_python(f"import base64\nopen('a.png', 'wb').write(base64.b64decode('{picture}'))")
+    (image,) = result.images
+    assert image.mime_type == "image/png" and image.data.startswith(b"\x89PNG")
+
+
+def test_both_clients_work_inside_a_running_loop():
+    async def program():
+        with pyexecd.Client(**over_stdio()) as client:
+            return client.run_python("print(1)").stdout
+
+    assert asyncio.run(program()) == "1\n"
+
+
+def test_an_exception_of_a_callback_cancels_the_call():
+    def stop(line):
+        raise KeyError(line)
+
+    arguments = over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000)
+    with pyexecd.Client(**arguments, timeout=WAIT_SECONDS) as client:
+        with pytest.raises(KeyError, match="begun"):
+            client.run_python(SLEEP, timeout=6000, on_progress=stop)
+        assert client.run_python("print(1)", timeout=6000).stdout == "1\n"
+
+
+def test_interrupting_a_program_cancels_its_call(tmp_path):
+    """As Ctrl-C does it: the signal goes to the whole group of the terminal, and the server goes on."""
+    done = python_package.program(tmp_path, """
+import os, signal, pyexecd
+os.setpgid(0, 0)
+configuration = {"limits": {"concurrent_runs": 1}, "max_timeout": 6000}
+with pyexecd.Client(os.environ["PYEXECD"], config=configuration, timeout=120) as client:
+    try:
+        client.run_python("import time; print('begun', flush=True); time.sleep(3000)", timeout=6000,
+                          on_progress=lambda line: os.killpg(0, signal.SIGINT))
+    except KeyboardInterrupt:
+        print(client.run_python("print('goes on')", timeout=6000).stdout)
+""")
+    assert done.stdout.strip() == "goes on", done
+
+
+def test_a_call_beyond_the_timeout_of_the_client_is_cancelled():
+    arguments = over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000)
+    with pyexecd.Client(**arguments, timeout=20) as client:
+        with pytest.raises(pyexecd.CallTimeout):
+            client.run_python(SLEEP, timeout=6000)
+        assert client.run_python("print(1)").stdout == "1\n"
+
+
+def test_the_end_of_a_server_says_its_last_lines():
+    with pyexecd.Client([*STUB, "dies"]) as client:
+        with pytest.raises(pyexecd.ConnectionLost, match=r"(?s)exit code 3.*line 99"):
+            client.run_python("print(1)")
+        with pytest.raises(pyexecd.ConnectionLost, match="exit code 3"):
+            client.run_python("print(1)")
+
+
+def test_an_asynchronous_call_learns_of_the_end_too():
+    async def program():
+        async with pyexecd.AsyncClient([*STUB, "dies"]) as client:
+            await client.run_python("print(1)")
+
+    with pytest.raises(pyexecd.ConnectionLost, match="line 99"):
+        asyncio.run(program())
+
+
+def test_a_server_that_does_not_end_is_killed():
+    client = pyexecd.Client([*STUB, "hangs"])
+    client.close()
+    with pytest.raises(pyexecd.ConnectionLost, match="closed"):
+        client.run_python("print(1)")
+
+
+def test_a_server_that_talks_nonsense_is_lost():
+    with pyexecd.Client([*STUB, "echoes-badly"]) as client:
+        with pytest.raises(pyexecd.ConnectionLost):
+            client.run_python("print(1)")
+
+
+@pytest.mark.parametrize("arguments", [
+    {"command": "/nowhere/pyexecd"}, {"socket": "/nowhere/socket"}, {"url": "tcp://127.0.0.1:1"},
+    {"url": "http://127.0.0.1:1/mcp"}, {"command": [sys.executable, "-c", "raise SystemExit('no')"]},
+], ids=["no program", "no socket", "no tcp", "no http", "ends at once"])
+def test_a_server_that_is_not_there_is_an_error(arguments):
+    with pytest.raises(pyexecd.ConnectionLost):
+        pyexecd.Client(**arguments)
+
+
+def test_a_wrong_token_is_an_error(tmp_path):
+    with python_package.reached("http", tmp_path) as arguments:
+        with pytest.raises(pyexecd.PyexecdError, match="401"):
+            pyexecd.Client(**{**arguments, "token": "wrong"})
+
+
+@pytest.mark.parametrize("arguments", [
+    {"url": "ftp://example.org"}, {"url": "tcp://host"}, {"url": "http://h/mcp", "command": "pyexecd"}])
+def test_arguments_that_contradict_are_refused(arguments):
+    with pytest.raises(ValueError):
+        pyexecd.Client(**arguments)
+
+
+def test_the_server_gets_the_whole_environment(monkeypatch):
+    given = {"DOCKER_HOST": "unix:///nowhere", "PIP_RETRIES": "1", "UV_OFFLINE": "1", "HTTPS_PROXY": "http://p:1",
+             "SOMETHING": "else"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pyexecd.Client([*STUB, "dies"]) as client:
+        assert given.items() <= client.server_info["environ"].items()
+    with pyexecd.Client([*STUB, "dies"], environ={"PATH": os.environ["PATH"]}) as client:
+        assert "DOCKER_HOST" not in client.server_info["environ"]
+
+
+def watched_server(folder):
+    """A command that leaves the id of the server's process in a file."""
+    file = pathlib.Path(folder) / "pid"
+    return ["/bin/sh", "-c", f'echo $$ >"{file}"; exec "{installed.PYEXECD}"'], file
+
+
+def has_ended(file):
+    """Whether the process of FILE ends within a while. Who inherits it need not be one that waits for it."""
+    status = pathlib.Path(f"/proc/{int(file.read_text())}/stat")
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            if status.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_closing_ends_the_server_and_leaves_no_zombie(tmp_path):
+    command, file = watched_server(tmp_path)
+    client = pyexecd.Client(command)
+    client.close()
+    assert not pathlib.Path(f"/proc/{int(file.read_text())}").exists()
+    client.close()
+
+
+def test_a_client_that_nobody_has_any_more_is_closed(tmp_path):
+    command, file = watched_server(tmp_path)
+    pyexecd.Client(command).run_python("print(1)")
+    assert has_ended(file)
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(1)", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"],
+                         ids=["end", "exit", "killed"])
+def test_the_server_ends_with_its_program(end, tmp_path):
+    command, file = watched_server(tmp_path)
+    done = python_package.program(tmp_path, f"import pyexecd\nclient = pyexecd.Client({command!r})\n"
+                                            f"client.run_python('print(1)')\n{end}")
+    assert done.stderr == ""
+    assert has_ended(file)
+
+
+def test_a_fork_does_not_end_the_server():
+    """A child that ends as programs do has the client's files, too."""
+    with pyexecd.Client(**over_stdio()) as client:
+        child = os.fork()
+        if child == 0:
+            client.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert client.run_python("print(1)").stdout == "1\n"
+
+
+@pytest.mark.parametrize("place", ["beside Python", "on PATH"])
+def test_the_program_is_found(place, tmp_path):
+    """By a Python that has it in its own folder, as where a wheel was installed; else by PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "pyexecd").write_text(f'#!/bin/sh\nexec "{installed.PYEXECD}" "$@"\n')
+    (folder / "pyexecd").chmod(0o755)
+    code = ("import pyexecd, sys\nsys.executable = sys.argv[1]\n"
+            "with pyexecd.Client() as client: print(client.run_python('print(6 * 7)').stdout)")
+    executable, path = str(folder / "python3"), "/usr/bin:/bin"
+    if place == "on PATH":
+        executable, path = "/nowhere/python3", f"{folder}:/usr/bin:/bin"
+    done = python_package.program(tmp_path, code, executable, PATH=path)
+    assert done.stdout.strip() == "42", done
+
+
+def test_a_program_that_is_nowhere_is_an_error(tmp_path):
+    done = python_package.program(
+        tmp_path, "import pyexecd, sys\nsys.executable = '/nowhere/python3'\n"
+                  "import sysconfig\nsysconfig.get_path = lambda name: '/nowhere'\n"
+                  "try: pyexecd.Client()\nexcept pyexecd.ConnectionLost as error: print(error)", PATH="/nowhere")
+    assert "install it, or name it" in done.stdout, done
+
+
+def modules():
+    return sorted((python_package.FOLDER / "pyexecd").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.name)
+def test_older_pythons_can_read_it(path):
+    ast.parse(path.read_text(), feature_version=(3, 9))
+    assert all(len(line) <= 120 for line in path.read_text().splitlines())
+
+
+def test_the_package_says_that_it_has_types():
+    assert (python_package.FOLDER / "pyexecd" / "py.typed").exists()
+
+
+def other_pythons():
+    """Those on PATH that are not the one of these tests. A name on PATH need not lead to a Python."""
+    for name in "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14":
+        path = shutil.which(name)
+        if path and os.path.realpath(path) != os.path.realpath(sys.executable):
+            asked = subprocess.run([path, "-c", "import sys; print(sys.version_info >= (3, 9))"], text=True,
+                                   capture_output=True, timeout=WAIT_SECONDS)
+            if asked.stdout.strip() == "True":
+                yield path
+
+
+def test_other_pythons_can_use_it(tmp_path):
+    others = list(other_pythons())
+    if not others:
+        pytest.skip("there is no other Python on PATH")
+    code = ("import asyncio, os, pyexecd\n"
+            "async def program():\n"
+            "    async with pyexecd.AsyncClient(os.environ['PYEXECD']) as client:\n"
+            "        return (await client.run_python('print(6 * 7)')).stdout\n"
+            "with pyexecd.Client(os.environ['PYEXECD']) as client:\n"
+            "    print(client.run_python('print(6 * 7)').stdout + asyncio.run(program()))")
+    for other in others:
+        done = installed.run(other, "-c", code, home=tmp_path, PYTHONPATH=str(python_package.FOLDER),
+                             PYEXECD=installed.PYEXECD, PYTHONDONTWRITEBYTECODE="1")
+        assert done.stdout.split() == ["42", "42"], done
