@@ -19,5 +19,6 @@ def test_finds_its_modules(path):
         ["/usr/bin/python3", "-c", LOAD, (tree.ROOT / path).parent, tree.ROOT / path], cwd="/",
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True)
     missing = re.findall(r"^ModuleNotFoundError: No module named '(\w+)", loaded.stderr, re.MULTILINE)
-    ours = {each.stem for each in tree.files(".py")}
+    # Those of the package are found by its name.
+    ours = {each.stem for each in tree.files(".py") if each.parts[0] != "python"}
     assert loaded.returncode == 0 or missing and missing[0] not in ours, loaded.stderr

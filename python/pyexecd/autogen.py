@@ -1,0 +1,468 @@
+"""AutoGen's code executors (autogen-core and autogen-ext 0.4 to 0.7), whose code runs in pyexecd.
+
+    from pyexecd.autogen import LocalCommandLineCodeExecutor
+
+in place of `from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor` is all that a program
+changes: parameters, methods and results are AutoGen's. docs/autogen.md has every parameter, and the differences.
+
+Each executor takes one more argument, `settings`: keys of its environment (docs/configuration.md) that replace
+what the other parameters say. `settings={"network": False, "require": "sandbox"}` hardens an executor of this
+machine, `settings={"network": "none"}` one with containers.
+"""
+
+import asyncio
+import dataclasses
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import uuid
+import warnings
+
+from autogen_core import Component
+from autogen_core.code_executor import CodeExecutor, CodeResult
+from pydantic import BaseModel
+
+from . import blocks, functions
+from .place import Place, write_file
+
+__all__ = ["CommandLineCodeResult", "DockerCommandLineCodeExecutor", "JupyterCodeExecutor", "JupyterCodeResult",
+           "LocalCommandLineCodeExecutor"]
+
+LEAST_TIMEOUT = "Timeout must be greater than or equal to 1."
+
+
+@dataclasses.dataclass
+class CommandLineCodeResult(CodeResult):
+    """`code_file` is the file of the first block, which may have been deleted."""
+
+    code_file: str | None
+
+
+@dataclasses.dataclass
+class JupyterCodeResult(CodeResult):
+    """`output_files` are the pictures and HTML files that the blocks have made or changed."""
+
+    output_files: list[pathlib.Path]
+
+
+class WorkDirectory:
+    """The directory of an executor: the program's own, or a temporary one that ends with the executor."""
+
+    def __init__(self, path, parents):
+        self._temporary = None
+        self.given = None if path is None else pathlib.Path(path)
+        if self.given is not None:
+            if self.given.resolve() == pathlib.Path.cwd().resolve():
+                warnings.warn("Using the current directory as work_dir is deprecated.", DeprecationWarning,
+                              stacklevel=4)
+            self.given.mkdir(exist_ok=True, parents=parents)
+
+    @property
+    def path(self):
+        if self.given is not None:
+            return self.given
+        if self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory()
+        return pathlib.Path(self._temporary.name)
+
+    def end(self):
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+
+class CommandLineExecutor(CodeExecutor):
+    """What the executors have in common that run each block in a fresh process."""
+
+    SUPPORTED_LANGUAGES = ["bash", "shell", "sh", "python"]
+    FUNCTION_PROMPT_TEMPLATE = functions.PROMPT
+    CANCELLED = ("\nCancelled", 125)
+
+    def __init__(self, timeout, directory, program_functions, functions_module, keep_files, settings):
+        if not functions_module.isidentifier():
+            raise ValueError("Module name must be a valid Python identifier")
+        self._timeout = timeout
+        self._directory = directory
+        self._functions = list(program_functions)
+        self._functions_module = functions_module
+        self._functions_loaded = not self._functions
+        self._keep_files = keep_files
+        self._settings = dict(settings or {})
+        self._place = None
+
+    def format_functions_for_prompt(self, prompt_template=FUNCTION_PROMPT_TEMPLATE):
+        """What a model is told of the functions; `$module_name` and `$functions` stand for them."""
+        return functions.prompt(self._functions, self._functions_module, prompt_template)
+
+    @property
+    def timeout(self):
+        """Seconds that each block may take."""
+        return self._timeout
+
+    @property
+    def work_dir(self):
+        """The directory that blocks run in."""
+        return self._directory.path
+
+    @property
+    def functions_module(self):
+        """The module from which code imports the functions."""
+        return self._functions_module
+
+    def _environment(self):
+        """The keys of the environment, without those of the settings."""
+        raise NotImplementedError
+
+    def _started_place(self):
+        if self._place is None:
+            environment = {**self._environment(), **self._settings}
+            self._place = Place(environment, self.work_dir, self._timeout)
+        return self._place
+
+    def _close(self):
+        if self._place is not None:
+            self._place.close()
+            self._place = None
+
+    async def execute_code_blocks(self, code_blocks, cancellation_token):
+        """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError if the functions of the
+        program cannot be loaded."""
+        if not self._functions_loaded:
+            await self._load_functions(cancellation_token)
+        return await self._execute(code_blocks, cancellation_token)
+
+    async def _load_functions(self, cancellation_token):
+        code = functions.source(self._functions)
+        write_file(self.work_dir / f"{self._functions_module}.py", code)
+        loaded = await self._run("python", code, cancellation_token)
+        if loaded.exit_code != 0:
+            raise ValueError(f"Functions failed to load: {loaded.output}")
+        self._functions_loaded = True
+
+    async def _execute(self, code_blocks, cancellation_token):
+        output, files, exit_code = [], [], 0
+        for block in code_blocks:
+            language = blocks.language_of(block.language)
+            if language is None:
+                output.append(f"\nunknown language {block.language.lower()}")
+                exit_code = 1
+                break
+            ended = await self._run(language, block.code, cancellation_token)
+            files.append(blocks.settle_file(self.work_dir, language, block.code, ended.file, self._keep_files))
+            output.append(ended.output)
+            exit_code = ended.exit_code
+            if exit_code != 0:
+                break
+        code_file = str(files[0].resolve()) if files else None
+        return CommandLineCodeResult(exit_code=exit_code, output="".join(output), code_file=code_file)
+
+    async def _run(self, language, code, cancellation_token):
+        call = asyncio.wrap_future(self._started_place().run_block(language, code))
+        cancellation_token.link_future(call)
+        try:
+            return blocks.ended(await call)
+        except asyncio.CancelledError:
+            if not cancellation_token.is_cancelled():
+                raise
+            output, exit_code = self.CANCELLED
+            return blocks.Ended(exit_code, output)
+
+
+class LocalConfig(BaseModel):
+    """The saved form of a LocalCommandLineCodeExecutor; `settings` are saved with it."""
+
+    timeout: int = 60
+    work_dir: str | None = None
+    functions_module: str = "functions"
+    cleanup_temp_files: bool = True
+    settings: dict = {}
+
+
+class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
+    """Runs code blocks on this machine, in a sandbox where the machine has one.
+
+    timeout: seconds for each block, at least 1. work_dir: made if it is missing; without it a temporary
+    directory. functions: what code may import from functions_module. cleanup_temp_files: whether files of blocks
+    that have named none are deleted. virtual_env_context: what venv.EnvBuilder.ensure_directories() returns.
+    settings: keys of the environment. Raises ValueError for a wrong timeout or module.
+    """
+
+    component_config_schema = LocalConfig
+    component_provider_override = "pyexecd.autogen.LocalCommandLineCodeExecutor"
+
+    def __init__(self, timeout=60, work_dir=None, functions=(), functions_module="functions", cleanup_temp_files=True,
+                 virtual_env_context=None, *, settings=None):
+        if timeout < 1:
+            raise ValueError(LEAST_TIMEOUT)
+        super().__init__(timeout, WorkDirectory(work_dir, parents=False), functions, functions_module,
+                         not cleanup_temp_files, settings)
+        self._virtual_env_context = virtual_env_context
+
+    @property
+    def cleanup_temp_files(self):
+        """Whether files of blocks that have named none are deleted."""
+        return not self._keep_files
+
+    def _environment(self):
+        if self._virtual_env_context:
+            path = str(pathlib.Path(os.path.abspath(self._virtual_env_context.env_exe)).parent.parent)
+            return {"type": "venv", "venv_path": path, "write": [path], "network": True}
+        packages = functions.packages(self._functions)
+        if packages:
+            return {"type": "venv", "python_path": sys.executable, "system_site_packages": True,
+                    "pip_packages": packages, "network": True}
+        return {"type": "system", "executable": sys.executable, "network": True}
+
+    async def start(self):
+        """Makes the temporary directory. The server starts with the first block."""
+        self.work_dir.exists()
+
+    async def stop(self):
+        """Ends what is running, and removes the temporary directory."""
+        self._close()
+        self._directory.end()
+
+    async def restart(self):
+        """There is nothing that could be started again: each block has a process of its own."""
+        warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
+                      stacklevel=2)
+
+    def _to_config(self):
+        return LocalConfig(timeout=self._timeout, work_dir=str(self.work_dir), settings=self._settings,
+                           functions_module=self._functions_module, cleanup_temp_files=self.cleanup_temp_files)
+
+    @classmethod
+    def _from_config(cls, config):
+        return cls(**config.model_dump())
+
+
+class DockerConfig(BaseModel):
+    """The saved form of a DockerCommandLineCodeExecutor; `settings` are saved with it."""
+
+    image: str = "python:3-slim"
+    container_name: str | None = None
+    timeout: int = 60
+    work_dir: str | None = None
+    bind_dir: str | None = None
+    auto_remove: bool = True
+    stop_container: bool = True
+    functions_module: str = "functions"
+    extra_volumes: dict[str, dict[str, str]] = {}
+    extra_hosts: dict[str, str] = {}
+    init_command: str | None = None
+    delete_tmp_files: bool = False
+    settings: dict = {}
+
+
+class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]):
+    """Runs code blocks in one container, which is there from the first block until stop().
+
+    The parameters are AutoGen's; docs/autogen.md says of each what it does here. container_name is the beginning
+    of the container's name. device_requests: docker.types.DeviceRequest, or mappings with the same keys. Raises
+    ValueError for what cannot be had: a timeout below 1, a wrong module, a bind_dir other than work_dir,
+    stop_container=False.
+    """
+
+    component_config_schema = DockerConfig
+    component_provider_override = "pyexecd.autogen.DockerCommandLineCodeExecutor"
+    CANCELLED = ("Code execution was cancelled.", 1)
+
+    def __init__(self, image="python:3-slim", container_name=None, *, timeout=60, work_dir=None, bind_dir=None,
+                 auto_remove=True, stop_container=True, device_requests=None, functions=(),
+                 functions_module="functions", extra_volumes=None, extra_hosts=None, init_command=None,
+                 delete_tmp_files=False, settings=None):
+        if timeout < 1:
+            raise ValueError(LEAST_TIMEOUT)
+        if bind_dir is not None and (work_dir is None or pathlib.Path(bind_dir) != pathlib.Path(work_dir)):
+            raise ValueError("bind_dir: the directory of the container is work_dir; give the path that the Docker "
+                             "engine's machine has for it")
+        if not stop_container:
+            raise ValueError("stop_container=False: a container ends with its executor")
+        super().__init__(timeout, WorkDirectory(work_dir, parents=True), functions, functions_module,
+                         not delete_tmp_files, settings)
+        self.container_name = container_name or f"autogen-code-exec-{uuid.uuid4()}"
+        self._image = image
+        self._auto_remove = auto_remove
+        self._device_requests = device_requests
+        self._extra_volumes = extra_volumes or {}
+        self._extra_hosts = extra_hosts or {}
+        self._init_command = init_command
+        self._prepared = False
+        self._started = False
+
+    @property
+    def bind_dir(self):
+        """The directory that the container sees as /workspace."""
+        return self.work_dir
+
+    def _environment(self):
+        environment = {
+            "type": "docker", "image": self._image, "keep_container_running": True, "network": "bridge",
+            "container_name_prefix": f"{self.container_name}-", "cleanup_container": self._auto_remove,
+            "pip_packages": functions.packages(self._functions),
+            "volumes": {path: {"path": volume["bind"], "mode": volume.get("mode", "rw")}
+                        for path, volume in self._extra_volumes.items()}}
+        if self._extra_hosts:
+            environment["extra_hosts"] = self._extra_hosts
+        if self._device_requests:
+            environment["gpus"] = gpus(self._device_requests)
+        return environment
+
+    async def execute_code_blocks(self, code_blocks, cancellation_token):
+        """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block, before
+        start() and after stop()."""
+        if not self._started:
+            raise ValueError("Container is not running. Must first be started with either start or a context manager.")
+        if len(code_blocks) == 0:
+            raise ValueError("No code blocks to execute.")
+        return await super().execute_code_blocks(code_blocks, cancellation_token)
+
+    async def _run(self, language, code, cancellation_token):
+        """A container that had to be ended at a timeout is replaced, and its successor prepared again."""
+        if self._init_command and not self._prepared:
+            prepared = await super()._run("sh", self._init_command, cancellation_token)
+            blocks.settle_file(self.work_dir, "sh", self._init_command, prepared.file, keep=False)
+            if prepared.exit_code != 0:
+                return prepared
+            self._prepared = True
+        ended = await super()._run(language, code, cancellation_token)
+        self._prepared = self._prepared and not ended.timed_out
+        return ended
+
+    async def start(self):
+        """The container itself starts with the first block."""
+        self.work_dir.exists()
+        self._started = True
+
+    async def stop(self):
+        """Ends the container with all that runs in it, and then removes the temporary directory."""
+        self._started = self._prepared = False
+        self._close()
+        self._directory.end()
+
+    async def restart(self):
+        """The next block has a new container. Raises ValueError before start()."""
+        if not self._started:
+            raise ValueError("Container is not running. Must first be started with either start or a context manager.")
+        self._prepared = False
+        self._close()
+
+    def _to_config(self):
+        return DockerConfig(
+            image=self._image, container_name=self.container_name, timeout=self._timeout, work_dir=str(self.work_dir),
+            auto_remove=self._auto_remove, functions_module=self._functions_module,
+            extra_volumes=self._extra_volumes, extra_hosts=self._extra_hosts, init_command=self._init_command,
+            delete_tmp_files=not self._keep_files, settings=self._settings)
+
+    @classmethod
+    def _from_config(cls, config):
+        return cls(**config.model_dump())
+
+
+def gpus(requests):
+    """Docker's DeviceRequests as the key `gpus`. Raises ValueError for other devices."""
+    wanted = []
+    for request in requests:
+        request = {key.lower(): value for key, value in dict(request).items()}
+        ids = request.get("device_ids", request.get("deviceids"))
+        kinds = [kind for group in request.get("capabilities") or [["gpu"]] for kind in group]
+        if "gpu" not in kinds:
+            raise ValueError(f"device_requests: only GPUs can be asked for, not {kinds}")
+        wanted += ids or ["all" if request.get("count", -1) == -1 else request["count"]]
+    return wanted[0] if len(wanted) == 1 and not isinstance(wanted[0], str) or wanted == ["all"] else wanted
+
+
+class JupyterConfig(BaseModel):
+    """The saved form of a JupyterCodeExecutor; `settings` are saved with it."""
+
+    kernel_name: str = "python3"
+    timeout: int = 60
+    output_dir: str | None = None
+    settings: dict = {}
+
+
+class JupyterCodeExecutor(CodeExecutor, Component[JupyterConfig]):
+    """Runs code blocks as the cells of one session: what they define stays until stop() or restart().
+
+    kernel_name: `python3`, as there is no other. timeout: seconds for each block, at least 1. output_dir: the
+    directory that the cells run in, and in which they leave their files; without it a temporary one. settings:
+    keys of the environment. Raises ValueError for another kernel or a wrong timeout.
+    """
+
+    component_config_schema = JupyterConfig
+    component_provider_override = "pyexecd.autogen.JupyterCodeExecutor"
+
+    def __init__(self, kernel_name="python3", timeout=60, output_dir=None, *, settings=None):
+        if timeout < 1:
+            raise ValueError(LEAST_TIMEOUT)
+        if kernel_name != "python3":
+            raise ValueError(f"Kernel {kernel_name} is not installed: sessions run Python")
+        self._timeout = timeout
+        self._given = output_dir
+        self._output_dir = pathlib.Path(tempfile.mkdtemp() if output_dir is None else output_dir)
+        self._output_dir.mkdir(exist_ok=True, parents=True)
+        self._settings = dict(settings or {})
+        self._place = None
+        self._session = None
+
+    @property
+    def output_dir(self):
+        """The directory of the cells and of their files."""
+        if self._output_dir == pathlib.Path("."):
+            warnings.warn("Using the current directory as output_dir is deprecated", DeprecationWarning, stacklevel=2)
+        return self._output_dir
+
+    async def execute_code_blocks(self, code_blocks, cancellation_token):
+        """Runs CODE_BLOCKS in order, up to the first that fails. Raises TimeoutError, with what was printed, and
+        CancelledError; the variables stay after both. Raises RuntimeError before start()."""
+        if self._place is None:
+            raise RuntimeError("Executor must be started before executing cells")
+        outputs, files, exit_code = [], [], 0
+        for block in code_blocks:
+            result = await self._run(block.code, cancellation_token)
+            outputs += filter(None, [result.stdout, result.stderr] if result.structured else [result.text])
+            files += [self._output_dir.absolute() / file.path for file in result.files
+                      if file.mime_type.startswith(("image/", "text/html"))]
+            exit_code = 1 if result.is_error else 0
+            if result.is_error:
+                break
+        return JupyterCodeResult(exit_code=exit_code, output="\n".join(outputs), output_files=files)
+
+    async def _run(self, code, cancellation_token):
+        call = asyncio.wrap_future(self._place.run_cell(code))
+        cancellation_token.link_future(call)
+        result = await call
+        if result.status == "timeout":
+            raise asyncio.TimeoutError(result.text)
+        return result
+
+    async def start(self):
+        """The session itself begins with the first block."""
+        if self._place is None:
+            environment = {"type": "system", "executable": sys.executable, "network": True, **self._settings}
+            self._place = Place(environment, self._output_dir, self._timeout)
+
+    async def stop(self):
+        """Ends the session with all that it has started, and removes the temporary directory."""
+        if self._place is not None:
+            self._place.close()
+            self._place = None
+        if self._given is None:
+            shutil.rmtree(self._output_dir, ignore_errors=True)
+
+    async def restart(self):
+        """The next block begins a new session."""
+        await self.stop()
+        self._output_dir.mkdir(exist_ok=True, parents=True)
+        await self.start()
+
+    def _to_config(self):
+        return JupyterConfig(kernel_name="python3", timeout=self._timeout, settings=self._settings,
+                             output_dir=None if self._given is None else str(self._output_dir))
+
+    @classmethod
+    def _from_config(cls, config):
+        return cls(**config.model_dump())
+

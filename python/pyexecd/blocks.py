@@ -1,0 +1,81 @@
+"""Code blocks as AutoGen's command line executors run them: one after the other, each in a fresh process."""
+
+import dataclasses
+import hashlib
+import logging
+import pathlib
+import re
+
+from . import place
+
+# As AutoGen spells them, and as the server does; PowerShell is not among them.
+LANGUAGES = {"python": "python", "py": "python", "python3": "python", "bash": "bash", "sh": "sh", "shell": "sh"}
+EXTENSIONS = {"python": "py", "bash": "bash", "sh": "sh"}
+
+# What the text of a single block says before its output: its own outcome, and after a timeout the signal as well.
+HEADS = re.compile(r"\A(exitcode: .*\n)(Code output:\nBlock 1 of 1 \(.*\): )?")
+EXIT_CODE = re.compile(r"^exitcode: .*\n", re.MULTILINE)
+LABEL = re.compile(r"^Code output: ?\n?", re.MULTILINE)
+
+
+@dataclasses.dataclass
+class Ended:
+    """How a block ended: its exit code (124 after a timeout), what an agent is told, and whether the
+    time was over."""
+
+    exit_code: int
+    output: str
+    timed_out: bool = False
+    file: str = None
+
+
+def ended(result):
+    """What run_code_blocks says of its only block."""
+    if not result.blocks:
+        return Ended(1, result.text.removeprefix("block 1: "))
+    (block,) = result.blocks
+    timed_out = block.result is not None and block.result.status == "timeout"
+    return Ended(block.exit_code, told(result.text, block, timed_out), timed_out, block.file)
+
+
+def told(text, block, timed_out):
+    """The output alone if it is whole and BLOCK has succeeded, as programs read it; else the TEXT for models,
+    which has what is needed to go on."""
+    if block.exit_code == 0 and block.result and not block.result.structured["truncated"]:
+        return block.result.stderr + block.result.stdout
+    text = HEADS.sub("", text, count=1)
+    text = EXIT_CODE.sub("", text, count=1) if timed_out else text
+    return LABEL.sub("", text, count=1).removeprefix("Error output:\n")
+
+
+def language_of(name):
+    """The server's name of the language NAME, or None."""
+    return LANGUAGES.get(name.lower())
+
+
+def temporary_name(language, code):
+    """AutoGen's name for the file of a block that names none."""
+    return f"tmp_code_{hashlib.sha256(code.encode()).hexdigest()}.{EXTENSIONS[language]}"
+
+
+def is_named(code):
+    """Whether the first line of CODE names its file."""
+    return "filename:" in code.split("\n", 1)[0]
+
+
+def settle_file(directory, language, code, saved, keep):
+    """The path of the file of a block in DIRECTORY, where the server has SAVED it (None: nowhere). A file that
+    the code has not named has AutoGen's name if it is to be kept, and is gone if not."""
+    directory = pathlib.Path(directory)
+    if is_named(code) and saved:
+        return directory / saved
+    path = directory / temporary_name(language, code)
+    try:
+        for left in [saved, "script.py"]:
+            if left:
+                (directory / left).unlink(missing_ok=True)
+        if keep:
+            place.write_file(path, code)
+    except OSError as error:
+        logging.error(f"Failed to delete temporary file {path}: {error}")
+    return path

@@ -1,0 +1,100 @@
+"""An environment with one directory, in a server of its own: what the executors of AutoGen and AG2 stand on.
+
+All places share one event loop in a thread of its own. So executors work from any thread and from any event
+loop, one after the other or side by side, and a call can be cancelled while it runs.
+"""
+
+import asyncio
+import concurrent.futures
+import os
+import pathlib
+import stat
+import threading
+import weakref
+
+from . import AsyncClient
+
+class Background:
+    """An event loop in a thread of its own, which starts with the first coroutine. A process that was forked
+    has a new one."""
+
+    def __init__(self):
+        self._starting = threading.Lock()
+        self._loop = None
+        self._process = None
+
+    def _running(self):
+        with self._starting:
+            if self._process != os.getpid():
+                self._loop = asyncio.new_event_loop()
+                self._process = os.getpid()
+                threading.Thread(target=self._loop.run_forever, name="pyexecd", daemon=True).start()
+            return self._loop
+
+    def submit(self, coroutine):
+        """Runs COROUTINE; a future that belongs to no loop. Cancelling it cancels the coroutine."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._running())
+
+
+background = Background()
+
+
+class Place:
+    """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,
+    where it is None, in a temporary one. TIMEOUT bounds each call, in seconds. The server starts with the first
+    call, and ends with close() or with this object."""
+
+    def __init__(self, environment, directory, timeout):
+        config = {
+            "environments": {"code": environment}, "default_environment": "code", "code_blocks": {}, "sessions": {},
+            "timeout": timeout, "max_timeout": timeout}
+        if directory is not None:
+            config["working_directory"] = str(pathlib.Path(directory).resolve())
+        self._timeout = timeout
+        self._client = AsyncClient(config=config)
+        self._session = None
+        self._finalizer = weakref.finalize(self, end, self._client)
+
+    def run_code(self, code):
+        """Runs CODE as a script; a future of its result."""
+        return background.submit(self._client.run_python(code, timeout=self._timeout))
+
+    def run_block(self, language, code):
+        """Runs one code block; a future of its result."""
+        block = {"language": language, "code": code}
+        return background.submit(self._client.run_code_blocks([block], timeout=self._timeout))
+
+    def run_cell(self, code):
+        """Runs CODE in the session of this place, which begins with its first cell and, after its end, anew with
+        the next; a future of its result."""
+        return background.submit(self._run_cell(code))
+
+    async def _run_cell(self, code):
+        if self._session is None:
+            self._session = self._client.session()
+        session = self._session
+        result = await session.run(code, timeout=self._timeout)
+        if not result.session_alive:
+            self._session = None
+        return result
+
+    def close(self):
+        """Ends the server with all that it has started. May be called twice."""
+        self._finalizer()
+
+
+def end(client):
+    """Waits until CLIENT is closed, but not for ever: a program that ends must not hang on it."""
+    try:
+        background.submit(client.close()).result(timeout=10)
+    except concurrent.futures.TimeoutError:
+        pass
+
+
+def write_file(path, text):
+    """Writes TEXT to PATH, in a directory that scripts have written to: what they have put in its place is
+    replaced, and never followed."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, stat.S_IRUSR | stat.S_IWUSR)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
