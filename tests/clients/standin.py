@@ -250,8 +250,9 @@ SEARCH = "search_1"
 
 
 class Model:
-    def __init__(self, steps):
+    def __init__(self, steps, tool=TOOL):
         self.steps = steps
+        self.tool = tool
         self.url = None
         self.readings = []
         self.tools = []  # as last listed
@@ -288,8 +289,8 @@ class Model:
         self.tools = tools
         results = form.results(request)
         found = [tool for tool in tools
-                 if tool["name"].endswith(TOOL) and not tool["deferred"] or SEARCH in results
-                 and tool["name"].endswith(TOOL)]
+                 if tool["name"].endswith(self.tool) and not tool["deferred"] or SEARCH in results
+                 and tool["name"].endswith(self.tool)]
         if not found and SEARCH not in results:
             return self.search(form, tools)
         self.readings = [results[CALL.format(number)] for number in range(len(self.steps))
@@ -299,7 +300,7 @@ class Model:
     def search(self, form, tools):
         """A deferred tool is asked for."""
         (search,) = [tool for tool in tools if tool["name"] in SEARCHES]
-        return form.call(SEARCH, search, {"query": f"{TOOL} python"})
+        return form.call(SEARCH, search, {"query": f"{self.tool} python"})
 
     def next_step(self, form, tool):
         if len(self.readings) == len(self.steps):

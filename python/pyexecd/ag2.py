@@ -1,0 +1,247 @@
+"""AG2's tool for Python and its environments (AG2 0.9 to 0.14), whose code runs in pyexecd.
+
+    from pyexecd.ag2 import PythonCodeExecutionTool, SystemPythonEnvironment, WorkingDirectory
+
+in place of AG2's own imports is all that a program changes. The tool has AG2's name, `python_execute_code`, and
+its arguments; a model reads text, not the repr of a dictionary. With AG2 1.x, `agent_tool()` is the same tool for
+`Agent(tools=[...])`. docs/autogen.md has every parameter, and the differences.
+
+Each environment takes one more argument, `settings`: keys of the environment (docs/configuration.md) that replace
+what the other parameters say. `settings={"network": False, "require": "sandbox"}` hardens an environment of this
+machine, `settings={"network": "none"}` a container.
+"""
+
+import asyncio
+import contextvars
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import typing
+
+from pydantic import BaseModel, Field
+
+from .errors import PyexecdError
+from .place import Place
+
+__all__ = ["DockerPythonEnvironment", "PythonCodeExecutionTool", "PythonEnvironment", "SystemPythonEnvironment",
+           "VenvPythonEnvironment", "WorkingDirectory", "agent_tool"]
+
+# Seconds for the empty script that shows whether an environment works; preparing it has a time limit of its own.
+PREPARING_TIMEOUT = 30
+
+DESCRIPTION = "Executes Python code and returns the result: what it prints, its exit code and the files it makes."
+
+
+class WorkingDirectory:
+    """A directory that code runs in and that stays. As a context manager it is the current directory of the
+    program, as well, and the one that tools take when they are given none."""
+
+    _current = contextvars.ContextVar("pyexecd_working_directory", default=None)
+
+    def __init__(self, path):
+        self.path = path
+        self.absolute = pathlib.Path(path).absolute()
+        self.original_path = None
+        self.created_tmp = False
+        self._token = None
+
+    def __enter__(self):
+        self.original_path = os.getcwd()
+        self.absolute.mkdir(parents=True, exist_ok=True)
+        os.chdir(self.absolute)
+        self._token = self._current.set(self)
+        return self
+
+    def __exit__(self, *_):
+        self._current.reset(self._token)
+        os.chdir(self.original_path)
+        if self.created_tmp:
+            shutil.rmtree(self.absolute, ignore_errors=True)
+
+    @classmethod
+    def create_tmp(cls):
+        """A temporary directory, which is removed at the end of its `with`."""
+        made = cls(tempfile.mkdtemp(prefix="ag2_work_dir_"))
+        made.created_tmp = True
+        return made
+
+    @classmethod
+    def get_current_working_directory(cls, working_directory=None):
+        """WORKING_DIRECTORY, else that of the enclosing `with`, else None."""
+        return working_directory or cls._current.get()
+
+
+class PythonEnvironment:
+    """What the environments have in common. It is usable as soon as it is made, and ends with its `with`, with
+    close(), or with the program. Raises RuntimeError if it cannot be prepared."""
+
+    _current = contextvars.ContextVar("pyexecd_python_environment", default=None)
+    # Whether there is something to prepare that is worth an error when the object is made, as in AG2.
+    PREPARED = True
+
+    def __init__(self, definition, settings):
+        self._definition = {**definition, **(settings or {})}
+        self._places = {}
+        self._token = None
+        if self.PREPARED:
+            self._prepare()
+
+    def _prepare(self):
+        place = Place(self._definition, None, PREPARING_TIMEOUT)
+        try:
+            result = place.run_code("").result()
+        except PyexecdError as error:
+            raise RuntimeError(str(error)) from error
+        finally:
+            place.close()
+        if result.is_error:
+            raise RuntimeError(result.text)
+
+    def __enter__(self):
+        self._token = self._current.set(self)
+        return self
+
+    def __exit__(self, *_):
+        self._current.reset(self._token)
+        self.close()
+
+    def close(self):
+        """Ends what is running. A later call starts anew."""
+        while self._places:
+            _, place = self._places.popitem()
+            place.close()
+
+    def _place(self, directory, timeout):
+        key = (str(directory), timeout)
+        if key not in self._places:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._places[key] = Place(self._definition, directory, timeout)
+        return self._places[key]
+
+    async def run(self, code, directory, timeout):
+        """Runs CODE in DIRECTORY for at most TIMEOUT seconds; the result as pyexecd.AsyncClient has it."""
+        return await asyncio.wrap_future(self._place(pathlib.Path(directory).absolute(), timeout).run_code(code))
+
+    async def execute_code(self, code, script_path, timeout=30):
+        """As AG2's method, in the directory of SCRIPT_PATH: a dictionary with the keys success, stdout, stderr,
+        returncode (None if nothing was run) and, where something went wrong beside the code, error."""
+        result = await self.run(code, os.path.dirname(script_path) or ".", timeout)
+        ended = result.structured or {"success": False, "error": result.text}
+        told = {key: ended.get(key) for key in ("success", "stdout", "stderr", "returncode")}
+        return {**told, **({"error": ended["error"]} if ended.get("error") else {})}
+
+    @classmethod
+    def get_current_python_environment(cls, python_environment=None):
+        """PYTHON_ENVIRONMENT, else that of the enclosing `with`, else None."""
+        return python_environment or cls._current.get()
+
+
+class SystemPythonEnvironment(PythonEnvironment):
+    """A Python of this machine: EXECUTABLE, or the one that the program itself runs in."""
+
+    PREPARED = False
+
+    def __init__(self, executable=None, *, settings=None):
+        self._executable = executable or sys.executable
+        if not os.path.exists(self._executable):
+            raise RuntimeError(f"Python executable not found at: {self._executable}")
+        super().__init__({"type": "system", "executable": os.path.abspath(self._executable), "network": True},
+                         settings)
+
+    def get_executable(self):
+        """The path of the interpreter."""
+        return self._executable
+
+
+class VenvPythonEnvironment(PythonEnvironment):
+    """A virtual environment: the one at VENV_PATH, which is made if it is missing, from PYTHON_PATH or from a
+    Python of PYTHON_VERSION; without venv_path one that pyexecd keeps."""
+
+    def __init__(self, python_version=None, python_path=None, venv_path=None, *, settings=None):
+        self.python_version = python_version
+        self.python_path = python_path
+        self.venv_path = venv_path
+        definition = {"type": "venv", "network": True, "python_path": absolute(python_path),
+                      "python_version": python_version, "venv_path": absolute(venv_path)}
+        if python_path is None and python_version is None:
+            definition["python_path"] = sys.executable
+        super().__init__({key: value for key, value in definition.items() if value is not None}, settings)
+
+    def get_executable(self):
+        """The path of the interpreter. Raises RuntimeError where pyexecd keeps the venv."""
+        if self.venv_path is None:
+            raise RuntimeError("the venv is pyexecd's; sys.executable of the code has its path")
+        return os.path.join(self.venv_path, "bin", "python")
+
+
+class DockerPythonEnvironment(PythonEnvironment):
+    """A container, one for this object. The parameters are AG2's; docs/autogen.md says of each what it does here."""
+
+    def __init__(self, image="python:3.11-slim", container_name_prefix="ag2_docker_env_", volumes=None,
+                 environment=None, network=None, pip_packages=None, requirements_file=None, dockerfile=None,
+                 build_args=None, cleanup_container=True, keep_container_running=False, container_startup_timeout=30,
+                 *, settings=None):
+        if keep_container_running:
+            raise ValueError("keep_container_running: a container ends with its environment")
+        definition = {
+            "type": "docker", "container_name_prefix": container_name_prefix, "network": network or "bridge",
+            "keep_container_running": True, "cleanup_container": cleanup_container,
+            "container_startup_timeout": container_startup_timeout, "environment": environment,
+            "volumes": {path: {"path": inner, "mode": "rw"} for path, inner in (volumes or {}).items()},
+            "pip_packages": pip_packages, "requirements_file": absolute(requirements_file),
+            "image": None if dockerfile else image, "dockerfile": absolute(dockerfile),
+            "build_args": build_args if dockerfile else None}
+        super().__init__({key: value for key, value in definition.items() if value}, settings)
+
+    def get_executable(self):
+        """The name of the interpreter in the container."""
+        return "python"
+
+
+def absolute(path):
+    return None if path is None else os.path.abspath(path)
+
+
+class CodeExecutionRequest(BaseModel):
+    code: typing.Annotated[str, Field(description="Python code to execute")]
+    libraries: typing.Annotated[list[str], Field(
+        default_factory=list, description="Not installed: the packages are those of the environment")]
+
+
+class Tool:
+    """What a tool runs its code with. Raises AssertionError without a directory or an environment."""
+
+    def __init__(self, timeout, working_directory, python_environment):
+        self.timeout = timeout
+        self.working_directory = WorkingDirectory.get_current_working_directory(working_directory)
+        self.python_environment = PythonEnvironment.get_current_python_environment(python_environment)
+        assert self.working_directory, "No Working directory found"
+        assert self.python_environment, "No Python environment found"
+
+    async def run(self, code):
+        """Runs CODE; the text that a model reads."""
+        return (await self.python_environment.run(code, self.working_directory.absolute, self.timeout)).text
+
+
+def agent_tool(*, timeout=30, working_directory=None, python_environment=None):
+    """The tool for AG2 1.x: `Agent(tools=[agent_tool(...)])`. The parameters are those of PythonCodeExecutionTool;
+    its only argument is `code`."""
+    from ag2.tools import tool
+
+    held = Tool(timeout, working_directory, python_environment)
+
+    async def python_execute_code(code: typing.Annotated[str, Field(description="Python code to execute")]) -> str:
+        return await held.run(code)
+
+    return tool(python_execute_code, description=DESCRIPTION)
+
+
+def __getattr__(name):
+    """PythonCodeExecutionTool, where the program has an AG2 with such tools: 1.x has none, and no `autogen`."""
+    if name != "PythonCodeExecutionTool":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .ag2_tool import PythonCodeExecutionTool
+
+    return PythonCodeExecutionTool

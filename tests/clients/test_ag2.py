@@ -1,0 +1,126 @@
+"""AG2's tool and environments by a changed import: what AG2 documents works, and its known faults are not here."""
+
+import json
+
+import installed
+import package
+import pytest
+import standin
+
+CHAT = package.HERE / "ag2_tool_chat.py"
+AGENT = package.HERE / "ag2_agent_tool.py"
+
+
+def chat(tmp_path, *codes, how="initiate_chat", environment="SystemPythonEnvironment()"):
+    """What the model was offered, and what it has read of CODES."""
+    printed = package.run("ag2", CHAT, how, environment, home=tmp_path, text=json.dumps(codes))
+    seen = json.loads(printed.splitlines()[-1])
+    return seen["offered"], seen["read"]
+
+
+@pytest.mark.parametrize("how", ["initiate_chat", "a_initiate_chat"])
+def test_a_pair_of_agents_runs_code_and_its_model_reads_text(tmp_path, how):
+    (offered,), (first, second) = chat(tmp_path, "open('a', 'w').write('kept')\nprint(6 * 7)",
+                                       "print(open('a').read())\n1 / 0", how=how)
+    assert first.startswith("exitcode: 0 (execution succeeded)\nCode output: 42\n")
+    assert "kept" in second and "ZeroDivisionError" in second
+    assert offered["function"]["name"] == "python_execute_code"
+    assert offered["function"]["description"] == "Run Python code"
+    request = offered["function"]["parameters"]["properties"]["code_execution_request"]
+    assert set(request["properties"]) == {"code", "libraries"} and request["required"] == ["code"]
+
+
+def test_a_timeout_keeps_what_was_printed(tmp_path):
+    """AG2: the output is lost, and the model reads a dictionary with an error."""
+    _, (read,) = chat(tmp_path, "import time\nprint('partly', flush=True)\ntime.sleep(60)")
+    assert "timed out after 8 seconds" in read and "partly" in read
+
+
+def test_a_venv_is_made_of_the_programs_python(tmp_path):
+    _, (read,) = chat(tmp_path, "import sys; print(sys.prefix != sys.base_prefix)", environment="VenvPythonEnvironment()")
+    assert "Code output: True" in read
+
+
+def test_an_agent_of_ag2_1_has_the_tool(tmp_path):
+    with standin.Model([{"code": "print(6 * 7)"}], tool="python_execute_code") as model:
+        package.run("ag2_toolkit", AGENT, model.url, home=tmp_path)
+        assert model.ended, model.trouble
+    (reading,) = model.readings
+    assert "Code output: 42" in reading.text
+
+
+def test_the_example_goes_to_its_end(tmp_path):
+    printed = package.run("ag2", installed.ROOT / "examples" / "ag2_tool.py", home=tmp_path)
+    assert "It says: Code output: 285 TERMINATE" in printed
+
+
+# The environments themselves, as a program uses them without a tool; that needs pydantic, which AG2 has.
+
+PROGRAM = """
+import asyncio, json, os, sys, threading
+from pyexecd.ag2 import SystemPythonEnvironment, VenvPythonEnvironment, WorkingDirectory
+
+def run(environment, code, path="work/script.py", timeout=20):
+    return asyncio.run(environment.execute_code(code, path, timeout))
+"""
+
+
+def program(tmp_path, text, **more):
+    """What TEXT prints, as JSON, run behind PROGRAM by a Python with AG2."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM + text)
+    return json.loads(package.run("ag2", path, home=tmp_path, **more).splitlines()[-1])
+
+
+def test_the_dictionary_is_that_of_ag2(tmp_path):
+    seen = program(tmp_path, "e = SystemPythonEnvironment()\nprint(json.dumps([run(e, code) for code in ("
+                             "'print(1)', 'import sys; sys.exit(3)', 'import os; os.kill(os.getpid(), 9)')]))")
+    assert seen[0] == {"success": True, "stdout": "1\n", "stderr": "", "returncode": 0}
+    assert [each["returncode"] for each in seen] == [0, 3, -9]
+
+
+def test_code_runs_in_its_directory_with_no_input_and_none_of_the_programs_variables(tmp_path):
+    seen = program(tmp_path, "e = SystemPythonEnvironment()\nprint(json.dumps(run(e, "
+                             "'import os, sys; print(os.getcwd(), sys.stdin.read(), os.environ.get(\"SECRET\"))')))",
+                   SECRET="key")
+    assert seen["stdout"] == f"{tmp_path / 'work'}  None\n"
+
+
+def test_calls_at_the_same_time_run_their_own_code(tmp_path):
+    """AG2: all of them write the same script.py."""
+    seen = program(tmp_path, "e = SystemPythonEnvironment()\nasync def all_():\n"
+                             "    return await asyncio.gather(*(e.execute_code(f'print({n})', 'work/script.py') "
+                             "for n in range(8)))\nprint(json.dumps([each['stdout'] for each in asyncio.run(all_())]))")
+    assert seen == [f"{number}\n" for number in range(8)]
+
+
+def test_output_that_is_not_utf8_is_no_failure(tmp_path):
+    seen = program(tmp_path, "e = SystemPythonEnvironment()\n"
+                             "print(json.dumps(run(e, 'import os; os.write(1, b\"a\\\\xff\\\\r\\\\n\")')))")
+    assert seen["success"] and seen["stdout"].startswith("a") and seen["stdout"].endswith("\r\n")
+
+
+def test_what_cannot_be_had_is_an_error_when_the_object_is_made(tmp_path):
+    seen = program(tmp_path, """
+said = []
+for make in (lambda: SystemPythonEnvironment("/none/python"), lambda: VenvPythonEnvironment(python_version="3.1"),
+             lambda: VenvPythonEnvironment(python_path="/none/python")):
+    try:
+        make()
+    except RuntimeError as error:
+        said.append(str(error))
+print(json.dumps(said))
+""")
+    assert seen[0] == "Python executable not found at: /none/python"
+    assert "3.1" in seen[1] and "/none/python" in seen[2]
+
+
+def test_a_working_directory_is_the_programs_too_and_goes_if_it_is_temporary(tmp_path):
+    seen = program(tmp_path, """
+with WorkingDirectory("given"):
+    inner = os.getcwd()
+    with WorkingDirectory.create_tmp() as made:
+        pass
+print(json.dumps([inner, os.getcwd(), os.path.exists(made.path), os.path.isdir("given")]))
+""")
+    assert seen == [str(tmp_path / "given"), str(tmp_path), False, True]
