@@ -305,7 +305,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             "volumes": {path: {"path": volume["bind"], "mode": volume.get("mode", "rw")}
                         for path, volume in self._extra_volumes.items()}}
         if self._extra_hosts:
-            environment["extra_hosts"] = self._extra_hosts
+            environment["extra_hosts"] = [f"{name}:{address}" for name, address in self._extra_hosts.items()]
         if self._device_requests:
             environment["gpus"] = gpus(self._device_requests)
         return environment

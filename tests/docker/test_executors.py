@@ -1,0 +1,85 @@
+"""AutoGen's Docker executor and AG2's Docker environment by a changed import, in an engine."""
+
+import json
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
+
+import package  # noqa: E402
+
+DOCKER = "DockerCommandLineCodeExecutor"
+
+
+@pytest.fixture
+def docker(engine, tmp_path):
+    """Runs steps with AutoGen's Docker executor whose work_dir is TMP_PATH/work."""
+    def run(*steps, file=(), **options):
+        (tmp_path / "work").mkdir()
+        options = {"image": "python:3.11-slim", "work_dir": str(tmp_path / "work"), "timeout": 20, **options}
+        return package.executed(DOCKER, steps, tmp_path, *file, environment=engine.environment, **options)
+
+    return run
+
+
+def test_blocks_share_a_container_and_a_directory_and_nothing_is_left(docker, engine, tmp_path):
+    """AutoGen leaves files of code, and a container where the program crashes."""
+    (tmp_path / "extra").mkdir()
+    first, second, failed = docker(
+        [["python", "open('/tmp/inner', 'w').write('kept')\nprint(1)"], ["sh", "cat /tmp/inner; echo; pwd"]],
+        [["bash", "cat /tmp/inner /tmp/prepared; echo; touch /extra/new; grep -c somewhere /etc/hosts"]],
+        [["sh", "echo partly; exit 7"], ["sh", "echo never"]],
+        extra_volumes={str(tmp_path / "extra"): {"bind": "/extra", "mode": "rw"}},
+        extra_hosts={"somewhere": "192.0.2.1"}, init_command="printf ready > /tmp/prepared", delete_tmp_files=True)
+    assert first["output"] == "1\nkept\n/workspace\n", first
+    assert second["output"] == "keptready\n1\n", second
+    assert (failed["exit_code"], failed["output"]) == (7, "partly\n")
+    assert (tmp_path / "extra" / "new").exists() and list((tmp_path / "work").iterdir()) == []
+    assert engine.api.get("/containers/json", all=1) == []
+
+
+def test_code_that_ignores_signals_is_ended_and_its_output_kept(docker):
+    """AutoGen hangs for good, and what a script has started lives on."""
+    code = "import signal, time\nfor number in (signal.SIGTERM, signal.SIGINT):\n    signal.signal(number, " \
+        "signal.SIG_IGN)\nprint('partly', flush=True)\ntime.sleep(500)"
+    seen, after, refused = docker([["python", code]], [["sh", "cat /tmp/prepared"]], [["cobol", "x"]],
+                                  init_command="printf ready > /tmp/prepared", timeout=5)
+    assert seen["exit_code"] == 124 and "Timeout" in seen["output"] and "partly" in seen["output"]
+    assert after["output"] == "ready"
+    assert refused["exit_code"] == 1 and "unknown language cobol" in refused["output"]
+
+
+def test_no_block_is_an_error(docker):
+    (seen,) = docker([])
+    assert seen == {"raised": "ValueError", "output": "No code blocks to execute."}
+
+
+AG2 = """
+import asyncio, json, sys
+from pyexecd.ag2 import DockerPythonEnvironment
+
+with DockerPythonEnvironment(image="python:3.11-slim", volumes=json.loads(sys.argv[1]), environment={"A": "b"}) as box:
+    def run(code):
+        return asyncio.run(box.execute_code(code, "work/script.py", 20))
+    print(json.dumps([run("open('/tmp/inner', 'w').write('kept'); open('/data/new', 'w'); import sys; sys.exit(7)"),
+                      run("import os; print(open('/tmp/inner').read(), os.environ['A']); open('made', 'w')")]))
+try:
+    DockerPythonEnvironment(image="no-such-image:1", settings={"pull": "never"})
+except RuntimeError as error:
+    print(json.dumps(str(error)))
+"""
+
+
+def test_ag2s_environment_has_one_container_and_what_it_writes_stays(engine, tmp_path):
+    """AG2 reports every failure as 1, and deletes what was written into the directory."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "program.py").write_text(AG2)
+    printed = package.run("ag2", tmp_path / "program.py", json.dumps({str(tmp_path / "data"): "/data"}),
+                          home=tmp_path, **engine.environment)
+    (first, second), error = map(json.loads, printed.splitlines()[-2:])
+    assert first["returncode"] == 7 and second["stdout"] == "kept b\n", (first, second)
+    assert (tmp_path / "data" / "new").exists() and (tmp_path / "work" / "made").exists()
+    assert "no-such-image" in error
+    assert engine.api.get("/containers/json", all=1) == []
