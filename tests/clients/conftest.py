@@ -23,3 +23,9 @@ def wheel(tmp_path_factory):
     """The wheel, beside the sdist that it was made from."""
     (path,) = made_by("wheel", tmp_path_factory.mktemp("wheel")).glob("*.whl")
     return path
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory):
+    """The folder with all that is released."""
+    return made_by("release", tmp_path_factory.mktemp("release"))
