@@ -15,9 +15,9 @@ def is_valid(bench, definition):
                           env=bench.variables, capture_output=True).returncode == 0
 
 
-def configuration(bench, name, environments):
+def configuration(bench, name, environments, **more):
     path = bench.folder / f"{name}.yaml"
-    path.write_text(json.dumps({"environments": environments, "default_environment": next(iter(environments))}))
+    path.write_text(json.dumps({"environments": environments, "default_environment": next(iter(environments)), **more}))
     path.chmod(0o600)
     return str(path)
 
@@ -29,9 +29,9 @@ def starts(bench, kind):
     return {"cold": {}}
 
 
-def server(bench, name, environments, state="state"):
-    """The program over stdio with ENVIRONMENTS, of which the first is the default."""
-    return Server(bench, name, [bench.program, "--config", configuration(bench, name, environments)],
+def server(bench, name, environments, state="state", **more):
+    """The program over stdio with ENVIRONMENTS, of which the first is the default, and MORE of a configuration."""
+    return Server(bench, name, [bench.program, "--config", configuration(bench, name, environments, **more)],
                   XDG_STATE_HOME=str(bench.folder / state))
 
 

@@ -21,6 +21,7 @@ for folder in ("tests", "tests/docker", "tests/integration"):
 
 import drawing  # noqa: E402
 import environments  # noqa: E402
+import kept  # noqa: E402
 import load  # noqa: E402
 import path  # noqa: E402
 import prints  # noqa: E402
@@ -31,8 +32,8 @@ from stopwatch import Stopwatch  # noqa: E402
 DOCUMENT = ROOT / "docs" / "performance.md"
 DRAWING = ROOT / "docs" / "performance.svg"
 PARTS = {"start": starts, "environments": environments, "throughput": load, "path": path,
-         "prints": prints}
-SECONDS = {"start": 200, "environments": 90, "throughput": 30, "path": 10, "prints": 15}
+         "prints": prints, "sessions": kept}
+SECONDS = {"start": 200, "environments": 90, "throughput": 30, "path": 10, "prints": 15, "sessions": 40}
 HEAD = """\
 # Performance
 

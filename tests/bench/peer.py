@@ -76,6 +76,13 @@ def autogen_local(python):
 
 
 @contextlib.contextmanager
+def autogen_jupyter():
+    from autogen_ext.code_executors.jupyter import JupyterCodeExecutor
+    with tempfile.TemporaryDirectory() as folder, autogen(JupyterCodeExecutor(output_dir=folder)) as run:
+        yield run
+
+
+@contextlib.contextmanager
 def autogen_docker(image):
     from autogen_ext.code_executors.docker import DockerCommandLineCodeExecutor
     with tempfile.TemporaryDirectory() as folder, \
@@ -83,27 +90,54 @@ def autogen_docker(image):
         yield run
 
 
+class Kernel:
+    def __init__(self):
+        from jupyter_client.manager import start_new_kernel
+        self.manager, self.client = start_new_kernel()
+
+    def run(self, code):
+        output = []
+
+        def take(message):
+            if message["msg_type"] == "stream":
+                output.append(message["content"]["text"])
+
+        self.client.execute_interactive(code, output_hook=take, timeout=60)
+        return "".join(output)
+
+    def close(self):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
 @contextlib.contextmanager
 def jupyter():
     """A kernel that is kept: names and modules stay from call to call."""
-    from jupyter_client.manager import start_new_kernel
-    manager, client = start_new_kernel()
-    output = []
+    with contextlib.closing(Kernel()) as kernel:
+        yield kernel.run
 
-    def take(message):
-        if message["msg_type"] == "stream":
-            output.append(message["content"]["text"])
+
+@contextlib.contextmanager
+def each_anew(start):
+    """A thing that START makes for each run; its end is not timed."""
+    stack = contextlib.ExitStack()
 
     def run(code):
-        output.clear()
-        client.execute_interactive(code, output_hook=take, timeout=60)
-        return "".join(output)
+        return stack.enter_context(start())(code)
 
-    try:
+    run.end = stack.close
+    with stack:
         yield run
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+
+
+def jupyter_start():
+    import jupyter_client.manager  # noqa: F401  # once, as a program that begins many
+    return each_anew(jupyter)
+
+
+def autogen_jupyter_start():
+    import autogen_ext.code_executors.jupyter  # noqa: F401
+    return each_anew(autogen_jupyter)
 
 
 @contextlib.contextmanager
@@ -122,7 +156,8 @@ def monty():
 
 
 WAYS = {way.__name__: way
-        for way in (ag2_system, ag2_venv, ag2_docker, autogen_local, autogen_docker, jupyter, monty)}
+        for way in (ag2_system, ag2_venv, ag2_docker, autogen_local, autogen_docker, autogen_jupyter,
+                    autogen_jupyter_start, jupyter, jupyter_start, monty)}
 
 
 def timed(run, order):
@@ -133,6 +168,7 @@ def timed(run, order):
         begun = time.perf_counter()
         output = run(order["code"])
         times.append((time.perf_counter() - begun) * 1e6)
+        getattr(run, "end", lambda: None)()
         if order["expect"] not in output:
             raise RuntimeError(output.strip().rpartition("\n")[2])
     return times

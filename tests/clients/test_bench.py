@@ -70,3 +70,12 @@ def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
     assert len(measured["cases"]) == 9
     assert all(one["answers"] > 0 for case in measured["cases"] for one in case["servers"].values())
     assert measured["memory_share"] < SHARE_OF_MEMORY
+
+
+@pytest.mark.serial
+@pytest.mark.long
+def test_the_benchmark_measures_cells_and_the_start_of_sessions(tmp_path):
+    measured = page("sessions", tmp_path, "--seconds", "2")
+    for part in "cell", "start":
+        assert "pyexecd, none" in measured[part]["ms"], measured[part]["left_out"]
+        assert all(row["p50"] > 0 for row in measured[part]["ms"].values())
