@@ -79,7 +79,8 @@ class Claude(Agent):
 
     def arguments(self):
         return ["--print", PROMPT, "--mcp-config", str(self.home / "servers.json"),
-                "--strict-mcp-config", "--allowedTools", f"mcp__{SERVER}__run_python"]
+                "--strict-mcp-config", "--allowedTools",
+                f"mcp__{SERVER}__run_python,mcp__{SERVER}__run_code_blocks"]
 
     def variables(self):
         return {"ANTHROPIC_BASE_URL": self.api, "ANTHROPIC_API_KEY": "none",

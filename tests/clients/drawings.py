@@ -34,14 +34,14 @@ SMALL = PIXELS + (
     "picture('small.png', 64, 48, lambda n: b'\\xff\\0\\0' * n, lambda n: b'\\0\\0\\xff' * n)\n")
 LARGE = PIXELS + (  # more than 1 MiB
     "picture('large.png', 900, 700, noise(b'\\xff\\0\\0'), noise(b'\\0\\0\\xff'))\n")
-FIGURE = """
+OPEN_FIGURE = """
 import matplotlib.pyplot as plt
 
-plt.figure(facecolor="white")
+figure = plt.figure(facecolor="white")
 plt.axes([0, 0, 0.5, 1], facecolor="red")
 plt.axes([0.5, 0, 0.5, 1], facecolor="blue")
-plt.show()
 """
+FIGURE = OPEN_FIGURE + "plt.show()\n"
 
 LOOK = """
 import base64, io, json, sys

@@ -85,18 +85,18 @@ def of_agents():
     return [script for script in every() if script.of_agents]
 
 
-def configuration():
-    """Python as Debian has it, and an environment for data; also over HTTP calls may define others."""
+def configuration(**more):
+    """Python as Debian has it, and an environment for data; also over HTTP calls may define others. MORE of its keys."""
     data = pathlib.Path(installed.python("data")).parents[1].resolve()
     return {"environments": {"system": {"type": "system"},
                              "data": {"type": "venv", "venv_path": str(data)}},
-            "default_environment": "system", "callers": {"define_environments": True}}
+            "default_environment": "system", "callers": {"define_environments": True}, **more}
 
 
-def command(folder):
+def command(folder, **more):
     """The program with that configuration, for clients that start it."""
     file = pathlib.Path(folder) / "pyexecd.yaml"
-    file.write_text(json.dumps(configuration()))
+    file.write_text(json.dumps(configuration(**more)))
     file.chmod(0o600)
     return [installed.PYEXECD, "--config", str(file)]
 

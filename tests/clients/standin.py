@@ -6,8 +6,8 @@ everything that the agent gives the model.
         ...                                    # an agent that talks to model.url
     model.readings[0].text
 
-A step is the arguments of a call, or a function of the readings so far that returns them. After the
-last one the model says DONE. Everything needed is in each request of an agent, since agents send the
+A step is the arguments of a call, or a function of the readings so far that returns them; a `Call` is of
+another tool. After the last one the model says DONE. Everything needed is in each request of an agent, since agents send the
 whole conversation again: a step is found by the results that the request has. Requests that offer no
 tools are an agent's own (a title, a choice of model) and get the same one word.
 """
@@ -20,6 +20,14 @@ import threading
 
 TOOL = "run_python"
 DONE = "Done."
+
+
+class Call(dict):
+    """The arguments of a call of the tool NAME."""
+
+    def __init__(self, name, **arguments):
+        super().__init__(arguments)
+        self.name = name
 
 
 class Reading:
@@ -295,19 +303,21 @@ class Model:
             return self.search(form, tools)
         self.readings = [results[CALL.format(number)] for number in range(len(self.steps))
                          if CALL.format(number) in results]
-        return self.next_step(form, found[0])
+        return self.next_step(form, tools, found[0])
 
     def search(self, form, tools):
         """A deferred tool is asked for."""
         (search,) = [tool for tool in tools if tool["name"] in SEARCHES]
         return form.call(SEARCH, search, {"query": f"{self.tool} python"})
 
-    def next_step(self, form, tool):
+    def next_step(self, form, tools, tool):
         if len(self.readings) == len(self.steps):
             self.ended = True
             return form.say(DONE)
         step = self.steps[len(self.readings)]
         arguments = step(self.readings) if callable(step) else step
+        if isinstance(arguments, Call):
+            (tool,) = [each for each in tools if each["name"].endswith(arguments.name)]
         return form.call(CALL.format(len(self.readings)), tool, arguments)
 
 

@@ -18,6 +18,15 @@ def poem_is_read(readings):
     return poem.read(readings[NAMES.index("poem written")].plain)
 
 
+def figure_in_session(readings):
+    """The last expression of a cell, in the session that an earlier reading names."""
+    begun = readings[NAMES.index("session begun")].plain
+    return {"code": drawings.OPEN_FIGURE + "figure", "session": SESSION.search(begun)[1], "timeout": 200}
+
+
+BOTH = {"sessions": {}, "code_blocks": {}}
+SESSION = re.compile(r'pass session: "([^"]+)"')
+
 STEPS = {
     "answer": {"code": "print(42)"},
     "poem written": {"code": poem.WRITE},
@@ -25,6 +34,10 @@ STEPS = {
     "small picture": {"code": drawings.SMALL},
     "large picture": {"code": drawings.LARGE},
     "figure": {"code": drawings.FIGURE, "environment": "data", "timeout": 200},
+    "session begun": {"code": "shade = 'red'", "session": "new", "environment": "data", "timeout": 200},
+    "session figure": figure_in_session,
+    "block figure": standin.Call("run_code_blocks", message=f"A plot:\n```python\n{drawings.FIGURE}```\n",
+                                 environment="data", timeout=200),
     **{script.name: script.arguments() for script in model_scripts.of_agents()},
 }
 NAMES = list(STEPS)
@@ -59,9 +72,9 @@ def conversation(request, transport, tmp_path_factory):
 
 def converse(agent, transport, folder):
     if transport == "stdio":
-        agent.converse(model_scripts.command(folder))
+        agent.converse(model_scripts.command(folder, **BOTH))
         return
-    with http_server.served(folder, **model_scripts.configuration()) as url:
+    with http_server.served(folder, **model_scripts.configuration(**BOTH)) as url:
         agent.converse(url)
 
 
@@ -112,7 +125,8 @@ def test_the_handle_arrives_where_each_request_stands_alone(conversation, transp
 
 def test_pictures_are_seen(conversation):
     """The pixels that the agent has sent to its model."""
-    for name, blur in ("small picture", 20), ("large picture", 45), ("figure", 60):
+    for name, blur in (("small picture", 20), ("large picture", 45), ("figure", 60), ("session figure", 60),
+                       ("block figure", 60)):
         images = conversation.reading(name).images
         assert len(images) == 1, f"{name}: {conversation.reading(name)}"
         (seen,) = drawings.looked_at(images)
@@ -122,7 +136,7 @@ def test_pictures_are_seen(conversation):
 
 def test_pictures_are_files_too(conversation):
     for name, file in ("small picture", "small.png"), ("large picture", "large.png"), (
-            "figure", "figure-1.png"):
+            "figure", "figure-1.png"), ("session figure", "display-1.png"), ("block figure", "figure-"):
         assert file in conversation.reading(name).plain, name
 
 
@@ -137,7 +151,7 @@ def told_by_server(folder):
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"}}},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
-    done = subprocess.run(model_scripts.command(folder), capture_output=True, text=True, timeout=60,
+    done = subprocess.run(model_scripts.command(folder, **BOTH), capture_output=True, text=True, timeout=60,
                           input="".join(json.dumps(message) + "\n" for message in asked))
     told, listed = [json.loads(line)["result"] for line in done.stdout.splitlines()]
     (tool,) = [tool for tool in listed["tools"] if tool["name"] == standin.TOOL]

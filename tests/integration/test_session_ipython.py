@@ -61,7 +61,7 @@ def loaded(server):
     ("from IPython.display import publish_display_data\npublish_display_data({'text/plain': 'plain'})", "plain"),
     ("x % 3, 'what?!'", "(2, 'what?!')"),
     ("exit()", ""),
-    ("import sys\nhasattr(sys, 'ps1'), open.__module__", "(False, 'io')"),
+    ("import builtins, sys\nhasattr(sys, 'ps1'), open is builtins.open", "(False, True)"),
 ])
 def test_syntax(session, code, shown):
     assert session.shown(code, timeout=sessions.SECONDS).removesuffix("\t") == shown
