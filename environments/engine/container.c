@@ -353,11 +353,24 @@ void container_interrupt(struct container *container)
         container_life_send_signal(life, "SIGINT");
 }
 
+/* Whether its first program runs, and can be told something. */
+static bool container_listens(const struct container_life *life)
+{
+    return life && life->state == CONTAINER_LIFE_RUNNING && hijack_is_open(&life->hijack);
+}
+
+int container_send(struct container *container, const char *data, size_t length, struct error *err)
+{
+    struct container_life *life = container->life;
+
+    return container_listens(life) ? hijack_send(&life->hijack, data, length, err) : 0;
+}
+
 void container_send_last(struct container *container, const char *data, size_t length)
 {
     struct container_life *life = container->life;
 
-    if (life && life->state == CONTAINER_LIFE_RUNNING && hijack_is_open(&life->hijack))
+    if (container_listens(life))
         hijack_send_last(&life->hijack, data, length);
 }
 

@@ -71,6 +71,10 @@ void container_start(struct container *container, struct engine *engine,
 /* SIGINT to its first program; nothing when that does not run, or has been killed. */
 void container_interrupt(struct container *container);
 
+/* DATA goes to the standard input of its first program; nowhere when that does not run. Its
+ * definition has OpenStdin and StdinOnce. -1 with ERR: the program does not take what was sent. */
+int container_send(struct container *container, const char *data, size_t length, struct error *err);
+
 /* DATA, short, goes to the standard input of its first program, which ends there; nothing when that
  * does not run. Its definition has OpenStdin and StdinOnce, and the engine is reached without TLS.
  */

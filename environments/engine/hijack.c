@@ -14,7 +14,7 @@
 enum {
     READ_BYTES = 32 * 1024,
     READS_AT_ONCE = 8, /* others want their turn */
-    REQUEST_BYTES = 1024 * 1024,
+    OUTGOING_BYTES = 8 << 20,
     ANSWER_BYTES = RESPONSE_HEAD_BYTES + READ_BYTES, /* a head and what came with it */
 };
 
@@ -190,7 +190,8 @@ static void hijack_watch(struct hijack *hijack, int events)
     ev_io_start(loop, &hijack->watcher);
 }
 
-static void write_some(struct hijack *hijack)
+/* False: the hijack is over. */
+static bool write_some(struct hijack *hijack)
 {
     while (buffer_length(&hijack->outgoing) > 0) {
         size_t sent = 0;
@@ -198,16 +199,17 @@ static void write_some(struct hijack *hijack)
                                        buffer_length(&hijack->outgoing), &sent);
 
         if (code == CURLE_AGAIN)
-            return;
+            return true;
         if (code != CURLE_OK) {
             hijack_fail(hijack, code);
-            return;
+            return false;
         }
         buffer_consume(&hijack->outgoing, sent);
     }
-    if (hijack->state == HIJACK_STREAMING)
+    if (hijack->is_last)
         (void)shutdown(hijack->watcher.fd, SHUT_WR); /* a broken connection shows when it is read */
     hijack_watch(hijack, EV_READ);
+    return true;
 }
 
 static void hijack_on_readiness(struct ev_loop *loop, ev_io *watcher, int events)
@@ -215,11 +217,13 @@ static void hijack_on_readiness(struct ev_loop *loop, ev_io *watcher, int events
     struct hijack *hijack = CONTAINER_OF(watcher, struct hijack, watcher);
 
     (void)loop;
-    if (events & EV_ERROR)
+    if (events & EV_ERROR) {
         hijack_fail(hijack, CURLE_RECV_ERROR);
-    else if (events & EV_WRITE)
-        write_some(hijack);
-    else
+        return;
+    }
+    if (events & EV_WRITE && !write_some(hijack))
+        return;
+    if (events & EV_READ)
         hijack_read_some(hijack);
 }
 
@@ -237,7 +241,7 @@ static void hijack_on_connected(struct transfer *transfer, CURLcode code)
     hijack_set_state(hijack, HIJACK_WAITING);
     ev_io_set(&hijack->watcher, fd, EV_WRITE);
     hijack_watch(hijack, EV_WRITE);
-    write_some(hijack);
+    (void)write_some(hijack);
 }
 
 /* A request of our own definitions is far from the limit. */
@@ -267,7 +271,8 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
     hijack_set_state(hijack, HIJACK_CONNECTING);
     hijack->head = (struct response_head){0};
     hijack->frames = (struct frames){.output = hijack_on_frame};
-    buffer_init(&hijack->outgoing, REQUEST_BYTES);
+    hijack->is_last = false;
+    buffer_init(&hijack->outgoing, OUTGOING_BYTES);
     buffer_init(&hijack->incoming, ANSWER_BYTES);
     write_request(hijack, question);
     ev_init(&hijack->watcher, hijack_on_readiness);
@@ -281,13 +286,21 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
     transfer_start(engine_transfers(engine), &hijack->transfer);
 }
 
+int hijack_send(struct hijack *hijack, const char *data, size_t length, struct error *err)
+{
+    assert(hijack->state == HIJACK_STREAMING);
+    if (buffer_append(&hijack->outgoing, data, length, err) < 0)
+        return error_prefix(err, "what is sent to the container");
+    hijack_watch(hijack, EV_READ | EV_WRITE);
+    return 0;
+}
+
 void hijack_send_last(struct hijack *hijack, const char *data, size_t length)
 {
     struct error ignored = ERROR_INIT; /* it has room for a request */
 
-    assert(hijack->state == HIJACK_STREAMING);
-    (void)buffer_append(&hijack->outgoing, data, length, &ignored);
-    hijack_watch(hijack, EV_WRITE);
+    hijack->is_last = true;
+    (void)hijack_send(hijack, data, length, &ignored);
 }
 
 bool hijack_is_open(const struct hijack *hijack)

@@ -30,7 +30,8 @@ struct hijack {
     /* Private. */
     struct engine *engine; /* borrowed */
     struct transfer transfer;
-    struct buffer outgoing; /* what is left of the request, or of what is sent last */
+    struct buffer outgoing; /* what is left of the request, or of what is sent */
+    bool is_last;           /* the input of the program ends behind that */
     struct buffer incoming; /* the answer, until it is an agreement */
     struct response_head head;
     struct frames frames;
@@ -51,8 +52,12 @@ struct hijack {
 void hijack_start(struct hijack *hijack, struct engine *engine,
                   const struct engine_question *question);
 
-/* Sends DATA, short, to the program behind a HIJACK that has been agreed to. Its standard input
- * ends there. Not for a connection with TLS, which has no such end. */
+/* Sends DATA to the program behind a HIJACK that has been agreed to. -1 with ERR: more than a few
+ * megabytes have not been taken from here yet. */
+int hijack_send(struct hijack *hijack, const char *data, size_t length, struct error *err);
+
+/* The same for DATA, short, behind which its standard input ends. Not for a connection with TLS,
+ * which has no such end. */
 void hijack_send_last(struct hijack *hijack, const char *data, size_t length);
 
 /* Closes the connection; nothing is called any more. Harmless when it is not under way. What runs

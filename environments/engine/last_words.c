@@ -108,6 +108,24 @@ void last_words_reader_feed(struct last_words_reader *reader, const char *data, 
     }
 }
 
+size_t last_words_reader_feed_first(struct last_words_reader *reader, const char *data,
+                                    size_t length, bool *ret_has, struct last_words *ret_words)
+{
+    size_t done = 0;
+
+    while (done < length && reader->length < LAST_WORDS_BYTES) {
+        if (reader->length == 0)
+            done += last_words_pass(reader, data + done, length - done);
+        done += last_words_hold(reader, data + done, length - done);
+        if (done < length && reader->length < LAST_WORDS_BYTES)
+            release_held(reader);
+    }
+    *ret_has = last_words_reader_peek(reader, ret_words);
+    if (*ret_has)
+        reader->length = 0;
+    return done;
+}
+
 bool last_words_reader_peek(const struct last_words_reader *reader, struct last_words *ret_words)
 {
     if (reader->length < LAST_WORDS_BYTES)

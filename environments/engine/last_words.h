@@ -5,6 +5,9 @@
  *
  *     NUL, nonce, then the numbers as little-endian bytes: LAST_WORDS_BYTES in all
  *
+ * Behind each cell of a session (init/cell_relay.h) it says the same with another nonce, which the
+ * server has sent with the cell: there `status` is what the cell has ended with, and the rest is 0.
+ *
  * The init writes it, the server takes it out of what the program wrote. Both are built together,
  * but need not run on the same kind of machine. */
 #pragma once
@@ -26,6 +29,7 @@ enum last_words_flag {
     LAST_WORDS_SURVIVORS = 2,     /* something could not be killed */
     LAST_WORDS_OUT_OF_MEMORY = 4, /* something was killed for want of memory */
     LAST_WORDS_OUT_OF_DISK = 8,   /* the program was killed: too much in deleted files */
+    LAST_WORDS_ASTRAY = 16,       /* likewise: what it says of cells makes no sense */
 };
 
 struct last_words {
@@ -56,6 +60,11 @@ struct last_words_reader {
 /* NONCE has LAST_WORDS_NONCE characters. */
 void last_words_reader_init(struct last_words_reader *reader, const char *nonce);
 void last_words_reader_feed(struct last_words_reader *reader, const char *data, size_t length);
+
+/* Feeds DATA as far as the end of the first words with this mark. Returns how many bytes that were;
+ * *RET_HAS says whether there were such words, which *RET_WORDS are. */
+size_t last_words_reader_feed_first(struct last_words_reader *reader, const char *data,
+                                    size_t length, bool *ret_has, struct last_words *ret_words);
 
 /* True with *RET_WORDS when last words have come, and nothing behind them so far. */
 bool last_words_reader_peek(const struct last_words_reader *reader, struct last_words *ret_words);

@@ -4,7 +4,8 @@
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
  *                                                          --gate its Python waits for that, too
- *     pyexecd-init --keep SECONDS                          keeps a container for such runs
+ *     pyexecd-init --script --session SECONDS -- ...       the Python of a session: see
+ * cell_relay.h pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
  * It runs the program. When the program has ended, it kills whatever else is left, and says its
  * last words (last_words.h) on stderr, and behind a script on stdout, too. It ends the program
@@ -28,9 +29,12 @@
 
 #define INIT_NAME "pyexecd-init" /* as the kernel knows it */
 
+struct cell_relay;
+
 struct watch {
-    int signals;      /* signalfd of SIGCHLD, SIGINT and SIGTERM */
-    int lifeline;     /* -1: there is none */
+    int signals;              /* signalfd of SIGCHLD, SIGINT and SIGTERM */
+    int lifeline;             /* -1: there is none */
+    struct cell_relay *relay; /* borrowed: of what the lifeline brings, and the program; or NULL */
     double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
     bool interrupted; /* SIGINT has come, and was not passed on yet */
     double longest;   /* seconds that one wait may take */
@@ -60,6 +64,7 @@ struct init_program {
     char **arguments; /* [0] is found on PATH */
     bool is_script;   /* it is the Python of one, and gets the starter (base/starter/starter.h) */
     int gate;         /* where it waits before it reads its script; -1: it does not */
+    int input;        /* its standard input, taken; -1: /dev/null */
 };
 
 /* Two ends of a stream, at one of which a Python waits. */
@@ -97,3 +102,7 @@ long memory_kills(int fd);
 /* Writes WORDS to FD, stdout or stderr, whatever the program has done to it; gives up after a
  * bounded time. */
 void words_say(int fd, const struct last_words *words, const char *nonce, double deadline);
+
+/* The same for words that are not the last: the program goes on writing to FD, and is to find it as
+ * it was. It waits for a reader who is slow. */
+void words_say_between(int fd, const struct last_words *words, const char *nonce, double deadline);

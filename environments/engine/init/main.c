@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/holdings.h"
 #include "base/starter/starter.h"
+#include "environments/engine/init/cell_relay.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -140,14 +141,16 @@ static void wait_for_program(struct watch *watch, struct init_schedule *schedule
             kill(program, SIGINT);
         watch->interrupted = false;
     } while (watch_wait(watch));
-    words->flags |= LAST_WORDS_OVERDUE;
+    words->flags |=
+        watch->relay && watch->relay->is_astray ? LAST_WORDS_ASTRAY : LAST_WORDS_OVERDUE;
 }
 
 /* What the command line says. */
 struct init_order {
     bool keeps;
-    double idle;    /* seconds for which it waits for the go; 0: it does not */
-    bool has_gate;  /* its program may wait, too */
+    double idle;   /* seconds for which it waits for the go; 0: it does not */
+    bool has_gate; /* its program may wait, too */
+    bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
 };
@@ -242,6 +245,18 @@ static double take_seconds(char ***argv)
     return **argv ? strtod(*(*argv)++, NULL) : 0;
 }
 
+/* Its program gets the other end of RELAY. */
+static bool init_relay(struct watch *watch, struct init_order *order, struct cell_relay *relay)
+{
+    if (!order->is_session)
+        return true;
+    if (!cell_relay_open(relay))
+        return false;
+    order->program.input = relay->theirs;
+    watch->relay = relay;
+    return true;
+}
+
 /* False when ARGV is not what the server writes. */
 static bool read_order(struct init_order *order, char **argv)
 {
@@ -249,8 +264,10 @@ static bool read_order(struct init_order *order, char **argv)
     order->program.is_script = take_option(&argv, "--script");
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
+    order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
     order->program.gate = -1;
+    order->program.input = -1;
     if (order->keeps)
         return !*argv;
     if (!take_option(&argv, "--") || !*argv)
@@ -264,6 +281,7 @@ int main(int argc, char **argv)
     char nonce[LAST_WORDS_NONCE + 1];
     struct init_order order;
     struct watch watch;
+    struct cell_relay relay;
 
     /* First of all: a program is kept from tracing us, and from reading the nonce. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
@@ -274,7 +292,8 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-        !watch_begin(&watch, order.idle > 0 ? order.idle : order.seconds))
+        !watch_begin(&watch, order.idle > 0 ? order.idle : order.seconds) ||
+        !init_relay(&watch, &order, &relay))
         return EXIT_BROKEN;
     return order.keeps ? init_keep(&watch) : init_run(&watch, &order, nonce);
 }

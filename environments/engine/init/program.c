@@ -30,7 +30,7 @@ static void forget_the_init(void)
 
 static _Noreturn void init_program_execute(const struct init_program *program, int failures)
 {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int input = program->input >= 0 ? program->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
     int number;
 
     forget_the_init();
@@ -39,7 +39,7 @@ static _Noreturn void init_program_execute(const struct init_program *program, i
         environ = starter_lend(starter_open(), environ);
     if (program->gate >= 0)
         environ = starter_lend_gate(program->gate, environ);
-    if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)
+    if (input >= 0 && dup2(input, STDIN_FILENO) == STDIN_FILENO)
         execvp(*program->arguments, program->arguments);
     number = errno;
     (void)!write(failures, &number, sizeof number);
@@ -57,6 +57,8 @@ pid_t init_program_start(const struct init_program *program, int *ret_failure)
     if (pid == 0)
         init_program_execute(program, ends[1]);
     close(ends[1]);
+    if (program->input >= 0)
+        close(program->input);
     *ret_failure = 0;
     if (pid > 0)
         (void)!read(ends[0], ret_failure, sizeof *ret_failure); /* nothing: it is executed */

@@ -1,4 +1,6 @@
 #include "base/clock.h"
+#include "base/memory.h"
+#include "environments/engine/init/cell_relay.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #define INIT_WATCH_LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
+#define INIT_ASTRAY_SECONDS        2.    /* for a program that is about to end by itself */
 
 static bool can_end(int fd)
 {
@@ -34,6 +37,7 @@ bool watch_begin(struct watch *watch, double seconds)
     watch->deadline = clock_seconds() + seconds;
     watch->interrupted = false;
     watch->told = 0;
+    watch->relay = NULL;
     watch->longest = INIT_WATCH_LONGEST_SECONDS;
     return watch->signals >= 0;
 }
@@ -64,6 +68,35 @@ static void read_lifeline(struct watch *watch)
         watch->lifeline = -1;
 }
 
+static void watch_read_cells(struct watch *watch)
+{
+    char data[CELL_RELAY_READ_BYTES];
+    ssize_t count;
+
+    if (!cell_relay_is_empty(watch->relay)) { /* it is not waited for input: there is no more */
+        watch->deadline = clock_seconds();
+        return;
+    }
+    count = read(watch->lifeline, data, sizeof data);
+    if (count > 0)
+        cell_relay_take(watch->relay, data, (size_t)count);
+    else
+        watch->deadline = clock_seconds();
+}
+
+static void watch_serve(struct watch *watch, short input, short channel)
+{
+    const bool was_astray = watch->relay->is_astray;
+
+    if (channel)
+        cell_relay_serve(watch->relay, watch->deadline);
+    if (input)
+        watch_read_cells(watch);
+    if (watch->relay->is_astray && !was_astray &&
+        watch->deadline > clock_seconds() + INIT_ASTRAY_SECONDS)
+        watch->deadline = clock_seconds() + INIT_ASTRAY_SECONDS;
+}
+
 /* A sender outside of the PID namespace has the pid 0 here, which a program cannot have. In a
  * kept container pid 1 passes an interruption on, and a program cannot be that either. */
 static void take_signal(struct watch *watch, const struct signalfd_siginfo *signal)
@@ -84,11 +117,18 @@ static void read_signals(struct watch *watch)
         take_signal(watch, &signal);
 }
 
+static bool watch_takes_input(const struct watch *watch)
+{
+    return !watch->relay || cell_relay_is_empty(watch->relay);
+}
+
 bool watch_wait(struct watch *watch)
 {
     struct pollfd watched[] = {
         {.fd = watch->signals, .events = POLLIN},
-        {.fd = watch->lifeline, .events = POLLIN},
+        {.fd = watch->lifeline, .events = watch_takes_input(watch) ? POLLIN : 0},
+        {.fd = watch->relay ? watch->relay->channel : -1,
+         .events = watch->relay ? cell_relay_events(watch->relay) : 0},
     };
     int left = milliseconds_left(watch);
 
@@ -96,9 +136,11 @@ bool watch_wait(struct watch *watch)
         return false;
     /* Signals are blocked, so a failure is the work of the program: it shares our uid, and poll(2)
      * refuses to watch more descriptors than RLIMIT_NOFILE, which prlimit(2) sets. */
-    if (poll(watched, 2, left) < 0)
+    if (poll(watched, ARRAY_SIZE(watched), left) < 0)
         watch->deadline = clock_seconds();
-    if (watched[1].revents)
+    else if (watch->relay)
+        watch_serve(watch, watched[1].revents, watched[2].revents);
+    else if (watched[1].revents)
         read_lifeline(watch);
     read_signals(watch);
     return watch->deadline > clock_seconds();

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
 #define INIT_WORDS_PATIENCE_SECONDS 1. /* behind the deadline */
+
+enum { INIT_WORDS_POLL_MILLISECONDS = 100 };
 
 /* The program may have set FD, which it shared, to anything. The pipe may be full, its reader slow
  * or gone. */
@@ -28,5 +31,26 @@ void words_say(int fd, const struct last_words *words, const char *nonce, double
             return;
         else
             nanosleep(&pause, NULL);
+    }
+}
+
+/* A pipe that is ready takes them at once, unless another process has filled it meanwhile; then the
+ * write waits, as that process does. */
+void words_say_between(int fd, const struct last_words *words, const char *nonce, double deadline)
+{
+    char bytes[LAST_WORDS_BYTES];
+    size_t done = 0;
+
+    last_words_encode(words, nonce, bytes);
+    while (done < sizeof bytes && clock_seconds() < deadline) {
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        ssize_t count = 0;
+
+        if (poll(&ready, 1, INIT_WORDS_POLL_MILLISECONDS) != 0)
+            count = write(fd, bytes + done, sizeof bytes - done);
+        if (count > 0)
+            done += (size_t)count;
+        else if (count < 0 && errno != EAGAIN)
+            return;
     }
 }

@@ -141,6 +141,52 @@ static void test_words_of_another_nonce_are_output(void **state)
     assert_int_equal(listener.length, sizeof bytes);
 }
 
+struct first {
+    char stream[LAST_WORDS_BYTES + 64];
+    size_t length;
+    size_t behind; /* bytes in front of that */
+};
+
+/* Text, then words, then what comes behind them. */
+static struct first make_first(void)
+{
+    static const char before[] = "text\0\0\0001";
+    static const char behind[] = "\0behind";
+    struct first first = {.length = 0};
+
+    memcpy(first.stream, before, 8);
+    last_words_encode(&some_words, NONCE, first.stream + 8);
+    first.behind = 8 + LAST_WORDS_BYTES;
+    memcpy(first.stream + first.behind, behind, sizeof behind - 1);
+    first.length = first.behind + sizeof behind - 1;
+    return first;
+}
+
+static void test_the_first_words_end_what_is_fed(void **state)
+{
+    struct first first = make_first();
+    struct listener listener;
+    struct last_words words;
+    bool has_words;
+
+    (void)state;
+    for (size_t size = 1; size <= first.length; size++) {
+        size_t done = 0;
+
+        listen_anew(&listener);
+        do {
+            size_t left = first.length - done;
+
+            done += last_words_reader_feed_first(&listener.reader, first.stream + done,
+                                                 left < size ? left : size, &has_words, &words);
+        } while (!has_words);
+        assert_same_words(&words);
+        assert_int_equal(done, first.behind);
+        assert_int_equal(listener.length, 8);
+        assert_memory_equal(listener.output, first.stream, 8);
+    }
+}
+
 static void test_output_is_not_held_back(void **state)
 {
     struct listener listener;
@@ -158,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_taken_out_in_every_possible_split),
         cmocka_unit_test(test_words_are_known_before_the_stream_ends),
+        cmocka_unit_test(test_the_first_words_end_what_is_fed),
         cmocka_unit_test(test_what_only_looks_like_words_is_output),
         cmocka_unit_test(test_words_of_another_nonce_are_output),
         cmocka_unit_test(test_output_is_not_held_back),
