@@ -102,9 +102,6 @@ struct environment_kind {
     /* A check of the configuration prepares it, because that fetches and installs nothing. */
     bool is_checkable;
 
-    /* Its executions can have a program instead of a script, and so be sessions. */
-    bool has_sessions;
-
     /* A call can define one only if the operator allows images or paths. */
     bool is_restricted;
 };

@@ -25,7 +25,7 @@ struct execution_request {
     size_t code_length;
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
     const char *program;   /* instead of all these: what the interpreter executes (-c) ... */
-    int input;             /* ... with this descriptor as its standard input; or NULL and 0 */
+    int input;             /* ... with this socket as its standard input; or NULL and 0 */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     enum isolation isolation;     /* the level that it was promised; see environment_level.h */
@@ -80,7 +80,8 @@ struct execution {
     void (*drain)(struct execution *execution);
 
     void (*kill)(struct execution *execution); /* everything, now; harmless when called twice */
-    bool is_starting; /* something must start first, such as a container, and has its own limit */
+    bool is_starting; /* something must start first, such as a container, and has its own limit; of
+                       * a program this is so until `began` */
 };
 
 /* The command that executes SCRIPT with ARGUMENTS (NULL-terminated, or NULL) in INTERPRETER, for

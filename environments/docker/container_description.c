@@ -69,6 +69,8 @@ static json_t *init_command(const struct docker_container *container)
         if (container->has_gate)
             json_array_append_new(command, json_string("--gate"));
     }
+    if (container->is_session)
+        json_array_append_new(command, json_string("--session"));
     json_array_append_new(command, json_string_format("%.3f", container->seconds));
     json_array_append_new(command, json_string("--"));
     return command;
@@ -333,13 +335,13 @@ static json_t *describe_host(const struct docker_container *container)
 
 /* Standard input is the lifeline of the init of a kept container: it ends with the connection of
  * the server. That of a container which waits for its script is a lifeline until the script comes,
- * and ends then. Other containers have none, because the last output of a script could get lost
- * with it. */
+ * and ends then; to that of a session all cells come. Other containers have none, because the last
+ * output of a script could get lost with it. */
 static void container_description_set_streams(json_t *description,
                                               const struct docker_container *container)
 {
     const bool is_kept = purposes[container->purpose].is_kept;
-    const bool has_input = is_kept || container->idle_seconds > 0;
+    const bool has_input = is_kept || container->idle_seconds > 0 || container->is_session;
 
     json_object_set_new(description, "Tty", json_false());
     json_object_set_new(description, "OpenStdin", json_boolean(has_input));

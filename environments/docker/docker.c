@@ -12,6 +12,7 @@
 #include "environments/docker/python.h"
 #include "environments/docker/reach.h"
 #include "environments/docker/run.h"
+#include "environments/docker/session.h"
 #include "environments/docker/site.h"
 #include "environments/docker/sweep.h"
 #include "environments/workplace/access_list.h"
@@ -177,7 +178,7 @@ static int docker_let_in(const struct docker_environment *docker,
 {
     if (docker_admit(&docker->environment, request->directory, err) < 0)
         return -1;
-    if (!docker_has_own_user(docker))
+    if (!request->code_file || !docker_has_own_user(docker))
         return 0;
     return access_list_open_file(request->code_file, docker->python.facts.uid, err);
 }
@@ -200,6 +201,8 @@ static struct execution *docker_start(struct environment *environment,
     order = docker_order_new(&docker->site, image, docker->python.facts.program, request);
     order->has_own_user = docker_has_own_user(docker);
     order->uid = docker->python.facts.uid;
+    if (request->program)
+        return docker_session_start(order, listener, err);
     if (request->recurrence && docker_starts_ahead(docker) && !order->stays)
         return docker_run_start_ahead(&docker->ahead, order, request, listener, err);
     return docker_run_start(order, listener, err);

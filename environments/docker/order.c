@@ -33,7 +33,8 @@ struct docker_order *docker_order_new(struct docker_site *site, const struct doc
     order->request.code = NULL;
     order->request.code_length = 0;
     order->request.directory = memory_copy_string(request->directory);
-    order->request.script = memory_copy_string(request->script);
+    order->request.script = docker_order_copy(request->script);
+    order->request.program = docker_order_copy(request->program);
     order->request.code_file = docker_order_copy(request->code_file);
     order->request.owner = docker_order_copy(request->owner);
     order->request.variables = (const char *const *)memory_copy_strings(request->variables);
@@ -48,6 +49,7 @@ void docker_order_free(struct docker_order *order)
     free(order->python);
     free((char *)order->request.directory);
     free((char *)order->request.script);
+    free((char *)order->request.program);
     free((char *)order->request.code_file);
     free((char *)order->request.owner);
     memory_free_strings((char **)order->request.variables);
@@ -99,12 +101,23 @@ static bool has_writable_volume(const json_t *definition)
     return false;
 }
 
+/* For memory_free_strings. */
+static char **docker_order_command(const struct docker_order *order)
+{
+    const struct execution_request *request = &order->request;
+    AUTO_FREE char *script = NULL;
+
+    if (request->program)
+        return execution_program_command(order->python, request->program);
+    script = docker_site_script(request);
+    return execution_command(order->python, script, request->arguments);
+}
+
 static json_t *docker_order_describe_with(const struct docker_order *order,
                                           const struct docker_order_container *own, json_t *labels,
                                           struct error *err)
 {
     struct execution_request request = order->request;
-    AUTO_FREE char *script = docker_site_script(&request);
     AUTO_FREE char *user = docker_site_user(order->site);
     AUTO_JSON json_t *mounts = NULL;
     struct docker_container container = docker_site_container(order->site, DOCKER_RUN);
@@ -115,13 +128,14 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     mounts = docker_site_mounts(order->site, &request, err);
     if (!mounts)
         return NULL;
-    program = execution_command(order->python, script, request.arguments);
+    program = docker_order_command(order);
     container.image = order->image->id;
     container.volumes = order->image->volumes;
     container.user = user;
     container.nonce = own->nonce;
     container.seconds = request.timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = own->idle_seconds;
+    container.is_session = request.program != NULL;
     container.has_gate = !has_writable_volume(order->site->definition);
     container.program = (const char *const *)program;
     container.variables = request.variables;

@@ -1,5 +1,5 @@
-/* A script that is to have a container of its own: a copy of its request, from which the container
- * is described, and another one like it for the next call. */
+/* A script that is to have a container of its own, or the program of a session: a copy of its
+ * request, from which the container is described, and another one like it for the next call. */
 #pragma once
 
 #include "environments/execution.h"
@@ -24,7 +24,7 @@ struct docker_order {
 /* What one container has of its own. Everything is borrowed. */
 struct docker_order_container {
     const char *nonce;     /* of the last words */
-    const char *code_file; /* what is laid over the script */
+    const char *code_file; /* what is laid over the script; NULL: of a session */
     double idle_seconds;   /* for which it may wait for its script; 0: it does not */
 };
 

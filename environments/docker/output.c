@@ -28,10 +28,23 @@ void docker_output_init(struct docker_output *output, const char *nonce,
     last_words_reader_init(&output->errors, nonce);
 }
 
+static struct last_words_reader *docker_output_reader(struct docker_output *output,
+                                                      enum frame_stream stream)
+{
+    return stream == FRAME_STDERR ? &output->errors : &output->out;
+}
+
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length)
 {
-    last_words_reader_feed(stream == FRAME_STDERR ? &output->errors : &output->out, data, length);
+    last_words_reader_feed(docker_output_reader(output, stream), data, length);
+}
+
+void docker_output_release(struct docker_output *output, enum frame_stream stream)
+{
+    struct last_words none;
+
+    (void)last_words_reader_end(docker_output_reader(output, stream), &none);
 }
 
 bool docker_output_peek(const struct docker_output *output, struct last_words *ret_words)

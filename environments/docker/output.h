@@ -19,6 +19,9 @@ void docker_output_init(struct docker_output *output, const char *nonce,
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length);
 
+/* What has come of STREAM so far is not the beginning of the last words. */
+void docker_output_release(struct docker_output *output, enum frame_stream stream);
+
 /* True with *RET_WORDS when the last words have come on both streams: there is no more output. */
 bool docker_output_peek(const struct docker_output *output, struct last_words *ret_words);
 

@@ -196,16 +196,26 @@ char *docker_site_script(const struct execution_request *request)
     return memory_format(DOCKER_WORKSPACE "%s", request->script + strlen(request->directory));
 }
 
+/* Nothing is laid over a script by who has a program instead. */
+static void docker_site_add_script(json_t *mounts, const struct execution_request *request)
+{
+    AUTO_FREE char *script = NULL;
+
+    if (!request->code_file)
+        return;
+    script = docker_site_script(request);
+    json_array_append_new(mounts, docker_mount(request->code_file, script, false));
+}
+
 json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
                            struct error *err)
 {
-    AUTO_FREE char *script = docker_site_script(request);
     AUTO_JSON json_t *mounts =
         json_pack("[o]", docker_mount(request->directory, DOCKER_WORKSPACE, true));
 
     if (add_volumes(site, mounts, err) < 0)
         return NULL;
-    json_array_append_new(mounts, docker_mount(request->code_file, script, false));
+    docker_site_add_script(mounts, request);
     return json_incref(mounts);
 }
 

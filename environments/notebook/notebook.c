@@ -192,6 +192,8 @@ static void notebook_on_ended(struct execution_listener *listener, const struct 
         notebook_explain_end(notebook);
     if (notebook->is_closed)
         notebook_schedule(notebook);
+    else if (notebook->state == NOTEBOOK_STARTING)
+        notebook_give_up(notebook);
     else if (notebook_is_working(notebook) || notebook->state == NOTEBOOK_STOPPING) {
         notebook_judge(notebook, notebook_current(notebook));
         notebook_list(notebook);
@@ -270,8 +272,11 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     AUTO_CLOSE int theirs = -1;
 
     if (!environment_can_overlap(notebook->environment))
-        return error_set(err, ERROR_UNAVAILABLE,
-                         "a session needs a PID namespace, which this machine does not give");
+        return error_set(err, ERROR_UNAVAILABLE, "environment \"%s\" has no sessions: %s",
+                         notebook->environment->name,
+                         notebook->isolation == ISOLATION_DOCKER
+                             ? "its calls share a container (keep_container_running)"
+                             : "they need a PID namespace, which this machine does not give");
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||
@@ -282,10 +287,27 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     return 0;
 }
 
+/* It is not the time of a cell that a container takes to start. */
+static void notebook_use_python(struct notebook *notebook)
+{
+    if (notebook->execution->is_starting)
+        notebook_set_state(notebook, NOTEBOOK_STARTING);
+    else
+        notebook_look(notebook);
+}
+
+static void notebook_on_began(struct execution_listener *listener)
+{
+    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
+
+    if (notebook->state == NOTEBOOK_STARTING)
+        notebook_look(notebook);
+}
+
 static void notebook_go_on(struct notebook *notebook)
 {
     if (notebook_start(notebook, &notebook->error) == 0)
-        notebook_look(notebook);
+        notebook_use_python(notebook);
     else
         notebook_give_up(notebook);
 }
@@ -327,7 +349,7 @@ static void notebook_begin(struct notebook *notebook)
         return;
     }
     if (!notebook->is_over) {
-        notebook_look(notebook);
+        notebook_use_python(notebook);
         return;
     }
     notebook_set_state(notebook, NOTEBOOK_LOOKING);
@@ -372,7 +394,7 @@ void cell_cancel(struct cell *cell)
     cell->request.done = NULL;
     if (cell != notebook_current(notebook)) {
         cell_free(cell);
-    } else if (notebook->state == NOTEBOOK_PREPARING) {
+    } else if (notebook->state == NOTEBOOK_PREPARING || notebook->state == NOTEBOOK_STARTING) {
         environment_forget_waiter(&notebook->waiter);
         notebook_conclude(notebook);
     } else if (notebook->state == NOTEBOOK_WORKING) {
@@ -382,6 +404,7 @@ void cell_cancel(struct cell *cell)
 
 static void notebook_init_watchers(struct notebook *notebook)
 {
+    notebook->listener.began = notebook_on_began;
     notebook->listener.output = notebook_on_output;
     notebook->listener.ended = notebook_on_ended;
     notebook->waiter.prepared = notebook_on_prepared;

@@ -1,9 +1,10 @@
 /* The inside of a session.
  *
- *     RESTING -> PREPARING -> LOOKING -> WORKING -> INTERRUPTED -> STOPPING -> LISTING -> SHOWING
+ *     RESTING -> PREPARING -> STARTING -> LOOKING -> WORKING -> INTERRUPTED -> STOPPING -> LISTING
+ *             -> SHOWING
  *
- * and RESTING again. PREPARING is for the first cell only. Its Python may end in any state, and
- * then it executes no cell any more. */
+ * and RESTING again. PREPARING is for the first cell only, and so is STARTING, unless that cell was
+ * cancelled meanwhile. Its Python may end in any state, and then it executes no cell any more. */
 #pragma once
 
 #include "base/buffer.h"
@@ -22,6 +23,7 @@
 enum notebook_state {
     NOTEBOOK_RESTING,     /* no cell has begun */
     NOTEBOOK_PREPARING,   /* its environment */
+    NOTEBOOK_STARTING,    /* waits for its Python to begin */
     NOTEBOOK_LOOKING,     /* at its directory, before the cell */
     NOTEBOOK_WORKING,     /* waits for the end of the cell */
     NOTEBOOK_INTERRUPTED, /* likewise; the cell was told to end */

@@ -5,16 +5,19 @@
 #include <assert.h>
 
 static const char *const notebook_state_names[] = {
-    [NOTEBOOK_RESTING] = "resting",         [NOTEBOOK_PREPARING] = "preparing",
-    [NOTEBOOK_LOOKING] = "looking",         [NOTEBOOK_WORKING] = "working",
-    [NOTEBOOK_INTERRUPTED] = "interrupted", [NOTEBOOK_STOPPING] = "stopping",
-    [NOTEBOOK_LISTING] = "listing files",   [NOTEBOOK_SHOWING] = "reading pictures",
+    [NOTEBOOK_RESTING] = "resting",          [NOTEBOOK_PREPARING] = "preparing",
+    [NOTEBOOK_STARTING] = "starting",        [NOTEBOOK_LOOKING] = "looking",
+    [NOTEBOOK_WORKING] = "working",          [NOTEBOOK_INTERRUPTED] = "interrupted",
+    [NOTEBOOK_STOPPING] = "stopping",        [NOTEBOOK_LISTING] = "listing files",
+    [NOTEBOOK_SHOWING] = "reading pictures",
 };
 
 /* Where one may go from each state, as bits. */
 static const unsigned notebook_next_states[] = {
-    [NOTEBOOK_RESTING] = 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_LOOKING | 1 << NOTEBOOK_RESTING,
-    [NOTEBOOK_PREPARING] = 1 << NOTEBOOK_LOOKING | 1 << NOTEBOOK_RESTING,
+    [NOTEBOOK_RESTING] = 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_LOOKING |
+                         1 << NOTEBOOK_RESTING,
+    [NOTEBOOK_PREPARING] = 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_LOOKING | 1 << NOTEBOOK_RESTING,
+    [NOTEBOOK_STARTING] = 1 << NOTEBOOK_LOOKING | 1 << NOTEBOOK_RESTING,
     [NOTEBOOK_LOOKING] = 1 << NOTEBOOK_WORKING | 1 << NOTEBOOK_RESTING,
     [NOTEBOOK_WORKING] = 1 << NOTEBOOK_INTERRUPTED | 1 << NOTEBOOK_STOPPING |
                          1 << NOTEBOOK_LISTING | 1 << NOTEBOOK_RESTING,

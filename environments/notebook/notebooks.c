@@ -1,7 +1,6 @@
 #include "environments/notebook/notebooks.h"
 
 #include "base/memory.h"
-#include "environments/environment.h"
 #include "environments/notebook/notebook_private.h"
 
 #include <assert.h>
@@ -91,11 +90,6 @@ struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebo
 {
     struct notebook *notebook;
 
-    if (!request->environment->ops->kind->has_sessions) {
-        error_set(err, ERROR_UNAVAILABLE, "environment \"%s\" (%s) has no sessions; leave it out",
-                  request->environment->name, request->environment->ops->kind->name);
-        return NULL;
-    }
     if (notebooks_check_room(notebooks, request->owner, err) < 0)
         return NULL;
     notebook = notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);

@@ -27,7 +27,7 @@ double notebooks_idle_seconds(const struct notebooks *notebooks);
 
 /* A new session, whose Python starts with its first cell. Borrowed: it is there until it is closed,
  * has told that it has ended, or was not used for long; so look it up each time. NULL with
- * ERROR_BUSY: there are too many; with ERROR_UNAVAILABLE: the environment can have none. */
+ * ERROR_BUSY: there are too many. */
 struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebook_request *request,
                                 struct error *err);
 

@@ -143,5 +143,4 @@ const struct environment_kind system_kind = {
     .isolation = ISOLATION_NONE,
     .create = system_environment_new,
     .is_checkable = true,
-    .has_sessions = true,
 };

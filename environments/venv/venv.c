@@ -443,5 +443,4 @@ const struct environment_kind venv_kind = {
     .name = "venv",
     .isolation = ISOLATION_NONE,
     .create = venv_environment_new,
-    .has_sessions = true,
 };

@@ -121,6 +121,19 @@ static void test_one_that_waits_for_its_script_differs_in_that_only(void **state
     assert_true(json_equal(cold, warm));
 }
 
+static void test_the_input_of_a_session_stays_open(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.is_session = true;
+    expect(fixture, "Entrypoint",
+           "[\"/run/pyexecd-init\", \"--script\", \"--session\", \"35.500\", \"--\"]");
+    expect(fixture, "OpenStdin", "true");
+    expect(fixture, "StdinOnce", "true");
+    expect(fixture, "AttachStdin", "true");
+    expect(fixture, "AttachStdout", "true");
+}
+
 static void test_a_script_is_run_by_the_init(void **state)
 {
     struct fixture *fixture = *state;
@@ -348,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_that_waits_for_its_script_differs_in_that_only,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_input_of_a_session_stays_open, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_is_hardened_by_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_system_calls_are_filtered_as_the_engine_takes_it,

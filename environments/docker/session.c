@@ -1,0 +1,348 @@
+#include "environments/docker/session.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "environments/docker/end.h"
+#include "environments/docker/order.h"
+#include "environments/docker/output.h"
+#include "environments/docker/site.h"
+#include "environments/engine/container.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* of one that is used all the time */
+
+enum { DOCKER_SESSION_READ_BYTES = 32 << 10 };
+
+enum docker_session_state {
+    DOCKER_SESSION_STARTING, /* waits for its container to run */
+    DOCKER_SESSION_RESTING,  /* waits for a cell */
+    DOCKER_SESSION_WORKING,  /* waits for the end of one */
+};
+
+/* What has been printed, and what the init says of a cell in one stream. */
+struct docker_session_stream {
+    struct docker_session *session; /* borrowed */
+    enum frame_stream stream;
+    struct last_words_reader reader;
+    bool has_answered;
+};
+
+struct docker_session {
+    struct execution execution;
+    enum docker_session_state state;
+    struct docker_site *site;   /* borrowed */
+    struct docker_order *order; /* owned */
+    struct container container;
+    struct docker_output output;
+    struct docker_session_stream streams[FRAME_STREAMS]; /* that of FRAME_STDIN is not used */
+    int channel; /* owned: the other end of the input of its program, as its listener sees it */
+    ev_io reading;
+    char *name; /* owned */
+    bool killed;
+    double started_at; /* monotonic seconds */
+};
+
+static const char *const docker_session_state_names[] = {
+    [DOCKER_SESSION_STARTING] = "starting",
+    [DOCKER_SESSION_RESTING] = "resting",
+    [DOCKER_SESSION_WORKING] = "working",
+};
+
+/* Where one may go from each state, as bits. */
+static const unsigned docker_session_next_states[] = {
+    [DOCKER_SESSION_STARTING] = 1 << DOCKER_SESSION_RESTING,
+    [DOCKER_SESSION_RESTING] = 1 << DOCKER_SESSION_WORKING,
+    [DOCKER_SESSION_WORKING] = 1 << DOCKER_SESSION_RESTING,
+};
+
+static struct ev_loop *docker_session_loop(const struct docker_session *session)
+{
+    return engine_loop(session->site->engine);
+}
+
+static void docker_session_set_state(struct docker_session *session,
+                                     enum docker_session_state state)
+{
+    assert(docker_session_next_states[session->state] & 1U << state);
+    log_debug("session in container %s: %s -> %s", session->name,
+              docker_session_state_names[session->state], docker_session_state_names[state]);
+    session->state = state;
+}
+
+static void docker_session_free(struct docker_session *session)
+{
+    ev_io_stop(docker_session_loop(session), &session->reading);
+    if (session->channel >= 0)
+        close(session->channel);
+    container_cancel(&session->container);
+    docker_order_free(session->order);
+    free(session->name);
+    free(session);
+}
+
+/* Cells */
+
+/* Nothing that the container says before it has got NONCE can look like its answer. */
+static void docker_session_expect(struct docker_session *session, const char *nonce)
+{
+    struct last_words none;
+
+    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++) {
+        struct docker_session_stream *stream = &session->streams[i];
+
+        (void)last_words_reader_end(&stream->reader, &none);
+        last_words_reader_init(&stream->reader, nonce);
+        stream->has_answered = false;
+    }
+}
+
+/* A program that takes nothing any more is at its end. */
+static void docker_session_send(struct docker_session *session, const char *data, size_t length)
+{
+    struct error err = ERROR_INIT;
+
+    if (container_send(&session->container, data, length, &err) == 0)
+        return;
+    log_debug("session in container %s: %s", session->name, err.message);
+    session->execution.kill(&session->execution);
+}
+
+static void docker_session_begin_cell(struct docker_session *session)
+{
+    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
+
+    docker_session_expect(session, nonce);
+    docker_session_set_state(session, DOCKER_SESSION_WORKING);
+    docker_session_send(session, nonce, LAST_WORDS_NONCE);
+}
+
+/* The next cell is not sent before the last one has been answered, so what comes first is its
+ * beginning. */
+static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct docker_session *session = CONTAINER_OF(watcher, struct docker_session, reading);
+    char data[DOCKER_SESSION_READ_BYTES];
+    ssize_t count = events & EV_ERROR ? 0 : recv(session->channel, data, sizeof data, MSG_DONTWAIT);
+
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (count <= 0) {
+        ev_io_stop(loop, watcher); /* who has closed it ends the session as well */
+        return;
+    }
+    if (session->state == DOCKER_SESSION_RESTING)
+        docker_session_begin_cell(session);
+    docker_session_send(session, data, (size_t)count);
+}
+
+/* Both streams have said that the cell has ended: there is no more output of it. */
+static void docker_session_take_answer(struct docker_session *session,
+                                       struct docker_session_stream *stream,
+                                       const struct last_words *words)
+{
+    const unsigned char status = (unsigned char)WEXITSTATUS(words->status);
+
+    stream->has_answered = true;
+    docker_output_release(&session->output, stream->stream);
+    if (session->state != DOCKER_SESSION_WORKING || !session->streams[FRAME_STDOUT].has_answered ||
+        !session->streams[FRAME_STDERR].has_answered)
+        return;
+    docker_session_set_state(session, DOCKER_SESSION_RESTING);
+    (void)send(session->channel, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
+}
+
+static void docker_session_on_text(struct last_words_reader *reader, const char *data,
+                                   size_t length)
+{
+    struct docker_session_stream *stream =
+        CONTAINER_OF(reader, struct docker_session_stream, reader);
+
+    docker_output_feed(&stream->session->output, stream->stream, data, length);
+}
+
+static void docker_session_on_output(struct container *container, enum frame_stream stream,
+                                     const char *data, size_t length)
+{
+    struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
+    struct docker_session_stream *taker =
+        &session->streams[stream == FRAME_STDERR ? FRAME_STDERR : FRAME_STDOUT];
+
+    for (size_t done = 0; done < length;) {
+        struct last_words words;
+        bool has_words;
+
+        done += last_words_reader_feed_first(&taker->reader, data + done, length - done, &has_words,
+                                             &words);
+        if (has_words)
+            docker_session_take_answer(session, taker, &words);
+    }
+}
+
+/* The container */
+
+static void docker_session_on_started(struct container *container)
+{
+    struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
+    struct execution_listener *listener = session->execution.listener;
+
+    docker_session_set_state(session, DOCKER_SESSION_RESTING);
+    ev_io_start(docker_session_loop(session), &session->reading);
+    session->execution.is_starting = false;
+    listener->began(listener);
+}
+
+/* What it has printed at last comes before its end. */
+static struct execution_end docker_session_end(struct docker_session *session,
+                                               const struct container_end *seen)
+{
+    struct last_words words;
+    bool has_words;
+    struct execution_end end;
+
+    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++)
+        (void)last_words_reader_end(&session->streams[i].reader, &words);
+    has_words = docker_output_end(&session->output, &words);
+    end = docker_end(
+        &(struct docker_observation){
+            .killed = session->killed || seen->killed,
+            .out_of_memory = seen->out_of_memory,
+            .missing = session->site->missing,
+            .exit_code = seen->exit_code,
+            .seconds = clock_seconds() - session->started_at,
+            .failure = seen->failure,
+        },
+        has_words ? &words : NULL, session->order->python);
+    if (has_words && words.flags & LAST_WORDS_ASTRAY)
+        snprintf(end.failure, sizeof end.failure, "%s",
+                 "the session was ended: its code has closed or used a descriptor that is not its "
+                 "own");
+    return end;
+}
+
+static void docker_session_on_ended(struct container *container, const struct container_end *seen)
+{
+    struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
+    struct execution_listener *listener = session->execution.listener;
+    struct execution_end end = docker_session_end(session, seen);
+
+    if (seen->status == DOCKER_NOT_FOUND)
+        session->site->is_stale = true;
+    docker_session_free(session);
+    listener->ended(listener, &end);
+}
+
+/* Its program is told by its init. */
+static void interrupt_session(struct execution *execution)
+{
+    container_interrupt(&CONTAINER_OF(execution, struct docker_session, execution)->container);
+}
+
+/* The end of a cell is told when all its output has been. */
+static void drain_session(struct execution *execution)
+{
+    (void)execution;
+}
+
+static void kill_session(struct execution *execution)
+{
+    struct docker_session *session = CONTAINER_OF(execution, struct docker_session, execution);
+
+    session->killed = true;
+    container_kill(&session->container);
+}
+
+/* NONCE is that of the last words. No cell has one yet. */
+static void docker_session_init_streams(struct docker_session *session, const char *nonce)
+{
+    AUTO_FREE char *nobody = random_digits(LAST_WORDS_NONCE);
+
+    docker_output_init(&session->output, nonce, session->execution.listener);
+    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++) {
+        struct docker_session_stream *stream = &session->streams[i];
+
+        stream->session = session;
+        stream->stream = i;
+        stream->reader.output = docker_session_on_text;
+        last_words_reader_init(&stream->reader, nobody);
+    }
+}
+
+static struct docker_session *docker_session_new(struct docker_order *order,
+                                                 struct execution_listener *listener)
+{
+    struct docker_session *session = NEW(struct docker_session);
+
+    session->execution = (struct execution){
+        .listener = listener,
+        .interrupt = interrupt_session,
+        .drain = drain_session,
+        .kill = kill_session,
+        .is_starting = true,
+    };
+    session->site = order->site;
+    session->order = order;
+    session->container.output = docker_session_on_output;
+    session->container.started = docker_session_on_started;
+    session->container.ended = docker_session_on_ended;
+    session->channel = -1;
+    ev_init(&session->reading, docker_session_on_cells);
+    session->name = docker_site_name(order->site);
+    session->started_at = clock_seconds();
+    return session;
+}
+
+static int docker_session_start_container(struct docker_session *session, struct error *err)
+{
+    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
+    const struct docker_order_container own = {.nonce = nonce};
+    AUTO_JSON json_t *definition = docker_order_describe(session->order, &own, err);
+
+    if (!definition)
+        return -1;
+    docker_session_init_streams(session, nonce);
+    container_start(&session->container, session->site->engine,
+                    &(struct container_plan){
+                        .name = session->name,
+                        .definition = definition,
+                        .start_timeout = docker_site_startup_seconds(session->site),
+                        .is_told = true,
+                    });
+    return 0;
+}
+
+static int docker_session_take_input(struct docker_session *session, int input, struct error *err)
+{
+    session->channel = fcntl(input, F_DUPFD_CLOEXEC, 0);
+    if (session->channel < 0)
+        return error_set_errno(err, errno, "cannot copy the socket of the session");
+    ev_io_set(&session->reading, session->channel, EV_READ);
+    return 0;
+}
+
+struct execution *docker_session_start(struct docker_order *order,
+                                       struct execution_listener *listener, struct error *err)
+{
+    struct docker_session *session = docker_session_new(order, listener);
+
+    order->request.timeout = DOCKER_SESSION_LIFE_SECONDS;
+    order->stays = false; /* a session is ended, and leaves nothing to be looked at */
+    if (docker_session_take_input(session, order->request.input, err) == 0 &&
+        docker_session_start_container(session, err) == 0)
+        return &session->execution;
+    docker_session_free(session);
+    return NULL;
+}
