@@ -127,6 +127,23 @@ static void test_a_picture_is_shown(void **state)
     exhibition_close(&exhibition);
 }
 
+static void test_one_that_is_started_again_begins_anew(void **state)
+{
+    struct exhibition exhibition;
+
+    exhibition_open(&exhibition, *state, helper_path());
+    exhibition_add_picture(&exhibition, "plot.png");
+    for (int i = 0; i < GALLERY_PICTURES + 2; i++) {
+        json_decref(exhibition.gallery.pictures);
+        exhibition.gallery.pictures = NULL;
+        exhibition.is_done = false;
+        exhibition_show(&exhibition);
+        assert_int_equal(json_array_size(exhibition.gallery.pictures), 1);
+        assert_string_equal(told(&exhibition, 0), "image/png");
+    }
+    exhibition_close(&exhibition);
+}
+
 static void test_without_pictures_nothing_is_started(void **state)
 {
     struct exhibition exhibition;
@@ -285,6 +302,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_picture_is_shown, workbench_setup,
+                                        workbench_teardown),
+        cmocka_unit_test_setup_teardown(test_one_that_is_started_again_begins_anew, workbench_setup,
                                         workbench_teardown),
         cmocka_unit_test_setup_teardown(test_without_pictures_nothing_is_started, workbench_setup,
                                         workbench_teardown),
