@@ -10,7 +10,7 @@ from . import place
 
 # As AutoGen spells them, and as the server does; PowerShell is not among them.
 LANGUAGES = {"python": "python", "py": "python", "python3": "python", "bash": "bash", "sh": "sh", "shell": "sh"}
-EXTENSIONS = {"python": "py", "bash": "bash", "sh": "sh"}
+EXTENSIONS = {"python": "py", "bash": "bash", "sh": "sh", "javascript": "js", "html": "html", "css": "css"}
 
 # What the text of a single block says before its output: its own outcome, and after a timeout the signal as well.
 HEADS = re.compile(r"\A(exitcode: .*\n)(Code output:\nBlock 1 of 1 \(.*\): )?")

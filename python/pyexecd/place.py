@@ -41,13 +41,13 @@ background = Background()
 
 class Place:
     """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,
-    where it is None, in a temporary one. TIMEOUT bounds each call, in seconds. The server starts with the first
-    call, and ends with close() or with this object."""
+    where it is None, in a temporary one. TIMEOUT bounds each call, in seconds. POLICIES are the key `code_blocks`. The
+    server starts with the first call, and ends with close() or with this object."""
 
-    def __init__(self, environment, directory, timeout):
+    def __init__(self, environment, directory, timeout, policies=None):
         config = {
-            "environments": {"code": environment}, "default_environment": "code", "code_blocks": {}, "sessions": {},
-            "timeout": timeout, "max_timeout": timeout}
+            "environments": {"code": environment}, "default_environment": "code", "code_blocks": policies or {},
+            "sessions": {}, "timeout": timeout, "max_timeout": timeout}
         if directory is not None:
             config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout

@@ -1,0 +1,79 @@
+"""The executors of AutoGen 0.2 that AG2 has kept, by a changed import, with AG2's own agents."""
+
+import json
+
+import package
+
+PROGRAM = """
+import json, os, sys
+from autogen import ConversableAgent
+from autogen.coding import CodeBlock
+from pyexecd.coding import EmbeddedIPythonCodeExecutor, LocalCommandLineCodeExecutor
+
+def run(executor, *blocks):
+    result = executor.execute_code_blocks([CodeBlock(language=language, code=code) for language, code in blocks])
+    return result.model_dump()
+"""
+
+
+def program(tmp_path, text):
+    """What TEXT prints, as JSON, run behind PROGRAM by a Python with AG2."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM + text)
+    return json.loads(package.run("ag2", path, home=tmp_path).splitlines()[-1])
+
+
+def test_an_agent_executes_the_blocks_of_a_message_and_answers(tmp_path):
+    answer = program(tmp_path, """
+executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
+agent = ConversableAgent("runner", llm_config=False, human_input_mode="NEVER",
+                         code_execution_config={"executor": executor})
+message = "Here:\\n```python\\nopen('a', 'w').write('kept')\\nprint(6 * 7)\\n```\\n```sh\\ncat a\\n```\\n"
+print(json.dumps(agent.generate_reply([{"role": "user", "content": message}])))
+""")
+    assert answer == "exitcode: 0 (execution succeeded)\nCode output: 42\nkept"
+
+
+def test_policies_save_and_run_and_what_earlier_blocks_printed_is_kept(tmp_path):
+    saved, failed, late = program(tmp_path, """
+executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=5, execution_policies={"bash": False})
+print(json.dumps([
+    run(executor, ("python", "print(1)"), ("html", "<!-- filename: page.html -->\\n<p>"), ("bash", "echo never")),
+    run(executor, ("sh", "echo kept"), ("fortran", "x")),
+    run(executor, ("sh", "echo kept"), ("python", "import time\\nprint('partly', flush=True)\\ntime.sleep(60)"))]))
+""")
+    page = tmp_path / "coding" / "page.html"
+    assert saved["exit_code"] == 0 and saved["output"].startswith(f"1\nCode saved to {page}\nCode saved to ")
+    assert page.read_text().endswith("<p>") and "never" not in saved["output"]
+    assert failed == {"exit_code": 1, "output": "kept\n\nunknown language fortran", "code_file": failed["code_file"]}
+    assert late["exit_code"] == 124 and all(word in late["output"] for word in ("kept", "Timeout", "partly"))
+
+
+def test_functions_of_the_program_can_be_imported(tmp_path):
+    seen, prompt = program(tmp_path, """
+def double(number: int) -> int:
+    \\"\\"\\"Twice NUMBER.\\"\\"\\"
+    return 2 * number
+
+executor = LocalCommandLineCodeExecutor(work_dir="coding", functions=[double], functions_module="own")
+print(json.dumps([run(executor, ("python", "from own import double; print(double(21))")),
+                  executor.format_functions_for_prompt()]))
+""".replace('\\"', '"'))
+    assert (seen["exit_code"], seen["output"]) == (0, "42\n")
+    assert "def double(number: int) -> int:" in prompt and "from own import foo" in prompt
+
+
+def test_cells_share_their_variables_until_a_restart(tmp_path):
+    value, late, after, gone = program(tmp_path, """
+os.mkdir("out")
+executor = EmbeddedIPythonCodeExecutor(output_dir="out", timeout=5)
+seen = [run(executor, ("python", "x = 6"), ("python", "x * 7")),
+        run(executor, ("python", "import time\\nprint('partly', flush=True)\\ntime.sleep(60)")),
+        run(executor, ("python", "x"))]
+executor.restart()
+print(json.dumps([*seen, run(executor, ("python", "x"))]))
+""")
+    assert (value["exit_code"], value["output"]) == (0, "42\n")
+    assert late["exit_code"] == 1 and "timed out" in late["output"] and "partly" in late["output"]
+    assert after["output"] == "6\n"
+    assert gone["exit_code"] == 1 and "NameError" in gone["output"]
