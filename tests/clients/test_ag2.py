@@ -79,6 +79,26 @@ def test_the_dictionary_is_that_of_ag2(tmp_path):
     assert [each["returncode"] for each in seen] == [0, 3, -9]
 
 
+SAME = """
+import asyncio, json, os
+from autogen.environments import SystemPythonEnvironment, WorkingDirectory
+
+with SystemPythonEnvironment() as environment, WorkingDirectory("work") as directory:
+    script = os.path.join(os.getcwd(), "script.py")
+    print(json.dumps([asyncio.run(environment.execute_code(code, script, 20)) for code in
+                      ("open('a', 'w').write('kept')", "import sys; print(open('a').read()); sys.exit(3)")]))
+"""
+
+
+def test_a_program_of_ag2_says_the_same_with_the_import_changed(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(SAME)
+    theirs = package.run("ag2", path, home=tmp_path)
+    path.write_text(SAME.replace("autogen.environments", "pyexecd.ag2"))
+    assert json.loads(package.run("ag2", path, home=tmp_path)) == json.loads(theirs)
+    assert json.loads(theirs)[1] == {"success": False, "stdout": "kept\n", "stderr": "", "returncode": 3}
+
+
 def test_code_runs_in_its_directory_with_no_input_and_none_of_the_programs_variables(tmp_path):
     seen = program(tmp_path, "e = SystemPythonEnvironment()\nprint(json.dumps(run(e, "
                              "'import os, sys; print(os.getcwd(), sys.stdin.read(), os.environ.get(\"SECRET\"))')))",

@@ -42,8 +42,10 @@ def jupyter(tmp_path):
 def suite(tmp_path, *tests):
     """Runs TESTS of AutoGen's own suite with our executors in place of its own."""
     installed.python("autogen_suite")
-    (source,) = SUITE.glob("autogen_ext-*.tar.gz")
-    with tarfile.open(source) as archive:
+    sources = list(SUITE.glob("autogen_ext-*.tar.gz"))
+    if not sources:
+        pytest.skip("no source of autogen-ext: ./dev deps fetches it")
+    with tarfile.open(sources[0]) as archive:
         archive.extractall(tmp_path)
     (folder,) = tmp_path.glob("autogen_ext-*")
     chosen = " and ".join(f"not {name}" for name in DIFFERENT)
@@ -58,6 +60,34 @@ def suite(tmp_path, *tests):
                                   "tools/test_python_code_executor_tool.py"])
 def test_autogens_own_tests_pass(tmp_path, test):
     assert " passed" in suite(tmp_path, test)
+
+
+PROGRAM = """
+import asyncio
+from autogen_agentchat.agents import CodeExecutorAgent
+from autogen_agentchat.messages import TextMessage
+from autogen_core import CancellationToken
+from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
+
+TEXT = "Two steps:\\n```python\\nopen('a', 'w').write('kept')\\nprint(6 * 7)\\n```\\n```sh\\ncat a; exit 3\\n```\\n"
+
+async def main():
+    async with LocalCommandLineCodeExecutor(work_dir="coding") as executor:
+        agent = CodeExecutorAgent("runner", code_executor=executor)
+        response = await agent.on_messages([TextMessage(content=TEXT, source="user")], CancellationToken())
+        print(response.chat_message.content)
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_of_autogen_says_the_same_with_the_import_changed(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    theirs = package.run("autogen", path, home=tmp_path)
+    path.write_text(PROGRAM.replace("autogen_ext.code_executors.local", "pyexecd.autogen"))
+    assert package.run("autogen", path, home=tmp_path) == theirs
+    assert "42" in theirs and "kept" in theirs and "POSIX exit code: 3" in theirs
 
 
 # The command line
@@ -84,7 +114,7 @@ def test_a_timeout_keeps_what_was_printed_and_nothing_lives_on(local, tmp_path):
 
 
 def test_the_timeout_is_for_each_block(local):
-    (seen,) = local([["sh", "sleep 3; echo one"], ["sh", "sleep 3; echo two"]], timeout=5)
+    (seen,) = local([["sh", "sleep 6; echo one"], ["sh", "sleep 6; echo two"]], timeout=10)
     assert seen["output"] == "one\ntwo\n"
 
 
@@ -170,7 +200,7 @@ def test_a_timeout_raises_with_what_was_printed_and_the_variables_stay(jupyter):
     """AutoGen loses the output, and the cell goes on in the kernel."""
     _, timeout, after = jupyter([["python", "x = 6"]],
                                 [["python", "import time\nprint('partly', flush=True)\ntime.sleep(90)\nx = 7"]],
-                                [["python", "x"]], timeout=4)
+                                [["python", "x"]], timeout=10)
     assert timeout["raised"] == "TimeoutError" and "partly" in timeout["output"]
     assert after["output"] == "6\n"
 

@@ -36,7 +36,7 @@ print(json.dumps(agent.generate_reply([{"role": "user", "content": message}])))
 
 def test_policies_save_and_run_and_what_earlier_blocks_printed_is_kept(tmp_path):
     saved, failed, late = program(tmp_path, """
-executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=5, execution_policies={"bash": False})
+executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=10, execution_policies={"bash": False})
 print(json.dumps([
     run(executor, ("python", "print(1)"), ("html", "<!-- filename: page.html -->\\n<p>"), ("bash", "echo never")),
     run(executor, ("sh", "echo kept"), ("fortran", "x")),
@@ -66,7 +66,7 @@ print(json.dumps([run(executor, ("python", "from own import double; print(double
 def test_cells_share_their_variables_until_a_restart(tmp_path):
     value, late, after, gone = program(tmp_path, """
 os.mkdir("out")
-executor = EmbeddedIPythonCodeExecutor(output_dir="out", timeout=5)
+executor = EmbeddedIPythonCodeExecutor(output_dir="out", timeout=10)
 seen = [run(executor, ("python", "x = 6"), ("python", "x * 7")),
         run(executor, ("python", "import time\\nprint('partly', flush=True)\\ntime.sleep(60)")),
         run(executor, ("python", "x"))]
