@@ -65,15 +65,17 @@ def is_named(code):
 
 def settle_file(directory, language, code, saved, keep):
     """The path of the file of a block in DIRECTORY, where the server has SAVED it (None: nowhere). A file that
-    the code has not named has AutoGen's name if it is to be kept, and is gone if not."""
+    the code has not named has AutoGen's name if it is to be kept; if not it is gone, and one that an earlier program
+    has left as well."""
     directory = pathlib.Path(directory)
     if is_named(code) and saved:
         return directory / saved
     path = directory / temporary_name(language, code)
     try:
-        for left in [saved, "script.py"]:
-            if left:
-                (directory / left).unlink(missing_ok=True)
+        if saved:
+            (directory / saved).unlink(missing_ok=True)
+        elif not keep:
+            path.unlink(missing_ok=True)
         if keep:
             place.write_file(path, code)
     except OSError as error:
