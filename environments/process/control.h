@@ -10,7 +10,7 @@
 enum {
     CONTROL_FD = 3,                  /* in the runner */
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
-    CONTROL_DESCRIPTORS = 2,         /* that travel beside one */
+    CONTROL_DESCRIPTORS = 5,         /* that travel beside one, at most */
     CONTROL_STACKS_BYTES = 32 * 1024,
 };
 
@@ -50,6 +50,8 @@ enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 
 enum control_type {
     CONTROL_RUN = 1,   /* to the runner: struct control_run, then NUL-terminated strings */
     CONTROL_CODE,      /* to it, when its program waits: the descriptor of the code beside it */
+    CONTROL_COPY,      /* to it: the program is about to make a copy of itself, with the descriptors
+                        * of enum control_copy beside it */
     CONTROL_INTERRUPT, /* to it: SIGINT for the program, if it is still there */
     CONTROL_STACKS, /* to it: asks for the stacks of all threads of a Python. From it, if they can
                      * be had: a text, CONTROL_STACKS_BYTES at most, as python_stacks.h has it */
@@ -115,6 +117,21 @@ struct control_supervisor {
 struct control_started {
     double time; /* CLOCK_MONOTONIC seconds */
 };
+
+/* Beside a CONTROL_COPY. Those of cgroup.procs follow, in which the copy is to be. */
+enum control_copy {
+    CONTROL_COPY_CHANNEL, /* the control channel and lifeline of the copy */
+    CONTROL_COPY_GATE,    /* a socket (SOCK_SEQPACKET, SO_PASSCRED) to the program and its copy */
+    CONTROL_COPY_CGROUPS,
+};
+
+/* What comes over that. A copy is answered by one byte, and goes on. */
+enum control_copied {
+    CONTROL_COPIED = 'c',     /* from the copy, when its parent is the supervisor */
+    CONTROL_NOT_COPIED = 'n', /* the text that follows says why there is none */
+};
+
+enum { CONTROL_WHY_BYTES = 256 }; /* with CONTROL_NOT_COPIED */
 
 enum control_exceeded {
     CONTROL_EXCEEDED_DISK = 1, /* by deleted files that were open */

@@ -98,6 +98,21 @@ struct process {
 int process_start(struct process_host *host, struct process *process,
                   const struct process_command *command, struct error *err);
 
+/* What the copy of a program goes on with, each a descriptor or -1; close on exec. */
+struct process_copy_ends {
+    int streams[PROCESS_STREAMS]; /* its standard output and standard error */
+    int gate; /* a socket: the copy says there that it is one, and waits (enum control_copied) */
+};
+
+/* COPY, as for process_start, continues PROCESS: the caller tells the program of that to make a
+ * copy of itself, and to give it what is in *RET, which is the caller's. The copy is limited as
+ * PROCESS is, in a cgroup of its own, and ends with PROCESS at the latest. -1: there can be none;
+ * ERROR_UNAVAILABLE with the reason. That the program makes none is told by `ended` (tree_copy.c).
+ */
+int process_start_copy(struct process *process, struct process *copy, struct process_copy_ends *ret,
+                       struct error *err);
+void process_copy_ends_close(struct process_copy_ends *ends);
+
 /* Hands over what is in its streams now, by `output`, from inside this call. */
 void process_drain(struct process *process);
 

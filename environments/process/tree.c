@@ -416,12 +416,14 @@ int tree_limit(struct tree *tree, const struct process_limits *limits, struct er
     return cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err);
 }
 
-static void tree_attach(struct tree *tree, struct process *process, struct buffer *job)
+void tree_attach(struct tree *tree, struct process *process, struct buffer *job)
 {
     tree->process = process;
     process->tree = tree;
-    tree->job = *job;
-    *job = (struct buffer){.limit = job->limit};
+    if (job) {
+        tree->job = *job;
+        *job = (struct buffer){.limit = job->limit};
+    }
     tree->submitted = clock_seconds();
     for (int i = 0; i < PROCESS_STREAMS; i++)
         ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);

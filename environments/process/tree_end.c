@@ -103,7 +103,7 @@ static void kill_everything(struct tree *tree)
  * announced its supervisor must live to do so, or nobody would wait for that. */
 void tree_kill_hard(struct tree *tree)
 {
-    if (tree->supervisor < 0)
+    if (tree->supervisor < 0 && !tree->is_copy)
         return;
     if (tree->leaf)
         cgroup_leaf_kill(tree->leaf);

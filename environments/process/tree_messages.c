@@ -125,6 +125,7 @@ void tree_on_message(struct channel *channel, enum control_type type, const char
     switch (type) {
     case CONTROL_RUN:
     case CONTROL_CODE:
+    case CONTROL_COPY:
     case CONTROL_INTERRUPT:
         break; /* ours */
     case CONTROL_SUPERVISOR:

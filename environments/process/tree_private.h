@@ -44,6 +44,7 @@ struct tree {
     bool is_second;               /* another one was refused to the process before */
     bool is_prepared;             /* the supervisor has said ready */
     bool is_ahead;                /* its program is started ahead of its code */
+    bool is_copy;                 /* its program is a copy of another tree's (tree_copy.c) */
     const struct tree_role *role; /* NULL: it has no part in copying zygotes */
     struct nursery *nursery;      /* owned: of a tree that is one */
     struct list sibling;          /* of a worker: in its nursery */
@@ -120,6 +121,9 @@ void tree_free(struct tree *tree);
  * which those of LIMITS are written that no cgroup enforces. */
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err);
+
+/* From now on TREE is that of PROCESS, and JOB (taken) is for another tree, or NULL. */
+void tree_attach(struct tree *tree, struct process *process, struct buffer *job);
 
 /* Gives the tree, PREPARING or READY, the program that FORECAST (taken on success) says. */
 int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error *err);

@@ -7,14 +7,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-bool message_receive_header(struct control_header *header, int descriptors[CONTROL_DESCRIPTORS])
+bool message_receive_header(int fd, struct control_header *header,
+                            int descriptors[CONTROL_DESCRIPTORS])
 {
     size_t received;
     ssize_t count;
 
     for (size_t i = 0; i < CONTROL_DESCRIPTORS; i++)
         descriptors[i] = -1;
-    count = descriptors_receive(CONTROL_FD, header, sizeof *header, MSG_WAITALL, descriptors,
+    count = descriptors_receive(fd, header, sizeof *header, MSG_WAITALL, descriptors,
                                 CONTROL_DESCRIPTORS, &received);
     return count == sizeof *header;
 }

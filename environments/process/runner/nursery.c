@@ -124,7 +124,7 @@ static _Noreturn void zygote_begin(struct runner_preparation *preparation, int f
 
     prepare_supervisor(preparation);
     report_text(CONTROL_READY, preparation->missing);
-    if (!message_receive_header(&header, descriptors) || header.type != CONTROL_RUN)
+    if (!message_receive_header(CONTROL_FD, &header, descriptors) || header.type != CONTROL_RUN)
         _exit(1);
     program_receive(&program, header.length, descriptors);
     zygote_execute(&program, preparation, fd);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void runner_report(enum control_type type, const void *payload, size_t length)
+void runner_report_to(int fd, enum control_type type, const void *payload, size_t length)
 {
     struct control_header header = {.type = type, .length = (uint32_t)length};
     struct iovec parts[] = {
@@ -21,17 +21,27 @@ void runner_report(enum control_type type, const void *payload, size_t length)
     };
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = length > 0 ? 2 : 1};
 
-    while (sendmsg(CONTROL_FD, &message, MSG_NOSIGNAL) < 0)
+    while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
         if (errno != EINTR) {
             /* A server that cannot be told would wait: both sides see the end of the channel. */
-            shutdown(CONTROL_FD, SHUT_RDWR);
+            shutdown(fd, SHUT_RDWR);
             return;
         }
+}
+
+void runner_report(enum control_type type, const void *payload, size_t length)
+{
+    runner_report_to(CONTROL_FD, type, payload, length);
 }
 
 void report_text(enum control_type type, const char *text)
 {
     runner_report(type, text, strlen(text));
+}
+
+double runner_seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
 void report_refusal(enum control_need need, const char *text)

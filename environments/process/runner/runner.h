@@ -61,9 +61,10 @@ struct program {
 bool program_parse(struct program *program, char *payload, size_t length,
                    const int descriptors[CONTROL_DESCRIPTORS]);
 
-/* The next message. DESCRIPTORS: those that came with it, or -1; only a CONTROL_RUN has some. False
+/* The next message, over the control channel FD. DESCRIPTORS: those that came with it, or -1. False
  * at the end of the lifeline. */
-bool message_receive_header(struct control_header *header, int descriptors[CONTROL_DESCRIPTORS]);
+bool message_receive_header(int fd, struct control_header *header,
+                            int descriptors[CONTROL_DESCRIPTORS]);
 
 /* The LENGTH bytes that follow on the header of a CONTROL_RUN. Does not return when they are
  * malformed. */
@@ -187,9 +188,13 @@ void cold_start_show(int fd, const struct program *program,
 /* Forks a child of the server, which waits for it. */
 pid_t fork_sibling(void);
 
-/* Sends a message to the server. */
+/* Sends a message to the server; the second one over the control channel FD of a copy. */
 void runner_report(enum control_type type, const void *payload, size_t length);
+void runner_report_to(int fd, enum control_type type, const void *payload, size_t length);
 void report_text(enum control_type type, const char *text);
+
+/* TIME in seconds. */
+double runner_seconds(struct timeval time);
 
 /* Reports that what NEED says cannot be had, "TEXT: strerror(errno)", and ends. */
 _Noreturn void runner_refuse(enum control_need need, const char *text);

@@ -2,6 +2,7 @@
 #include "base/holdings.h"
 #include "base/memory.h"
 #include "base/starter/starter.h"
+#include "environments/process/runner/copies.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ enum {
     LOOK_MILLISECONDS = 1, /* between two rounds of killing, for what was forked meanwhile */
     LATE_MILLISECONDS = 100,
     LATE_SHARE = 10, /* it rests this many times as long as it works */
+    SUPERVISOR_WATCHED = 4,
 };
 
 struct supervisor {
@@ -45,21 +47,25 @@ struct supervisor {
     uint32_t exceeded;     /* of enum control_exceeded */
     bool is_killing;       /* what is left when the program has ended */
     uint32_t leftovers;    /* processes that this has killed */
+    struct copies copies;  /* of the program */
 };
 
 /* True when no child is left. */
 static bool supervisor_reap(struct supervisor *supervisor)
 {
     struct signalfd_siginfo ignored;
+    struct rusage usage;
     int status;
     pid_t pid;
 
     (void)!read(supervisor->signals, &ignored, sizeof ignored); /* several may have become one */
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
         supervisor->leftovers +=
             supervisor->is_killing && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-        if (pid != supervisor->program)
+        if (pid != supervisor->program) {
+            copies_note_end(&supervisor->copies, pid, status, &usage);
             continue;
+        }
         supervisor->status = status;
         supervisor->ended = clock_seconds();
     }
@@ -98,11 +104,6 @@ static bool empty_tree(struct supervisor *supervisor)
     return false;
 }
 
-static double supervisor_seconds(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
 static void tell_end(const struct supervisor *supervisor, bool is_empty)
 {
     struct control_ended ended = {.time = supervisor->ended,
@@ -114,7 +115,7 @@ static void tell_end(const struct supervisor *supervisor, bool is_empty)
     struct rusage usage; /* of all processes that were waited for, not of the program alone */
 
     getrusage(RUSAGE_CHILDREN, &usage);
-    ended.cpu_seconds = supervisor_seconds(usage.ru_utime) + supervisor_seconds(usage.ru_stime);
+    ended.cpu_seconds = runner_seconds(usage.ru_utime) + runner_seconds(usage.ru_stime);
     ended.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
     runner_report(CONTROL_ENDED, &ended, sizeof ended);
 }
@@ -247,6 +248,7 @@ static void supervisor_tell_stacks(const struct supervisor *supervisor)
 static void supervisor_flush(struct supervisor *supervisor)
 {
     signal_program(supervisor, STARTER_SIGNAL);
+    copies_signal(&supervisor->copies, STARTER_SIGNAL);
     supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
 }
 
@@ -384,7 +386,7 @@ static void supervisor_on_control(struct supervisor *supervisor)
     struct control_header header;
     int descriptors[CONTROL_DESCRIPTORS];
 
-    if (!message_receive_header(&header, descriptors))
+    if (!message_receive_header(CONTROL_FD, &header, descriptors))
         end_tree(supervisor);
     switch (header.type) {
     case CONTROL_RUN:
@@ -392,6 +394,9 @@ static void supervisor_on_control(struct supervisor *supervisor)
         break;
     case CONTROL_CODE:
         supervisor_let_go(supervisor, descriptors[0]);
+        break;
+    case CONTROL_COPY:
+        copies_begin(&supervisor->copies, descriptors);
         break;
     case CONTROL_INTERRUPT:
         signal_program(supervisor, SIGINT);
@@ -431,16 +436,18 @@ void supervise(const struct runner_preparation *preparation, const struct progra
         supervisor_start(&supervisor);
     }
     for (;;) {
-        struct pollfd watched[] = {
+        struct pollfd watched[SUPERVISOR_WATCHED + COPIES_WATCHED] = {
             {.fd = CONTROL_FD, .events = POLLIN},
             {.fd = supervisor.signals, .events = POLLIN},
             {.fd = supervisor.start, .events = POLLIN}, /* ignored while it is -1, as the next */
             {.fd = supervisor.gate, .events = POLLIN},
         };
+        const nfds_t count =
+            SUPERVISOR_WATCHED + copies_watch(&supervisor.copies, watched + SUPERVISOR_WATCHED);
 
         /* Signals are blocked, so only the program can be the cause: it shares our uid and can
          * lower our RLIMIT_NOFILE by prlimit(2), and then poll(2) fails. */
-        if (poll(watched, ARRAY_SIZE(watched), milliseconds_to_due(&supervisor)) < 0)
+        if (poll(watched, count, milliseconds_to_due(&supervisor)) < 0)
             end_tree(&supervisor);
         supervisor_do_due(&supervisor);
         if (watched[0].revents)
@@ -449,6 +456,7 @@ void supervise(const struct runner_preparation *preparation, const struct progra
             tell_start(&supervisor);
         if (watched[3].revents && supervisor.gate >= 0)
             supervisor_on_gate(&supervisor);
+        copies_look(&supervisor.copies, watched + SUPERVISOR_WATCHED, count - SUPERVISOR_WATCHED);
         if (watched[1].revents)
             supervisor_on_child(&supervisor);
     }
