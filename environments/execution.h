@@ -79,6 +79,12 @@ struct execution {
      * program can be executed. */
     void (*drain)(struct execution *execution);
 
+    /* LISTENER hears of a copy of its program, which the caller tells to make one; see
+     * process_start_copy. NULL with ERR when there can be none; itself NULL where no program can be
+     * executed. */
+    struct execution *(*copy)(struct execution *execution, struct execution_listener *listener,
+                              struct process_copy_ends *ret, struct error *err);
+
     void (*kill)(struct execution *execution); /* everything, now; harmless when called twice */
     bool is_starting; /* something must start first, such as a container, and has its own limit; of
                        * a program this is so until `began` */

@@ -304,9 +304,27 @@ static int local_begin(struct local_execution *local, const struct environment *
     return local_start_unheld(local, environment, interpreter, request, err);
 }
 
-struct execution *local_start(struct environment *environment, const char *interpreter,
-                              const struct execution_request *request,
-                              struct execution_listener *listener, struct error *err)
+static struct local_execution *local_new(struct execution_listener *listener);
+
+/* The proxy of the other one serves it as well: it ends with that. */
+static struct execution *copy_local(struct execution *execution,
+                                    struct execution_listener *listener,
+                                    struct process_copy_ends *ret, struct error *err)
+{
+    struct local_execution *origin = CONTAINER_OF(execution, struct local_execution, execution);
+    struct local_execution *local = local_new(listener);
+
+    if (process_start_copy(&origin->process, &local->process, ret, err) < 0) {
+        free(local);
+        return NULL;
+    }
+    local->given_up = json_deep_copy(origin->given_up);
+    local->unserved = origin->unserved;
+    local->devices = json_deep_copy(origin->devices);
+    return &local->execution;
+}
+
+static struct local_execution *local_new(struct execution_listener *listener)
 {
     struct local_execution *local = NEW(struct local_execution);
 
@@ -314,10 +332,20 @@ struct execution *local_start(struct environment *environment, const char *inter
         .listener = listener,
         .interrupt = interrupt_local,
         .drain = drain_local,
+        .copy = copy_local,
         .kill = kill_local,
     };
     local->process.output = local_on_output;
     local->process.ended = local_on_ended;
+    return local;
+}
+
+struct execution *local_start(struct environment *environment, const char *interpreter,
+                              const struct execution_request *request,
+                              struct execution_listener *listener, struct error *err)
+{
+    struct local_execution *local = local_new(listener);
+
     if (local_begin(local, environment, interpreter, request, err) == 0)
         return &local->execution;
     egress_stop(local->egress);

@@ -1,7 +1,8 @@
 """The Python of a session executes this program, which executes the cells of the session in one namespace.
 
 Its standard input is a socket: the length of a cell in decimal digits, a newline and the code come from there, and one
-byte goes back when the cell has ended, its exit status. The cells have /dev/null for standard input.
+byte goes back when the cell has ended, its exit status. The cells have /dev/null for standard input. The line "copy" with
+descriptors beside it is the order to make a copy of this process (copy.py).
 
 PARTS, which embed.py puts before it, are the texts of the programs beside it, which few sessions need.
 """
@@ -15,6 +16,7 @@ if place == [""]:
 from _frozen_importlib_external import PathFinder
 
 import __future__
+import _socket
 import ast
 import builtins
 import fcntl
@@ -30,6 +32,9 @@ if place == [""]:
     sys.path.insert(0, os.getcwd())
 
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
+COPY = b"copy\n"
+GIVEN = 4  # descriptors with that
+BYTES = 4  # of each
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 FUTURES = functools.reduce(operator.or_, (getattr(__future__, each).compiler_flag for each in __future__.all_feature_names))
 COROUTINE = 0x80  # of co_flags
@@ -62,6 +67,22 @@ class Cells:
         if self.has_ipython:
             self.names.update(self.history)
         self.directory = os.getcwd()
+        self.copier = None
+        self.left = []  # loops of those that this is a copy of: to close one would change it for them
+
+    def copy(self, channel, given):
+        """True in the copy. GIVEN came with the order, and are closed."""
+        try:
+            self.copier = self.copier or load_part("copy")
+        except BaseException:  # a cell has broken what it needs; the supervisor sees the end of the gate
+            for fd in given:
+                os.close(fd)
+            return False
+        if not self.copier.make_copy(channel, given, self.loop):
+            return False
+        self.left.append(self.loop)
+        self.loop = None
+        return True
 
     def interrupt(self, _number, _frame):
         if self.is_busy:
@@ -262,34 +283,53 @@ def flush():
             pass
 
 
+def leave(channel):
+    try:
+        os.close(channel)
+    except OSError:  # it is a copy on its way
+        pass
+
+
 def take_channel():
     channel = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, CHANNEL)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    os.register_at_fork(after_in_child=functools.partial(os.close, channel))
+    os.register_at_fork(after_in_child=functools.partial(leave, channel))
     return channel
 
 
-def receive(channel):
-    head = b""
+def receive_byte(link):
+    """The next one of a head, and the descriptors beside it."""
+    byte, beside, _flags, _address = link.recvmsg(1, _socket.CMSG_SPACE(GIVEN * BYTES), _socket.MSG_CMSG_CLOEXEC)
+    if not byte:
+        os._exit(0)
+    data = b"".join(data for level, kind, data in beside if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS))
+    return byte, [int.from_bytes(data[at:at + BYTES], sys.byteorder) for at in range(0, len(data), BYTES)]
+
+
+def receive(link):
+    """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
+    head, given = b"", []
     while not head.endswith(b"\n"):
-        byte = os.read(channel, 1)
-        if not byte:
-            os._exit(0)
+        byte, more = receive_byte(link)
         head += byte
+        given += more
+    if head == COPY:
+        return None, given
     left, parts = int(head), []
     while left:
-        parts.append(os.read(channel, left))
+        parts.append(link.recv(left))
         if not parts[-1]:
             os._exit(0)
         left -= len(parts[-1])
-    return b"".join(parts).decode("utf-8", "surrogateescape")
+    return b"".join(parts).decode("utf-8", "surrogateescape"), given
 
 
 def main():
     process = os.getpid()
     channel = take_channel()
+    link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, channel)
     module = types.ModuleType("__main__")
     module.__builtins__ = builtins
     ours, sys.modules["__main__"] = sys.modules["__main__"], module
@@ -299,7 +339,12 @@ def main():
     sys.displayhook = cells.show_value
     signal.signal(signal.SIGINT, cells.interrupt)
     while ours:
-        status = cells.execute(receive(channel))
+        source, given = receive(link)
+        if source is None:
+            if cells.copy(channel, given):
+                process = os.getpid()
+            continue
+        status = cells.execute(source)
         flush()
         if os.getpid() != process:
             os._exit(status)  # a cell has forked, and this is the child

@@ -157,6 +157,9 @@ static void notebook_explain_end(struct notebook *notebook)
     else if (end->out_of_disk || notebook->growth.is_exceeded)
         error_set(&notebook->error, ERROR_UNAVAILABLE,
                   "the session has written more than its limit and has ended%s", rest);
+    else if (notebook->is_copy && end->returncode == -SIGKILL)
+        error_set(&notebook->error, ERROR_UNAVAILABLE,
+                  "the session was killed, or that which it is a copy of has ended%s", rest);
     else if (end->returncode < 0)
         error_set(&notebook->error, ERROR_UNAVAILABLE, "the session has ended by signal %d (%s)%s",
                   -end->returncode, strsignal(-end->returncode), rest);
@@ -181,7 +184,8 @@ static void notebook_judge(struct notebook *notebook, struct cell *cell)
 static void notebook_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
     struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
-    bool was_cut = notebook->error.code != ERROR_NONE && end->returncode == -SIGKILL;
+    bool was_cut = notebook->error.code != ERROR_NONE && end->returncode == -SIGKILL &&
+                   !end->failure[0] && !ev_is_active(&notebook->deadline);
 
     notebook->execution = NULL;
     notebook->is_over = true;
@@ -373,9 +377,14 @@ static void notebook_on_next(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void notebook_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 {
+    struct notebook *notebook = CONTAINER_OF(timer, struct notebook, idle);
+
     (void)loop;
     (void)events;
-    notebook_close(CONTAINER_OF(timer, struct notebook, idle), true);
+    if (lineage_carries_others(&notebook->lineage))
+        notebook_start_idle(notebook);
+    else
+        notebook_close(notebook, true);
 }
 
 struct cell *notebook_submit(struct notebook *notebook, const struct cell_request *request)

@@ -56,6 +56,7 @@ struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_reque
     notebook->gallery.helper = request->picture_helper;
     notebook->changes.are_complete = true;
     list_init(&notebook->link);
+    lineage_init(&notebook->lineage);
     list_init(&notebook->cells);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         capture_init(&notebook->streams[i], request->environment->settings.output);
@@ -65,6 +66,7 @@ struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_reque
 void notebook_free(struct notebook *notebook)
 {
     list_remove(&notebook->link);
+    lineage_leave(&notebook->lineage);
     directory_look_deinit(&notebook->look);
     directory_watch_end(&notebook->growth);
     gallery_deinit(&notebook->gallery);

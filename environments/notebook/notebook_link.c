@@ -1,11 +1,19 @@
 /* The socket between a session and its Python. */
 #include "base/cleanup.h"
+#include "base/descriptors.h"
 #include "environments/notebook/notebook_private.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
-enum { NOTEBOOK_OUT_BYTES = 4 << 20, NOTEBOOK_IN_BYTES = 64 };
+enum {
+    NOTEBOOK_OUT_BYTES = 4 << 20,
+    NOTEBOOK_IN_BYTES = 64,
+    NOTEBOOK_UNREAD_BYTES = 8192, /* of orders, as the kernel counts: about ten */
+};
 
 /* Anything that comes while no cell is at work was not sent by our program. */
 static void notebook_link_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
@@ -82,6 +90,29 @@ void notebook_link_close(struct notebook *notebook)
     ev_io_stop(notebook->loop, &link->writing);
     buffer_deinit(&link->out);
     close(STEAL_FD(link->fd));
+}
+
+/* Descriptors that are on their way count against a quota of the server's user. */
+static int notebook_link_unread(const struct notebook_link *link)
+{
+    int bytes = 0;
+
+    return ioctl(link->fd, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
+}
+
+/* What is sent comes in this order: a cell that is at work is finished before. */
+int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOOK_GIVEN],
+                        struct error *err)
+{
+    static const char order[] = "copy\n";
+    const struct notebook_link *link = &notebook->channel;
+    const ssize_t length = (ssize_t)strlen(order);
+
+    if (buffer_length(&link->out) > 0 || notebook_link_unread(link) > NOTEBOOK_UNREAD_BYTES)
+        return error_set(err, ERROR_BUSY, "it has not read what was sent before; try again later");
+    if (descriptors_send(link->fd, order, strlen(order), descriptors, NOTEBOOK_GIVEN) != length)
+        return error_set_errno(err, errno, "cannot reach its Python");
+    return 0;
 }
 
 /* One cell at a time, whose size is bounded: it always fits, unless earlier ones were not read. */

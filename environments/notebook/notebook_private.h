@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "environments/capture.h"
 #include "environments/environment.h"
+#include "environments/notebook/lineage.h"
 #include "environments/notebook/notebook.h"
 #include "environments/pictures/gallery.h"
 #include "environments/workplace/directory_look.h"
@@ -65,6 +66,7 @@ struct notebook {
     char *handle;     /* owned */
     char *owner;      /* owned */
     struct ev_loop *loop;
+    struct lineage lineage;
     struct environment *environment;     /* held */
     struct working_directory *directory; /* a reference */
     enum isolation isolation;
@@ -72,6 +74,7 @@ struct notebook {
 
     enum notebook_state state;
     bool is_over;      /* its Python has ended, or could not be started */
+    bool is_copy;      /* it began as one */
     bool is_closed;    /* nobody finds it any more: it is freed when it has no Python */
     struct list cells; /* of struct cell; the first one is at work unless it is RESTING */
     unsigned long count;
@@ -97,6 +100,7 @@ struct notebook {
 void notebook_set_state(struct notebook *notebook, enum notebook_state state);
 
 void notebook_start_deadline(struct notebook *notebook, double seconds);
+void notebook_start_idle(struct notebook *notebook);
 
 /* What has been printed and drawn belongs to the cell that has ended (notebook_life.c). */
 void notebook_renew(struct notebook *notebook);
@@ -137,6 +141,15 @@ void notebook_forget_end(struct notebook *notebook);
 /* Makes the socket; *RET_THEIRS, owned by the caller, is the end of its Python. */
 int notebook_link_open(struct notebook *notebook, int *ret_theirs, struct error *err);
 void notebook_link_close(struct notebook *notebook);
+
+/* Orders a copy, with the descriptors (borrowed) that copy.py names. */
+enum { NOTEBOOK_GIVEN = 4 };
+int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOOK_GIVEN],
+                        struct error *err);
+
+/* Its Python begins as a copy of that of ORIGIN (notebook_copy.c). -1 with ERR: it has none, or
+ * one that is about to end. */
+int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err);
 
 /* Sends the code of CELL. */
 void notebook_link_send(struct notebook *notebook, const struct cell *cell);

@@ -35,6 +35,12 @@ void notebook_start_deadline(struct notebook *notebook, double seconds)
     ev_timer_start(notebook->loop, &notebook->deadline);
 }
 
+void notebook_start_idle(struct notebook *notebook)
+{
+    ev_timer_set(&notebook->idle, notebook->idle_seconds, 0.);
+    ev_timer_start(notebook->loop, &notebook->idle);
+}
+
 void notebook_set_state(struct notebook *notebook, enum notebook_state state)
 {
     assert(notebook_next_states[notebook->state] & 1U << state);
@@ -47,10 +53,8 @@ void notebook_set_state(struct notebook *notebook, enum notebook_state state)
     if (state == NOTEBOOK_INTERRUPTED)
         notebook_start_deadline(notebook, NOTEBOOK_GRACE_SECONDS);
     ev_timer_stop(notebook->loop, &notebook->idle);
-    if (state == NOTEBOOK_RESTING && !notebook->is_closed) {
-        ev_timer_set(&notebook->idle, notebook->idle_seconds, 0.);
-        ev_timer_start(notebook->loop, &notebook->idle);
-    }
+    if (state == NOTEBOOK_RESTING && !notebook->is_closed)
+        notebook_start_idle(notebook);
 }
 
 void notebook_schedule(struct notebook *notebook)

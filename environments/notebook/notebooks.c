@@ -97,30 +97,59 @@ struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebo
     return notebook;
 }
 
+static struct notebook *notebooks_make_like(const struct notebooks *notebooks,
+                                            const struct notebook *model)
+{
+    return notebook_new(notebooks->settings.loop,
+                        &(struct notebook_request){
+                            .environment = model->environment,
+                            .directory = model->directory,
+                            .isolation = model->isolation,
+                            .owner = model->owner,
+                            .variables = (const char *const *)model->variables,
+                            .picture_helper = model->gallery.helper,
+                        },
+                        notebooks->settings.idle_seconds);
+}
+
+struct notebook *notebooks_copy(struct notebooks *notebooks, struct notebook *origin,
+                                struct error *err)
+{
+    struct notebook *copy;
+
+    if (notebooks_check_room(notebooks, origin->owner, err) < 0)
+        return NULL;
+    copy = notebooks_make_like(notebooks, origin);
+    list_append(&notebooks->open, &copy->link);
+    if (notebook_begin_as_copy(copy, origin, err) == 0)
+        return copy;
+    notebook_close(copy, true);
+    return NULL;
+}
+
+/* Its copies would be killed with its Python, and then stay until they could say so. */
+static void notebooks_close_family(struct notebook *notebook)
+{
+    LIST_FOR_EACH (&notebook->lineage.copies, link) {
+        notebook_close(CONTAINER_OF(link, struct notebook, lineage.link), false);
+    }
+    notebook_close(notebook, false);
+}
+
 void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook)
 {
-    struct notebook *renewed =
-        notebook_new(notebooks->settings.loop,
-                     &(struct notebook_request){
-                         .environment = notebook->environment,
-                         .directory = notebook->directory,
-                         .isolation = notebook->isolation,
-                         .owner = notebook->owner,
-                         .variables = (const char *const *)notebook->variables,
-                         .picture_helper = notebook->gallery.helper,
-                     },
-                     notebooks->settings.idle_seconds);
+    struct notebook *renewed = notebooks_make_like(notebooks, notebook);
     char *handle = renewed->handle;
 
     renewed->handle = notebook->handle;
     notebook->handle = handle;
     list_append(&notebooks->open, &renewed->link);
-    notebook_close(notebook, false);
+    notebooks_close_family(notebook);
 }
 
 void notebooks_close(struct notebook *notebook)
 {
-    notebook_close(notebook, false);
+    notebooks_close_family(notebook);
 }
 
 void notebooks_stop(struct notebooks *notebooks)

@@ -31,6 +31,13 @@ double notebooks_idle_seconds(const struct notebooks *notebooks);
 struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebook_request *request,
                                 struct error *err);
 
+/* A new session of the same owner that begins as a copy of ORIGIN, as that is after the cell that
+ * is at work. It goes on in the same directory, and ends with the session that the first of its
+ * origins is (lineage.h). That its Python could make no copy is the end of its first cell. NULL as
+ * notebooks_open. */
+struct notebook *notebooks_copy(struct notebooks *notebooks, struct notebook *origin,
+                                struct error *err);
+
 /* That of OWNER which is called HANDLE; else NULL, whether there is one or not. */
 struct notebook *notebooks_find(const struct notebooks *notebooks, const char *owner,
                                 const char *handle);
@@ -39,7 +46,8 @@ struct notebook *notebooks_find(const struct notebooks *notebooks, const char *o
 struct notebook *notebooks_next(const struct notebooks *notebooks, const char *owner,
                                 struct notebook *previous);
 
-/* Kills NOTEBOOK, which is found no more. Its cells end, at work or waiting. */
+/* Kills NOTEBOOK and the copies that end with it, which are found no more. Its cells end, at work
+ * or waiting. */
 void notebooks_close(struct notebook *notebook);
 
 /* Kills the Python of NOTEBOOK, as notebooks_close does; its handle stands for a new session. */

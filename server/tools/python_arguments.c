@@ -84,6 +84,7 @@ static void python_arguments_describe_session(json_t *properties, const struct p
 
     if (!offer->sessions) {
         json_object_del(properties, "session");
+        json_object_del(properties, "fork");
         return;
     }
     idle = quantity_seconds(notebooks_idle_seconds(offer->sessions));
@@ -119,5 +120,6 @@ struct python_request python_arguments_read(const json_t *arguments)
         .timeout = json_number_value(json_object_get(arguments, "timeout")),
         .working_directory = json_object_get_string(arguments, "working_directory"),
         .session = json_object_get_string(arguments, "session"),
+        .fork = json_object_get_string(arguments, "fork"),
     };
 }

@@ -382,11 +382,22 @@ static void python_call_cancel_cell(struct python_call *call)
     struct notebook *notebook;
 
     cell_cancel(call->cell);
-    if (python_session_continues(&call->request))
+    if (python_session_continues(&call->request) && !call->request.fork)
         return;
     notebook = notebooks_find(call->host->settings.notebooks, owner, call->session);
     if (notebook)
         notebooks_close(notebook);
+}
+
+/* The one that it goes on in, or a copy of that. */
+static struct notebook *python_call_find_session(const struct python_call *call, struct error *err)
+{
+    struct notebook *notebook =
+        python_session_find(call->host, call->invocation->caller, &call->request, err);
+
+    if (!notebook || !call->request.fork)
+        return notebook;
+    return notebooks_copy(call->host->settings.notebooks, notebook, err);
 }
 
 static int python_call_submit(struct python_call *call, struct error *err)
@@ -396,8 +407,7 @@ static int python_call_submit(struct python_call *call, struct error *err)
     int ret = -1;
 
     if (python_session_continues(&call->request))
-        return python_call_submit_cell(
-            call, python_session_find(call->host, call->invocation->caller, &call->request, err));
+        return python_call_submit_cell(call, python_call_find_session(call, err));
     directory =
         python_caller_open_directory(call->invocation->caller, call->host->settings.workplace,
                                      isolation, call->request.working_directory, err);

@@ -19,6 +19,7 @@ struct python_request {
     json_t *files;                 /* to put into the directory first; NULL: none */
     const char *working_directory; /* handle; NULL: see python_caller.h */
     const char *session; /* "new" or a handle: it is a cell of that session; NULL: of none */
+    const char *fork;    /* handle: likewise, of a copy of that session; NULL: of none */
     const char *shown;   /* to the person who is to approve it, instead of CODE; or NULL */
     bool is_approved;    /* as a part of what was approved before */
     void *data;          /* of the tool, for its DONE; borrowed */

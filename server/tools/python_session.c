@@ -8,7 +8,7 @@
 
 bool python_session_continues(const struct python_request *request)
 {
-    return request->session && strcmp(request->session, PYTHON_NEW_SESSION) != 0;
+    return request->fork || (request->session && strcmp(request->session, PYTHON_NEW_SESSION) != 0);
 }
 
 /* Whoever asks for what is another's, or was closed, learns no more than for what never was. */
@@ -17,14 +17,15 @@ struct notebook *python_session_find(const struct python_host *host,
                                      const struct python_request *request, struct error *err)
 {
     struct notebooks *notebooks = host->settings.notebooks;
+    const char *name = request->fork ? request->fork : request->session;
     struct notebook *notebook =
-        notebooks ? notebooks_find(notebooks, caller->principal->name, request->session) : NULL;
+        notebooks ? notebooks_find(notebooks, caller->principal->name, name) : NULL;
 
     if (!notebook)
         error_set(err, ERROR_INVALID_ARGUMENTS,
                   "there is no session \"%s\": it has ended, or never was; begin another one with "
                   "session: \"" PYTHON_NEW_SESSION "\"",
-                  request->session);
+                  name);
     return notebook;
 }
 
@@ -37,6 +38,11 @@ struct environment *python_session_environment(const struct python_host *host,
 
     if (!notebook)
         return NULL;
+    if (request->fork && request->session) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "session and fork are both given; leave one of them out");
+        return NULL;
+    }
     if (!request->environment && !request->definition && !request->working_directory)
         return notebook_environment(notebook);
     error_set(err, ERROR_INVALID_ARGUMENTS,

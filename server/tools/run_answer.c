@@ -86,7 +86,7 @@ static json_t *run_answer_session_lines(const struct invocation *invocation,
 
     if (!json_is_true(json_object_get(session, "alive")))
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
-    else if (strcmp(asked, name) != 0)
+    else if (!asked || strcmp(asked, name) != 0)
         json_array_append_new(
             lines,
             json_string_format("To go on with these variables, pass session: \"%s\".", name));

@@ -43,6 +43,14 @@ def test_a_notebook_goes_on_after_a_failure_and_an_interrupt(tmp_path):
     assert done.stdout.endswith("set(throws)\n{6}\n\n")
 
 
+def test_a_search_begins_each_try_in_a_copy(tmp_path):
+    done = run_example("forked_search.py", installed.PYEXECD, "--config", str(EXAMPLES / "sessions.yaml"), home=tmp_path)
+    if "gives a copy no cgroup" in done.stderr:
+        pytest.skip("this machine gives no cgroup of its own to a copy")
+    assert done.returncode == 0, done
+    assert done.stdout.endswith("best: 3\npoints are left: (1000, 0.0)\n")
+
+
 @pytest.fixture
 def code_blocks(tmp_path):
     """The example's configuration, with packages that are installed."""

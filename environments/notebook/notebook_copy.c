@@ -1,0 +1,44 @@
+/* A session that begins as a copy of another one. */
+#include "base/cleanup.h"
+#include "environments/notebook/notebook_private.h"
+
+#include <unistd.h>
+
+/* Tells the Python of ORIGIN to make a copy, which has THEIRS for its cells. */
+static int notebook_order_copy(struct notebook *notebook, struct notebook *origin, int theirs,
+                               struct error *err)
+{
+    struct process_copy_ends ends;
+    int ret;
+
+    notebook->execution =
+        origin->execution->copy(origin->execution, &notebook->listener, &ends, err);
+    if (!notebook->execution)
+        return -1;
+    ret = notebook_link_order(
+        origin,
+        (int[]){theirs, ends.streams[PROCESS_STDOUT], ends.streams[PROCESS_STDERR], ends.gate},
+        err);
+    process_copy_ends_close(&ends);
+    return ret;
+}
+
+int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
+{
+    AUTO_CLOSE int theirs = -1;
+
+    if (origin->is_over || !origin->execution || origin->channel.fd < 0)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the session cannot be copied: it has no Python now");
+    if (working_directory_is_busy(notebook->directory, true))
+        return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
+    if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||
+        notebook_link_open(notebook, &theirs, err) < 0)
+        return -1;
+    if (notebook_order_copy(notebook, origin, theirs, err) < 0)
+        return error_prefix(err, "the session cannot be copied");
+    notebook->is_copy = true;
+    lineage_join(&notebook->lineage, &origin->lineage);
+    (void)directory_watch_begin(&notebook->growth, notebook->directory);
+    return 0;
+}
