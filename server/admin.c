@@ -93,6 +93,8 @@ static int write_gauges(const struct admin *admin, struct buffer *buffer, struct
         {"pyexecd_zygotes_memory_bytes", "Memory of their own.", "", (double)state.zygote_memory},
         {"pyexecd_connections", "Connections of clients.", "", state.connections},
         {"pyexecd_sessions", "Sessions over HTTP.", "", state.sessions},
+        {"pyexecd_python_sessions", "Sessions of Python, which are kept from call to call.", "",
+         state.python_sessions},
         {"process_resident_memory_bytes", "Resident memory size in bytes.", "", resident_memory()},
         {"process_start_time_seconds", "Start time since the Unix epoch in seconds.", "",
          (double)admin->started_at},

@@ -20,7 +20,8 @@ struct admin_state {
     unsigned zygotes;       /* that are copied for that */
     uint64_t zygote_memory; /* bytes that those have */
     unsigned connections;
-    unsigned sessions; /* of HTTP */
+    unsigned sessions;        /* of HTTP */
+    unsigned python_sessions; /* Pythons that are kept from call to call */
 };
 
 struct admin_settings {

@@ -94,7 +94,7 @@ static void notebook_dismiss_cells(struct notebook *notebook, bool is_silent)
         if (is_silent)
             cell->request.done = NULL;
         cell->end = RUN_FAILED;
-        if (notebook->is_over)
+        if (notebook->error.code != ERROR_NONE)
             error_copy(&cell->error, &notebook->error);
         else
             error_set(&cell->error, ERROR_UNAVAILABLE, "the session was closed");

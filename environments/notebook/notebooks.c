@@ -22,12 +22,37 @@ struct notebooks *notebooks_new(const struct notebooks_settings *settings)
     return notebooks;
 }
 
+/* Nobody could use those that are there. */
+static void notebooks_turn_off(struct notebooks *notebooks)
+{
+    LIST_FOR_EACH (&notebooks->open, link) {
+        struct notebook *notebook = CONTAINER_OF(link, struct notebook, link);
+
+        if (!notebook->is_over)
+            error_set(&notebook->error, ERROR_UNAVAILABLE,
+                      "the session was closed: the server has none any more");
+        notebook_close(notebook, false);
+    }
+}
+
 void notebooks_set_limits(struct notebooks *notebooks, const struct notebooks_settings *settings)
 {
     struct ev_loop *loop = notebooks->settings.loop;
 
     notebooks->settings = *settings;
     notebooks->settings.loop = loop;
+    if (notebooks->settings.most == 0)
+        notebooks_turn_off(notebooks);
+}
+
+unsigned notebooks_count(const struct notebooks *notebooks)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&notebooks->open, link) {
+        count++;
+    }
+    return count;
 }
 
 bool notebooks_are_offered(const struct notebooks *notebooks)

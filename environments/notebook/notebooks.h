@@ -18,8 +18,12 @@ struct notebooks_settings {
 
 struct notebooks *notebooks_new(const struct notebooks_settings *settings);
 
-/* Takes the numbers of SETTINGS from now on. */
+/* Takes the numbers of SETTINGS from now on. Where none may be opened, those that are there are
+ * closed. */
 void notebooks_set_limits(struct notebooks *notebooks, const struct notebooks_settings *settings);
+
+/* How many there are, those that are on their way out as well. */
+unsigned notebooks_count(const struct notebooks *notebooks);
 
 /* False: none may be opened. */
 bool notebooks_are_offered(const struct notebooks *notebooks);

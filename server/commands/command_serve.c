@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
+#include "environments/notebook/notebooks.h"
 #include "environments/process/host.h"
 #include "server/admin.h"
 #include "server/authentication.h"
@@ -295,6 +296,7 @@ static struct admin_state command_serve_look(void *data)
         .runs = executor_going(server->service.executor),
         .queued_runs = executor_waiting(server->service.executor),
         .connections = server->transport ? transport_connection_count(server->transport) : 0,
+        .python_sessions = notebooks_count(server->service.notebooks),
         .sessions = server->http ? http_endpoint_session_count(server->http) : 0,
         .pythons = ahead.waiting,
         .zygotes = ahead.zygotes,

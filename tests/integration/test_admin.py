@@ -135,6 +135,17 @@ def test_what_is_counted(port):
         assert any(re.fullmatch(r'pyexecd_build_info{version="[\d.]+"}', name) for name in after)
 
 
+def test_sessions_of_python_are_counted(port):
+    with Server(transport="http", config={"admin": f"http://127.0.0.1:{port}", "sessions": {}}) as server:
+        server.initialize()
+        assert scrape(port)["pyexecd_python_sessions"] == 0
+        begun = server.call_tool("run_python", {"code": "x = 1", "session": "new"})
+        assert scrape(port)["pyexecd_python_sessions"] == 1
+        server.call_tool("manage_sessions", {"action": "close",
+                                             "session": begun["structuredContent"]["session"]["name"]})
+        assert leftovers.until(lambda: scrape(port)["pyexecd_python_sessions"] == 0)
+
+
 def test_reloads_and_refusals_are_counted(port):
     with Server(transport="http", config={"admin": f"http://127.0.0.1:{port}"}) as server:
         server.initialize()

@@ -107,6 +107,26 @@ def test_the_tool_shows_the_environments_that_there_are_now():
                                                    "environment": "system"})["isError"]
 
 
+def test_without_sessions_those_that_are_there_are_closed():
+    with leftovers.Watched(config={"sessions": {}}) as server:
+        server.initialize()
+        begun = server.call_tool("run_python", {"code": "import time", "session": "new"})
+        name = begun["structuredContent"]["session"]["name"]
+        cell = server.start_tool("run_python", {"code": "time.sleep(60)", "session": name})
+        assert leftovers.until(server.processes)
+        kept = {key: value for key, value in server.config.items() if key != "sessions"}
+        write(server, kept)
+        server.process.send_signal(signal.SIGHUP)
+        assert "the session was closed: the server has none any more" in str(server.wait(cell))
+        assert not server.survivors()
+        assert "session" not in server.find_tool()["inputSchema"]["properties"]
+        write(server, {**kept, "sessions": {}})
+        server.process.send_signal(signal.SIGHUP)
+        assert leftovers.until(lambda: "session" in server.find_tool()["inputSchema"]["properties"])
+        answer = server.call_tool("run_python", {"code": "1", "session": name})
+        assert "there is no session" in answer["content"][0]["text"]
+
+
 def test_limits_and_the_rules_for_callers_count_for_new_calls():
     endless = {"code": "while True: pass"}
     define = {"code": "print(1)", "environment_definition": SYSTEM}

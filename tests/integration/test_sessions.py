@@ -285,11 +285,11 @@ def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_
 
 
 def test_crashing_clients_leave_only_what_is_kept():
-    config = {"sessions": {"number": 64, "number_per_client": 64, "session_idle": 20}}
+    config = {"sessions": {"number": 128, "number_per_client": 128, "session_idle": 20}}
     with leftovers.Watched(transport="unix", config=config) as server:
         server.initialize()
         kept = Session(server)
-        for number in range(50):
+        for number in range(200):
             other = server.connect()
             other.initialize()
             if number % 2:
@@ -297,9 +297,20 @@ def test_crashing_clients_leave_only_what_is_kept():
             else:
                 other.start_tool("run_python", {"code": "import time; time.sleep(60)", "session": "new"})
             other.close()
+            assert kept.shown("1") == "1"  # or it would be closed for being unused
         assert kept.run("1")["session"]["alive"]
         assert not server.survivors()
         assert "You have no sessions" in str(server.call_tool("manage_sessions", {"action": "list"}))
+
+
+def test_a_cell_that_is_at_work_at_the_end_of_the_input_is_answered():
+    with client.Server(config={"sessions": {}}) as server:
+        server.initialize()
+        session = Session(server, "import time")
+        cell = server.start_tool("run_python", {"code": "time.sleep(0.3)\n'answered'", "session": session.name})
+        server.process.stdin.close()
+        assert server.wait(cell)["result"]["structuredContent"]["stdout"] == "'answered'\n"
+        assert server.wait_exit() == 0
 
 
 def test_sessions_end_with_their_server():
