@@ -30,6 +30,9 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (origin->is_over || !origin->execution || origin->channel.fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it has no Python now");
+    if (!origin->execution->copy)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the session cannot be copied: it is in a container");
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||

@@ -71,6 +71,13 @@ def test_state_stays_from_cell_to_cell(server, engine):
     assert len(inside) == 1 and containers(engine) == inside
 
 
+def test_there_is_no_copy_of_one(server):
+    session = Session(server, "x = 1")
+    answer = server.call_tool("run_python", {"code": "x", "fork": session.name})
+    assert answer["isError"] and "cannot be copied: it is in a container" in answer["content"][0]["text"]
+    assert session.shown("x") == "1"
+
+
 def test_a_cell_that_fails_changes_nothing_else(server):
     session = Session(server, "x = 1")
     session.run("def f():\n    return 1 / 0\nf()")
