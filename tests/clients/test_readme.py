@@ -1,11 +1,13 @@
 """What the README says is to be typed does what it says; only the port is another one."""
 
 import json
+import os
 import re
 
 import http_server
 import installed
 import pytest
+import python_package
 
 README = (installed.ROOT / "README.md").read_text()
 PORT = "8808"
@@ -53,3 +55,26 @@ def test_command_line_clients_connect(client, block, tmp_path):
 @pytest.mark.parametrize("block", blocks("json", PORT), ids=lambda block: block[:40])
 def test_configuration_of_clients_is_json(block):
     json.loads(block)
+
+
+def test_the_first_screen_has_what_a_visitor_needs():
+    """One sentence, an installation without a compiler, a client, a figure and its command, the platforms."""
+    screen = README.partition("## ")[0]
+    for text in ["pip install dist/pyexecd-", "claude mcp add", "./dev bench", "./dev run", "./dev test", "Linux",
+                 "WSL2", "macOS", "isolated by default"]:
+        assert text in screen
+    assert screen.index("isolated by default") < screen.index("```text")
+
+
+def test_the_program_in_python_does_what_it_says(tmp_path):
+    (program,) = blocks("python")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pyexecd").symlink_to(installed.PYEXECD)
+    done = python_package.program(tmp_path, program, PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
+    assert done.returncode == 0 and "Code output: 42" in done.stdout, done
+
+
+def test_what_installs_it_is_said_of_the_same_file_as_in_the_installation():
+    page = (installed.ROOT / "docs" / "installation.md").read_text()
+    (block,) = blocks("sh", "pip install")
+    assert block.partition("#")[0].strip() in page
