@@ -43,6 +43,7 @@ FOLDERS = [
     "server/transport/http",
     "server/transport",
     "server/configuration",
+    "server/clients",
     "server",
     "server/commands",
 ]

@@ -1,0 +1,52 @@
+/* The MCP clients whose settings are known: where they are, and what an entry looks like. */
+#pragma once
+
+#include "server/clients/settings_file.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* What the server is called in all of them. */
+#define CLIENT_ENTRY_NAME "pyexecd"
+
+struct client_server;
+
+/* A place below the home of the user. */
+struct client_place {
+    const char *variable; /* of the environment, which names the folder instead; or NULL */
+    const char *folder;   /* from the home; ".config/..." is moved by $XDG_CONFIG_HOME */
+    const char *file;
+    const char *other; /* a second name of the file, which counts if only that is there; or NULL */
+};
+
+struct client {
+    const char *name;  /* on the command line */
+    const char *title; /* as people call it */
+    const char *sign;  /* a file or folder in the home that it has made */
+    struct client_place place;
+    const struct settings_format *format;
+    const char *path[SETTINGS_DEPTH + 1]; /* what the servers are listed in */
+    json_t *(*describe)(const struct client_server *server);
+    struct client_place permissions; /* settings with the tools that need no question; or no file */
+    const char *advice;              /* what is left to do; or NULL */
+};
+
+/* All of them, COUNT in *RET_COUNT; static storage. */
+const struct client *client_list(size_t *ret_count);
+
+/* NULL with ERROR_USAGE, which suggests a similar name. */
+const struct client *client_find(const char *name, struct error *err);
+
+/* The path of PLACE; owned by the caller. NULL with ERR when there is no HOME. */
+char *client_place_path(const struct client_place *place, struct error *err);
+
+/* True when the user seems to have it. */
+bool client_is_there(const struct client *client);
+
+/* The change of CLIENT's settings at PATH, so that it has SERVER, or no longer has it. *RET_VALUE
+ * is to be released after the edit. */
+struct settings_edit client_edit(const struct client *client, const char *path,
+                                 const struct client_server *server, json_t **ret_value);
+
+/* The change by which CLIENT calls the tools without asking, or no longer does. */
+struct settings_edit client_edit_permission(const char *path, json_t **ret_value);

@@ -1,0 +1,79 @@
+#include "server/clients/yaml_section.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char *const servers[] = {"servers", NULL};
+
+static int edit(const char *text, bool is_put, char **ret_text, struct error *err)
+{
+    AUTO_JSON json_t *value = json_pack("{s:s}", "command", "x");
+    const struct settings_entry entry = {servers, "us", value};
+
+    return (is_put ? yaml_section_put : yaml_section_take)(text, &entry, ret_text, err);
+}
+
+static void expect_put(const char *before, const char *after)
+{
+    AUTO_FREE char *with = NULL;
+    AUTO_FREE char *without = NULL;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(edit(before, true, &with, &err), SETTINGS_CHANGED);
+    assert_string_equal(with, after);
+    assert_int_equal(edit(with, false, &without, &err), SETTINGS_CHANGED);
+    assert_string_equal(without, before);
+}
+
+static void expect_fault(const char *text, const char *message)
+{
+    AUTO_FREE char *made = NULL;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(edit(text, true, &made, &err), -1);
+    assert_memory_equal(err.message, message, strlen(message));
+}
+
+static void test_an_entry_becomes_the_first_of_its_mapping(void **state)
+{
+    (void)state;
+    expect_put("servers:\n   # b's\n   b:\n      c: 1\nd: 1\n",
+               "servers:\n   # b's\n   us:\n     command: \"x\"\n   b:\n      c: 1\nd: 1\n");
+    expect_put("servers:\nd: 1\n", "servers:\n    us:\n      command: \"x\"\nd: 1\n");
+    expect_put("servers: {}\n", "servers: {\"us\": {\"command\": \"x\"}}\n");
+}
+
+static void test_a_mapping_is_made_behind_everything_else(void **state)
+{
+    (void)state;
+    expect_put("a: |\n  servers:\n", "a: |\n  servers:\nservers:\n  us:\n    command: \"x\"\n");
+    expect_put("a: 1", "a: 1\nservers:\n  us:\n    command: \"x\"");
+    expect_put("", "servers:\n  us:\n    command: \"x\"");
+}
+
+static void test_what_cannot_be_edited_line_by_line_is_left_alone(void **state)
+{
+    (void)state;
+    expect_fault("a: 1\nservers: {b: {c: 1}}\n", "2:1: servers is not written as a block");
+    expect_fault("a: 1\n...\n", "1:1: ");
+    expect_fault("servers: [1]\n", "1:1: servers must be a mapping");
+    expect_fault("a: [\n", "2:1: ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_entry_becomes_the_first_of_its_mapping),
+        cmocka_unit_test(test_a_mapping_is_made_behind_everything_else),
+        cmocka_unit_test(test_what_cannot_be_edited_line_by_line_is_left_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
