@@ -65,6 +65,10 @@ static int main_execute(const struct options *options)
         return command_schema(options);
     case COMMAND_TOKEN:
         return command_token(options);
+    case COMMAND_INSTALL:
+        return command_install(options);
+    case COMMAND_UNINSTALL:
+        return command_uninstall(options);
     case COMMAND_CHECK_CONFIG:
         return command_check_config(options);
     case COMMAND_HELP:

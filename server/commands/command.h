@@ -21,6 +21,8 @@ int command_prepare(const struct options *options);
 int command_doctor(const struct options *options);
 int command_schema(const struct options *options);
 int command_token(const struct options *options);
+int command_install(const struct options *options);
+int command_uninstall(const struct options *options);
 int command_check_config(const struct options *options);
 
 /* For commands: the configuration of OPTIONS or of the default places, which keeps its errors.

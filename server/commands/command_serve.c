@@ -373,11 +373,32 @@ static void shut_down(struct server *server)
     service_close(&server->service);
 }
 
+static const char *command_serve_start(const struct server *server)
+{
+    const char *project = server->options->project;
+
+    return project ? project : command_find_start(server->addresses);
+}
+
+/* Whoever else may call has no right to read what the starter of the program can. */
+static int command_serve_check_project(const struct server *server, struct error *err)
+{
+    const char *project = server->options->project;
+    AUTO_FREE char *start = service_find_start(project, NULL);
+
+    if (project && !command_is_private(server->addresses))
+        return error_set(err, ERROR_USAGE, "--project: only a server on stdio alone has it");
+    if (project && !start)
+        return error_set(err, ERROR_USAGE, "--project %s: scripts cannot be given this folder",
+                         project);
+    return 0;
+}
+
 /* Signals are handled from the moment that clients can connect and the service manager knows it. */
 static int open_server(struct server *server, struct error *err)
 {
     if (service_open(&server->service, server->config, SERVICE_KEEP_DIRECTORIES,
-                     command_find_start(server->addresses), err) < 0)
+                     command_serve_start(server), err) < 0)
         return -1;
     start_watchers(server);
     if (open_tools(server, err) < 0 || open_authority(server) < 0 ||
@@ -427,6 +448,7 @@ static int command_serve_loop(struct server *server)
 int command_serve(const struct options *options)
 {
     struct server server = {.options = options};
+    struct error err = ERROR_INIT;
     int status;
 
     server.config = command_load_config(options, &status);
@@ -434,7 +456,8 @@ int command_serve(const struct options *options)
         return status;
     server.started = json_incref((json_t *)config_tree(server.config));
     command_list_addresses(options, server.config, server.addresses);
-    status = command_serve_loop(&server);
+    status = command_serve_check_project(&server, &err) < 0 ? command_fail(&err)
+                                                            : command_serve_loop(&server);
     json_decref(server.started);
     config_free(server.config);
     return status;

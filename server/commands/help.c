@@ -12,6 +12,8 @@ static const char program_page[] =
     "       pyexecd doctor [OPTION]...               show what this machine provides\n"
     "       pyexecd schema [OPTION]...               print the tool for function calling\n"
     "       pyexecd token [OPTION]... NAME           make a token for a client\n"
+    "       pyexecd install [OPTION]...              add pyexecd to the settings of a client\n"
+    "       pyexecd uninstall [OPTION]...            remove it from there\n"
     "       pyexecd --check-config [OPTION]...       check the configuration\n"
     "\n"
     "Runs the Python that language models write. `pyexecd COMMAND --help` explains a command.\n"
@@ -22,6 +24,7 @@ static const char program_page[] =
     "                           http[s]://HOST:PORT/mcp, instead of the configured\n"
     "                           addresses; may be repeated\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n"
+    "      --project DIR        over stdio: a folder that scripts may read\n"
     "      --results FORM       text (default) or structured: what clients get\n"
     "  -h, --help               print this and exit\n"
     "  -V, --version            print the version and exit\n";
@@ -101,14 +104,39 @@ static const char token_page[] =
     "\n"
     "  -j, --json               print an object with name, token and line\n";
 
+static const char install_page[] =
+    "Usage: pyexecd install [OPTION]...\n"
+    "\n"
+    "Adds pyexecd to the settings of a client on this machine. What is there stays as it is,\n"
+    "and a copy of it in FILE.pyexecd-backup. Without --client: lists the clients.\n"
+    "\n"
+    "      --client NAME        claude-code, claude-desktop, cursor, vscode, windsurf, codex,\n"
+    "                           gemini, zed, opencode or goose\n"
+    "      --http URL           the client connects to this server instead of starting one\n"
+    "      --project DIR        scripts may read this folder\n"
+    "      --allow              claude-code: calls the tools without asking\n"
+    "      --dry-run            say what would be written, and write nothing\n"
+    "  -c, --config FILE        the configuration that the client starts pyexecd with\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
+static const char uninstall_page[] =
+    "Usage: pyexecd uninstall [OPTION]...\n"
+    "\n"
+    "Removes pyexecd from the settings of a client. Without --client: lists the clients.\n"
+    "\n"
+    "      --client NAME        as for `pyexecd install`\n"
+    "      --dry-run            say what would be written, and write nothing\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
 const char *help_page(const char *command)
 {
     static const struct {
         const char *command;
         const char *page;
     } pages[] = {
-        {"run", run_page},       {"call", call_page},     {"prepare", prepare_page},
-        {"doctor", doctor_page}, {"schema", schema_page}, {"token", token_page},
+        {"run", run_page},         {"call", call_page},           {"prepare", prepare_page},
+        {"doctor", doctor_page},   {"schema", schema_page},       {"token", token_page},
+        {"install", install_page}, {"uninstall", uninstall_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)

@@ -26,6 +26,8 @@ static const struct command_name {
     {"doctor", COMMAND_DOCTOR, NULL},
     {"schema", COMMAND_SCHEMA, NULL},
     {"token", COMMAND_TOKEN, "NAME"},
+    {"install", COMMAND_INSTALL, NULL},
+    {"uninstall", COMMAND_UNINSTALL, NULL},
 };
 
 /* The words of a command line that are no options, and what stands behind "--". */
@@ -102,6 +104,43 @@ static int set_json(struct options *options, const char *value, struct error *er
     return 0;
 }
 
+static int set_client(struct options *options, const char *value, struct error *err)
+{
+    (void)err;
+    options->client = value;
+    return 0;
+}
+
+static int set_url(struct options *options, const char *value, struct error *err)
+{
+    (void)err;
+    options->url = value;
+    return 0;
+}
+
+static int set_project(struct options *options, const char *value, struct error *err)
+{
+    (void)err;
+    options->project = value;
+    return 0;
+}
+
+static int set_dry_run(struct options *options, const char *value, struct error *err)
+{
+    (void)value;
+    (void)err;
+    options->dry_run = true;
+    return 0;
+}
+
+static int set_allow(struct options *options, const char *value, struct error *err)
+{
+    (void)value;
+    (void)err;
+    options->allow = true;
+    return 0;
+}
+
 static int add_address(struct options *options, const char *value, struct error *err)
 {
     size_t count = 0;
@@ -161,16 +200,21 @@ static const struct choice {
     unsigned commands;
     int (*set)(struct options *options, const char *value, struct error *err);
 } choices[] = {
+    {"allow", 0, no_argument, FOR(COMMAND_INSTALL), set_allow},
     {"check-config", 0, no_argument, FOR(COMMAND_CHECK_CONFIG), set_check_config},
+    {"client", 0, required_argument, FOR(COMMAND_INSTALL) | FOR(COMMAND_UNINSTALL), set_client},
     {"code", 'c', required_argument, FOR(COMMAND_RUN), set_code},
     {"config", 'c', required_argument, FOR_ALL, set_config},
+    {"dry-run", 0, no_argument, FOR(COMMAND_INSTALL) | FOR(COMMAND_UNINSTALL), set_dry_run},
     {"env", 'e', required_argument, FOR(COMMAND_RUN), set_environment},
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
+    {"http", 0, required_argument, FOR(COMMAND_INSTALL), set_url},
     {"json", 'j', no_argument, FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE) | FOR(COMMAND_TOKEN),
      set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
+    {"project", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_INSTALL), set_project},
     {"provider", 'p', required_argument, FOR(COMMAND_CALL) | FOR(COMMAND_SCHEMA), set_provider},
     {"results", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_SCHEMA), set_results},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
@@ -356,6 +400,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
     *options = (struct options){
         .command = COMMAND_SERVE,
         .log_level = LOG_LEVEL_WARNING,
+        .program = argc > 0 ? argv[0] : "",
     };
     parsed = parse_words(options, &operands, argc, argv, &used, err);
     if (is_about_the_program(options, err))

@@ -15,6 +15,8 @@ enum command {
     COMMAND_DOCTOR,
     COMMAND_SCHEMA,
     COMMAND_TOKEN,
+    COMMAND_INSTALL,
+    COMMAND_UNINSTALL,
     COMMAND_CHECK_CONFIG,
     COMMAND_HELP,
     COMMAND_VERSION,
@@ -28,6 +30,7 @@ enum {
 /* Strings are borrowed from argv. */
 struct options {
     enum command command;
+    const char *program;      /* argv[0] */
     const char *command_name; /* as it was written, or NULL; static storage */
     enum log_level log_level;
     const char *config_path;                      /* --config, or NULL */
@@ -43,6 +46,11 @@ struct options {
     bool json;                                    /* run, prepare, token: --json */
     const char *principal;                        /* token: whose it is to be */
     const char *provider;                         /* schema, call: --provider, or NULL */
+    const char *client;                           /* install, uninstall: --client, or NULL */
+    const char *url;                              /* install: --http, or NULL */
+    const char *project;                          /* serve, install: --project, or NULL */
+    bool dry_run;                                 /* install, uninstall: --dry-run */
+    bool allow;                                   /* install: --allow */
     bool wants_help;                              /* --help: of the command, if there is one */
     bool wants_version;
 };

@@ -59,11 +59,11 @@ def test_help_names_every_command():
     result = pyexecd("--help")
     assert result.returncode == 0 and result.stderr == ""
     assert len(result.stdout.splitlines()) <= 24
-    for word in ("run", "call", "doctor", "schema", "--check-config", "--config", "--listen"):
+    for word in ("run", "call", "doctor", "schema", "install", "uninstall", "--check-config", "--config", "--listen"):
         assert word in result.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "call", "prepare", "doctor", "schema", "token"])
+@pytest.mark.parametrize("command", ["run", "call", "prepare", "doctor", "schema", "token", "install", "uninstall"])
 def test_help_of_a_command_is_its_own(command):
     result = pyexecd(command, "--help")
     assert result.returncode == 0 and result.stderr == ""
