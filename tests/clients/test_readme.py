@@ -60,7 +60,7 @@ def test_configuration_of_clients_is_json(block):
 def test_the_first_screen_has_what_a_visitor_needs():
     """One sentence, an installation without a compiler, a client, a figure and its command, the platforms."""
     screen = README.partition("## ")[0]
-    for text in ["pip install dist/pyexecd-", "claude mcp add", "./dev bench", "./dev run", "./dev test", "Linux",
+    for text in ["pip install dist/pyexecd-", "pyexecd install --client", "./dev bench", "./dev run", "./dev test", "Linux",
                  "WSL2", "macOS", "isolated by default"]:
         assert text in screen
     assert screen.index("isolated by default") < screen.index("```text")
