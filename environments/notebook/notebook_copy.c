@@ -23,6 +23,12 @@ static int notebook_order_copy(struct notebook *notebook, struct notebook *origi
     return ret;
 }
 
+/* An order would overtake the code of that cell. */
+static bool notebook_has_unsent(const struct notebook *origin)
+{
+    return origin->state < NOTEBOOK_WORKING && !list_is_empty(&origin->cells);
+}
+
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
 {
     AUTO_CLOSE int theirs = -1;
@@ -30,6 +36,9 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (origin->is_over || !origin->execution || origin->channel.fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it has no Python now");
+    if (notebook_has_unsent(origin))
+        return error_set(err, ERROR_BUSY,
+                         "the session cannot be copied: a cell is about to begin; try again");
     if (!origin->execution->copy)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it is in a container");

@@ -37,8 +37,7 @@ class AsyncClient:
         self._connection = Connection(transport)
         # Also at the end of the interpreter, and when nobody has this client any more.
         self._finalizer = weakref.finalize(self, self._connection.close)
-        self._starting: Optional[asyncio.Lock] = None
-        self._started = False
+        self._starting: Optional[asyncio.Future[None]] = None
         self.server_info: Mapping[str, Any] = {}
 
     async def __aenter__(self) -> AsyncClient:
@@ -56,6 +55,10 @@ class AsyncClient:
     async def close(self) -> None:
         """Ends the connection, and the server if this client has started it. Calls that still go are cancelled."""
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._finalizer))
+
+    def close_now(self) -> None:
+        """As `close()`, for where no event loop runs: waits until a server that this client has started has ended."""
+        self._finalizer()
 
     async def run_python(self, code: str, *, environment: Optional[str] = None,
                          environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
@@ -103,17 +106,20 @@ class AsyncClient:
         return tool_result(await self._call(name, arguments or {}, on_progress))
 
     async def _start(self) -> None:
-        """Starts the server, once."""
+        """Starts the server, once: a call that is cancelled meanwhile leaves that to the others."""
         if self._starting is None:
-            self._starting = asyncio.Lock()  # Here, since an older Python binds it to the loop that runs.
-        async with self._starting:
-            if self._started:
-                return
+            self._starting = asyncio.ensure_future(self._begin())
+        await asyncio.shield(self._starting)
+
+    async def _begin(self) -> None:
+        try:
             await asyncio.get_running_loop().run_in_executor(None, self._connection.start)
             answer = await self._exchange("initialize", calls.initialize(), None, self._timeout or calls.START_SECONDS)
             self._connection.agree(answer["protocolVersion"])
             self.server_info = answer["serverInfo"]
-            self._started = True
+        except BaseException:
+            await self.close()
+            raise
 
     async def _call(self, name: str, arguments: Mapping[str, Any],
                     on_progress: Optional[OnProgress]) -> Mapping[str, Any]:
@@ -132,8 +138,7 @@ class AsyncClient:
 
     async def _request(self, method: str, params: Mapping[str, Any], on_progress: Optional[OnProgress] = None,
                        timeout: Optional[float] = None) -> Any:
-        if not self._started:
-            await self._start()
+        await self._start()
         return await self._exchange(method, params, on_progress, timeout)
 
     async def _exchange(self, method: str, params: Mapping[str, Any], on_progress: Optional[OnProgress],

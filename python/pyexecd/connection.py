@@ -87,6 +87,8 @@ class Connection:
         """Sends a request. DELIVER gets any number of Progress, then one Answer.
 
         Raises ConnectionLost, or ValueError if PARAMS cannot be sent."""
+        if self._owner != os.getpid():
+            raise ConnectionLost("this client belongs to the process that was forked; make another one")
         with self._lock:
             if self._lost is not None:
                 raise ConnectionLost(self._lost)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import queue
 import threading
 from typing import IO, Optional
 
 from .connection import Connection, Message, Transport
+
+log = logging.getLogger("pyexecd")
 
 MESSAGE_BYTES = 4 << 20  # the server reads no longer ones
 
@@ -47,11 +50,15 @@ class Lines(Transport):
         raise NotImplementedError
 
     def _read(self, connection: Connection, source: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        """What is no message ends the connection, too: who waits must hear of it."""
+        try:
             for line in source:
                 connection.receive(json.loads(line))
-        connection.lose(self._ended())
-        self._finish_writing()
+        except Exception as error:
+            log.info("the server's output ends: %s: %s", type(error).__name__, error)
+        finally:
+            self._finish_writing()
+            connection.lose(self._ended())
 
     def _write(self, sink: IO[bytes]) -> None:
         """A server that no longer reads is noticed where it is read from."""

@@ -5,7 +5,6 @@ loop, one after the other or side by side, and a call can be cancelled while it 
 """
 
 import asyncio
-import concurrent.futures
 import os
 import pathlib
 import stat
@@ -14,9 +13,10 @@ import weakref
 
 from . import AsyncClient
 
+
 class Background:
     """An event loop in a thread of its own, which starts with the first coroutine. A process that was forked
-    has a new one."""
+    has a new one, for places of its own."""
 
     def __init__(self):
         self._starting = threading.Lock()
@@ -53,7 +53,7 @@ class Place:
         self._timeout = timeout
         self._client = AsyncClient(config=config)
         self._session = None
-        self._finalizer = weakref.finalize(self, end, self._client)
+        self._finalizer = weakref.finalize(self, self._client.close_now)
 
     def run_code(self, code):
         """Runs CODE as a script; a future of its result."""
@@ -81,14 +81,6 @@ class Place:
     def close(self):
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
-
-
-def end(client):
-    """Waits until CLIENT is closed, but not for ever: a program that ends must not hang on it."""
-    try:
-        background.submit(client.close()).result(timeout=10)
-    except concurrent.futures.TimeoutError:
-        pass
 
 
 def write_file(path, text):

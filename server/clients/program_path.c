@@ -64,18 +64,6 @@ static bool is_in_cache_of_uv(const char *path)
     return strstr(path, "/uv/archive-v") || strstr(path, "/uv/environments-v");
 }
 
-static json_t *program_path_of_uv(struct error *err)
-{
-    AUTO_FREE char *uvx = search_program("uvx");
-
-    if (uvx)
-        return json_pack("[s, s]", uvx, "pyexecd");
-    error_set(err, ERROR_UNAVAILABLE,
-              "this program is in the cache of uv, and there is no uvx on PATH: use `uv tool "
-              "install pyexecd`");
-    return NULL;
-}
-
 json_t *program_path_command(const char *called, struct error *err)
 {
     AUTO_FREE char *path = called_path(called);
@@ -90,8 +78,12 @@ json_t *program_path_command(const char *called, struct error *err)
         free(path);
         path = memory_copy_string(real);
     }
-    if (is_in_cache_of_uv(path))
-        return program_path_of_uv(err);
+    if (is_in_cache_of_uv(path)) {
+        error_set(err, ERROR_UNAVAILABLE,
+                  "this program is in the cache of uv, which is emptied now and then: install it "
+                  "first, by `uv tool install` with what you gave to uvx");
+        return NULL;
+    }
     command = json_pack("[s]", path);
     if (!command)
         error_set(err, ERROR_UNAVAILABLE, "the path of this program is no UTF-8: %s", path);

@@ -1,6 +1,6 @@
 """A server that answers `initialize` with what it has in its environment, and then does as its argument says:
 
-    stub_server.py dies | echoes-badly | hangs
+    stub_server.py dies | echoes-badly | echoes-deeply | hangs
 """
 
 import json
@@ -24,6 +24,8 @@ def main(then):
         sys.exit(3)
     if then == "echoes-badly":
         print("this is no JSON", flush=True)
+    if then == "echoes-deeply":
+        print("[" * 100_000, flush=True)
     time.sleep(600)
 
 

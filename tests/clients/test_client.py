@@ -237,6 +237,25 @@ def test_an_asynchronous_call_learns_of_the_end_too():
         asyncio.run(program())
 
 
+def test_a_call_that_is_cancelled_at_the_start_of_the_server_leaves_it_to_others(tmp_path):
+    count = tmp_path / "count"
+    command = ["/bin/sh", "-c", f'echo one >>"{count}"; exec "{installed.PYEXECD}"']
+
+    async def program():
+        client = pyexecd.AsyncClient(command)
+        first = asyncio.ensure_future(client.run_python("print(1)"))
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        result = await client.run_python("print(6 * 7)")
+        await client.close()
+        return result.stdout
+
+    assert asyncio.run(program()) == "42\n"
+    assert count.read_text() == "one\n"
+
+
 def test_a_server_that_does_not_end_is_killed():
     client = pyexecd.Client([*STUB, "hangs"])
     client.close()
@@ -244,8 +263,9 @@ def test_a_server_that_does_not_end_is_killed():
         client.run_python("print(1)")
 
 
-def test_a_server_that_talks_nonsense_is_lost():
-    with pyexecd.Client([*STUB, "echoes-badly"]) as client:
+@pytest.mark.parametrize("how", ["echoes-badly", "echoes-deeply"])
+def test_a_server_that_talks_nonsense_is_lost(how):
+    with pyexecd.Client([*STUB, how]) as client:
         with pytest.raises(pyexecd.ConnectionLost):
             client.run_python("print(1)")
 

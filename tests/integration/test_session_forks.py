@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pathlib
 import time
 
 import pytest
@@ -116,18 +117,30 @@ def test_copies_that_are_asked_for_at_once_come_all(server):
 
 
 def test_a_copy_waits_for_the_cell_that_is_at_work(server):
-    origin = Session(server, "import time\nx = 1")
-    cell = server.start_tool("run_python", {"code": "time.sleep(1)\nx = 2", "session": origin.name})
-    time.sleep(0.3)
+    origin = Session(server, "import os, time\nx = 1")
+    folder = pathlib.Path(origin.shown("print(os.getcwd())"))
+    code = "open('begun', 'w').close()\ntime.sleep(1)\nx = 2"
+    cell = server.start_tool("run_python", {"code": code, "session": origin.name})
+    assert leftovers.until((folder / "begun").exists)
     assert origin.fork("x").result["stdout"] == "2\n"
     server.wait(cell)
+
+
+def test_no_cell_that_came_before_is_left_out(server):
+    origin = Session(server, "x = 1")
+    cell = server.start_tool("run_python", {"code": "x = 2", "session": origin.name})
+    copy = server.start_tool("run_python", {"code": "x", "fork": origin.name})
+    answer = server.wait(copy)["result"]
+    assert "try again" in text_of(answer) if answer["isError"] else answer["structuredContent"]["stdout"] == "2\n"
+    server.wait(cell)
+    assert origin.fork("x").result["stdout"] == "2\n"
 
 
 def test_output_and_interrupts_are_those_of_the_copy(server):
     origin = Session(server, "import sys, time\nx = 1")
     copy = origin.fork("print('x' * 300000)\nsys.stderr.write('y' * 100000);")
     assert (copy.result["stdout_bytes"], copy.result["stderr_bytes"]) == (300001, 100000)
-    result = copy.run("x = 2\ntime.sleep(60)", timeout=0.5)
+    result = copy.run("x = 2\ntime.sleep(60)", timeout=3)
     assert result["timed_out"] and result["session"]["alive"] and "KeyboardInterrupt" in result["stderr"]
     assert copy.shown("x") == "2"
     assert origin.shown("x") == "1"
@@ -166,10 +179,10 @@ def test_a_copy_of_what_is_not_there_gets_the_same_answer_as_a_session(server):
 
 
 def test_a_session_that_others_are_copies_of_is_not_closed_for_being_unused():
-    with serve(sessions={"session_idle": 1}) as server:
+    with serve(sessions={"session_idle": 4}) as server:
         origin = Session(server, "x = 1")
         copy = origin.fork()
-        until = time.monotonic() + 3
+        until = time.monotonic() + 9
         while time.monotonic() < until:
             assert copy.shown("x") == "1"
             time.sleep(0.1)
@@ -245,7 +258,7 @@ def test_the_end_of_a_copy_takes_all_that_it_has_started_and_nothing_else():
         alone = len(server.processes())
         copy = origin.fork("for _ in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n"
                            "            time.sleep(3600)\n        time.sleep(3600)")
-        assert len(server.processes()) >= alone + 6
+        assert leftovers.until(lambda: len(server.processes()) >= alone + 6)
         copy.close()
         assert leftovers.until(lambda: len(server.processes()) == alone)
         assert origin.shown("1") == "1"
