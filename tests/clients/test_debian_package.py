@@ -15,6 +15,8 @@ import machine  # noqa: E402
 import base_image  # found by machine.py
 import debian
 
+pytestmark = pytest.mark.serial  # to build fills the machine
+
 INSTALL = """
 apt-get -q update
 DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends /srv/pyexecd.deb

@@ -8,6 +8,9 @@ import tarfile
 import zipfile
 
 import installed
+import pytest
+
+pytestmark = pytest.mark.serial  # to build fills the machine
 
 
 def digest(path):

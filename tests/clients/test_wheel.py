@@ -13,6 +13,8 @@ import zipfile
 import installed
 import pytest
 
+pytestmark = pytest.mark.serial  # to build fills the machine
+
 CLIENT = pathlib.Path(__file__).with_name("mcp_client.py")
 VERSION = re.search(r"version: '(.*?)'", (installed.ROOT / "meson.build").read_text()).group(1)
 PYTHON = "/usr/bin/python3"
