@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """AG2's tool for Python, whose code runs in pyexecd: two lines of a program written for AG2 change.
 
-    pip install 'ag2<1' pyexecd
+    pip install 'ag2<1' dist/pyexecd-*.whl
     python3 examples/ag2_tool.py
 
 In place of a language model stands a script that makes a mistake first and repairs it once it has read the

@@ -114,6 +114,9 @@ class PythonEnvironment:
             place.close()
 
     def _place(self, directory, timeout):
+        """Each has a server: those whose directory is gone are closed."""
+        for key in [key for key in self._places if not os.path.isdir(key[0])]:
+            self._places.pop(key).close()
         key = (str(directory), timeout)
         if key not in self._places:
             directory.mkdir(parents=True, exist_ok=True)

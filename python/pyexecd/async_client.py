@@ -89,7 +89,7 @@ class AsyncClient:
         """As `Client.read_file()`."""
         reading = calls.FileReading(uri)
         while reading.next_uri:
-            reading.add(await self._request("resources/read", {"uri": reading.next_uri}))
+            reading.add(await self._request("resources/read", {"uri": reading.next_uri}, timeout=self._timeout))
         return bytes(reading.data)
 
     async def list_files(self, working_directory: Optional[str] = None) -> List[File]:
@@ -109,6 +109,8 @@ class AsyncClient:
         """Starts the server, once: a call that is cancelled meanwhile leaves that to the others."""
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._begin())
+            # Its error is that of the calls; they may all have been cancelled.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
         await asyncio.shield(self._starting)
 
     async def _begin(self) -> None:
@@ -131,7 +133,7 @@ class AsyncClient:
         found: List[Dict[str, Any]] = []
         params: Optional[Dict[str, Any]] = {}
         while params is not None:
-            page = await self._request(method, params)
+            page = await self._request(method, params, timeout=self._timeout)
             found += page[member]
             params = {"cursor": page["nextCursor"]} if page.get("nextCursor") else None
         return found

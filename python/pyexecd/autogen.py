@@ -122,12 +122,12 @@ class CommandLineExecutor(CodeExecutor):
             self._place = Place(environment, self.work_dir, self._timeout)
         return self._place
 
-    def _close(self):
+    async def _close(self):
         """Ends the server, and then removes what it runs code as: before that it would have to be made anew
         for each block, which takes ten times as long."""
         if self._place is not None:
-            self._place.close()
-            self._place = None
+            place, self._place = self._place, None
+            await asyncio.get_running_loop().run_in_executor(None, place.close)
             with contextlib.suppress(OSError):  # a script can have put anything there
                 (self.work_dir / "script.py").unlink()
 
@@ -226,7 +226,7 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
 
     async def stop(self):
         """Ends what is running, and removes the temporary directory."""
-        self._close()
+        await self._close()
         self._directory.end()
 
     async def restart(self):
@@ -344,7 +344,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
     async def stop(self):
         """Ends the container with all that runs in it, and then removes the temporary directory."""
         self._started = self._prepared = False
-        self._close()
+        await self._close()
         self._directory.end()
 
     async def restart(self):
@@ -352,7 +352,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         if not self._started:
             raise ValueError("Container is not running. Must first be started with either start or a context manager.")
         self._prepared = False
-        self._close()
+        await self._close()
 
     def _to_config(self):
         return DockerConfig(
@@ -452,8 +452,8 @@ class JupyterCodeExecutor(CodeExecutor, Component[JupyterConfig]):
     async def stop(self):
         """Ends the session with all that it has started, and removes the temporary directory."""
         if self._place is not None:
-            self._place.close()
-            self._place = None
+            place, self._place = self._place, None
+            await asyncio.get_running_loop().run_in_executor(None, place.close)
         if self._given is None:
             shutil.rmtree(self._output_dir, ignore_errors=True)
 

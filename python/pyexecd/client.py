@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -12,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type,
 from . import calls
 from .calls import Blocks, Files
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallCancelled, CallTimeout
+from .errors import CallCancelled, CallTimeout, ConnectionLost
 from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
 
 POLL_SECONDS = 0.05  # between looks at the event that cancels a call
@@ -135,7 +136,7 @@ class Client:
         Raises ProtocolError if it is not there."""
         reading = calls.FileReading(uri)
         while reading.next_uri:
-            reading.add(self._request("resources/read", {"uri": reading.next_uri}))
+            reading.add(self._request("resources/read", {"uri": reading.next_uri}, timeout=self._timeout))
         return bytes(reading.data)
 
     def list_files(self, working_directory: Optional[str] = None) -> List[File]:
@@ -161,7 +162,7 @@ class Client:
         found: List[Dict[str, Any]] = []
         params: Optional[Dict[str, Any]] = {}
         while params is not None:
-            page = self._request(method, params)
+            page = self._request(method, params, timeout=self._timeout)
             found += page[member]
             params = {"cursor": page["nextCursor"]} if page.get("nextCursor") else None
         return found
@@ -177,7 +178,8 @@ class Client:
             return _answer(news, on_progress, cancel, deadline)
         except BaseException:
             if call:
-                call.cancel()
+                with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
+                    call.cancel()
             raise
 
 
@@ -221,7 +223,8 @@ class Session:
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        self.close()
+        with contextlib.suppress(ConnectionLost):  # It ends with the server.
+            self.close()
 
     def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
             on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
