@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 union ancillary {
     struct cmsghdr head;
@@ -50,5 +51,10 @@ ssize_t descriptors_receive(int socket, void *data, size_t length, int flags, in
         *ret_count = (first->cmsg_len - CMSG_LEN(0)) / sizeof *descriptors;
         memcpy(descriptors, CMSG_DATA(first), *ret_count * sizeof *descriptors);
     }
-    return received;
+    if (received < 0 || !(message.msg_flags & MSG_CTRUNC))
+        return received;
+    while (*ret_count > 0)
+        close(descriptors[--*ret_count]);
+    errno = EMFILE;
+    return -1;
 }

@@ -135,11 +135,13 @@ def fork_away():
     child = fork()
     if child:
         os.close(verdict)
-        threads = has_threads()
-        if not threads:
-            os.write(ours, b"y")
-        os.close(ours)
-        wait_for(child)
+        try:
+            threads = has_threads()
+            if not threads:
+                os.write(ours, b"y")
+        finally:
+            os.close(ours)
+            wait_for(child)
         if threads:
             raise NotCopied("it has threads of a library at work")
         return False
@@ -198,7 +200,7 @@ def try_to_copy(channel, given, loop):
 def refuse(gate, error):
     why = str(error) if isinstance(error, NotCopied) else f"{type(error).__name__}: {error}"
     try:
-        os.write(gate, b"nthe session cannot be copied: " + why.encode("ascii", "replace")[:WHY_BYTES])
+        os.write(gate, b"n" + why.encode("ascii", "replace")[:WHY_BYTES])
     except OSError:
         pass
 

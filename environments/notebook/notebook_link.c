@@ -4,6 +4,7 @@
 #include "environments/notebook/notebook_private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -97,7 +98,7 @@ static int notebook_link_unread(const struct notebook_link *link)
 {
     int bytes = 0;
 
-    return ioctl(link->fd, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
+    return ioctl(link->fd, SIOCOUTQ, &bytes) < 0 ? INT_MAX : bytes;
 }
 
 /* What is sent comes in this order: a cell that is at work is finished before. */

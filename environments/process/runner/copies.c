@@ -143,6 +143,15 @@ static void copy_start(struct copy *copy, pid_t sender)
     copy_close_way(copy);
 }
 
+/* In its program's words, as far as they go. */
+static void copy_tell_why(struct copy *copy, const char *words)
+{
+    char why[CONTROL_WHY_BYTES + 64];
+
+    snprintf(why, sizeof why, "the session cannot be copied: its Python says: %s", words);
+    copy_fail(copy, why);
+}
+
 static void copy_on_gate(struct copy *copy)
 {
     char text[CONTROL_WHY_BYTES];
@@ -154,8 +163,10 @@ static void copy_on_gate(struct copy *copy)
         copy_fail(copy, "the session has made no copy of itself");
     else if (*text == CONTROL_COPIED)
         copy_start(copy, sender);
+    else if (*text == CONTROL_NOT_COPIED)
+        copy_tell_why(copy, text + 1);
     else
-        copy_fail(copy, text + 1);
+        copy_fail(copy, "the session has made no copy of itself");
 }
 
 /* A message of the server's, or the end of the lifeline: the cgroups are killed then. */
