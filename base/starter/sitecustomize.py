@@ -89,8 +89,12 @@ def come_home():
 
 def wait_at(gate):
     """Started ahead of its code: the script is not read before that has come."""
-    os.write(gate, b"w")
-    if not os.read(gate, 1):
+    try:
+        os.write(gate, b"w")
+        is_open = os.read(gate, 1)
+    except OSError:  # who holds the other end has ended
+        is_open = b""
+    if not is_open:
         os._exit(0)
     os.close(gate)
     go_on()
