@@ -201,24 +201,35 @@ static char *yaml_insert(const struct yaml_section *section)
     return yaml_insert_lines(section, first);
 }
 
-/* The text that was made says what it has to, and nothing else has changed. */
+/* What a text without the entry holds; with no name for a mapping that has become empty. Owned. */
+static json_t *yaml_others(const struct yaml_section *section)
+{
+    json_t *root =
+        json_is_object(section->tree.root) ? json_deep_copy(section->tree.root) : json_object();
+    json_t *mapping = json_object_get(root, section->entry->path[0]);
+
+    json_object_del(mapping, section->entry->name);
+    if (json_object_size(mapping) == 0)
+        json_object_del(root, section->entry->path[0]);
+    return root;
+}
+
+/* TEXT, which was made, has the entry with VALUE, or none for NULL; nothing else has changed. */
 static int yaml_check_result(const struct yaml_section *section, const char *text,
-                             struct error *err)
+                             const json_t *value, struct error *err)
 {
     AUTO(yaml_section_deinit) struct yaml_section made = {0};
-    AUTO_JSON json_t *expected =
-        json_is_object(section->tree.root) ? json_deep_copy(section->tree.root) : json_object();
-    json_t *mapping = section->mapping && json_is_object(section->mapping)
-                          ? json_object_get(expected, section->entry->path[0])
-                          : json_object();
+    AUTO_JSON json_t *expected = yaml_others(section);
+    AUTO_JSON json_t *others = NULL;
     struct error ignored = ERROR_INIT;
 
-    if (!section->mapping || !json_is_object(section->mapping))
-        json_object_set_new(expected, section->entry->path[0], mapping);
-    json_object_set(mapping, section->entry->name, (json_t *)section->entry->value);
-    if (yaml_section_init(&made, text, section->entry, &ignored) == 0 &&
-        json_equal(made.tree.root, expected))
-        return 0;
+    if (yaml_section_init(&made, text, section->entry, &ignored) == 0) {
+        const json_t *written = json_object_get(made.mapping, section->entry->name);
+
+        others = yaml_others(&made);
+        if (json_equal(others, expected) && (value ? json_equal(written, value) : !written))
+            return 0;
+    }
     return settings_fault(err, section->text, section->line,
                           "%s is not written as a block: one member in each line",
                           section->entry->path[0]);
@@ -230,7 +241,7 @@ static int yaml_put_new(const struct yaml_section *section, const char *text, ch
     AUTO_FREE char *made =
         section->mapping ? yaml_insert(section) : yaml_append(text, section->entry);
 
-    if (yaml_check_result(section, made, err) < 0)
+    if (yaml_check_result(section, made, section->entry->value, err) < 0)
         return -1;
     *ret_text = STEAL_PTR(made);
     return SETTINGS_CHANGED;
@@ -304,12 +315,38 @@ static int yaml_empty_brackets(const struct yaml_section *section, char **ret_te
     return SETTINGS_CHANGED;
 }
 
+/* The line of the mapping's name is as yaml_append writes it, and the one at ENTRY is the next. */
+static bool yaml_is_made_for(const struct yaml_section *section, size_t entry)
+{
+    const char *line = section->text + section->line;
+    const size_t length = strlen(section->entry->path[0]);
+
+    return text_starts_with(line, section->entry->path[0]) && line[length] == ':' &&
+           strchr("\r\n", line[length + 1]) &&
+           yaml_line_behind(section->text, section->line) == entry;
+}
+
+static int yaml_take_lines(const struct yaml_section *section, char **ret_text, struct error *err)
+{
+    const struct yaml_place *place = yaml_section_find(section, section->entry->name);
+    size_t start = yaml_line_start(section->text, place->key.line);
+    AUTO_FREE char *rest = NULL;
+    enum settings_outcome outcome;
+
+    if (json_object_size(section->mapping) == 1 && place->key.column == MADE_INDENT + 1 &&
+        yaml_is_made_for(section, start))
+        start = section->line;
+    outcome = yaml_cut(section->text, start, yaml_block_end(section->text, start), &rest);
+    if (yaml_check_result(section, text_or_none(rest), NULL, err) < 0)
+        return -1;
+    *ret_text = STEAL_PTR(rest);
+    return outcome;
+}
+
 int yaml_section_take(const char *text, const struct settings_entry *entry, char **ret_text,
                       struct error *err)
 {
     AUTO(yaml_section_deinit) struct yaml_section section = {0};
-    const struct yaml_place *place;
-    size_t start;
 
     if (yaml_section_init(&section, text_or_none(text), entry, err) < 0)
         return -1;
@@ -317,9 +354,5 @@ int yaml_section_take(const char *text, const struct settings_entry *entry, char
         return SETTINGS_SAME;
     if (section.is_flow)
         return yaml_empty_brackets(&section, ret_text, err);
-    place = yaml_section_find(&section, entry->name);
-    start = yaml_line_start(text, place->key.line);
-    if (json_object_size(section.mapping) == 1 && place->key.column == MADE_INDENT + 1)
-        start = section.line;
-    return yaml_cut(text, start, yaml_block_end(text, start), ret_text);
+    return yaml_take_lines(&section, ret_text, err);
 }

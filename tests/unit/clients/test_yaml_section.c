@@ -58,6 +58,44 @@ static void test_a_mapping_is_made_behind_everything_else(void **state)
     expect_put("", "servers:\n  us:\n    command: \"x\"");
 }
 
+static void expect_take(const char *before, const char *after)
+{
+    AUTO_FREE char *made = NULL;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(edit(before, false, &made, &err), SETTINGS_CHANGED);
+    assert_string_equal(made, after);
+}
+
+static void test_a_name_that_was_not_made_for_the_entry_stays(void **state)
+{
+    (void)state;
+    expect_take("servers:\n  # mine\n  us:\n    command: \"x\"\na: 1\n",
+                "servers:\n  # mine\na: 1\n");
+    expect_take("servers:\n\n  us:\n    command: \"x\"\n", "servers:\n\n");
+    expect_take("servers: # mine\n  us:\n    command: \"x\"\n", "servers: # mine\n");
+    expect_take("\"servers\":\n  us:\n    command: \"x\"\n", "\"servers\":\n");
+    expect_take("a: 1\r\nservers:\r\n  us:\r\n    command: \"x\"\r\n", "a: 1\r\n");
+}
+
+static void expect_not_taken(const char *text)
+{
+    AUTO_FREE char *made = NULL;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(edit(text, false, &made, &err), -1);
+    assert_null(made);
+    assert_string_equal(err.message, "1:1: servers is not written as a block: "
+                                     "one member in each line");
+}
+
+static void test_an_entry_that_is_not_whole_lines_is_left_alone(void **state)
+{
+    (void)state;
+    expect_not_taken("servers:\n  us: {command:\n  x}\n  b: 1\n");
+    expect_not_taken("servers:\n  ? us\n  : command: x\n");
+}
+
 static void test_what_cannot_be_edited_line_by_line_is_left_alone(void **state)
 {
     (void)state;
@@ -72,6 +110,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_entry_becomes_the_first_of_its_mapping),
         cmocka_unit_test(test_a_mapping_is_made_behind_everything_else),
+        cmocka_unit_test(test_a_name_that_was_not_made_for_the_entry_stays),
+        cmocka_unit_test(test_an_entry_that_is_not_whole_lines_is_left_alone),
         cmocka_unit_test(test_what_cannot_be_edited_line_by_line_is_left_alone),
     };
 
