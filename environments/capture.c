@@ -15,6 +15,7 @@ enum {
     JSON_CHARACTER_BYTES = 6,      /* the most that one takes in JSON, \u0000 */
     JSON_SLACK_BYTES = 4096,       /* short text is never cut because of its length in JSON */
     GAP_BYTES = 64,                /* room for the line that says what is missing */
+    LAST_LINE_BYTES = 256,         /* of one that is told of */
     LAST_LINE_WINDOW_BYTES = 8192, /* how far back the newest line is looked for */
 };
 
@@ -279,4 +280,11 @@ char *capture_last_line(const struct capture *capture, size_t limit)
         end = start > begin ? start - 1 : begin;
     }
     return NULL;
+}
+
+char *capture_newest_line(const struct capture *newest, const struct capture *other)
+{
+    char *line = capture_last_line(newest, LAST_LINE_BYTES);
+
+    return line ? line : capture_last_line(other, LAST_LINE_BYTES);
 }

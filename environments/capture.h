@@ -32,3 +32,8 @@ json_t *capture_text(const struct capture *capture, bool *ret_truncated);
 /* The newest line that is not blank, at most LIMIT bytes, control characters removed; NULL when
  * there is none. Owned by the caller. */
 char *capture_last_line(const struct capture *capture, size_t limit);
+
+/* That of NEWEST or, where there is none, of OTHER, short enough to be told of. Owned by the
+ * caller.
+ */
+char *capture_newest_line(const struct capture *newest, const struct capture *other);

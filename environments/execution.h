@@ -79,6 +79,10 @@ struct execution {
      * program can be executed. */
     void (*drain)(struct execution *execution);
 
+    /* What its program has used so far; see process_measure. NULL where no program can be executed.
+     */
+    struct process_usage (*measure)(struct execution *execution);
+
     /* LISTENER hears of a copy of its program, which the caller tells to make one; see
      * process_start_copy. NULL with ERR when there can be none; itself NULL where no program can be
      * executed. */

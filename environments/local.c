@@ -101,6 +101,11 @@ static void drain_local(struct execution *execution)
     process_drain(&CONTAINER_OF(execution, struct local_execution, execution)->process);
 }
 
+static struct process_usage measure_local(struct execution *execution)
+{
+    return process_measure(&CONTAINER_OF(execution, struct local_execution, execution)->process);
+}
+
 static void kill_local(struct execution *execution)
 {
     process_kill(&CONTAINER_OF(execution, struct local_execution, execution)->process);
@@ -332,6 +337,7 @@ static struct local_execution *local_new(struct execution_listener *listener)
         .listener = listener,
         .interrupt = interrupt_local,
         .drain = drain_local,
+        .measure = measure_local,
         .copy = copy_local,
         .kill = kill_local,
     };

@@ -12,8 +12,6 @@
 
 #define INTERRUPTED_SECONDS 0.5 /* for a script to write what it has, and where it stands */
 
-enum { LAST_LINE_BYTES = 256 };
-
 static const char *const state_names[] = {
     [RUN_WAITING] = "waiting",         [RUN_PREPARING] = "preparing",
     [RUN_LOOKING] = "looking",         [RUN_RUNNING] = "running",
@@ -467,7 +465,6 @@ const char *run_activity(const struct run *run)
 char *run_last_line(const struct run *run)
 {
     enum process_stream other = run->newest == PROCESS_STDOUT ? PROCESS_STDERR : PROCESS_STDOUT;
-    char *line = capture_last_line(&run->streams[run->newest], LAST_LINE_BYTES);
 
-    return line ? line : capture_last_line(&run->streams[other], LAST_LINE_BYTES);
+    return capture_newest_line(&run->streams[run->newest], &run->streams[other]);
 }

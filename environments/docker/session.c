@@ -53,7 +53,8 @@ struct docker_session {
     ev_io reading;
     char *name; /* owned */
     bool killed;
-    double started_at; /* monotonic seconds */
+    struct process_usage usage; /* of the cells that have ended */
+    double started_at;          /* monotonic seconds */
 };
 
 static const char *const docker_session_state_names[] = {
@@ -161,6 +162,8 @@ static void docker_session_take_answer(struct docker_session *session,
     if (session->state != DOCKER_SESSION_WORKING || !session->streams[FRAME_STDOUT].has_answered ||
         !session->streams[FRAME_STDERR].has_answered)
         return;
+    session->usage.cpu_seconds += words->cpu_seconds;
+    session->usage.peak_memory = words->peak_bytes;
     docker_session_set_state(session, DOCKER_SESSION_RESTING);
     (void)send(session->channel, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
@@ -257,6 +260,11 @@ static void drain_session(struct execution *execution)
     (void)execution;
 }
 
+static struct process_usage measure_session(struct execution *execution)
+{
+    return CONTAINER_OF(execution, struct docker_session, execution)->usage;
+}
+
 static void kill_session(struct execution *execution)
 {
     struct docker_session *session = CONTAINER_OF(execution, struct docker_session, execution);
@@ -290,6 +298,7 @@ static struct docker_session *docker_session_new(struct docker_order *order,
         .listener = listener,
         .interrupt = interrupt_session,
         .drain = drain_session,
+        .measure = measure_session,
         .kill = kill_session,
         .is_starting = true,
     };

@@ -6,7 +6,8 @@
  *     NUL, nonce, then the numbers as little-endian bytes: LAST_WORDS_BYTES in all
  *
  * Behind each cell of a session (init/cell_relay.h) it says the same with another nonce, which the
- * server has sent with the cell: there `status` is what the cell has ended with, and the rest is 0.
+ * server has sent with the cell: there `status` is what the cell has ended with, `cpu_seconds` what
+ * the container has used meanwhile, `peak_bytes` the most memory of its life, and the rest is 0.
  *
  * The init writes it, the server takes it out of what the program wrote. Both are built together,
  * but need not run on the same kind of machine. */

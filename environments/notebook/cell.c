@@ -29,3 +29,39 @@ void cell_free(struct cell *cell)
     free(cell->code);
     free(cell);
 }
+
+static bool cell_is_current(const struct cell *cell)
+{
+    return cell == notebook_current(cell->notebook);
+}
+
+const char *cell_activity(const struct cell *cell)
+{
+    const struct notebook *notebook = cell->notebook;
+    const char *step = notebook->environment->step.text;
+
+    if (!cell_is_current(cell))
+        return "waiting";
+    if (notebook->state == NOTEBOOK_PREPARING && *step)
+        return step;
+    return notebook->state < NOTEBOOK_LOOKING ? "preparing" : "running";
+}
+
+char *cell_last_line(const struct cell *cell)
+{
+    const struct notebook *notebook = cell->notebook;
+    enum process_stream other =
+        notebook->newest == PROCESS_STDOUT ? PROCESS_STDERR : PROCESS_STDOUT;
+
+    if (!cell_is_current(cell))
+        return NULL;
+    return capture_newest_line(&notebook->streams[notebook->newest], &notebook->streams[other]);
+}
+
+void cell_tell_step(struct environment_waiter *waiter, const struct preparation_step *step)
+{
+    struct cell *cell = notebook_current(CONTAINER_OF(waiter, struct notebook, waiter));
+
+    if (cell && cell->request.done && cell->request.progress)
+        cell->request.progress(cell->request.data, step);
+}

@@ -100,6 +100,7 @@ static void notebook_on_answer(struct notebook *notebook, int status)
         return;
     }
     notebook->execution->drain(notebook->execution);
+    cell_note_usage(notebook_current(notebook));
     notebook_current(notebook)->status = status;
     notebook_list(notebook);
 }
@@ -138,8 +139,10 @@ static void notebook_on_measured(struct directory_watch *watch)
 static void notebook_on_output(struct execution_listener *listener, enum process_stream stream,
                                const char *data, size_t length)
 {
-    capture_append(&CONTAINER_OF(listener, struct notebook, listener)->streams[stream], data,
-                   length);
+    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
+
+    notebook->newest = stream;
+    capture_append(&notebook->streams[stream], data, length);
 }
 
 /* Why a cell was not executed that came when its Python had ended. */
@@ -219,6 +222,7 @@ static void notebook_send(struct notebook *notebook)
         return;
     }
     directory_look_note(&notebook->look);
+    cell_note_usage_before(cell);
     cell->sent_at = clock_seconds();
     notebook_set_state(notebook, NOTEBOOK_WORKING);
     if (notebook->channel.fd < 0)
@@ -320,6 +324,7 @@ static void notebook_on_prepared(struct environment_waiter *waiter, const struct
 {
     struct notebook *notebook = CONTAINER_OF(waiter, struct notebook, waiter);
 
+    cell_tell_step(waiter, NULL);
     if (err) {
         error_copy(&notebook->error, err);
         notebook_give_up(notebook);
@@ -417,6 +422,7 @@ static void notebook_init_watchers(struct notebook *notebook)
     notebook->listener.output = notebook_on_output;
     notebook->listener.ended = notebook_on_ended;
     notebook->waiter.prepared = notebook_on_prepared;
+    notebook->waiter.progress = cell_tell_step;
     notebook->channel.answered = notebook_on_answer;
     notebook->channel.broken = notebook_on_nonsense;
     list_init(&notebook->waiter.link);

@@ -18,6 +18,7 @@
 struct cell;
 struct environment;
 struct notebook;
+struct preparation_step;
 struct working_directory;
 
 /* What a session is made from. Borrowed until notebooks_open returns. */
@@ -38,6 +39,9 @@ struct cell_request {
     json_t *files;  /* as in a run */
     void *data;     /* borrowed */
 
+    /* As in a run; or NULL. */
+    void (*progress)(void *data, const struct preparation_step *step);
+
     /* The end; called once, unless the cell is cancelled, and never from inside notebook_submit. */
     void (*done)(void *data, const struct run_report *report);
 };
@@ -48,6 +52,10 @@ struct cell *notebook_submit(struct notebook *notebook, const struct cell_reques
 /* Forgets who wants to know of CELL. One that is at work is interrupted, and the variables stay; if
  * it takes no notice, its session ends. */
 void cell_cancel(struct cell *cell);
+
+/* What CELL does now, and the newest line that it has printed, as of a run. */
+const char *cell_activity(const struct cell *cell);
+char *cell_last_line(const struct cell *cell);
 
 /* Whose it is, what it is called, and where it is. Borrowed. */
 const char *notebook_handle(const struct notebook *notebook);

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "environments/notebook/notebook_private.h"
 
+#include <math.h>
 #include <signal.h>
 
 void notebook_note_end(struct notebook *notebook, const struct execution_end *end)
@@ -21,6 +22,21 @@ void notebook_forget_end(struct notebook *notebook)
     notebook->execution_end = (struct execution_end){0};
 }
 
+void cell_note_usage_before(struct cell *cell)
+{
+    struct execution *execution = cell->notebook->execution;
+
+    cell->cpu_before = execution->measure(execution).cpu_seconds;
+}
+
+void cell_note_usage(struct cell *cell)
+{
+    struct execution *execution = cell->notebook->execution;
+
+    cell->usage = execution->measure(execution);
+    cell->usage.cpu_seconds = fmax(cell->usage.cpu_seconds - cell->cpu_before, 0);
+}
+
 /* While its Python is there, what holds it is what a run would be held by. */
 static struct execution_end cell_end(const struct cell *cell)
 {
@@ -37,6 +53,10 @@ static struct execution_end cell_end(const struct cell *cell)
     if (cell->sent_at > 0) {
         end.start_seconds = 0;
         end.run_seconds = cell->ended_at - cell->sent_at;
+        end.cpu_seconds = notebook->is_over ? fmax(end.cpu_seconds - cell->cpu_before, 0)
+                                            : cell->usage.cpu_seconds;
+        if (!notebook->is_over)
+            end.peak_memory = cell->usage.peak_memory;
     }
     return end;
 }

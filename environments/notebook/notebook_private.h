@@ -47,6 +47,8 @@ struct cell {
     double prepared_at;
     double sent_at; /* its code, to its Python */
     double ended_at;
+    double cpu_before;          /* seconds that its session had used then */
+    struct process_usage usage; /* its own */
 };
 
 /* The socket to its Python (notebook_link.c). */
@@ -90,9 +92,10 @@ struct notebook {
     struct error error;                 /* why it could not be started */
     struct notebook_link channel;
     struct capture streams[PROCESS_STREAMS];
-    ev_timer deadline; /* of the cell */
-    ev_timer next;     /* begins the next cell, or frees it, from the loop */
-    ev_timer idle;     /* nobody uses it */
+    enum process_stream newest; /* which one wrote last */
+    ev_timer deadline;          /* of the cell */
+    ev_timer next;              /* begins the next cell, or frees it, from the loop */
+    ev_timer idle;              /* nobody uses it */
     double idle_seconds;
 };
 
@@ -127,9 +130,16 @@ void notebook_kill(struct notebook *notebook, enum run_end end);
 /* The cell that is at work, or NULL. */
 struct cell *notebook_current(const struct notebook *notebook);
 
+/* What a cell uses is counted from now on, and up to now (notebook_end.c). */
+void cell_note_usage_before(struct cell *cell);
+void cell_note_usage(struct cell *cell);
+
 /* A cell with its own copy of the code (cell.c). */
 struct cell *cell_new(struct notebook *notebook, const struct cell_request *request);
 void cell_free(struct cell *cell);
+
+/* Who waits for the current cell is told of STEP of the preparation; NULL: it is over. */
+void cell_tell_step(struct environment_waiter *waiter, const struct preparation_step *step);
 
 /* Tells who waits for CELL, and frees it (notebook_end.c). */
 void cell_finish(struct cell *cell);

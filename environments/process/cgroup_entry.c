@@ -24,6 +24,13 @@ int cgroup_open_entry(const char *directory, const char *name)
     return open(path, O_WRONLY | O_CLOEXEC);
 }
 
+int cgroup_open_counter(const char *directory, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
 int cgroup_write_entry(const char *directory, const char *name, const char *text)
 {
     AUTO_CLOSE int fd = cgroup_open_entry(directory, name);

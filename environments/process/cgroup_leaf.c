@@ -16,6 +16,7 @@
 struct cgroup_leaf {
     struct cgroup_tree *tree; /* borrowed */
     char **directories;       /* owned: one per hierarchy, in its order; NULL-terminated */
+    int peak;                 /* owned: memory.peak, counted anew for it; -1: it is not */
 };
 
 /* Makes one of the leaf's directories. A name that is taken, by another tree of this process, is
@@ -42,6 +43,7 @@ struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
 
     assert(!cgroup_tree_is_empty(tree));
     leaf->tree = tree;
+    leaf->peak = -1;
     leaf->directories = memory_new(tree->count + 1, sizeof *leaf->directories);
     for (size_t i = 0; i < tree->count; i++) {
         leaf->directories[i] = cgroup_make_directory(tree, &tree->hierarchies[i], err);
@@ -57,6 +59,8 @@ void cgroup_leaf_free(struct cgroup_leaf *leaf)
 {
     if (!leaf)
         return;
+    if (leaf->peak >= 0)
+        close(leaf->peak);
     cgroup_tree_remove_busy(leaf->tree);
     for (char **directory = leaf->directories; *directory; directory++)
         cgroup_tree_remove(leaf->tree, *directory);
@@ -189,5 +193,40 @@ bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf)
 
 uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
 {
+    char text[32] = "";
+
+    if (leaf->peak >= 0 && pread(leaf->peak, text, sizeof text - 1, 0) > 0)
+        return strtoull(text, NULL, 10);
     return cgroup_counter(leaf, OFFERS_MEMORY, "memory.peak", "memory.max_usage_in_bytes", "");
+}
+
+/* In v2 that holds for the descriptor that it was written to. */
+void cgroup_leaf_renew_peak(struct cgroup_leaf *leaf)
+{
+    bool is_unified;
+    const char *directory = directory_with(leaf, OFFERS_MEMORY, &is_unified);
+
+    if (directory && !is_unified) {
+        (void)cgroup_write_entry(directory, "memory.max_usage_in_bytes", "0");
+        return;
+    }
+    if (directory && leaf->peak < 0)
+        leaf->peak = cgroup_open_counter(directory, "memory.peak");
+    if (leaf->peak >= 0 && write(leaf->peak, "reset", strlen("reset")) < 0)
+        close(STEAL_FD(leaf->peak));
+}
+
+/* Every cgroup of v2 has it, whatever it limits. */
+double cgroup_leaf_cpu(const struct cgroup_leaf *leaf)
+{
+    for (size_t i = 0; i < leaf->tree->count; i++) {
+        AUTO_FREE char *text = leaf->tree->hierarchies[i].unified
+                                   ? cgroup_read_entry(leaf->directories[i], "cpu.stat")
+                                   : NULL;
+        unsigned long microseconds;
+
+        if (text && sscanf(text, "usage_usec %lu", &microseconds) == 1)
+            return (double)microseconds / 1e6;
+    }
+    return 0;
 }

@@ -43,5 +43,12 @@ bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf);
 /* True when the memory limit killed something in it. */
 bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf);
 
-/* Most memory ever used by the leaf in bytes, page cache included; 0 when unknown. */
+/* Most memory used by the leaf in bytes, page cache included, ever or since its peak was counted
+ * anew; 0 when unknown. */
 uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf);
+
+/* Counts the peak anew, where the kernel can. */
+void cgroup_leaf_renew_peak(struct cgroup_leaf *leaf);
+
+/* Seconds of the processor that the leaf has used; 0 when unknown. */
+double cgroup_leaf_cpu(const struct cgroup_leaf *leaf);

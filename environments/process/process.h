@@ -113,6 +113,18 @@ int process_start_copy(struct process *process, struct process *copy, struct pro
                        struct error *err);
 void process_copy_ends_close(struct process_copy_ends *ends);
 
+/* What a process has used so far. */
+struct process_usage {
+    double cpu_seconds; /* of the whole tree; with a cgroup to the microsecond, else in steps of the
+                           kernel's clock, and of what was killed unseen nothing */
+    uint64_t peak_memory; /* bytes, as in struct process_end: since the last process_measure where
+                             the kernel can count anew (memory.peak of Linux 6.12, or cgroup v1),
+                             else since the start */
+};
+
+/* That of PROCESS; all 0 when its tree has ended. From now on its peak is counted anew. */
+struct process_usage process_measure(const struct process *process);
+
 /* Hands over what is in its streams now, by `output`, from inside this call. */
 void process_drain(struct process *process);
 

@@ -21,8 +21,8 @@ static void tree_on_supervisor_known(struct tree *tree, const char *payload, siz
     if (length != sizeof supervisor || tree->supervisor >= 0)
         return;
     memcpy(&supervisor, payload, sizeof supervisor);
-    tree->supervisor =
-        spawn_open_child(tree_is_doubted(tree) ? tree->channel.sender : supervisor.pid);
+    tree->supervisor_pid = tree_is_doubted(tree) ? tree->channel.sender : supervisor.pid;
+    tree->supervisor = spawn_open_child(tree->supervisor_pid);
     if (tree->supervisor < 0) {
         tree_lose_sight(tree);
         return;

@@ -61,8 +61,9 @@ struct tree {
     double started;   /* likewise; 0: never */
 
     struct channel channel;
-    int runner;     /* pidfd, owned; -1: reaped */
-    int supervisor; /* pidfd, owned; -1: not known yet, or reaped */
+    int runner;           /* pidfd, owned; -1: reaped */
+    int supervisor;       /* pidfd, owned; -1: not known yet, or reaped */
+    pid_t supervisor_pid; /* its own while it is not reaped; 0: not known, or of another tree */
     bool supervisor_reaped;
     bool is_empty;                /* nothing else is left of it, says the supervisor */
     int streams[PROCESS_STREAMS]; /* owned; -1: closed */

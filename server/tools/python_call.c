@@ -74,7 +74,7 @@ static void python_call_set_state(struct python_call *call, enum python_call_sta
               python_call_state_names[state]);
     call->state = state;
     if (state == PYTHON_CALL_RUNNING)
-        python_progress_start(&call->progress, call->run);
+        python_progress_start(&call->progress, call->run, call->cell);
     if (state == PYTHON_CALL_OVER)
         python_progress_deinit(&call->progress);
 }
@@ -370,6 +370,7 @@ static int python_call_submit_cell(struct python_call *call, struct notebook *no
                                                .timeout = call->setting.timeout,
                                                .files = call->request.files,
                                                .data = call,
+                                               .progress = python_call_on_step,
                                                .done = python_call_on_done,
                                            });
     return 0;

@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "environments/executor.h"
+#include "environments/notebook/notebook.h"
 #include "server/tools/invocation.h"
 
 #include <math.h>
@@ -48,7 +49,13 @@ static bool python_progress_is_news(const struct python_progress *progress, cons
 
 static const char *python_progress_activity(const struct python_progress *progress)
 {
-    return progress->run ? run_activity(progress->run) : "running";
+    return progress->run ? run_activity(progress->run) : cell_activity(progress->cell);
+}
+
+/* Owned by the caller, or NULL. */
+static char *python_progress_last_line(const struct python_progress *progress)
+{
+    return progress->run ? run_last_line(progress->run) : cell_last_line(progress->cell);
 }
 
 /* Sends the newest output line, or else the newest step, if it was not sent yet; after a silence it
@@ -56,7 +63,7 @@ static const char *python_progress_activity(const struct python_progress *progre
 static void python_progress_on_timer(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
     struct python_progress *progress = CONTAINER_OF(timer, struct python_progress, timer);
-    AUTO_FREE char *output = progress->run ? run_last_line(progress->run) : NULL;
+    AUTO_FREE char *output = python_progress_last_line(progress);
     const char *line = output ? output : progress->step;
 
     (void)loop;
@@ -104,9 +111,11 @@ void python_progress_init(struct python_progress *progress, struct invocation *i
     ev_timer_init(&progress->timer, python_progress_on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);
 }
 
-void python_progress_start(struct python_progress *progress, const struct run *run)
+void python_progress_start(struct python_progress *progress, const struct run *run,
+                           const struct cell *cell)
 {
     progress->run = run;
+    progress->cell = cell;
     if (progress->invocation->wants_progress)
         ev_timer_start(progress->loop, &progress->timer);
 }

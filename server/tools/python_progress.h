@@ -4,6 +4,7 @@
 
 #include <ev.h>
 
+struct cell;
 struct invocation;
 struct preparation_step;
 struct run;
@@ -11,7 +12,8 @@ struct run;
 struct python_progress {
     struct invocation *invocation; /* borrowed */
     struct ev_loop *loop;          /* borrowed */
-    const struct run *run;         /* borrowed; or NULL */
+    const struct run *run;         /* borrowed; or NULL, and instead ... */
+    const struct cell *cell;       /* ... borrowed */
     struct ev_timer timer;         /* looks for news */
     double started;
     double told;      /* when the last progress was sent */
@@ -24,9 +26,10 @@ struct python_progress {
 void python_progress_init(struct python_progress *progress, struct invocation *invocation,
                           struct ev_loop *loop);
 
-/* Starts to report on RUN (borrowed; NULL: a cell of a session, of which only that it goes on is
- * told), unless the client wants no progress. */
-void python_progress_start(struct python_progress *progress, const struct run *run);
+/* Starts to report on RUN or on CELL (borrowed, the other one NULL), unless the client wants no
+ * progress. */
+void python_progress_start(struct python_progress *progress, const struct run *run,
+                           const struct cell *cell);
 
 /* Reports STEP of the preparation; NULL: the preparation is over. */
 void python_progress_step(struct python_progress *progress, const struct preparation_step *step);

@@ -71,6 +71,13 @@ def test_state_stays_from_cell_to_cell(server, engine):
     assert len(inside) == 1 and containers(engine) == inside
 
 
+def test_what_a_cell_uses_is_its_own(server):
+    session = Session(server, "import time\ndef burn(end):\n    while time.process_time() < end: pass")
+    burnt = session.run("burn(time.process_time() + 0.5)")["usage"]
+    assert 0.4 < burnt["cpu_seconds"] < 5 and burnt["peak_memory_bytes"] > 1e6
+    assert session.run("1")["usage"]["cpu_seconds"] < 0.3
+
+
 def test_there_is_no_copy_of_one(server):
     session = Session(server, "x = 1")
     answer = server.call_tool("run_python", {"code": "x", "fork": session.name})

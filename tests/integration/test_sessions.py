@@ -3,7 +3,10 @@
 import contextlib
 import hashlib
 import json
+import os
+import pathlib
 import socket
+import sys
 import time
 
 import pytest
@@ -12,6 +15,8 @@ import client
 import leftovers
 from sessions import Session, call
 
+WITHOUT_CGROUPS = [sys.executable, str(pathlib.Path(__file__).parent / "limited.py"), "cgroups", "--",
+                   os.environ["PYEXECD"]]
 FEW = {"number": 3, "number_per_client": 2}
 
 
@@ -131,6 +136,56 @@ def test_all_that_a_cell_has_printed_comes_with_it(server):
     for _ in range(5):
         result = session.run("import sys\nprint('x' * 300000)\nsys.stderr.write('y' * 100000)\n0;")
         assert (result["stdout_bytes"], result["stderr_bytes"]) == (300001, 100000)
+
+
+BURN = "import time\ndef burn():\n    while time.process_time() < end: pass\n"
+
+
+def usage(session, code):
+    return session.run(code)["usage"]
+
+
+def test_what_a_cell_uses_is_its_own_and_that_of_all_it_has_started(server):
+    session = Session(server, BURN + "import os")
+    burnt = usage(session, "end = time.process_time() + 0.5\nburn()")["cpu_seconds"]
+    assert 0.4 < burnt < 5
+    assert usage(session, "1")["cpu_seconds"] < 0.3
+    assert usage(session, "if os.fork() == 0:\n    end = time.process_time() + 0.5\n    burn()\n    os._exit(0)\n"
+                          "os.wait();")["cpu_seconds"] > 0.4
+    # One that has not ended counts as well; what it does later is the next cell's.
+    assert usage(session, "if os.fork() == 0:\n    end = time.process_time() + 1\n    burn()\n    time.sleep(60)\n"
+                          "time.sleep(0.01)")["cpu_seconds"] < 0.9
+    assert usage(session, "time.sleep(1)")["cpu_seconds"] > 0.1
+    assert usage(session, "raise SystemExit")["peak_memory_bytes"] > 1e6
+
+
+def test_the_memory_of_a_cell_is_its_peak(server):
+    session = Session(server)
+    first = usage(session, "data = bytearray(200 << 20)\ndata[::4096] = b'x' * len(data[::4096])\ndel data")
+    assert 200 << 20 < first["peak_memory_bytes"] < 400 << 20
+
+
+def test_what_a_cell_uses_is_known_without_cgroups():
+    with client.Server(command=WITHOUT_CGROUPS, config={"sessions": {}}) as server:
+        server.initialize()
+        session = Session(server, BURN + "import os")
+        assert usage(session, "end = time.process_time() + 0.5\nburn()")["cpu_seconds"] > 0.4
+        assert usage(session, "if os.fork() == 0:\n    end = time.process_time() + 0.5\n    burn()\n    time.sleep(60)\n"
+                              "time.sleep(2)")["cpu_seconds"] > 0.4
+        grown = usage(session, "data = b'x' * (100 << 20)")
+        assert grown["peak_memory_bytes"] > 100 << 20
+
+
+def test_what_a_cell_has_used_that_ends_its_session(server):
+    session = Session(server, BURN + "import os")
+    assert usage(session, "end = time.process_time() + 0.5\nburn()\nos._exit(0)")["cpu_seconds"] > 0.4
+
+
+def test_a_cell_tells_how_it_goes_on(server):
+    session = Session(server)
+    server.call_tool("run_python", {"code": "import time\nprint('loading', flush=True)\ntime.sleep(2.5)",
+                                    "session": session.name}, progress_token="cell")
+    assert [each["message"] for each in server.progress("cell")] == ["loading"]
 
 
 def test_files_are_those_of_the_cell_and_pictures_are_saved(server):

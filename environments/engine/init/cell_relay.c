@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/engine/init/init.h"
+#include "environments/engine/init/usage.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -52,6 +53,7 @@ static void cell_relay_begin_cell(struct cell_relay *relay)
     memcpy(relay->nonce, relay->head, LAST_WORDS_NONCE);
     relay->left = strtoul(digits, NULL, 10);
     relay->is_busy = true;
+    relay->cpu_before = usage_cpu();
     cell_relay_put(relay, digits, relay->head_length - LAST_WORDS_NONCE);
     relay->head_length = 0;
 }
@@ -100,7 +102,11 @@ static void cell_relay_send(struct cell_relay *relay)
 
 static void cell_relay_answer(struct cell_relay *relay, unsigned char status, double deadline)
 {
-    const struct last_words words = {.status = status << STATUS_SHIFT};
+    const struct last_words words = {
+        .status = status << STATUS_SHIFT,
+        .cpu_seconds = usage_cpu() - relay->cpu_before,
+        .peak_bytes = usage_peak(),
+    };
 
     relay->is_busy = false;
     words_say_between(STDOUT_FILENO, &words, relay->nonce, deadline);

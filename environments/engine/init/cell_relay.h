@@ -27,6 +27,7 @@ struct cell_relay {
     size_t head_length;
     char nonce[LAST_WORDS_NONCE + 1]; /* of the cell at work */
     bool is_busy;                     /* one is at work: its head has come */
+    double cpu_before;                /* seconds that the container had used then */
     size_t left;                      /* bytes of its code that have not come yet */
     char data[CELL_RELAY_HEAD_BYTES + CELL_RELAY_READ_BYTES]; /* on its way to the program */
     size_t begin;
