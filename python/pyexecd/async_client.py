@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type,
 from . import calls
 from .calls import Blocks, Files
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallTimeout
+from .errors import CallTimeout, ToolError
 from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
 
 OnProgress = Callable[[str], None]
@@ -63,10 +63,10 @@ class AsyncClient:
     async def run_python(self, code: str, *, environment: Optional[str] = None,
                          environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                          files: Files = None, working_directory: Optional[str] = None, session: Optional[str] = None,
-                         on_progress: Optional[OnProgress] = None) -> Result:
+                         fork: Optional[str] = None, on_progress: Optional[OnProgress] = None) -> Result:
         """As `Client.run_python()`. ON_PROGRESS is called in the event loop. To cancel the call, cancel its task."""
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
-                                        session)
+                                        session, fork)
         return run_result(await self._call("run_python", arguments, on_progress))
 
     async def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
@@ -196,17 +196,23 @@ class AsyncSession:
     async def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
                   on_progress: Optional[OnProgress] = None) -> Result:
         """As `Session.run()`."""
-        if self._lock is None:
-            self._lock = asyncio.Lock()
-        async with self._lock:
-            if not self.handle:
-                # Alone, so that the name is known even if the first cell is cancelled.
-                begun = await self._client.run_python("", session="new", on_progress=on_progress, **self._first)
-                if not begun.session:
-                    return begun
-                self.handle = begun.session
+        async with self._turn():
+            refused = await self._begin(on_progress)
+            if refused:
+                return refused
             return await self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
                                                  on_progress=on_progress)
+
+    async def fork(self) -> AsyncSession:
+        """As `Session.fork()`."""
+        async with self._turn():
+            refused = await self._begin(None)
+            if refused:
+                raise ToolError(refused.text, refused)
+            made = (await self._client.run_python("", fork=self.handle)).check()
+        copy = AsyncSession(self._client, None, None, None)
+        copy.handle = made.session
+        return copy
 
     async def restart(self) -> None:
         """As `Session.restart()`."""
@@ -218,3 +224,17 @@ class AsyncSession:
         """As `Session.close()`."""
         if self.handle:
             await self._client.call_tool("manage_sessions", {"action": "close", "session": self.handle})
+
+    def _turn(self) -> asyncio.Lock:
+        """Made in the event loop that uses it, as Python 3.9 wants it."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        return self._lock
+
+    async def _begin(self, on_progress: Optional[OnProgress]) -> Optional[Result]:
+        """As `Session._begin()`."""
+        if self.handle:
+            return None
+        begun = await self._client.run_python("", session="new", on_progress=on_progress, **self._first)
+        self.handle = begun.session
+        return None if self.handle else begun

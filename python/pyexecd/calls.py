@@ -59,10 +59,10 @@ def tool_call(name: str, arguments: Mapping[str, Any]) -> Dict[str, Any]:
 
 def run_arguments(code: str, environment: Optional[str], definition: Optional[Mapping[str, Any]],
                   timeout: Optional[float], files: Files, working_directory: Optional[str],
-                  session: Optional[str]) -> Dict[str, Any]:
+                  session: Optional[str], fork: Optional[str]) -> Dict[str, Any]:
     """The arguments of `run_python`."""
     return {"code": code, "environment": environment, "environment_definition": definition, "timeout": timeout,
-            "files": _provided(files), "working_directory": working_directory, "session": session}
+            "files": _provided(files), "working_directory": working_directory, "session": session, "fork": fork}
 
 
 def block_arguments(blocks: Blocks, message: Optional[str], environment: Optional[str],

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type,
 from . import calls
 from .calls import Blocks, Files
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallCancelled, CallTimeout, ConnectionLost
+from .errors import CallCancelled, CallTimeout, ConnectionLost, ToolError
 from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
 
 POLL_SECONDS = 0.05  # between looks at the event that cancels a call
@@ -81,7 +81,8 @@ class Client:
     def run_python(self, code: str, *, environment: Optional[str] = None,
                    environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                    files: Files = None, working_directory: Optional[str] = None, session: Optional[str] = None,
-                   on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
+                   fork: Optional[str] = None, on_progress: Optional[OnProgress] = None,
+                   cancel: Optional[threading.Event] = None) -> Result:
         """Runs a program and returns what it did. A program that fails is a result, not an exception.
 
         Args:
@@ -93,6 +94,8 @@ class Client:
             files: files to put into the working directory first: `{path: str or bytes}`.
             working_directory: that of an earlier result, to go on with its files.
             session: "new" to keep the Python, or the `session` of an earlier result to go on with it.
+            fork: instead of `session`, the `session` of an earlier result to go on in a copy of it. The result has the
+                name of the copy.
             on_progress: called in this thread with a line of text now and then: the newest line of output, or the step
                 of a preparation.
             cancel: when this event is set, the call is cancelled and CallCancelled is raised.
@@ -101,7 +104,7 @@ class Client:
             ConnectionLost, ProtocolError, CallTimeout, CallCancelled.
         """
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
-                                        session)
+                                        session, fork)
         return run_result(self._call("run_python", arguments, on_progress, cancel))
 
     def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
@@ -233,15 +236,25 @@ class Session:
         If the session has ended, `session_alive` of the result is False, or a later result has the status "refused".
         """
         with self._lock:
-            if not self.handle:
-                # Alone, so that the name is known even if the first cell is cancelled.
-                begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel,
-                                                **self._first)
-                if not begun.session:
-                    return begun
-                self.handle = begun.session
+            refused = self._begin(on_progress, cancel)
+            if refused:
+                return refused
             return self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
                                            on_progress=on_progress, cancel=cancel)
+
+    def fork(self) -> Session:
+        """A copy of this session, to be closed like any other: it begins with the variables of now, in the same working
+        directory, and leaves this one as it is. The first session takes its copies along when it ends.
+
+        Raises ToolError if there is none; its message says why."""
+        with self._lock:
+            refused = self._begin(None, None)
+            if refused:
+                raise ToolError(refused.text, refused)
+            made = self._client.run_python("", fork=self.handle).check()
+        copy = Session(self._client, None, None, None)
+        copy.handle = made.session
+        return copy
 
     def restart(self) -> None:
         """Gives the session a new Python: the variables are gone, files stay. Raises ToolError if it has ended."""
@@ -252,3 +265,12 @@ class Session:
         """Ends the session. It is no error if it has ended already."""
         if self.handle:
             self._client.call_tool("manage_sessions", {"action": "close", "session": self.handle})
+
+    def _begin(self, on_progress: Optional[OnProgress], cancel: Optional[threading.Event]) -> Optional[Result]:
+        """Begins the session unless it has begun: alone, so that its name is known even if the first cell is cancelled.
+        Returns the result if it cannot begin."""
+        if self.handle:
+            return None
+        begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel, **self._first)
+        self.handle = begun.session
+        return None if self.handle else begun

@@ -32,14 +32,15 @@ class Event(NamedTuple):
 
 
 class UnixHTTPConnection(http.client.HTTPConnection):
-    """HTTP over the unix socket at PATH."""
+    """HTTP over the unix socket at PATH. SECONDS are as those of the other kinds."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=CONNECT_SECONDS)
+    def __init__(self, path: str, seconds: float) -> None:
+        super().__init__("localhost", timeout=seconds)
+        self._seconds = seconds
         self._path = path
 
     def connect(self) -> None:
-        self.sock = connected(self._path)
+        self.sock = connected(self._path, self._seconds)
 
 
 class Web(Transport):
@@ -57,7 +58,8 @@ class Web(Transport):
         self._places = threading.BoundedSemaphore(CONNECTIONS)
         self._lock = threading.RLock()
         self._idle: List[Tuple[float, http.client.HTTPConnection]] = []
-        self._open: set[http.client.HTTPConnection] = set()
+        # With their sockets: a connection forgets its own as soon as an answer says that it is the last one.
+        self._open: Dict[http.client.HTTPConnection, socket.socket] = {}
         self._closed = False
 
     def start(self, connection: Connection) -> None:
@@ -80,8 +82,11 @@ class Web(Transport):
             if "Mcp-Session-Id" in self._fields:
                 self._leave()
         with self._lock:
-            for link in [*self._open, *(link for _, link in self._idle)]:
-                _shut_down(link)
+            for used in self._open.values():
+                with contextlib.suppress(OSError):  # Wakes the thread that reads from it.
+                    used.shutdown(socket.SHUT_RDWR)
+            while self._idle:
+                self._idle.pop()[1].close()
 
     def _leave(self) -> None:
         """Ends the session. At the end of an interpreter no thread can be started, so this one does it."""
@@ -171,11 +176,13 @@ class Web(Transport):
     def _link(self) -> Iterator[http.client.HTTPConnection]:
         """A connection, for one request. It is kept if its answer has been read to the end."""
         link = self._idle_link() or self._new_link(CONNECT_SECONDS)
-        with self._lock:
-            if self._closed:
-                raise ConnectionResetError("the client is closed")
-            self._open.add(link)
         try:
+            # Waiting for an answer takes as long as it takes: only connecting has a limit.
+            link.sock.settimeout(None)
+            with self._lock:
+                if self._closed:
+                    raise ConnectionResetError("the client is closed")
+                self._open[link] = link.sock
             yield link
         except BaseException:
             link.close()
@@ -185,7 +192,7 @@ class Web(Transport):
 
     def _put_back(self, link: http.client.HTTPConnection) -> None:
         with self._lock:
-            self._open.discard(link)
+            self._open.pop(link, None)
             if link.sock is not None and not self._closed:
                 self._idle.append((time.monotonic(), link))
             else:
@@ -201,16 +208,14 @@ class Web(Transport):
         return None
 
     def _new_link(self, seconds: float) -> http.client.HTTPConnection:
-        """Waiting for an answer takes as long as it takes: only connecting has a limit."""
+        """SECONDS bound the connecting, and each wait for the other side."""
         url = self._url
         if url.scheme == "unix":
-            link: http.client.HTTPConnection = UnixHTTPConnection(unquote(url.path))
+            link: http.client.HTTPConnection = UnixHTTPConnection(unquote(url.path), seconds)
         else:
             kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
             link = kind(url.hostname or "", url.port, timeout=seconds)
         link.connect()
-        if seconds != CLOSE_SECONDS:
-            link.sock.settimeout(None)
         return link
 
 
@@ -219,13 +224,6 @@ def _has_ended(link: http.client.HTTPConnection) -> bool:
     poll = select.poll()
     poll.register(link.sock, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def _shut_down(link: http.client.HTTPConnection) -> None:
-    """Wakes a thread that reads from LINK."""
-    with contextlib.suppress(OSError):
-        if link.sock:
-            link.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _refusal(response: http.client.HTTPResponse) -> PyexecdError:

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import contextlib
 import os
 import pathlib
 import shutil
@@ -153,6 +154,54 @@ def test_a_session_begins_in_the_place_it_is_told():
             assert session.run("open('a.txt').read()").stdout == "'a'\n"
         with client.session(environment="elsewhere") as session:
             assert session.run("1").status == "refused"
+
+
+@contextlib.contextmanager
+def where_there_are_copies():
+    try:
+        yield
+    except pyexecd.ToolError as error:
+        if "gives a copy no cgroup" not in str(error):
+            raise
+        pytest.skip("this machine gives no cgroup of its own to a copy")
+
+
+def test_a_copy_of_a_session_goes_on_by_itself():
+    with where_there_are_copies(), pyexecd.Client(**over_stdio()) as client, client.session() as session:
+        session.run("x = [6]")
+        with session.fork() as copy:
+            assert copy.run("x.append(7); x").stdout == "[6, 7]\n"
+            assert copy.handle not in (None, session.handle)
+        assert copy.run("x").status == "refused"
+        assert session.run("x").stdout == "[6]\n"
+        once = client.run_python("x * 2", fork=session.handle)
+        assert (once.stdout, once.session_alive) == ("[6, 6]\n", True) and once.session != session.handle
+        with session.fork().fork() as second:
+            assert second.run("x").stdout == "[6]\n"
+
+
+def test_a_copy_of_an_asynchronous_session_does_too():
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio()) as client, client.session() as session:
+            async with await session.fork() as copy:
+                begun = copy.handle, session.handle
+                await copy.run("x = 1")
+                return begun, (await session.run("x")).stderr, await client.run_python("1", fork=session.handle)
+
+    with where_there_are_copies():
+        (copied, first), error, once = asyncio.run(program())
+        assert copied and first and copied != first and "NameError" in error and once.stdout == "1\n"
+
+
+def test_a_copy_that_cannot_be_made_is_an_error():
+    with pyexecd.Client(**over_stdio()) as client:
+        with client.session() as session:
+            session.run("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()")
+            with pytest.raises(pyexecd.ToolError, match="thread|cgroup"):
+                session.fork()
+        with client.session(environment="elsewhere") as session:
+            with pytest.raises(pyexecd.ToolError, match="environment must be"):
+                session.fork()
 
 
 def test_the_result_of_code_blocks_has_each_block():

@@ -3,7 +3,10 @@
 import contextlib
 import http.server
 import json
+import os
+import socket
 import threading
+import time
 
 import pytest
 
@@ -11,6 +14,7 @@ import python_package
 
 import pyexecd
 
+WAIT_SECONDS = 120
 RESULT = {"content": [{"type": "text", "text": "the answer"}], "isError": False}
 
 
@@ -20,6 +24,8 @@ class Far(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     seen = None  # of this server: methods and what they came with
     waiting = None  # ids of requests by the event that was sent
+    begun = ended = None  # of a stream that goes on until the client ends it
+    leaving = None  # what a session's end waits for, if anything
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -29,6 +35,11 @@ class Far(http.server.BaseHTTPRequestHandler):
                 "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "far", "version": "1"}}})
         elif "id" not in message:
             self.answer(202, None)
+        elif message["params"]["name"] == "never ends":
+            self.events("id: event-1\ndata:\n\n")
+            self.begun.set()
+            self.rfile.read(1)
+            self.ended.set()
         elif message["params"]["name"] == "unknown session":
             self.answer(404, {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no such session"}})
         else:
@@ -43,6 +54,8 @@ class Far(http.server.BaseHTTPRequestHandler):
 
     def do_DELETE(self):
         self.seen.append(("DELETE", self.headers["Mcp-Session-Id"], None))
+        if self.leaving:
+            self.leaving.wait(WAIT_SECONDS)
         self.answer(204, None)
 
     def answer(self, status, message):
@@ -66,18 +79,41 @@ class Far(http.server.BaseHTTPRequestHandler):
         """Quiet."""
 
 
+class UnixServer(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_UNIX
+
+    def server_bind(self):
+        self.socket.bind(self.server_address)
+        self.server_name, self.server_port = "localhost", 0
+
+    def get_request(self):
+        request, _ = super().get_request()
+        return request, ("unix", 0)
+
+
+def handler_class(**more):
+    return type("Handler", (Far,), {"seen": [], "waiting": {}, "begun": threading.Event(), "ended": threading.Event(),
+                                    **more})
+
+
 @contextlib.contextmanager
-def far_server():
-    handler = type("Handler", (Far,), {"seen": [], "waiting": {}})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+def served(server):
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/mcp", handler.seen
+        yield
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextlib.contextmanager
+def far_server():
+    handler = handler_class()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    with served(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}/mcp", handler.seen
 
 
 def test_an_answer_that_breaks_off_is_taken_up_again():
@@ -102,3 +138,62 @@ def test_a_session_is_ended_at_the_end_of_the_program(tmp_path):
             tmp_path, f"import pyexecd\nclient = pyexecd.Client(url={url!r})\nprint(client.call_tool('a').text)")
         assert done.stdout == "the answer\n" and done.stderr == "", done
         assert seen[-1] == ("DELETE", "session-1", None)
+
+
+def test_closing_a_client_ends_a_stream_whose_connection_was_to_close_anyway():
+    """Such a connection has no socket any more that http.client knows of."""
+    handler = handler_class()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    with served(server):
+        client = pyexecd.Client(url=f"http://127.0.0.1:{server.server_address[1]}/mcp")
+        failed = []
+
+        def call():
+            try:
+                client.call_tool("never ends")
+            except pyexecd.ConnectionLost as error:
+                failed.append(str(error))
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        assert handler.begun.wait(WAIT_SECONDS)
+        client.close()
+        thread.join(WAIT_SECONDS)
+        assert handler.ended.wait(WAIT_SECONDS)
+    assert failed == ["the client is closed"]
+
+
+def sockets():
+    """The descriptors of this process that are sockets."""
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                found.add(name)
+    return found
+
+
+def test_a_closed_client_has_no_connection(tmp_path):
+    before = sockets()
+    with python_package.reached("http", tmp_path) as arguments:
+        client = pyexecd.Client(**arguments)
+        client.run_python("print(1)")
+        client.close()
+        deadline = time.monotonic() + WAIT_SECONDS
+        while sockets() - before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not sockets() - before
+
+
+def test_closing_does_not_wait_long_for_a_server_over_a_unix_socket(tmp_path, monkeypatch):
+    monkeypatch.setattr(pyexecd.web, "CLOSE_SECONDS", 0.5)
+    handler = handler_class(leaving=threading.Event())
+    path = str(tmp_path / "socket")
+    with served(UnixServer(path, handler)):
+        client = pyexecd.Client(url=f"unix://{path}#/mcp")
+        in_the_end = threading.Timer(WAIT_SECONDS / 4, handler.leaving.set)
+        in_the_end.start()
+        client.close()
+        assert handler.seen[-1][0] == "DELETE" and not handler.leaving.is_set()
+        in_the_end.cancel()
+        handler.leaving.set()
