@@ -28,8 +28,9 @@ from .place import Place
 __all__ = ["DockerPythonEnvironment", "PythonCodeExecutionTool", "PythonEnvironment", "SystemPythonEnvironment",
            "VenvPythonEnvironment", "WorkingDirectory", "agent_tool"]
 
-# Seconds for the empty script that shows whether an environment works; preparing it has a time limit of its own.
-PREPARING_TIMEOUT = 30
+# Seconds of a call that names none, as in AG2, and of the empty script that shows whether an environment works.
+# Preparing it has a time limit of its own.
+DEFAULT_TIMEOUT = 30
 
 DESCRIPTION = "Executes Python code and returns the result: what it prints, its exit code and the files it makes."
 
@@ -89,7 +90,7 @@ class PythonEnvironment:
             self._prepare()
 
     def _prepare(self):
-        place = Place(self._definition, None, PREPARING_TIMEOUT)
+        place = Place(self._definition, None, DEFAULT_TIMEOUT)
         try:
             result = place.run_code("").result()
         except PyexecdError as error:
@@ -113,21 +114,22 @@ class PythonEnvironment:
             _, place = self._places.popitem()
             place.close()
 
-    def _place(self, directory, timeout):
+    def _place(self, directory):
         """Each has a server: those whose directory is gone are closed."""
-        for key in [key for key in self._places if not os.path.isdir(key[0])]:
-            self._places.pop(key).close()
-        key = (str(directory), timeout)
-        if key not in self._places:
+        for gone in [path for path in self._places if not os.path.isdir(path)]:
+            self._places.pop(gone).close()
+        path = str(directory)
+        if path not in self._places:
             directory.mkdir(parents=True, exist_ok=True)
-            self._places[key] = Place(self._definition, directory, timeout)
-        return self._places[key]
+            self._places[path] = Place(self._definition, directory, DEFAULT_TIMEOUT)
+        return self._places[path]
 
     async def run(self, code, directory, timeout):
         """Runs CODE in DIRECTORY for at most TIMEOUT seconds; the result as pyexecd.AsyncClient has it."""
-        return await asyncio.wrap_future(self._place(pathlib.Path(directory).absolute(), timeout).run_code(code))
+        place = self._place(pathlib.Path(directory).absolute())
+        return await asyncio.wrap_future(place.run_code(code, timeout))
 
-    async def execute_code(self, code, script_path, timeout=30):
+    async def execute_code(self, code, script_path, timeout=DEFAULT_TIMEOUT):
         """As AG2's method, in the directory of SCRIPT_PATH: a dictionary with the keys success, stdout, stderr,
         returncode (None if nothing was run) and, where something went wrong beside the code, error."""
         result = await self.run(code, os.path.dirname(script_path) or ".", timeout)
@@ -228,7 +230,7 @@ class Tool:
         return (await self.python_environment.run(code, self.working_directory.absolute, self.timeout)).text
 
 
-def agent_tool(*, timeout=30, working_directory=None, python_environment=None):
+def agent_tool(*, timeout=DEFAULT_TIMEOUT, working_directory=None, python_environment=None):
     """The tool for AG2 1.x: `Agent(tools=[agent_tool(...)])`. The parameters are those of PythonCodeExecutionTool;
     its only argument is `code`."""
     from ag2.tools import tool

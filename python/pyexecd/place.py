@@ -9,9 +9,12 @@ import os
 import pathlib
 import stat
 import threading
+import warnings
 import weakref
 
 from . import AsyncClient
+
+LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
 
 class Background:
@@ -41,28 +44,42 @@ background = Background()
 
 class Place:
     """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,
-    where it is None, in a temporary one. TIMEOUT bounds each call, in seconds. POLICIES are the key `code_blocks`. The
-    server starts with the first call, and ends with close() or with this object."""
+    where it is None, in a temporary one. TIMEOUT bounds each call that has none of its own, in seconds. POLICIES are
+    the key `code_blocks`. The server starts with the first call, and ends with close() or with this object.
+
+    A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
+    it asks for."""
 
     def __init__(self, environment, directory, timeout, policies=None):
         config = {
-            "environments": {"code": environment}, "default_environment": "code", "code_blocks": policies or {},
-            "sessions": {}, "timeout": timeout, "max_timeout": timeout}
+            "environments": {"code": accepted(environment)}, "default_environment": "code",
+            "code_blocks": policies or {}, "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
         if directory is not None:
             config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout
         self._client = AsyncClient(config=config)
         self._session = None
+        self._warned = environment.get("isolation") == "none"
         self._finalizer = weakref.finalize(self, self._client.close_now)
 
-    def run_code(self, code):
-        """Runs CODE as a script; a future of its result."""
-        return background.submit(self._client.run_python(code, timeout=self._timeout))
+    def run_code(self, code, timeout=None):
+        """Runs CODE as a script, for at most TIMEOUT seconds; a future of its result."""
+        return background.submit(self._run_code(code, timeout or self._timeout))
+
+    async def _run_code(self, code, timeout):
+        result = await self._client.run_python(code, timeout=timeout)
+        self._look_at(result)
+        return result
 
     def run_block(self, language, code):
         """Runs one code block; a future of its result."""
-        block = {"language": language, "code": code}
-        return background.submit(self._client.run_code_blocks([block], timeout=self._timeout))
+        return background.submit(self._run_block({"language": language, "code": code}))
+
+    async def _run_block(self, block):
+        result = await self._client.run_code_blocks([block], timeout=self._timeout)
+        for ended in result.blocks:
+            self._look_at(ended.result)
+        return result
 
     def run_cell(self, code):
         """Runs CODE in the session of this place, which begins with its first cell and, after its end, anew with
@@ -74,13 +91,30 @@ class Place:
             self._session = self._client.session()
         session = self._session
         result = await session.run(code, timeout=self._timeout)
+        self._look_at(result)
         if not result.session_alive:
             self._session = None
         return result
 
+    def _look_at(self, result):
+        """Warns of what RESULT tells, or None: of a sandbox that this machine did not give."""
+        ended = result.structured if result else {}
+        if self._warned or ended.get("isolation") != "none" or ended.get("returncode") is None:
+            return
+        self._warned = True
+        missing = "; ".join(ended["containment"]["missing"])
+        warnings.warn(f"code runs without a sandbox, with all rights of this user: {missing}", stacklevel=2)
+
     def close(self):
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
+
+
+def accepted(environment):
+    """ENVIRONMENT as the server takes it: without a sandbox the network is open, and no key may say so."""
+    if environment.get("isolation") == "none" and environment.get("network") is True:
+        return {key: value for key, value in environment.items() if key != "network"}
+    return environment
 
 
 def write_file(path, text):

@@ -1,6 +1,8 @@
 """AG2's tool and environments by a changed import: what AG2 documents works, and its known faults are not here."""
 
 import json
+import platform
+import sys
 
 import installed
 import package
@@ -112,6 +114,42 @@ def test_calls_at_the_same_time_run_their_own_code(tmp_path):
                              "    return await asyncio.gather(*(e.execute_code(f'print({n})', 'work/script.py') "
                              "for n in range(8)))\nprint(json.dumps([each['stdout'] for each in asyncio.run(all_())]))")
     assert seen == [f"{number}\n" for number in range(8)]
+
+
+def test_a_directory_has_one_server_whatever_the_timeouts_of_its_calls(tmp_path):
+    """In a container each would have a container of its own."""
+    seen = program(tmp_path, """
+e = SystemPythonEnvironment()
+ended = [run(e, "import time\\nprint(1, flush=True)\\ntime.sleep(60)", timeout=1), run(e, "print(2)", timeout=40)]
+servers = [pid for pid in filter(str.isdigit, os.listdir("/proc"))
+           if open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1] == str(os.getpid())]
+print(json.dumps([[each["stdout"] for each in ended], [each["success"] for each in ended], len(servers)]))
+""")
+    assert seen == [["1\n", "2\n"], [False, True], 1]
+
+
+WEAK = installed.ROOT / "tests" / "integration" / "limited.py"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="limited.py knows the system calls of x86-64 alone")
+@pytest.mark.parametrize("settings, warnings", [({}, 1), ({"isolation": "none"}, 0)])
+def test_a_program_is_warned_once_if_this_machine_has_no_sandbox(tmp_path, settings, warnings):
+    wrapped = tmp_path / "bin" / "pyexecd"
+    wrapped.parent.mkdir()
+    wrapped.write_text(f'#!/bin/sh\nexec {sys.executable} {WEAK} namespaces landlock -- {installed.PYEXECD} "$@"\n')
+    wrapped.chmod(0o755)
+    seen = program(tmp_path, f"""
+import warnings
+e = SystemPythonEnvironment(settings={settings!r})
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    ended = [run(e, "print(1)"), run(e, "print(2)")]
+print(json.dumps([[each["stdout"] for each in ended],
+                  [[each.category.__name__, str(each.message)] for each in caught]]))
+""", PATH=f"{wrapped.parent}:/usr/local/bin:/usr/bin:/bin")
+    assert seen[0] == ["1\n", "2\n"] and len(seen[1]) == warnings
+    for category, message in seen[1]:
+        assert category == "UserWarning" and "without a sandbox" in message and "file rules" in message
 
 
 def test_output_that_is_not_utf8_is_no_failure(tmp_path):
