@@ -270,7 +270,9 @@ __attribute__((visibility("default"))) int __libc_start_main(core_main *main, in
     void *function = dlsym(RTLD_NEXT, "__libc_start_main");
 
     memcpy(&theirs, &function, sizeof theirs);
-    if (zygote_is_here() && python_api_find())
+    if (zygote_is_here() && python_api_find()) {
+        footprint_begin();
         main = core_zygote_main;
+    }
     return theirs(main, argc, argv, init, fini, rtld_fini, stack_end);
 }

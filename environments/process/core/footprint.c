@@ -37,6 +37,8 @@ struct footprint {
     size_t count;
 };
 
+int __cxa_atexit(void (*function)(void *), void *argument, void *library); /* glibc's */
+
 static struct footprint footprint;
 static struct footprint footprint_mappings;
 static struct footprint *footprint_told; /* in the copy that shows it: shared with the zygote */
@@ -115,11 +117,12 @@ static void footprint_tell_mapping(int pagemap, const struct footprint_area *map
     }
 }
 
-/* The copy is about to end. */
-static __attribute__((destructor)) void footprint_tell(void)
+/* The copy is about to end, and all libraries have done what they do then. */
+static void footprint_tell(void *nothing)
 {
     int pagemap;
 
+    (void)nothing;
     if (!footprint_told)
         return;
     pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -139,6 +142,12 @@ static void footprint_watch(void (*show)(void), struct footprint *told)
     }
     if (pid > 0)
         (void)waitpid(pid, NULL, 0);
+}
+
+/* For no library: what is for ours comes before the others end. */
+void footprint_begin(void)
+{
+    (void)__cxa_atexit(footprint_tell, NULL, NULL);
 }
 
 /* What is shared goes before there is a script that could change it. */
