@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""AG2's tool for Python, whose code runs in pyexecd: two lines of a program written for AG2 change.
+"""AG2's tool for Python, by AG2 up to 0.13, or by pyexecd: that is one import.
 
     pip install 'ag2<1' dist/pyexecd-*.whl
     python3 examples/ag2_tool.py
+
+docs/autogen.md shows the program as it is written for AG2 alone.
 
 In place of a language model stands a script that makes a mistake first and repairs it once it has read the
 result, so that this needs neither a key nor a network.
 """
 
 import json
+import re
 from types import SimpleNamespace
 
 from autogen import ConversableAgent, register_function
 from pyexecd.ag2 import PythonCodeExecutionTool, SystemPythonEnvironment, WorkingDirectory
 
 QUESTION = "What is the sum of the squares below 100?"
+SUM = re.compile(r"\b[0-9]{3}\b")
 FIRST_TRY = "print(sum(n * n for n in range(10))"
 REPAIRED = FIRST_TRY + ")"
 
@@ -33,7 +37,7 @@ class ScriptedModel:
         elif "SyntaxError" in last["content"]:
             message = self.call(REPAIRED)
         else:
-            message = {"role": "assistant", "content": f"It says: {last['content'].splitlines()[-1]} TERMINATE"}
+            message = {"role": "assistant", "content": f"The sum is {SUM.search(last['content'])[0]}. TERMINATE"}
         return SimpleNamespace(id=f"turn-{self.turns}", model="scripted", cost=0,
                                choices=[SimpleNamespace(message=message)])
 

@@ -113,6 +113,17 @@ class Anthropic:
              "usage": usage},
             {"type": "message_stop"}]
 
+    @staticmethod
+    def whole(events):
+        """The message that EVENTS put together: it has one block."""
+        begun, block, delta, *_, last, _ = events
+        block = block["content_block"]
+        if block["type"] == "text":
+            block = {**block, "text": delta["delta"]["text"]}
+        else:
+            block = {**block, "input": json.loads(delta["delta"]["partial_json"])}
+        return {**begun["message"], "content": [block], "stop_reason": last["delta"]["stop_reason"]}
+
 
 class OpenAI:
     """Responses: https://platform.openai.com/docs/api-reference/responses-streaming"""
@@ -185,6 +196,10 @@ class OpenAI:
             {"type": "response.output_item.done", "output_index": 0, "item": item},
             {"type": "response.completed", "response": response}]
 
+    @staticmethod
+    def whole(events):
+        return events[-1]["response"]
+
 
 class Gemini:
     """generateContent: https://ai.google.dev/api/generate-content"""
@@ -249,6 +264,10 @@ class Gemini:
                                  "content": {"role": "model", "parts": [part]}}],
                  "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1,
                                    "totalTokenCount": 2}, "modelVersion": "standin"}]
+
+    @staticmethod
+    def whole(events):
+        return events[0]
 
 
 FORMS = [Anthropic, OpenAI, Gemini]
@@ -343,8 +362,8 @@ class ModelHandler(http.server.BaseHTTPRequestHandler):
             self.model.trouble.append(error)
             self.send_error(400, "the stand-in failed")
             raise
-        if "generateContent" in self.path:
-            self.send_body("application/json", json.dumps(events[0]))
+        if not request.get("stream") and "streamGenerateContent" not in self.path:
+            self.send_body("application/json", json.dumps(form.whole(events)))
         else:
             self.send_body("text/event-stream", "".join(map(as_event, events)))
 

@@ -1,7 +1,9 @@
 """AG2's tool and environments by a changed import: what AG2 documents works, and its known faults are not here."""
 
+import difflib
 import json
 import platform
+import re
 import sys
 
 import installed
@@ -10,7 +12,9 @@ import pytest
 import standin
 
 CHAT = package.HERE / "ag2_tool_chat.py"
-AGENT = package.HERE / "ag2_agent_tool.py"
+EXAMPLES = installed.ROOT / "examples"
+PAGE = (installed.ROOT / "docs" / "autogen.md").read_text()
+DIFFS = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.M | re.S)
 
 
 def chat(tmp_path, *codes, how="initiate_chat", environment="SystemPythonEnvironment()"):
@@ -45,15 +49,40 @@ def test_a_venv_is_made_of_the_programs_python(tmp_path):
 
 def test_an_agent_of_ag2_1_has_the_tool(tmp_path):
     with standin.Model([{"code": "print(6 * 7)"}], tool="python_execute_code") as model:
-        package.run("ag2_toolkit", AGENT, model.url, home=tmp_path)
+        printed = package.run("ag2_toolkit", EXAMPLES / "ag2_agent.py", "standin", "Go on.", home=tmp_path,
+                              OPENAI_BASE_URL=f"{model.url}/v1", OPENAI_API_KEY="none")
         assert model.ended, model.trouble
+    assert printed == f"{standin.DONE}\n"
     (reading,) = model.readings
     assert "Code output: 42" in reading.text
 
 
-def test_the_example_goes_to_its_end(tmp_path):
-    printed = package.run("ag2", installed.ROOT / "examples" / "ag2_tool.py", home=tmp_path)
-    assert "It says: Code output: 285 TERMINATE" in printed
+@pytest.mark.parametrize("version", ["ag2_0_9", "ag2_0_13", "ag2"])
+def test_the_example_goes_to_its_end(tmp_path, version):
+    printed = package.run(version, EXAMPLES / "ag2_tool.py", home=tmp_path)
+    assert "Code output: 285" in printed and "The sum is 285. TERMINATE" in printed
+
+
+def written_for_ag2(text):
+    """The program TEXT as the page has it before the change."""
+    (diff,) = [diff for diff in DIFFS if "+from pyexecd.ag2 import PythonCodeExecutionTool" in diff]
+    before, after = ("".join(line[1:] for line in diff.splitlines(keepends=True) if line[0] == kept) for kept in "-+")
+    assert text.count(after) == 1, "the page does not show the example"
+    return text.replace(after, before), diff
+
+
+@pytest.mark.parametrize("version", ["ag2_0_9", "ag2_0_13"])
+def test_a_program_written_for_ag2s_tool_changes_its_imports_and_nothing_else(tmp_path, version):
+    ours = (EXAMPLES / "ag2_tool.py").read_text()
+    theirs, shown = written_for_ag2(ours)
+    program = tmp_path / "program.py"
+    program.write_text(theirs)
+    printed = package.run(version, program, home=tmp_path)
+    assert "'stdout': '285\\n'" in printed and "The sum is 285. TERMINATE" in printed
+    changed = difflib.unified_diff(theirs.splitlines(keepends=True), ours.splitlines(keepends=True), n=0)
+    lines = [line for line in changed if not line.startswith(("---", "+++", "@@"))]
+    assert "".join(lines) == shown
+    assert all(line[1:].startswith("from ") for line in lines)
 
 
 # The environments themselves, as a program uses them without a tool; that needs pydantic, which AG2 has.
