@@ -13,37 +13,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import host
 import machine
+import roots
 
 import debian  # found by machine.py
 
 ROOT = machine.ROOT
-CACHE = (ROOT / ".deps" / "fresh").resolve()
-RELEASES = {"12": "bookworm", "13": "trixie"}
 CLONE = f"{machine.HOME}/pyexecd"
 INTERRUPTS = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
 NEEDED = ["debootstrap", "git", "tar", "setpriv", "unshare", "pivot_root"]
-
-
-def base(suite):
-    """The tar of a Debian SUITE that has nothing but itself, made when it is missing."""
-    path = CACHE / f"{suite}.tar"
-    if path.exists():
-        return path
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="base-", dir=CACHE) as folder:
-        root = pathlib.Path(folder) / "root"
-        debian.bootstrap(suite, root)
-        subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
-        packed = pathlib.Path(folder) / "tar"
-        subprocess.run(["tar", "--create", "--file", packed, "--directory", root,
-                        "--numeric-owner", "."], check=True)
-        packed.rename(path)
-    return path
 
 
 def clone(root):
@@ -82,8 +63,8 @@ class Step:
 
 def steps_on(release, pattern):
     """Both commands on a machine with Debian RELEASE, the second only when the first passes."""
-    suite = RELEASES[release]
-    with machine.Machine(base(suite), CACHE) as computer:
+    suite = roots.RELEASES[release]
+    with machine.Machine(roots.base(suite), roots.CACHE) as computer:
         host.carry(suite, computer.root)
         clone(computer.root)
         for command in (["./dev", "run"], ["./dev", "test", *pattern]):
@@ -113,7 +94,7 @@ def interrupted(number, _):
 
 
 def main(arguments):
-    releases = [arguments.pop(0)] if arguments and arguments[0] in RELEASES else list(RELEASES)
+    releases = [arguments.pop(0)] if arguments and arguments[0] in roots.RELEASES else list(roots.RELEASES)
     check()
     for number in INTERRUPTS:
         signal.signal(number, interrupted)

@@ -85,11 +85,15 @@ class Machine:
             raise
         return self
 
+    def command(self, command, folder, shared=None):
+        """The command that runs COMMAND in FOLDER of the machine, whoever executes it."""
+        return [*BOOT, str(self.root), str(shared or ""), folder, *command]
+
     def run(self, command, folder, on_line, environment=None, shared=None):
         """Runs COMMAND in FOLDER, beside which the folder SHARED can be read; its status.
         ON_LINE gets every line that it prints."""
         process = subprocess.Popen(
-            [*BOOT, self.root, shared or "", folder, *command], text=True, errors="replace",
+            self.command(command, folder, shared), text=True, errors="replace",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env={**ENVIRONMENT, **(environment or {})}, start_new_session=True,
             preexec_fn=lambda: join(self.cgroups))

@@ -1,8 +1,6 @@
 """Installs, runs and removes a Debian package on a machine that has nothing but Debian and Python.
 
-    package.py PACKAGE.deb
-
-Exit status 77: there is no such machine for this package; the reason is printed.
+    package.py 12|13 PACKAGE.deb
 """
 
 import pathlib
@@ -11,11 +9,8 @@ import tempfile
 
 import host
 import machine
+import roots
 
-import base_image  # found by machine.py
-import debian
-
-NO_MACHINE = 77
 INSTALL = """
 apt-get -q update
 DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends /srv/pyexecd.deb
@@ -33,16 +28,14 @@ echo all of it
 """
 
 
-def main(package):
-    if debian.release() != base_image.SUITE:
-        print(f"the machine has {base_image.SUITE}, the package is for {debian.release()}")
-        return NO_MACHINE
+def main(release, package):
+    suite = roots.RELEASES[release]
     with tempfile.TemporaryDirectory() as folder, \
-            machine.Machine(base_image.base_image(), pathlib.Path(folder)) as computer:
-        host.carry(base_image.SUITE, computer.root)
-        (computer.root / "tmp").chmod(0o1777)
+            machine.Machine(roots.base(suite, roots.PYTHON), pathlib.Path(folder)) as computer:
+        host.carry(suite, computer.root)
         (computer.root / "srv/pyexecd.deb").write_bytes(pathlib.Path(package).read_bytes())
         return computer.run(["sh", "-ec", INSTALL], "/srv", lambda text: print(text, end=""), host.environment())
 
 
-sys.exit(main(sys.argv[1]))
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,48 @@
+"""Roots of Debian that machine.py unpacks: made by debootstrap once, kept in .deps/fresh.
+
+`python3 roots.py` makes those with Python, which tests install packages of ours in.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import machine
+
+import debian  # found by machine.py
+
+CACHE = (machine.ROOT / ".deps" / "fresh").resolve()
+RELEASES = {"12": "bookworm", "13": "trixie"}
+PYTHON = ("python3", "python3-venv")  # Debian keeps a part of the standard library, venv, apart
+
+
+def path_of(suite, packages):
+    return CACHE / f"{'-'.join([suite, *packages])}.tar"
+
+
+def base(suite, packages=()):
+    """The tar of a Debian SUITE that has PACKAGES and nothing else, made when it is missing."""
+    path = path_of(suite, packages)
+    if path.exists():
+        return path
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="base-", dir=CACHE) as folder:
+        root = pathlib.Path(folder) / "root"
+        debian.bootstrap(suite, root, packages)
+        root.chmod(0o755)
+        (root / "tmp").chmod(0o1777)
+        subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
+        packed = pathlib.Path(folder) / "tar"
+        subprocess.run(["tar", "--create", "--file", packed, "--directory", root,
+                        "--numeric-owner", "."], check=True)
+        packed.rename(path)
+    return path
+
+
+if __name__ == "__main__":
+    try:
+        for suite in RELEASES.values():
+            print(base(suite, PYTHON))
+    except debian.NoDebian as reason:
+        sys.exit(f"roots: {reason}")
