@@ -15,20 +15,22 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
 import uuid
 import warnings
 
-from autogen_core import Component
+from autogen_core import CancellationToken, Component
 from autogen_core.code_executor import CodeExecutor, CodeResult
 from pydantic import BaseModel
 
-from . import blocks, functions
+from . import blocks, containers, functions
+from .autogen_jupyter import (DockerJupyterCodeExecutor, DockerJupyterCodeResult, DockerJupyterServer,
+                              JupyterCodeExecutor, JupyterCodeResult)
 from .place import Place, write_file
 
-__all__ = ["CommandLineCodeResult", "DockerCommandLineCodeExecutor", "JupyterCodeExecutor", "JupyterCodeResult",
+__all__ = ["CommandLineCodeResult", "DockerCommandLineCodeExecutor", "DockerJupyterCodeExecutor",
+           "DockerJupyterCodeResult", "DockerJupyterServer", "JupyterCodeExecutor", "JupyterCodeResult",
            "LocalCommandLineCodeExecutor"]
 
 LEAST_TIMEOUT = "Timeout must be greater than or equal to 1."
@@ -39,13 +41,6 @@ class CommandLineCodeResult(CodeResult):
     """`code_file` is the file of the first block, which may have been deleted."""
 
     code_file: str | None
-
-
-@dataclasses.dataclass
-class JupyterCodeResult(CodeResult):
-    """`output_files` are the pictures and HTML files that the blocks have made or changed."""
-
-    output_files: list[pathlib.Path]
 
 
 class WorkDirectory:
@@ -154,8 +149,9 @@ class CommandLineExecutor(CodeExecutor):
                 output.append(f"\nunknown language {block.language.lower()}")
                 exit_code = 1
                 break
-            ended = await self._run(language, block.code, cancellation_token)
-            files.append(blocks.settle_file(self.work_dir, language, block.code, ended.file, self._keep_files))
+            code = blocks.quiet(language, block.code)
+            ended = await self._run(language, code, cancellation_token)
+            files.append(blocks.settle_file(self.work_dir, language, code, ended.file, self._keep_files))
             output.append(ended.output)
             exit_code = ended.exit_code
             if exit_code != 0:
@@ -221,8 +217,8 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
         return {"type": "system", "executable": sys.executable, "network": True}
 
     async def start(self):
-        """Makes the temporary directory. The server starts with the first block."""
-        self.work_dir.exists()
+        """Starts the server, so that the first block does not wait for it."""
+        await asyncio.wrap_future(self._started_place().start())
 
     async def stop(self):
         """Ends what is running, and removes the temporary directory."""
@@ -280,11 +276,8 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
                  delete_tmp_files=False, settings=None):
         if timeout < 1:
             raise ValueError(LEAST_TIMEOUT)
-        if bind_dir is not None and (work_dir is None or pathlib.Path(bind_dir) != pathlib.Path(work_dir)):
-            raise ValueError("bind_dir: the directory of the container is work_dir; give the path that the Docker "
-                             "engine's machine has for it")
-        if not stop_container:
-            raise ValueError("stop_container=False: a container ends with its executor")
+        containers.check_directory(bind_dir, work_dir)
+        containers.check_end(stop_container)
         super().__init__(timeout, WorkDirectory(work_dir, parents=True), functions, functions_module,
                          not delete_tmp_files, settings)
         self.container_name = container_name or f"autogen-code-exec-{uuid.uuid4()}"
@@ -298,6 +291,13 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         self._started = False
 
     @property
+    def work_dir(self):
+        """The directory that blocks run in. Raises RuntimeError where there is none yet."""
+        if self._directory.given is None and not self._started:
+            raise RuntimeError("Working directory not properly initialized")
+        return self._directory.path
+
+    @property
     def bind_dir(self):
         """The directory that the container sees as /workspace."""
         return self.work_dir
@@ -307,12 +307,11 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             "type": "docker", "image": self._image, "keep_container_running": True, "network": "bridge",
             "container_name_prefix": f"{self.container_name}-", "cleanup_container": self._auto_remove,
             "pip_packages": functions.packages(self._functions),
-            "volumes": {path: {"path": volume["bind"], "mode": volume.get("mode", "rw")}
-                        for path, volume in self._extra_volumes.items()}}
+            "volumes": containers.volumes(self._extra_volumes)}
         if self._extra_hosts:
-            environment["extra_hosts"] = [f"{name}:{address}" for name, address in self._extra_hosts.items()]
+            environment["extra_hosts"] = containers.hosts(self._extra_hosts)
         if self._device_requests:
-            environment["gpus"] = gpus(self._device_requests)
+            environment["gpus"] = containers.gpus(self._device_requests)
         return environment
 
     async def execute_code_blocks(self, code_blocks, cancellation_token):
@@ -326,25 +325,39 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
 
     async def _run(self, language, code, cancellation_token):
         """A container that had to be ended at a timeout is replaced, and its successor prepared again."""
-        if self._init_command and not self._prepared:
-            prepared = await super()._run("sh", self._init_command, cancellation_token)
-            blocks.settle_file(self.work_dir, "sh", self._init_command, prepared.file, keep=False)
-            if prepared.exit_code != 0:
-                return prepared
-            self._prepared = True
+        failed = await self._initialize(cancellation_token)
+        if failed:
+            return failed
         ended = await super()._run(language, code, cancellation_token)
         self._prepared = self._prepared and not ended.timed_out
         return ended
 
+    async def _initialize(self, cancellation_token):
+        """Runs init_command in a container that is new; how it ended if it has failed."""
+        if not self._init_command or self._prepared:
+            return None
+        ended = await super()._run("sh", self._init_command, cancellation_token)
+        blocks.settle_file(self.work_dir, "sh", self._init_command, ended.file, keep=False)
+        self._prepared = ended.exit_code == 0
+        return None if self._prepared else ended
+
     async def start(self):
-        """The container itself starts with the first block."""
-        self.work_dir.exists()
+        """Starts the container, and runs init_command in it. Raises RuntimeError with the server's words if there can
+        be no container. A command that fails is the result of the first blocks."""
+        if self._started:
+            return
         self._started = True
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, self._started_place().prepare)
+            await self._initialize(CancellationToken())
+        except BaseException:
+            await self.stop()
+            raise
 
     async def stop(self):
         """Ends the container with all that runs in it, and then removes the temporary directory."""
-        self._started = self._prepared = False
         await self._close()
+        self._started = self._prepared = False
         self._directory.end()
 
     async def restart(self):
@@ -356,7 +369,8 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
 
     def _to_config(self):
         return DockerConfig(
-            image=self._image, container_name=self.container_name, timeout=self._timeout, work_dir=str(self.work_dir),
+            image=self._image, container_name=self.container_name, timeout=self._timeout,
+            work_dir=None if self._directory.given is None else str(self._directory.given),
             auto_remove=self._auto_remove, functions_module=self._functions_module,
             extra_volumes=self._extra_volumes, extra_hosts=self._extra_hosts, init_command=self._init_command,
             delete_tmp_files=not self._keep_files, settings=self._settings)
@@ -364,110 +378,3 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
     @classmethod
     def _from_config(cls, config):
         return cls(**config.model_dump())
-
-
-def gpus(requests):
-    """Docker's DeviceRequests as the key `gpus`. Raises ValueError for other devices."""
-    wanted = []
-    for request in requests:
-        request = {key.lower(): value for key, value in dict(request).items()}
-        ids = request.get("device_ids", request.get("deviceids"))
-        kinds = [kind for group in request.get("capabilities") or [["gpu"]] for kind in group]
-        if "gpu" not in kinds:
-            raise ValueError(f"device_requests: only GPUs can be asked for, not {kinds}")
-        wanted += ids or ["all" if request.get("count", -1) == -1 else request["count"]]
-    return wanted[0] if len(wanted) == 1 and not isinstance(wanted[0], str) or wanted == ["all"] else wanted
-
-
-class JupyterConfig(BaseModel):
-    """The saved form of a JupyterCodeExecutor; `settings` are saved with it."""
-
-    kernel_name: str = "python3"
-    timeout: int = 60
-    output_dir: str | None = None
-    settings: dict = {}
-
-
-class JupyterCodeExecutor(CodeExecutor, Component[JupyterConfig]):
-    """Runs code blocks as the cells of one session: what they define stays until stop() or restart().
-
-    kernel_name: `python3`, as there is no other. timeout: seconds for each block, at least 1. output_dir: the
-    directory that the cells run in, and in which they leave their files; without it a temporary one. settings:
-    keys of the environment. Raises ValueError for another kernel or a wrong timeout.
-    """
-
-    component_config_schema = JupyterConfig
-    component_provider_override = "pyexecd.autogen.JupyterCodeExecutor"
-
-    def __init__(self, kernel_name="python3", timeout=60, output_dir=None, *, settings=None):
-        if timeout < 1:
-            raise ValueError(LEAST_TIMEOUT)
-        if kernel_name != "python3":
-            raise ValueError(f"Kernel {kernel_name} is not installed: sessions run Python")
-        self._timeout = timeout
-        self._given = output_dir
-        self._output_dir = pathlib.Path(tempfile.mkdtemp() if output_dir is None else output_dir)
-        self._output_dir.mkdir(exist_ok=True, parents=True)
-        self._settings = dict(settings or {})
-        self._place = None
-        self._session = None
-
-    @property
-    def output_dir(self):
-        """The directory of the cells and of their files."""
-        if self._output_dir == pathlib.Path("."):
-            warnings.warn("Using the current directory as output_dir is deprecated", DeprecationWarning, stacklevel=2)
-        return self._output_dir
-
-    async def execute_code_blocks(self, code_blocks, cancellation_token):
-        """Runs CODE_BLOCKS in order, up to the first that fails. Raises TimeoutError, with what was printed, and
-        CancelledError; the variables stay after both. Raises RuntimeError before start()."""
-        if self._place is None:
-            raise RuntimeError("Executor must be started before executing cells")
-        outputs, files, exit_code = [], [], 0
-        for block in code_blocks:
-            result = await self._run(block.code, cancellation_token)
-            outputs += filter(None, [result.stdout, result.stderr] if result.structured else [result.text])
-            files += [self._output_dir.absolute() / file.path for file in result.files
-                      if file.mime_type.startswith(("image/", "text/html"))]
-            exit_code = 1 if result.is_error else 0
-            if result.is_error:
-                break
-        return JupyterCodeResult(exit_code=exit_code, output="\n".join(outputs), output_files=files)
-
-    async def _run(self, code, cancellation_token):
-        call = asyncio.wrap_future(self._place.run_cell(code))
-        cancellation_token.link_future(call)
-        result = await call
-        if result.status == "timeout":
-            raise asyncio.TimeoutError(result.text)
-        return result
-
-    async def start(self):
-        """The session itself begins with the first block."""
-        if self._place is None:
-            environment = {"type": "system", "executable": sys.executable, "network": True, **self._settings}
-            self._place = Place(environment, self._output_dir, self._timeout)
-
-    async def stop(self):
-        """Ends the session with all that it has started, and removes the temporary directory."""
-        if self._place is not None:
-            place, self._place = self._place, None
-            await asyncio.get_running_loop().run_in_executor(None, place.close)
-        if self._given is None:
-            shutil.rmtree(self._output_dir, ignore_errors=True)
-
-    async def restart(self):
-        """The next block begins a new session."""
-        await self.stop()
-        self._output_dir.mkdir(exist_ok=True, parents=True)
-        await self.start()
-
-    def _to_config(self):
-        return JupyterConfig(kernel_name="python3", timeout=self._timeout, settings=self._settings,
-                             output_dir=None if self._given is None else str(self._output_dir))
-
-    @classmethod
-    def _from_config(cls, config):
-        return cls(**config.model_dump())
-

@@ -17,6 +17,10 @@ HEADS = re.compile(r"\A(exitcode: .*\n)(Code output:\nBlock 1 of 1 \(.*\): )?")
 EXIT_CODE = re.compile(r"^exitcode: .*\n", re.MULTILINE)
 LABEL = re.compile(r"^Code output: ?\n?", re.MULTILINE)
 
+# Where pip's progress would fill the output, AutoGen makes it quiet.
+PIP = {"python": re.compile(r"^(! ?pip install)(?!.*-qqq)", re.MULTILINE)}
+PIP_OF_SHELLS = re.compile(r"^(pip install)(?!.*-qqq)", re.MULTILINE)
+
 
 @dataclasses.dataclass
 class Ended:
@@ -46,6 +50,11 @@ def told(text, block, timed_out):
     text = HEADS.sub("", text, count=1)
     text = EXIT_CODE.sub("", text, count=1) if timed_out else text
     return LABEL.sub("", text, count=1).removeprefix("Error output:\n")
+
+
+def quiet(language, code):
+    """CODE, in which `pip install` at the beginning of a line says errors only."""
+    return PIP.get(language, PIP_OF_SHELLS).sub(r"\1 -qqq", code)
 
 
 def language_of(name):

@@ -2,31 +2,108 @@
 
     from pyexecd.coding import LocalCommandLineCodeExecutor
 
-in place of `from autogen.coding import LocalCommandLineCodeExecutor` is all that a program changes; agents take the
+in place of `from autogen.coding import LocalCommandLineCodeExecutor` is all that a program changes, and so is
+`from pyexecd.coding import ...` in place of `from autogen.coding.jupyter import ...`; agents take the
 object as `code_execution_config={"executor": executor}`. docs/autogen.md has every parameter, and the differences.
 `settings` are as in pyexecd.autogen.
 """
 
-import concurrent.futures
 import os
 import pathlib
 import sys
+import uuid
 import warnings
 
 from autogen.coding import MarkdownCodeExtractor
-from autogen.coding.base import CommandLineCodeResult, IPythonCodeResult
+from autogen.coding.base import CommandLineCodeResult
 
-from . import blocks, functions
+from . import blocks, containers, functions
+from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
+                             LocalJupyterServer, waited)
+from .cells import JupyterConnectionInfo
 from .place import Place, write_file
 
-__all__ = ["EmbeddedIPythonCodeExecutor", "LocalCommandLineCodeExecutor"]
+__all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
+           "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer"]
 
 # Whether blocks of a language are run; others are only saved.
 POLICIES = {"python": True, "bash": True, "sh": True, "javascript": False, "html": False, "css": False}
 LANGUAGES = {**blocks.LANGUAGES, "javascript": "javascript", "js": "javascript", "html": "html", "css": "css"}
 
 
-class LocalCommandLineCodeExecutor:
+class CommandLineExecutor:
+    """What the executors have in common that run each block in a fresh process."""
+
+    DEFAULT_EXECUTION_POLICY = POLICIES
+
+    def __init__(self, timeout, work_dir, execution_policies, settings):
+        if timeout < 1:
+            raise ValueError("Timeout must be greater than or equal to 1.")
+        self._timeout = timeout
+        self._work_dir = pathlib.Path(work_dir)
+        self._work_dir.mkdir(parents=True, exist_ok=True)
+        given = {LANGUAGES.get(name.lower(), name): runs for name, runs in (execution_policies or {}).items()}
+        self.execution_policies = {**POLICIES, **given}
+        self._settings = dict(settings or {})
+        self._place = None
+
+    @property
+    def timeout(self):
+        """Seconds that each block may take."""
+        return self._timeout
+
+    @property
+    def work_dir(self):
+        """The directory that blocks run in."""
+        return self._work_dir
+
+    @property
+    def code_extractor(self):
+        """Finds the blocks of a message."""
+        return MarkdownCodeExtractor()
+
+    def _environment(self):
+        """The keys of the environment, without those of the settings."""
+        raise NotImplementedError
+
+    def _started_place(self):
+        if self._place is None:
+            policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
+                        if name in POLICIES}
+            self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
+        return self._place
+
+    def execute_code_blocks(self, code_blocks):
+        """Runs CODE_BLOCKS in order, up to the first that fails."""
+        output, files, exit_code = "", [], 0
+        for block in code_blocks:
+            language = LANGUAGES.get(block.language.lower())
+            if language is None:
+                exit_code = 1
+                output += f"\nunknown language {block.language.lower()}"
+                break
+            code = blocks.quiet(language, block.code)
+            ended = self._run(language, code)
+            path = blocks.settle_file(self.work_dir, language, code, ended.file, keep=True).resolve()
+            files.append(path)
+            saved = ended.exit_code == 0 and not self.execution_policies[language]
+            output += f"Code saved to {path}\n" if saved else ended.output
+            exit_code = ended.exit_code
+            if exit_code != 0:
+                break
+        return CommandLineCodeResult(exit_code=exit_code, output=output, code_file=str(files[0]) if files else None)
+
+    def _run(self, language, code):
+        return blocks.ended(waited(self._started_place().run_block(language, code)))
+
+    def _close(self):
+        """Ends the server with all that it has started."""
+        if self._place is not None:
+            self._place.close()
+            self._place = None
+
+
+class LocalCommandLineCodeExecutor(CommandLineExecutor):
     """Runs code blocks on this machine, in a sandbox where the machine has one.
 
     timeout: seconds for each block, at least 1. virtual_env_context: what venv.EnvBuilder.ensure_directories()
@@ -36,29 +113,16 @@ class LocalCommandLineCodeExecutor:
     """
 
     FUNCTION_PROMPT_TEMPLATE = functions.PROMPT
-    DEFAULT_EXECUTION_POLICY = POLICIES
 
     def __init__(self, timeout=60, virtual_env_context=None, work_dir=pathlib.Path("."), functions=(),
                  functions_module="functions", execution_policies=None, *, settings=None):
-        if timeout < 1:
-            raise ValueError("Timeout must be greater than or equal to 1.")
         if not functions_module.isidentifier():
             raise ValueError("Module name must be a valid Python identifier")
-        self.timeout = timeout
-        self.work_dir = pathlib.Path(work_dir)
-        self.work_dir.mkdir(parents=True, exist_ok=True)
+        super().__init__(timeout, work_dir, execution_policies, settings)
         self.functions_module = functions_module
-        self.execution_policies = {**POLICIES, **(execution_policies or {})}
         self._functions = list(functions)
         self._loaded = not self._functions
         self._virtual_env_context = virtual_env_context
-        self._settings = dict(settings or {})
-        self._place = None
-
-    @property
-    def code_extractor(self):
-        """Finds the blocks of a message."""
-        return MarkdownCodeExtractor()
 
     @property
     def functions(self):
@@ -74,34 +138,12 @@ class LocalCommandLineCodeExecutor:
         program cannot be loaded."""
         if not self._loaded:
             self._load_functions()
-        output, files, exit_code = "", [], 0
-        for block in code_blocks:
-            language = LANGUAGES.get(block.language.lower())
-            if language is None:
-                exit_code = 1
-                output += f"\nunknown language {block.language.lower()}"
-                break
-            ended = blocks.ended(self._run(language, block.code))
-            path = blocks.settle_file(self.work_dir, language, block.code, ended.file, keep=True).resolve()
-            files.append(path)
-            saved = ended.exit_code == 0 and not self.execution_policies[language]
-            output += f"Code saved to {path}\n" if saved else ended.output
-            exit_code = ended.exit_code
-            if exit_code != 0:
-                break
-        return CommandLineCodeResult(exit_code=exit_code, output=output, code_file=str(files[0]) if files else None)
+        return super().execute_code_blocks(code_blocks)
 
     def restart(self):
         """There is nothing that could be started again: each block has a process of its own."""
         warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
                       stacklevel=2)
-
-    def _run(self, language, code):
-        if self._place is None:
-            policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
-                        if name in POLICIES}
-            self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
-        return waited(self._place.run_block(language, code))
 
     def _environment(self):
         if self._virtual_env_context:
@@ -116,68 +158,58 @@ class LocalCommandLineCodeExecutor:
     def _load_functions(self):
         code = functions.source(self._functions)
         write_file(self.work_dir / f"{self.functions_module}.py", code)
-        loaded = blocks.ended(self._run("python", code))
+        loaded = self._run("python", code)
         if loaded.exit_code != 0:
             raise ValueError(f"Functions failed to load: {loaded.output}")
         self._loaded = True
 
 
-class EmbeddedIPythonCodeExecutor:
-    """Runs code blocks as the cells of one session: what they define stays until restart().
+class DockerCommandLineCodeExecutor(CommandLineExecutor):
+    """Runs code blocks in one container, from the moment that the object is made until stop().
 
-    timeout: seconds for each block, at least 1. kernel_name: `python3`, as there is no other. output_dir: the
-    directory that the cells run in, and in which they leave their files. settings: keys of the environment. Raises
-    ValueError for another kernel or a wrong timeout.
+    The parameters are AutoGen's, and AG2's container_create_kwargs; docs/autogen.md says of each what it does here.
+    Raises ValueError for what cannot be had: a timeout below 1, a bind_dir other than work_dir, stop_container=False,
+    an argument of containers that no environment has; RuntimeError with the server's words without an engine or image.
     """
 
-    def __init__(self, timeout=60, kernel_name="python3", output_dir=".", *, settings=None):
-        if timeout < 1:
-            raise ValueError("Timeout must be greater than or equal to 1.")
-        if kernel_name != "python3":
-            raise ValueError(f"Kernel {kernel_name} is not installed: sessions run Python")
-        self.timeout = timeout
-        self.kernel_name = kernel_name
-        self.output_dir = str(output_dir)
-        self._settings = dict(settings or {})
-        self._place = None
+    def __init__(self, image="python:3-slim", container_name=None, timeout=60, work_dir=None, bind_dir=None,
+                 auto_remove=True, stop_container=True, execution_policies=None, *, container_create_kwargs=None,
+                 settings=None):
+        work_dir = pathlib.Path(".") if work_dir is None else work_dir
+        containers.check_directory(bind_dir, work_dir)
+        containers.check_end(stop_container)
+        super().__init__(timeout, work_dir, execution_policies, settings)
+        self._container = {
+            "type": "docker", "image": image, "keep_container_running": True, "network": "bridge",
+            "container_name_prefix": f"{container_name or f'autogen-code-exec-{uuid.uuid4()}'}-",
+            "cleanup_container": auto_remove, **containers.options(container_create_kwargs)}
+        self._started_place().prepare()
 
     @property
-    def code_extractor(self):
-        """Finds the blocks of a message."""
-        return MarkdownCodeExtractor()
+    def bind_dir(self):
+        """The directory that the container sees as /workspace."""
+        return self.work_dir
+
+    def _environment(self):
+        return self._container
 
     def execute_code_blocks(self, code_blocks):
-        """Runs CODE_BLOCKS in order, up to the first that fails. The variables stay after a timeout."""
-        outputs, files, exit_code = [], [], 0
-        for block in code_blocks:
-            result = self._run(block.code)
-            whole = result.status in ("success", "failure") and not result.structured["truncated"]
-            outputs += filter(None, [result.stdout, result.stderr] if whole else [result.text])
-            files += [os.path.join(os.path.abspath(self.output_dir), file.path) for file in result.files
-                      if file.mime_type.startswith(("image/", "text/html"))]
-            exit_code = 1 if result.is_error else 0
-            if result.is_error:
-                break
-        return IPythonCodeResult(exit_code=exit_code, output="\n".join(outputs), output_files=files)
+        """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block."""
+        if len(code_blocks) == 0:
+            raise ValueError("No code blocks to execute.")
+        return super().execute_code_blocks(code_blocks)
 
     def restart(self):
-        """The next block begins a new session."""
-        if self._place is not None:
-            self._place.close()
-            self._place = None
+        """Ends the container, and starts a new one."""
+        self._close()
+        self._started_place().prepare()
 
-    def _run(self, code):
-        if self._place is None:
-            environment = {"type": "system", "executable": sys.executable, "network": True, **self._settings}
-            self._place = Place(environment, self.output_dir, self.timeout)
-        return waited(self._place.run_cell(code))
+    def stop(self):
+        """Ends the container with all that runs in it."""
+        self._close()
 
+    def __enter__(self):
+        return self
 
-def waited(future):
-    """What FUTURE brings. Ctrl-C, and whatever else ends the waiting, cancels it."""
-    try:
-        return future.result()
-    except BaseException:
-        future.cancel()
-        concurrent.futures.wait([future], timeout=10)
-        raise
+    def __exit__(self, *_):
+        self.stop()

@@ -54,7 +54,8 @@ def alias(name):
 
 def stub(function):
     """The signature and the docstring of FUNCTION."""
-    function = getattr(function, "compiled_func", None) or getattr(function, "func", function)
+    for name in ("compiled_func", "_compiled_func", "func"):  # those of 0.7 and of 0.2 that are strings, and others
+        function = getattr(function, name, function)
     lines = [f"def {function.__name__}{inspect.signature(function)}:"]
     if function.__doc__:
         lines.append(textwrap.indent(f'"""{textwrap.dedent(function.__doc__)}"""', "    "))

@@ -13,6 +13,7 @@ import warnings
 import weakref
 
 from . import AsyncClient
+from .errors import PyexecdError
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
@@ -61,6 +62,27 @@ class Place:
         self._session = None
         self._warned = environment.get("isolation") == "none"
         self._finalizer = weakref.finalize(self, self._client.close_now)
+
+    def start(self):
+        """Starts the server; a future of that. Without it the first call does."""
+        return background.submit(self._client.__aenter__())
+
+    def prepare(self):
+        """Runs nothing, in a process of the environment: what a first call would wait for, an image that is pulled or a
+        container that starts, is there then. Raises RuntimeError with the server's words if it cannot be had."""
+        self._require(self.run_code(""))
+
+    def begin_session(self):
+        """The same with the session of this place."""
+        self._require(self.run_cell(""))
+
+    def _require(self, running):
+        try:
+            result = running.result()
+        except PyexecdError as error:
+            raise RuntimeError(str(error)) from error
+        if result.status in ("error", "refused"):
+            raise RuntimeError(result.text)
 
     def run_code(self, code, timeout=None):
         """Runs CODE as a script, for at most TIMEOUT seconds; a future of its result."""

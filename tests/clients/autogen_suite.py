@@ -7,5 +7,5 @@ import sys
 
 import pyexecd.autogen
 
-for name in ("local", "docker", "jupyter"):
+for name in ("local", "docker", "jupyter", "docker_jupyter"):
     sys.modules[f"autogen_ext.code_executors.{name}"] = pyexecd.autogen

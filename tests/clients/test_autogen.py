@@ -2,28 +2,14 @@
 
 import json
 import os
-import tarfile
 
 import drawings
-import installed
 import package
 import pytest
+import suites
 
 LOCAL = "LocalCommandLineCodeExecutor"
 JUPYTER = "JupyterCodeExecutor"
-SUITE = installed.DEPS / "autogen_suite"
-
-# Each with the reason, which docs/autogen.md has, too.
-DIFFERENT = {
-    "test_execute_code_error": "tracebacks are Python's, not IPython's",
-    "test_execute_multiple_code_blocks_error": "tracebacks are Python's, not IPython's",
-    "test_execute_code_with_image_output": "the name of a picture's file stands for it, not its repr()",
-    "test_execute_code_with_html_output": "imports IPython, which is not installed there",
-    # These reach for a package index.
-    "test_can_load_function_with_reqs": "installs a package from the network",
-    "test_fails_for_function_incorrect_dep": "installs a package from the network",
-    "test_can_load_str_function_with_reqs": "installs a package from the network",
-}
 
 
 @pytest.fixture
@@ -39,27 +25,12 @@ def jupyter(tmp_path):
         JUPYTER, steps, tmp_path, output_dir=str(tmp_path / "work"), **options)
 
 
-def suite(tmp_path, *tests):
-    """Runs TESTS of AutoGen's own suite with our executors in place of its own."""
-    installed.python("autogen_suite")
-    sources = list(SUITE.glob("autogen_ext-*.tar.gz"))
-    if not sources:
-        pytest.skip("no source of autogen-ext: ./dev deps fetches it")
-    with tarfile.open(sources[0]) as archive:
-        archive.extractall(tmp_path)
-    (folder,) = tmp_path.glob("autogen_ext-*")
-    chosen = " and ".join(f"not {name}" for name in DIFFERENT)
-    return package.run("autogen_suite", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "autogen_suite",
-                       "-o", "asyncio_mode=auto", "-k", chosen, "--rootdir", folder,
-                       *(folder / "tests" / test for test in tests), home=tmp_path, timeout=400)
-
-
 @pytest.mark.parametrize("test", ["code_executors/test_commandline_code_executor.py",
                                   "code_executors/test_user_defined_functions.py",
                                   "code_executors/test_jupyter_code_executor.py",
                                   "tools/test_python_code_executor_tool.py"])
 def test_autogens_own_tests_pass(tmp_path, test):
-    assert " passed" in suite(tmp_path, test)
+    assert " passed" in suites.autogen(tmp_path, test)
 
 
 PROGRAM = """

@@ -77,3 +77,59 @@ print(json.dumps([*seen, run(executor, ("python", "x"))]))
     assert late["exit_code"] == 1 and "timed out" in late["output"] and "partly" in late["output"]
     assert after["output"] == "6\n"
     assert gone["exit_code"] == 1 and "NameError" in gone["output"]
+
+
+def test_executors_of_a_jupyter_server_have_a_session_each_and_end_with_it(tmp_path):
+    first, second, drawn, gone = program(tmp_path, """
+from pyexecd.coding import JupyterCodeExecutor, LocalJupyterServer
+os.mkdir("out")
+picture = "open('new.png', 'wb').write(b'')"
+with LocalJupyterServer() as server:
+    one = JupyterCodeExecutor(server, output_dir="out")
+    two = JupyterCodeExecutor(server.connection_info, timeout=20)
+    seen = [run(one, ("python", "x = 6"), ("python", "x * 7")), run(two, ("python", "x")),
+            run(one, ("python", picture + ";"))]
+try:
+    run(two, ("python", "1"))
+except Exception as error:
+    seen.append(str(error))
+print(json.dumps(seen))
+""")
+    assert (first["exit_code"], first["output"]) == (0, "42\n")
+    assert second["exit_code"] == 1 and "NameError" in second["output"]
+    path = str(tmp_path / "out" / "new.png")
+    assert drawn["output_files"] == [path] and f"Image data saved to {path}" in drawn["output"]
+    assert "closed" in gone or "ended" in gone, gone
+
+
+def test_what_cannot_be_had_is_refused_by_name(tmp_path):
+    said = program(tmp_path, """
+from pyexecd import coding
+said = []
+for make in (lambda: coding.DockerCommandLineCodeExecutor(timeout=0),
+             lambda: coding.DockerCommandLineCodeExecutor(work_dir="a", bind_dir="b"),
+             lambda: coding.DockerCommandLineCodeExecutor(stop_container=False),
+             lambda: coding.DockerCommandLineCodeExecutor(container_create_kwargs={"privileged": True}),
+             lambda: coding.DockerJupyterServer(stop_container=False),
+             lambda: coding.DockerJupyterServer(cap_add=["ALL"]),
+             lambda: coding.JupyterCodeExecutor(coding.JupyterConnectionInfo("127.0.0.1", False, 8888)),
+             lambda: coding.JupyterCodeExecutor(coding.LocalJupyterServer(), output_dir="/none"),
+             lambda: coding.JupyterCodeExecutor(coding.LocalJupyterServer(), kernel_name="ir")):
+    try:
+        make()
+        said.append("taken")
+    except ValueError as error:
+        said.append(str(error))
+print(json.dumps(said))
+""")
+    for text, word in zip(said, ("Timeout must be", "bind_dir", "stop_container", "privileged", "stop_container", "cap_add",
+                                 "jupyter_server must be", "Output directory /none does not exist.", "Kernel ir"), strict=True):
+        assert word in text
+
+
+def test_pip_is_quiet_as_in_autogen(tmp_path):
+    seen = program(tmp_path, """
+executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
+print(json.dumps(open(run(executor, ("sh", "echo first\\npip install --help >/dev/null"))["code_file"]).read()))
+""")
+    assert seen == "echo first\npip install -qqq --help >/dev/null"

@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
 
 import package  # noqa: E402
+import suites  # noqa: E402
 
 DOCKER = "DockerCommandLineCodeExecutor"
 
@@ -83,3 +84,62 @@ def test_ag2s_environment_has_one_container_and_what_it_writes_stays(engine, tmp
     assert (tmp_path / "data" / "new").exists() and (tmp_path / "work" / "made").exists()
     assert "no-such-image" in error
     assert engine.api.get("/containers/json", all=1) == []
+
+
+CODING = """
+import json, sys
+from autogen.coding import CodeBlock
+from pyexecd.coding import DockerCommandLineCodeExecutor, DockerJupyterServer, JupyterCodeExecutor
+
+def run(executor, *blocks):
+    return executor.execute_code_blocks([CodeBlock(language=language, code=code) for language, code in blocks]).model_dump()
+
+options = {"environment": {"A": "b"}, "extra_hosts": {"somewhere": "192.0.2.1"}}
+with DockerCommandLineCodeExecutor("python:3.11-slim", work_dir="coding", container_create_kwargs=options) as box:
+    seen = [run(box, ("sh", "echo $A; grep -c somewhere /etc/hosts; touch /tmp/inner"), ("js", "1"), ("sh", "ls /tmp/inner"))]
+    box.restart()
+    seen.append(run(box, ("sh", "ls /tmp/inner")))
+with DockerJupyterServer(custom_image_name="python:3.11-slim", docker_env={"A": "b"}) as server, \\
+        JupyterCodeExecutor(server, output_dir="coding", timeout=20) as cells:
+    seen += [run(cells, ("python", "import os, pathlib\\nx = os.environ['A']")), run(cells, ("python", "x, pathlib.Path.cwd()"))]
+    seen += [run(cells, ("python", "print('partly', flush=True); import time; time.sleep(90)")), run(cells, ("python", "x"))]
+try:
+    DockerCommandLineCodeExecutor("no-such-image:1", settings={"pull": "never"})
+except RuntimeError as error:
+    seen.append(str(error))
+print(json.dumps(seen))
+"""
+
+
+def test_the_docker_classes_of_autogen_0_2_hold_one_container_and_leave_none(engine, tmp_path):
+    (tmp_path / "program.py").write_text(CODING)
+    printed = package.run("ag2", tmp_path / "program.py", home=tmp_path, **engine.environment)
+    first, restarted, _, value, late, after, error = json.loads(printed.splitlines()[-1])
+    assert first["exit_code"] == 0 and first["output"].startswith("b\n1\nCode saved to ") and "/tmp/inner" in first["output"]
+    assert restarted["exit_code"] != 0
+    assert value["output"] == "('b', PosixPath('/workspace'))\n"
+    assert late["exit_code"] == 1 and "Timeout" in late["output"] and "partly" in late["output"]
+    assert after["output"] == "'b'\n"
+    assert "no-such-image" in error
+    assert engine.api.get("/containers/json", all=1) == []
+
+
+@pytest.fixture
+def slim(engine):
+    """The variables of a program whose engine has python:3-slim, AutoGen's default."""
+    engine.api.post("/images/python:3.11-slim/tag", repo="python", tag="3-slim")
+    yield engine.environment
+    engine.api.delete("/images/python:3-slim")
+
+
+@pytest.mark.parametrize("test", ["test_docker_commandline_code_executor.py", "test_docker_jupyter_code_executor.py"])
+def test_autogens_own_tests_of_its_docker_executors_pass(slim, tmp_path, test):
+    said = suites.autogen(tmp_path, f"code_executors/{test}", **slim)
+    assert " passed" in said and " skipped" not in said, said
+
+
+@pytest.mark.parametrize("test", ["test_commandline_code_executor.py", "test_embedded_ipython_code_executor.py",
+                                  "test_user_defined_functions.py"])
+def test_ag2s_own_tests_of_the_executors_of_autogen_0_2_pass(slim, tmp_path, test):
+    said = suites.ag2(tmp_path, f"coding/{test}", **slim)
+    assert " passed" in said, said

@@ -1,0 +1,61 @@
+"""What AutoGen's programs say of containers in the words of Docker's own library, as keys of an environment."""
+
+import pathlib
+
+# Of docker.containers.create(), and what each is here.
+KEYS = {"environment": "environment", "network": "network", "network_mode": "network", "user": "user",
+        "runtime": "runtime"}
+
+
+def check_end(stop_container):
+    """Raises ValueError if a container is to outlive who has made it."""
+    if not stop_container:
+        raise ValueError("stop_container=False: a container ends with its executor")
+
+
+def check_directory(bind_dir, work_dir):
+    """Raises ValueError if the container is to see another directory than the program."""
+    if bind_dir is not None and (work_dir is None or pathlib.Path(bind_dir) != pathlib.Path(work_dir)):
+        raise ValueError("bind_dir: the directory of the container is work_dir; give the path that the Docker "
+                         "engine's machine has for it")
+
+
+def volumes(wanted):
+    """Docker's `volumes`, a mapping, as the key of that name."""
+    return {path: {"path": volume["bind"], "mode": volume.get("mode", "rw")} for path, volume in wanted.items()}
+
+
+def hosts(wanted):
+    """Docker's `extra_hosts`, a mapping, as the key of that name."""
+    return [f"{name}:{address}" for name, address in wanted.items()]
+
+
+def gpus(requests):
+    """Docker's DeviceRequests as the key `gpus`. Raises ValueError for other devices."""
+    wanted = []
+    for request in requests:
+        request = {key.lower(): value for key, value in dict(request).items()}
+        ids = request.get("device_ids", request.get("deviceids"))
+        kinds = [kind for group in request.get("capabilities") or [["gpu"]] for kind in group]
+        if "gpu" not in kinds:
+            raise ValueError(f"device_requests: only GPUs can be asked for, not {kinds}")
+        wanted += ids or ["all" if request.get("count", -1) == -1 else request["count"]]
+    return wanted[0] if len(wanted) == 1 and not isinstance(wanted[0], str) or wanted == ["all"] else wanted
+
+
+TRANSLATED = {"volumes": volumes, "extra_hosts": hosts}
+
+
+def options(wanted):
+    """The keys for WANTED, arguments of docker.containers.create(). Raises ValueError for those that have none."""
+    keys = {}
+    for name, value in (wanted or {}).items():
+        if name == "device_requests":
+            keys["gpus"] = gpus(value)
+        elif name in TRANSLATED:
+            keys[name] = TRANSLATED[name](value)
+        elif name in KEYS:
+            keys[KEYS[name]] = value
+        else:
+            raise ValueError(f"{name}: no environment of pyexecd has that; settings= has its own keys")
+    return keys
