@@ -6,10 +6,14 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { NAME_PARTS = 3 };
+enum {
+    NAME_PARTS = 3,
+    PLACE_PARTS = 2, /* a table, and the entry in it */
+};
 
 /* A dotted name, as far as it matters here: "a.'b'.c" has the parts a, b and c. */
 struct toml_name {
@@ -120,20 +124,27 @@ static int toml_skip_value(struct toml_scan *scan, struct error *err)
     return 0;
 }
 
+/* False when NAME leads elsewhere than to PARTS, of which *FOUND are passed already. */
+static bool toml_name_leads_to(const struct toml_name *name, const char *const parts[PLACE_PARTS],
+                               size_t *found)
+{
+    for (size_t i = 0; i < size_min(name->count, NAME_PARTS) && *found < PLACE_PARTS; i++) {
+        assert(name->parts[i]);
+        if (strcmp(name->parts[i], parts[(*found)++]) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* True when the first parts of NAME, which follow those of TABLE, are the place of the entry. */
 static bool is_of_entry(const struct toml_scan *scan, const struct toml_name *table,
                         const struct toml_name *name)
 {
-    const char *parts[] = {scan->entry->path[0], scan->entry->name};
+    const char *const parts[PLACE_PARTS] = {scan->entry->path[0], scan->entry->name};
     size_t found = 0;
 
-    for (size_t i = 0; i < size_min(table->count, NAME_PARTS) && found < 2; i++)
-        if (strcmp(table->parts[i], parts[found++]) != 0)
-            return false;
-    for (size_t i = 0; i < size_min(name->count, NAME_PARTS) && found < 2; i++)
-        if (strcmp(name->parts[i], parts[found++]) != 0)
-            return false;
-    return found == 2;
+    return toml_name_leads_to(table, parts, &found) && toml_name_leads_to(name, parts, &found) &&
+           found == PLACE_PARTS;
 }
 
 static int toml_scan_table(struct toml_scan *scan, size_t line, struct error *err)

@@ -159,11 +159,9 @@ static void copy_on_gate(struct copy *copy)
     size_t length = copy_receive(copy, text, sizeof text, &sender);
 
     copy_clean(text);
-    if (length == 0)
-        copy_fail(copy, "the session has made no copy of itself");
-    else if (*text == CONTROL_COPIED)
+    if (length > 0 && *text == CONTROL_COPIED)
         copy_start(copy, sender);
-    else if (*text == CONTROL_NOT_COPIED)
+    else if (length > 0 && *text == CONTROL_NOT_COPIED)
         copy_tell_why(copy, text + 1);
     else
         copy_fail(copy, "the session has made no copy of itself");
