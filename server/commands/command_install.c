@@ -159,9 +159,9 @@ static json_t *command_install_command(const struct options *options, const stru
                                        struct error *err)
 {
     AUTO_JSON json_t *command = NULL;
-    AUTO_FREE char *start = NULL;
+    AUTO_FREE char *start = options->project ? service_find_start(options->project, NULL) : NULL;
 
-    if (options->project && !(start = service_find_start(options->project, NULL))) {
+    if (options->project && !start) {
         error_set(err, ERROR_USAGE, "--project %s: scripts cannot be given this folder",
                   options->project);
         return NULL;
