@@ -94,7 +94,7 @@ static const struct client clients[] = {
         .place = {NULL, ".config/zed", "settings.json"},
         .format = &json_settings,
         .path = {"context_servers"},
-        .describe = client_server_plain,
+        .describe = client_server_zed,
     },
     {
         .name = "opencode",

@@ -46,6 +46,14 @@ json_t *client_server_windsurf(const struct client_server *server)
     return client_server_plain(server);
 }
 
+json_t *client_server_zed(const struct client_server *server)
+{
+    json_t *value = client_server_plain(server);
+
+    json_object_set_new(value, "timeout", json_integer((json_int_t)server->seconds));
+    return value;
+}
+
 json_t *client_server_codex(const struct client_server *server)
 {
     json_t *value = client_server_plain(server);
@@ -66,9 +74,13 @@ json_t *client_server_gemini(const struct client_server *server)
 
 json_t *client_server_opencode(const struct client_server *server)
 {
+    const json_int_t milliseconds = (json_int_t)server->seconds * MILLISECONDS;
+
     if (server->url)
-        return json_pack("{s:s, s:s, s:b}", "type", "remote", "url", server->url, "enabled", 1);
-    return json_pack("{s:s, s:O, s:b}", "type", "local", "command", server->command, "enabled", 1);
+        return json_pack("{s:s, s:s, s:b, s:I}", "type", "remote", "url", server->url, "enabled", 1,
+                         "timeout", milliseconds);
+    return json_pack("{s:s, s:O, s:b, s:I}", "type", "local", "command", server->command, "enabled",
+                     1, "timeout", milliseconds);
 }
 
 json_t *client_server_goose(const struct client_server *server)

@@ -14,6 +14,7 @@ json_t *client_server_plain(const struct client_server *server);
 json_t *client_server_bridged(const struct client_server *server); /* knows no HTTP */
 json_t *client_server_typed(const struct client_server *server);   /* says "stdio" or "http" */
 json_t *client_server_windsurf(const struct client_server *server);
+json_t *client_server_zed(const struct client_server *server);
 json_t *client_server_codex(const struct client_server *server);
 json_t *client_server_gemini(const struct client_server *server);
 json_t *client_server_opencode(const struct client_server *server);

@@ -7,7 +7,8 @@ import pytest
 
 PROGRAM = os.path.abspath(installed.PYEXECD)
 QUIET = {"DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
-         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+         "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 GEMINI_SETTINGS = """{
   // Comments are allowed here.
   "privacy": {"usageStatisticsEnabled": false},
@@ -15,9 +16,18 @@ GEMINI_SETTINGS = """{
 }
 """
 
+# opencode adds `$schema` to settings without it.
+OPENCODE_SETTINGS = """{
+  "$schema": "https://opencode.ai/config.json",
+  "autoupdate": false // A comment.
+}
+"""
+URL = "http://127.0.0.1:8808/mcp"
+SECONDS = 400  # opencode is 180 MB, which a busy machine reads anew each time
+
 
 def run(*command, home):
-    done = installed.run(*command, home=home, **QUIET)
+    done = installed.run(*command, home=home, timeout=SECONDS, **QUIET)
     assert done.returncode == 0, done
     return done.stdout + done.stderr
 
@@ -29,7 +39,7 @@ def line_of_ours(said):
 
 
 def write(path, text):
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text)
     return path
 
@@ -65,3 +75,16 @@ def test_claude_code_connects_until_it_is_removed(tmp_path):
         assert settings.read_bytes() == before
     assert b"pyexecd" not in settings.read_bytes() and b'"other"' in settings.read_bytes()
     assert PROGRAM not in run(claude, "mcp", "list", home=tmp_path)
+
+
+def test_opencode_connects_until_it_is_removed(tmp_path):
+    """It refuses settings that do not fit its own schema, so the form of an entry with a URL is tried, too."""
+    opencode = installed.node_program("opencode")
+    settings = write(tmp_path / ".config" / "opencode" / "opencode.jsonc", OPENCODE_SETTINGS.encode())
+    run(PROGRAM, "install", "--client", "opencode", home=tmp_path)
+    said = run(opencode, "mcp", "list", home=tmp_path)
+    assert "✓ pyexecd" in said and PROGRAM in said, said
+    run(PROGRAM, "install", "--client", "opencode", "--http", URL, home=tmp_path)
+    assert URL in run(opencode, "mcp", "list", home=tmp_path)
+    run(PROGRAM, "uninstall", "--client", "opencode", home=tmp_path)
+    assert settings.read_bytes() == OPENCODE_SETTINGS.encode()

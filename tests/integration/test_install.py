@@ -15,7 +15,17 @@ URL = "http://127.0.0.1:8808/mcp"
 JSON_FORMS = ["{}", "{}\n", "", "{\n}\n", '{"a": 1}', '{\n  "a": {\n    "b": [1, "}"]\n  }\n}\n',
               '{\n\t"a": 1\n}\n', '{\r\n    "a": "\u00e9"\r\n}\r\n']
 
-# Client, file below HOME, what the servers are listed in, entry for stdio, entry for HTTP, settings that are there.
+# Client, file below HOME, what the servers are listed in, entry for stdio, entry for HTTP. The real Claude Code, Codex,
+# Gemini CLI and opencode are tried in tests/clients/test_installed_clients.py. The forms of the others are in
+#   Claude Desktop  https://modelcontextprotocol.io/docs/develop/connect-local-servers
+#   Cursor          https://cursor.com/docs/mcp
+#   VS Code         https://code.visualstudio.com/docs/copilot/reference/mcp-configuration, and mcpServerSchema in
+#                   src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts of github.com/microsoft/vscode
+#   Windsurf        https://docs.windsurf.com/windsurf/cascade/mcp
+#   Zed             https://zed.dev/docs/ai/mcp, and ContextServerSettingsContent in
+#                   crates/settings_content/src/project.rs of github.com/zed-industries/zed: `timeout` is in seconds
+#   Goose           https://block.github.io/goose/docs/guides/config-files, and ExtensionConfig in
+#                   crates/goose/src/agents/extension.rs of github.com/aaif-goose/goose
 CLIENTS = {
     "claude-code": (".claude.json", "mcpServers",
                     {"type": "stdio", "command": PROGRAM, "args": []}, {"type": "http", "url": URL}),
@@ -29,10 +39,12 @@ CLIENTS = {
     "gemini": (".gemini/settings.json", "mcpServers",
                {"command": PROGRAM, "args": [], "timeout": MORE_THAN_MAX_TIMEOUT * 1000},
                {"url": URL, "type": "http", "timeout": MORE_THAN_MAX_TIMEOUT * 1000}),
-    "zed": (".config/zed/settings.json", "context_servers", {"command": PROGRAM, "args": []}, {"url": URL}),
+    "zed": (".config/zed/settings.json", "context_servers",
+            {"command": PROGRAM, "args": [], "timeout": MORE_THAN_MAX_TIMEOUT},
+            {"url": URL, "timeout": MORE_THAN_MAX_TIMEOUT}),
     "opencode": (".config/opencode/opencode.json", "mcp",
-                 {"type": "local", "command": [PROGRAM], "enabled": True},
-                 {"type": "remote", "url": URL, "enabled": True}),
+                 {"type": "local", "command": [PROGRAM], "enabled": True, "timeout": MORE_THAN_MAX_TIMEOUT * 1000},
+                 {"type": "remote", "url": URL, "enabled": True, "timeout": MORE_THAN_MAX_TIMEOUT * 1000}),
 }
 OTHERS = {
     "codex": (".codex/config.toml", ["", "model = \"x\"", "model = \"x\"\n\n[mcp_servers.other]\ncommand = \"a\" # mine\n",
