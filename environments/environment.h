@@ -61,6 +61,7 @@ struct environment_recipe {
     const struct instance *instance;
     const char *container_init; /* an absolute path: the first program of a container */
     const char *proxy;          /* likewise: pyexecd-proxy (egress/egress.h) */
+    const char *jupyter;        /* likewise: pyexecd-jupyter; or NULL: this build has none */
 };
 
 /* What a preparation is doing. */
@@ -182,6 +183,7 @@ struct environment {
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     char *proxy;               /* owned: see the recipe; or NULL */
+    char *jupyter;             /* owned: likewise */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
     char *unheld;   /* owned: see environment_level.h */
@@ -251,6 +253,9 @@ void environment_learn(struct environment *environment, struct python_facts *fac
  * to whatever is made in it from now on. */
 int environment_admit(const struct environment *environment, const char *directory,
                       struct error *err);
+
+/* The Jupyter kernel that executes the cells of its sessions; NULL: its Python does. Borrowed. */
+const char *environment_kernel(const struct environment *environment);
 
 /* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER is called later,
  * never from inside. NULL with ERR when the script cannot be started. */

@@ -26,6 +26,13 @@ char **execution_program_command(const char *interpreter, const char *program)
     return execution_command(interpreter, "-qc", arguments);
 }
 
+char **execution_kernel_command(const char *jupyter, const char *interpreter, const char *kernel)
+{
+    const char *const arguments[] = {kernel, NULL};
+
+    return execution_command(jupyter, interpreter, arguments);
+}
+
 int execution_returncode(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);

@@ -26,6 +26,8 @@ struct execution_request {
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
     const char *program;   /* instead of all these: what the interpreter executes (-c) ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */
+    const char
+        *kernel; /* the Jupyter kernel that executes cells in the place of `program`; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     enum isolation isolation;     /* the level that it was promised; see environment_level.h */
@@ -100,6 +102,9 @@ char **execution_command(const char *interpreter, const char *script, const char
 
 /* The same for PROGRAM, a text. */
 char **execution_program_command(const char *interpreter, const char *program);
+
+/* The same for cells in KERNEL of Jupyter, with JUPYTER, the path of pyexecd-jupyter. */
+char **execution_kernel_command(const char *jupyter, const char *interpreter, const char *kernel);
 
 /* The returncode for a status of wait(2). */
 int execution_returncode(int wait_status);

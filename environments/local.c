@@ -182,8 +182,11 @@ static void local_mark(int directory, const struct process_sandbox *sandbox,
 }
 
 /* For memory_free_strings. */
-static char **local_command(const char *interpreter, const struct execution_request *request)
+static char **local_command(const struct environment *environment, const char *interpreter,
+                            const struct execution_request *request)
 {
+    if (request->kernel)
+        return execution_kernel_command(environment->jupyter, interpreter, request->kernel);
     if (request->program)
         return execution_program_command(interpreter, request->program);
     return execution_command(interpreter, request->script, request->arguments);
@@ -197,7 +200,7 @@ static int local_start_process(struct local_execution *local, const struct envir
     char **variables = run_variables_new(interpreter, request->directory,
                                          local_threads(environment), (const char *const *)held,
                                          environment->settings.variables, request->variables);
-    char **arguments = local_command(interpreter, request);
+    char **arguments = local_command(environment, interpreter, request);
     char mark[DIGEST_TEXT_BYTES];
     const struct process_command command = {
         .arguments = (const char *const *)arguments,
@@ -207,7 +210,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .code_length = request->code_length,
         .script = request->code ? request->script : NULL,
         .input = request->input,
-        .has_starter = true,
+        .has_starter = !request->kernel,
         .recurrence =
             local_is_recurrent(environment, request, sandbox) ? request->recurrence : NULL,
         .is_alone = environment->settings.start == START_FRESH,

@@ -20,6 +20,7 @@ struct catalog {
     char *state;                       /* owned; what the settings have */
     char *container_init;              /* the same */
     char *proxy;                       /* the same */
+    char *jupyter;                     /* the same */
     char *directory;                   /* the same */
     struct environment **environments; /* owned, and what is in it */
     size_t count;
@@ -44,6 +45,9 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     if (settings->proxy)
         catalog->proxy = memory_copy_string(settings->proxy);
     catalog->settings.proxy = catalog->proxy;
+    if (settings->jupyter)
+        catalog->jupyter = memory_copy_string(settings->jupyter);
+    catalog->settings.jupyter = catalog->jupyter;
     if (settings->directory)
         catalog->directory = memory_copy_string(settings->directory);
     catalog->settings.directory = catalog->directory;
@@ -126,6 +130,7 @@ void catalog_free(struct catalog *catalog)
     free(catalog->state);
     free(catalog->container_init);
     free(catalog->proxy);
+    free(catalog->jupyter);
     free(catalog->directory);
     free(catalog);
 }
@@ -282,6 +287,7 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
         .instance = catalog->settings.instance,
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
+        .jupyter = catalog->settings.jupyter,
     };
     struct environment *environment = NULL;
 

@@ -19,6 +19,7 @@ struct catalog_settings {
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
     const char *proxy;          /* likewise */
+    const char *jupyter;        /* likewise */
     const char *directory;      /* where all scripts work, a real path; NULL: in places of ours */
 };
 

@@ -1,6 +1,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "environments/notebook/driver.h"
+#include "environments/notebook/kernel_check.h"
 #include "environments/notebook/notebook_private.h"
 #include "environments/run_files.h"
 
@@ -265,6 +266,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
         .directory_fd = working_directory_fd(notebook->directory),
         .program = notebook_driver,
         .input = theirs,
+        .kernel = environment_kernel(notebook->environment),
         .variables = (const char *const *)notebook->variables,
         .isolation = notebook->isolation,
         .owner = notebook->owner,
@@ -285,6 +287,8 @@ static int notebook_start(struct notebook *notebook, struct error *err)
                          notebook->isolation == ISOLATION_DOCKER
                              ? "its calls share a container (keep_container_running)"
                              : "they need a PID namespace, which this machine does not give");
+    if (kernel_check_build(notebook->environment, err) < 0)
+        return error_prefix(err, "environment \"%s\" has no sessions", notebook->environment->name);
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||

@@ -39,6 +39,9 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (notebook_has_unsent(origin))
         return error_set(err, ERROR_BUSY,
                          "the session cannot be copied: a cell is about to begin; try again");
+    if (environment_kernel(origin->environment))
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the session cannot be copied: it is in a Jupyter kernel");
     if (!origin->execution->copy)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it is in a container");

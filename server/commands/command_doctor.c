@@ -8,6 +8,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/gpu_files.h"
+#include "environments/notebook/kernel_check.h"
 #include "environments/packages/import_record.h"
 #include "environments/process/host.h"
 #include "environments/process/preloads.h"
@@ -336,6 +337,16 @@ static void command_doctor_print_missing(const json_t *missing)
         command_print_line("no", "  missing", json_string_value(what));
 }
 
+static void command_doctor_print_kernel(const struct environment *environment)
+{
+    struct error err = ERROR_INIT;
+
+    if (kernel_check(environment, &err) < 0)
+        command_print_line("no", "  kernel", err.message);
+    else if (environment_kernel(environment))
+        command_print_line("", "  kernel", environment_kernel(environment));
+}
+
 static void print_environment(struct doctor *doctor, struct environment *environment)
 {
     AUTO_JSON json_t *result = command_doctor_try(doctor, environment);
@@ -347,6 +358,7 @@ static void print_environment(struct doctor *doctor, struct environment *environ
     command_doctor_print_start(doctor, environment, result);
     command_doctor_print_preparation(doctor, environment);
     command_doctor_print_devices(environment, result);
+    command_doctor_print_kernel(environment);
     if (!environment->settings.sandbox.is_wanted)
         return;
     command_doctor_print_preloads(environment);

@@ -8,6 +8,7 @@
 #include "environments/docker/volume.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_search.h"
+#include "environments/notebook/kernel_check.h"
 #include "server/commands/command.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
@@ -216,6 +217,14 @@ static void check_venv(struct service *service, struct config *config,
         check_base(service, config, environment);
 }
 
+static void named_files_check_kernel(struct config *config, const struct environment *environment)
+{
+    struct error err = ERROR_INIT;
+
+    if (kernel_check(environment, &err) < 0)
+        config_complain(config, err.message, "/environments/%s/kernel", environment->name);
+}
+
 void named_files_check_environments(struct service *service, struct config *config)
 {
     for (size_t i = 0; i < catalog_count(service->catalog); i++) {
@@ -226,5 +235,6 @@ void named_files_check_environments(struct service *service, struct config *conf
         named_files_check_volumes(config, environment, catalog_settings(service->catalog)->state);
         if (strcmp(type, "venv") == 0)
             check_venv(service, config, environment);
+        named_files_check_kernel(config, environment);
     }
 }

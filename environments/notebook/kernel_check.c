@@ -1,0 +1,54 @@
+#include "environments/notebook/kernel_check.h"
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "environments/environment.h"
+#include "environments/notebook/jupyter/spec.h"
+
+#include <string.h>
+
+/* The value of NAME, which ends with "=", in VARIABLES; or NULL. */
+static const char *kernel_check_variable(char *const *variables, const char *name)
+{
+    for (; variables && *variables; variables++)
+        if (text_starts_with(*variables, name))
+            return *variables + strlen(name);
+    return NULL;
+}
+
+/* The home of a session is its working directory: nothing is found there. */
+static int kernel_check_find(const struct environment *environment, const char *python,
+                             struct error *err)
+{
+    char *const *variables = environment->settings.variables;
+    const struct jupyter_search search = {
+        .interpreter = python,
+        .path = kernel_check_variable(variables, "JUPYTER_PATH="),
+        .data = kernel_check_variable(variables, "JUPYTER_DATA_DIR="),
+    };
+    struct jupyter_spec spec;
+    int ret = jupyter_spec_find(&spec, &search, environment_kernel(environment), err);
+
+    jupyter_spec_deinit(&spec);
+    return ret;
+}
+
+int kernel_check_build(const struct environment *environment, struct error *err)
+{
+    if (!environment_kernel(environment) || environment->jupyter)
+        return 0;
+    return error_set(err, ERROR_CONFIG,
+                     "this pyexecd was built without libzmq, which sessions in Jupyter kernels "
+                     "need: install libzmq3-dev, and build with -Djupyter=enabled");
+}
+
+int kernel_check(const struct environment *environment, struct error *err)
+{
+    AUTO_FREE char *python = NULL;
+
+    if (kernel_check_build(environment, err) < 0)
+        return -1;
+    if (environment_kernel(environment) && environment->ops->find_python)
+        python = environment->ops->find_python(environment);
+    return python ? kernel_check_find(environment, python, err) : 0;
+}
