@@ -24,7 +24,8 @@ struct execution_request {
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;
     const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
-    const char *program;   /* instead of all these: what the interpreter executes (-c) ... */
+    const char *program;   /* instead of code: what the interpreter executes, by -c or laid over
+                            * `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */
     const char
         *kernel; /* the Jupyter kernel that executes cells in the place of `program`; or NULL */

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 struct local_execution {
@@ -144,7 +145,8 @@ static bool local_is_recurrent(const struct environment *environment,
                                const struct execution_request *request,
                                const struct process_sandbox *sandbox)
 {
-    return request->recurrence && request->code && sandbox && sandbox->outlet == 0 &&
+    return request->recurrence && request->script && (request->code || request->program) &&
+           !request->kernel && sandbox && sandbox->outlet == 0 &&
            environment->settings.start != START_COLD &&
            !run_variables_lead_python((const char *const *)environment->settings.variables) &&
            !run_variables_lead_python(request->variables);
@@ -181,13 +183,20 @@ static void local_mark(int directory, const struct process_sandbox *sandbox,
     digest_finish(&digest, ret_mark);
 }
 
+/* What is laid over the script of REQUEST; or NULL. A program is, where that can be started ahead.
+ */
+static const char *local_code(const struct execution_request *request, bool is_recurrent)
+{
+    return request->program && is_recurrent ? request->program : request->code;
+}
+
 /* For memory_free_strings. */
 static char **local_command(const struct environment *environment, const char *interpreter,
-                            const struct execution_request *request)
+                            const struct execution_request *request, bool is_recurrent)
 {
     if (request->kernel)
         return execution_kernel_command(environment->jupyter, interpreter, request->kernel);
-    if (request->program)
+    if (request->program && !is_recurrent)
         return execution_program_command(interpreter, request->program);
     return execution_command(interpreter, request->script, request->arguments);
 }
@@ -200,19 +209,20 @@ static int local_start_process(struct local_execution *local, const struct envir
     char **variables = run_variables_new(interpreter, request->directory,
                                          local_threads(environment), (const char *const *)held,
                                          environment->settings.variables, request->variables);
-    char **arguments = local_command(environment, interpreter, request);
+    const bool is_recurrent = local_is_recurrent(environment, request, sandbox);
+    const char *code = local_code(request, is_recurrent);
+    char **arguments = local_command(environment, interpreter, request, is_recurrent);
     char mark[DIGEST_TEXT_BYTES];
     const struct process_command command = {
         .arguments = (const char *const *)arguments,
         .environment = (const char *const *)variables,
         .directory = request->directory,
-        .code = request->code,
-        .code_length = request->code_length,
-        .script = request->code ? request->script : NULL,
+        .code = code,
+        .code_length = code == request->program && code ? strlen(code) : request->code_length,
+        .script = code ? request->script : NULL,
         .input = request->input,
         .has_starter = !request->kernel,
-        .recurrence =
-            local_is_recurrent(environment, request, sandbox) ? request->recurrence : NULL,
+        .recurrence = is_recurrent ? request->recurrence : NULL,
         .is_alone = environment->settings.start == START_FRESH,
         .preloads = import_record_note(environment->imports, interpreter, request->imports),
         .mark = mark,

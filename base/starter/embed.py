@@ -3,8 +3,8 @@
 
 usage: embed.py OUTPUT.c FILE.py...
 
-Of the first file it holds the bytecode, too, as the Python that runs this makes it. A Python of the same
-version takes that and saves most of what the starter costs; others compile the source.
+Of the first file and of the last it holds the bytecode, too, as the Python that runs this makes it. A Python of the
+same version takes that and saves most of what they cost; others compile the source.
 """
 
 import io
@@ -29,7 +29,8 @@ def bytecode_of(file):
 def archive_of(files):
     made = io.BytesIO()
     members = {file.name: file.read_bytes() for file in files}
-    members[f"{files[0].name}c"] = bytecode_of(files[0])
+    for file in (files[0], files[-1]):
+        members[f"{file.name}c"] = bytecode_of(file)
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name, DATE), data)

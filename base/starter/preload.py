@@ -15,6 +15,8 @@ BUDGET_BYTES = 512 << 20  # of memory, after which nothing more is imported
 UNSEEN = "<frozen importlib._bootstrap>"  # see figures.py
 FIGURES = "matplotlib"  # what happens to it when it is imported is for the script alone
 
+SESSION = "pyexecd session"  # the program of sessions, in the archive of the starter
+
 MACHINERY = ("importlib._bootstrap", "importlib._bootstrap_external")  # who imports by these is not known
 
 kept = {}  # modules by name, in the order in which they came; or another name for one that is not kept
@@ -169,8 +171,13 @@ def resident_bytes():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def load(name):
-    """Imports NAME ahead. Returns why that failed, or None."""
+def import_session(archive):
+    session = sys.modules[SESSION] = type(sys)(SESSION)
+    exec(archive.get_code("session"), vars(session))
+
+
+def load(name, archive):
+    """Imports NAME ahead. Returns why that failed, or None. ARCHIVE loads from that of the starter."""
     if resident_bytes() - at_first > BUDGET_BYTES:
         return "there is much in memory already"
     seen, searched, before, state = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ), State()
@@ -179,7 +186,7 @@ def load(name):
         give(each, module)
     with Elsewhere(), Watch():
         try:
-            builtins.__import__(name)
+            import_session(archive) if name == SESSION else builtins.__import__(name)
         except Spoilt:
             raise
         except BaseException as error:

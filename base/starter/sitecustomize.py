@@ -157,7 +157,7 @@ def load_ahead(name):
         for module in sys.modules.keys() - seen:
             del sys.modules[module]
     try:
-        failure = ahead["load"](name)
+        failure = ahead["load"](name, __loader__)
     except ahead["Spoilt"] as spoilt:
         return [None, None, str(spoilt)]
     return [ahead["kept"], ahead["packages"], failure]

@@ -16,6 +16,7 @@ struct cell *cell_new(struct notebook *notebook, const struct cell_request *requ
     memcpy(cell->code, request->code, request->code_length);
     cell->request.code = cell->code;
     json_incref(request->files);
+    json_incref(request->imports);
     cell->error.rest = &cell->error_rest;
     cell->submitted_at = clock_seconds();
     list_init(&cell->link);
@@ -26,6 +27,7 @@ void cell_free(struct cell *cell)
 {
     list_remove(&cell->link);
     json_decref(cell->request.files);
+    json_decref(cell->request.imports);
     free(cell->code);
     free(cell);
 }

@@ -1,4 +1,4 @@
-"""The Python of a session executes this program, which executes the cells of the session in one namespace.
+"""The Python of a session executes main() of this program, which executes the cells of the session in one namespace.
 
 Its standard input is a socket: the length of a cell in decimal digits, a newline and the code come from there, and one
 byte goes back when the cell has ended, its exit status. The cells have /dev/null for standard input. The line "copy" with
@@ -8,11 +8,6 @@ PARTS, which embed.py puts before it, are the texts of the programs beside it, w
 """
 
 import sys
-
-place = sys.path[:1]
-if place == [""]:
-    del sys.path[0]  # a file there must not stand for a module of these
-
 from _frozen_importlib_external import PathFinder
 
 import __future__
@@ -27,9 +22,6 @@ import os
 import signal
 import traceback
 import types
-
-if place == [""]:
-    sys.path.insert(0, os.getcwd())
 
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
 COPY = b"copy\n"
@@ -349,6 +341,3 @@ def main():
         if os.getpid() != process:
             os._exit(status)  # a cell has forked, and this is the child
         os.write(channel, bytes([status]))
-
-
-main()

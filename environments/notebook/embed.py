@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Turns the program of a session, with the texts of its PARTS, into a C file with one text (see driver.h).
+"""Turns what begins a session, with the TEXT of its program, into a C file with one text (see driver.h).
 
-usage: embed.py OUTPUT.c PROGRAM.py PART.py...
+usage: embed.py OUTPUT.c BEGIN.py PROGRAM.py
 """
 
 import sys
@@ -9,9 +9,8 @@ from pathlib import Path
 
 
 def main():
-    output, program, *parts = map(Path, sys.argv[1:])
-    texts = {part.stem: part.read_text("ascii") for part in parts}
-    lines = [f"PARTS = {texts!r}", *program.read_text("ascii").splitlines()]
+    output, begin, program = map(Path, sys.argv[1:])
+    lines = [f"TEXT = {program.read_text('ascii')!r}", *begin.read_text("ascii").splitlines()]
     quoted = ('    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines)
     output.write_text(
         "/* Made by embed.py. */\n"

@@ -1,5 +1,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "environments/notebook/driver.h"
 #include "environments/notebook/kernel_check.h"
 #include "environments/notebook/notebook_private.h"
@@ -259,12 +260,26 @@ static void notebook_look(struct notebook *notebook)
     }
 }
 
+/* What Pythons import ahead of the next one that starts as this does. */
+static json_t *notebook_imports(const struct cell *cell)
+{
+    json_t *imports = cell->request.imports ? json_copy(cell->request.imports) : json_array();
+
+    json_array_append_new(imports, json_string(NOTEBOOK_MODULE));
+    return imports;
+}
+
 static int notebook_start_python(struct notebook *notebook, int theirs, struct error *err)
 {
+    struct cell *cell = notebook_current(notebook);
+    AUTO_JSON json_t *imports = notebook_imports(cell);
     const struct execution_request request = {
         .directory = working_directory_path(notebook->directory),
         .directory_fd = working_directory_fd(notebook->directory),
+        .script = notebook->claim.script,
         .program = notebook_driver,
+        .recurrence = cell->request.recurrence,
+        .imports = imports,
         .input = theirs,
         .kernel = environment_kernel(notebook->environment),
         .variables = (const char *const *)notebook->variables,
@@ -274,7 +289,20 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
 
     notebook->execution =
         environment_start(notebook->environment, &request, &notebook->listener, err);
+    cell->request.recurrence = NULL;
     return notebook->execution ? 0 : -1;
+}
+
+/* In a sandbox the program may be laid over script.py, where people see the code of this cell. */
+static int notebook_claim(struct notebook *notebook, struct error *err)
+{
+    const struct cell *cell = notebook_current(notebook);
+
+    if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0)
+        return -1;
+    if (notebook->isolation != ISOLATION_SANDBOX || !cell->request.recurrence)
+        return 0;
+    return directory_claim_write(&notebook->claim, cell->code, cell->request.code_length, err);
 }
 
 static int notebook_start(struct notebook *notebook, struct error *err)
@@ -291,8 +319,7 @@ static int notebook_start(struct notebook *notebook, struct error *err)
         return error_prefix(err, "environment \"%s\" has no sessions", notebook->environment->name);
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
-    if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||
-        notebook_link_open(notebook, &theirs, err) < 0 ||
+    if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
     (void)directory_watch_begin(&notebook->growth, notebook->directory);
@@ -410,6 +437,7 @@ void cell_cancel(struct cell *cell)
     struct notebook *notebook = cell->notebook;
 
     cell->request.done = NULL;
+    cell->request.recurrence = NULL;
     if (cell != notebook_current(notebook)) {
         cell_free(cell);
     } else if (notebook->state == NOTEBOOK_PREPARING || notebook->state == NOTEBOOK_STARTING) {

@@ -19,6 +19,7 @@ struct cell;
 struct environment;
 struct notebook;
 struct preparation_step;
+struct recurrence;
 struct working_directory;
 
 /* What a session is made from. Borrowed until notebooks_open returns. */
@@ -35,9 +36,12 @@ struct notebook_request {
 struct cell_request {
     const char *code;
     size_t code_length;
-    double timeout; /* seconds, from when the code is sent */
-    json_t *files;  /* as in a run */
-    void *data;     /* borrowed */
+    double timeout;  /* seconds, from when the code is sent */
+    json_t *files;   /* as in a run */
+    json_t *imports; /* likewise: what the code imports, or NULL; a reference is kept */
+    struct recurrence *recurrence; /* likewise, of the cell that starts the Python; borrowed until
+                                      then, or until it is cancelled */
+    void *data;                    /* borrowed */
 
     /* As in a run; or NULL. */
     void (*progress)(void *data, const struct preparation_step *step);

@@ -57,6 +57,7 @@ static struct execution_end cell_end(const struct cell *cell)
                                             : cell->usage.cpu_seconds;
         if (!notebook->is_over)
             end.peak_memory = cell->usage.peak_memory;
+        end.ahead_seconds = notebook->count == 1 ? cell->usage.ahead_seconds : 0;
     }
     return end;
 }

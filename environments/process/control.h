@@ -49,7 +49,8 @@ enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 
 
 enum control_type {
     CONTROL_RUN = 1,   /* to the runner: struct control_run, then NUL-terminated strings */
-    CONTROL_CODE,      /* to it, when its program waits: the descriptor of the code beside it */
+    CONTROL_CODE,      /* to it, when its program waits: the descriptor of the code beside it, and
+                        * behind it, if there is one, that of its standard input */
     CONTROL_COPY,      /* to it: the program is about to make a copy of itself, with the descriptors
                         * of enum control_copy beside it */
     CONTROL_INTERRUPT, /* to it: SIGINT for the program, if it is still there */
@@ -73,14 +74,14 @@ struct control_header {
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
  * be written as well, "d/..." a device to be used), the directory and, with a script, the path
  * where its code is to appear. The code is in a file whose descriptor travels beside the message;
- * or that is the program's input. Behind it, or alone, travels the socket to a proxy. A program
- * that is started ahead of its code (base/starter/starter.h) gets that by CONTROL_CODE. */
+ * behind it, or alone, that of the program's input, and last the socket to a proxy. A program
+ * that is started ahead of its code (base/starter/starter.h) gets both by CONTROL_CODE. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
     uint32_t path_count;
     uint32_t has_script;
-    uint32_t has_input;    /* the descriptor beside the message is the program's standard input */
+    uint32_t has_input;    /* a descriptor beside the message is the program's standard input */
     uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
     uint32_t has_starter;  /* the program is the Python of a script */
     uint32_t is_ahead;     /* likewise, with a script whose code comes later */

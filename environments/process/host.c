@@ -114,14 +114,13 @@ void host_note_started(struct process_host *host, const struct tree *tree)
     machine_note_had(&host->machine, tree->layers & HOST_LATE_LAYERS, false);
 }
 
-/* What has ended in TREE is likely to come again. */
-static void host_expect_again(struct process_host *host, struct tree *tree)
+void host_expect_again(struct tree *tree)
 {
-    if (tree->forecast && tree->started > 0 && !host->stopping)
-        forecasts_expect(&host->forecasts, STEAL_PTR(tree->forecast));
+    if (tree->forecast && !tree->host->stopping)
+        forecasts_expect(&tree->host->forecasts, STEAL_PTR(tree->forecast));
 }
 
-static void host_tell_end(struct process_host *host, struct tree *tree)
+static void host_tell_end(struct tree *tree)
 {
     struct process *process = STEAL_PTR(tree->process);
 
@@ -129,7 +128,8 @@ static void host_tell_end(struct process_host *host, struct tree *tree)
         process->tree = NULL;
         process->ended(process, &tree->end);
     }
-    host_expect_again(host, tree);
+    if (tree->started > 0)
+        host_expect_again(tree);
 }
 
 /* Lets a finished tree report and go, outside of every callback of its own. */
@@ -142,7 +142,7 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
         struct tree *tree = CONTAINER_OF(link, struct tree, link);
 
         if (tree->state >= TREE_LEAVING)
-            host_tell_end(host, tree);
+            host_tell_end(tree);
         if (tree->state != TREE_OVER)
             continue;
         list_remove(&tree->link);
@@ -459,6 +459,8 @@ void host_retry(struct process_host *host, struct tree *tree)
     other->forecast = STEAL_PTR(tree->forecast);
     forecast_withdraw(other->forecast);
     other->code = STEAL_FD(tree->code);
+    other->input = STEAL_FD(tree->input);
+    other->has_input = tree->has_input;
     other->outlet = STEAL_FD(tree->outlet);
     if (tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
         tree->process = NULL;

@@ -86,7 +86,8 @@ const struct forecast_ways host_ahead = {
     .retire = host_retire,
 };
 
-struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast)
+struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast,
+                             bool has_input)
 {
     struct error ignored = ERROR_INIT; /* the process gets the same */
     struct tree *tree;
@@ -94,7 +95,7 @@ struct tree *host_take_ahead(struct process_host *host, const struct forecast *f
     if (host_refuses(host, &forecast->wish, &ignored))
         return NULL;
     tree = forecasts_take(host_forecasts(host), forecast);
-    if (!tree || !machine_wish_lacks(&forecast->wish, tree->layers))
+    if (!tree || (!machine_wish_lacks(&forecast->wish, tree->layers) && (tree->role || !has_input)))
         return tree;
     tree_kill(tree);
     return NULL;

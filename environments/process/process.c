@@ -58,7 +58,6 @@ static int make_job(struct buffer *job, const struct process_command *command, s
     struct control_run run = {
         .has_script = command->script != NULL,
         .has_starter = command->has_starter,
-        .has_input = command->input > 0,
         .has_outlet = command->sandbox && command->sandbox->outlet > 0,
     };
     uint32_t count;
@@ -92,13 +91,27 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
         if (tree->outlet < 0)
             return -1;
     }
-    if (command->script)
-        tree->code = code_file_new(command->code, command->code_length, err);
-    else if (command->input > 0)
-        tree->code = process_copy(command->input, "input", err);
-    else
+    if (command->input > 0) {
+        tree->has_input = true;
+        tree->input = process_copy(command->input, "input", err);
+        if (tree->input < 0)
+            return -1;
+    }
+    if (!command->script)
         return 0;
+    tree->code = code_file_new(command->code, command->code_length, err);
     return tree->code < 0 ? -1 : 0;
+}
+
+/* What is expected, and started ahead, has none. */
+static void process_note_input(struct buffer *job)
+{
+    char *place = buffer_bytes(job) + sizeof(struct control_header);
+    struct control_run run;
+
+    memcpy(&run, place, sizeof run);
+    run.has_input = true;
+    memcpy(place, &run, sizeof run);
 }
 
 /* Runs COMMAND in TREE. One that was started ahead lacks the code only. */
@@ -119,7 +132,7 @@ static int process_find_tree(struct process_host *host, struct process *process,
 {
     const struct tree_wish wish = tree_wish_of_command(command);
     struct forecast *forecast = command->recurrence ? forecast_new(command, job, &wish) : NULL;
-    struct tree *tree = forecast ? host_take_ahead(host, forecast) : NULL;
+    struct tree *tree = forecast ? host_take_ahead(host, forecast, command->input > 0) : NULL;
 
     if (!tree)
         tree = host_take(host, &wish, err);
@@ -129,10 +142,15 @@ static int process_find_tree(struct process_host *host, struct process *process,
     }
     forecast_free(tree->forecast);
     tree->forecast = forecast;
-    if (process_run(process, tree, command, job, err) == 0)
-        return 0;
-    tree_kill(tree);
-    return -1;
+    if (command->input > 0)
+        process_note_input(job);
+    if (process_run(process, tree, command, job, err) < 0) {
+        tree_kill(tree);
+        return -1;
+    }
+    if (command->input > 0)
+        host_expect_again(tree);
+    return 0;
 }
 
 int process_start(struct process_host *host, struct process *process,
@@ -141,7 +159,7 @@ int process_start(struct process_host *host, struct process *process,
     struct buffer job;
     int ret;
 
-    assert(process->output && process->ended && !(command->script && command->input > 0));
+    assert(process->output && process->ended);
     assert(!command->recurrence || (command->script && command->has_starter && command->mark));
     buffer_init(&job, CONTROL_LIMIT_BYTES);
     ret = make_job(&job, command, err);

@@ -42,8 +42,8 @@ struct process_command {
     size_t code_length;
     const char *script; /* ... at this absolute path, where a file must be, for this process only
                            and not to be changed; or both NULL. It takes a PID namespace */
-    int input;        /* without a script: a descriptor that is its standard input; 0: /dev/null */
-    bool has_starter; /* the program is the Python of a script (base/starter/starter.h) */
+    int input;          /* a descriptor that is its standard input; 0: /dev/null */
+    bool has_starter;   /* the program is the Python of a script (base/starter/starter.h) */
     struct recurrence *recurrence; /* likewise, with code: who is going to come with the same
                                       command again, which may be started ahead of its code
                                       (forecast.h); or NULL: nobody */
@@ -120,6 +120,7 @@ struct process_usage {
     uint64_t peak_memory; /* bytes, as in struct process_end: since the last process_measure where
                              the kernel can count anew (memory.peak of Linux 6.12, or cgroup v1),
                              else since the start */
+    double ahead_seconds; /* as in struct process_end */
 };
 
 /* That of PROCESS; all 0 when its tree has ended. From now on its peak is counted anew. */

@@ -29,9 +29,11 @@ void tree_interrupt(struct tree *tree)
 {
     const struct control_header messages[] = {{.type = CONTROL_STACKS},
                                               {.type = CONTROL_INTERRUPT}};
+    const size_t first = tree->has_input; /* where it is now is not how it will end */
 
     if (tree->state == TREE_RUNNING && tree->started > 0) /* else there is no program yet */
-        (void)channel_send(&tree->channel, messages, sizeof messages); /* it is about to end */
+        (void)channel_send(&tree->channel, messages + first,
+                           sizeof messages - first * sizeof *messages);
 }
 
 void tree_fail(struct tree *tree, const char *text)
@@ -46,6 +48,8 @@ static void tree_close_descriptors(struct tree *tree)
 {
     if (tree->code >= 0)
         close(STEAL_FD(tree->code));
+    if (tree->input >= 0)
+        close(STEAL_FD(tree->input));
     if (tree->outlet >= 0)
         close(STEAL_FD(tree->outlet));
 }
@@ -57,6 +61,8 @@ static void send_job(struct tree *tree)
 
     if (tree->code >= 0)
         descriptors[count++] = tree->code;
+    if (tree->input >= 0)
+        descriptors[count++] = tree->input;
     if (tree->outlet >= 0)
         descriptors[count++] = tree->outlet;
     if (!channel_send_with(&tree->channel, buffer_bytes(&tree->job), buffer_length(&tree->job),
@@ -345,6 +351,7 @@ struct tree *tree_make(struct process_host *host, const struct tree_plan *plan)
 
     tree->host = host;
     tree->code = -1;
+    tree->input = -1;
     tree->outlet = -1;
     tree->zygote = -1;
     tree->wish = plan->wish;
@@ -456,8 +463,10 @@ int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error 
 static void tree_send_code(struct tree *tree)
 {
     const struct control_header header = {.type = CONTROL_CODE};
+    const int descriptors[] = {tree->code, tree->input};
 
-    if (channel_send_with(&tree->channel, &header, sizeof header, &tree->code, 1))
+    if (channel_send_with(&tree->channel, &header, sizeof header, descriptors,
+                          tree->input >= 0 ? 2 : 1))
         tree_set_state(tree, TREE_RUNNING);
     else
         tree_fail(tree, "cannot reach the runner");

@@ -12,7 +12,7 @@
 /* What it was made from may have died meanwhile; its end is told soon. */
 static int tree_check_origin(const struct tree *origin, struct error *err)
 {
-    if (!origin || origin->state != TREE_RUNNING || origin->started <= 0)
+    if (!origin || origin->state != TREE_RUNNING)
         return error_set(err, ERROR_UNAVAILABLE, "there is no Python to copy");
     if (origin->leaf && origin->layers & LAYER_CGROUP_KILL)
         return 0;

@@ -44,6 +44,7 @@ struct tree {
     bool is_second;               /* another one was refused to the process before */
     bool is_prepared;             /* the supervisor has said ready */
     bool is_ahead;                /* its program is started ahead of its code */
+    bool has_input;               /* its program is asked there for what it does */
     bool is_copy;                 /* its program is a copy of another tree's (tree_copy.c) */
     const struct tree_role *role; /* NULL: it has no part in copying zygotes */
     struct nursery *nursery;      /* owned: of a tree that is one */
@@ -52,7 +53,8 @@ struct tree {
     int zygote;                   /* pidfd, owned; -1: none, or reaped */
     struct forecast *forecast;    /* owned: for which it is; or for what comes after its process */
     struct buffer job;            /* the CONTROL_RUN that waits for readiness */
-    int code;                     /* owned: the code or input that goes with it; -1: none */
+    int code;                     /* owned: the code that goes with it; -1: none */
+    int input;                    /* owned: its standard input, likewise; -1: none */
     int outlet;                   /* owned: the socket to a proxy that goes with it; -1: none */
     struct process_limits limits;
     struct process_end end;
@@ -210,8 +212,13 @@ void host_retry(struct process_host *host, struct tree *tree);
 /* A tree with WISH: the prepared one, else a new one. NULL with ERR. */
 struct tree *host_take(struct process_host *host, const struct tree_wish *wish, struct error *err);
 
-/* The tree in which what FORECAST says has been started, or NULL. */
-struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast);
+/* The tree in which what FORECAST says has been started, or NULL. HAS_INPUT: it is to get a
+ * standard input as well, which only a copy of a zygote can. */
+struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast,
+                             bool has_input);
+
+/* What runs in TREE, which does not end soon, is likely to come again beside it. */
+void host_expect_again(struct tree *tree);
 
 /* A child of HOST's may have died that nobody waits for. */
 void host_look_for_orphans(struct process_host *host);

@@ -109,6 +109,7 @@ struct process_usage process_measure(const struct process *process)
 
     if (!tree)
         return usage;
+    usage.ahead_seconds = tree->end.ahead_seconds;
     if (tree->leaf) {
         usage.cpu_seconds = cgroup_leaf_cpu(tree->leaf);
         usage.peak_memory = cgroup_leaf_peak(tree->leaf);

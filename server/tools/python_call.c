@@ -359,20 +359,38 @@ static struct notebook *python_call_open_session(struct python_call *call,
                           err);
 }
 
+/* Packages that have been imported ahead do not see how a script changes its variables. Of a script
+ * the starter knows whether it does; a session gets a Python of its own if its first cell does. */
+static bool python_call_changes_variables(const struct python_call *call)
+{
+    static const char *const words[] = {"environ", "putenv"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (memmem(call->request.code, call->request.code_length, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
 static int python_call_submit_cell(struct python_call *call, struct notebook *notebook)
 {
+    AUTO_JSON json_t *imports = import_names_read(call->request.code, call->request.code_length);
+
     if (!notebook)
         return -1;
     call->session = memory_copy_string(notebook_handle(notebook));
-    call->cell = notebook_submit(notebook, &(struct cell_request){
-                                               .code = call->request.code,
-                                               .code_length = call->request.code_length,
-                                               .timeout = call->setting.timeout,
-                                               .files = call->request.files,
-                                               .data = call,
-                                               .progress = python_call_on_step,
-                                               .done = python_call_on_done,
-                                           });
+    call->cell = notebook_submit(
+        notebook,
+        &(struct cell_request){
+            .code = call->request.code,
+            .code_length = call->request.code_length,
+            .timeout = call->setting.timeout,
+            .files = call->request.files,
+            .imports = imports,
+            .recurrence = python_call_changes_variables(call) ? NULL : python_call_recurrence(call),
+            .data = call,
+            .progress = python_call_on_step,
+            .done = python_call_on_done,
+        });
     return 0;
 }
 

@@ -10,7 +10,8 @@ from pictures import BLUE, RED, Pixels, halves
 from sessions import Session
 
 PICTURE = halves(64, 32)
-CLEAR = "import os, shutil\nfor file in os.scandir(): shutil.rmtree(file) if file.is_dir() else os.remove(file)\n"
+CLEAR = ("import os, shutil\nfor file in os.scandir():\n    if file.is_dir(): shutil.rmtree(file)\n"
+         "    elif file.name != 'script.py': os.remove(file)\n")
 PNG = f"import base64\nPNG = base64.b64decode({base64.b64encode(PICTURE).decode()!r})\n"
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
 

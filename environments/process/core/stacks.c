@@ -143,6 +143,21 @@ void stacks_answer(void)
     (void)sigaction(STARTER_SIGNAL, &action, NULL);
 }
 
+void stacks_leave(void)
+{
+    struct sigaction action;
+
+    if (!stacks_area)
+        return;
+    if (stacks_former && sigaction(STARTER_SIGNAL, NULL, &action) == 0) {
+        action.sa_handler = stacks_former;
+        action.sa_flags &= ~SA_SIGINFO;
+        (void)sigaction(STARTER_SIGNAL, &action, NULL);
+    }
+    munmap(stacks_area, sizeof *stacks_area);
+    stacks_area = NULL;
+}
+
 /* What is there when the time is over is better than nothing. */
 static void stacks_wait(void)
 {

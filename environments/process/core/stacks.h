@@ -14,8 +14,9 @@ void stacks_find_writer(void);
 /* In the supervisor, before it makes its worker. */
 void stacks_share(void);
 
-/* In the worker: answers from now on. */
+/* In the worker: answers from now on, and nothing is left of that. */
 void stacks_answer(void);
+void stacks_leave(void);
 
 /* In the supervisor: writes those of worker PID to TEXT, CONTROL_STACKS_BYTES of it at most, and
  * returns how many. 0: there are none to be had. Takes a tenth of a second at most. The script can

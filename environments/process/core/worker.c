@@ -1,5 +1,6 @@
 #include "environments/process/core/worker.h"
 
+#include "base/descriptors.h"
 #include "base/starter/starter.h"
 #include "environments/process/core/stacks.h"
 #include "environments/process/filter/filter.h"
@@ -53,13 +54,22 @@ static void worker_close_descriptors(void)
     descriptors_close(last + 1, INT_MAX);
 }
 
-/* Its code comes to its script, and then a byte to the gate. */
+/* Its code comes to its script, and then a byte to the gate, with its input if it has one. */
 static void worker_wait(void)
 {
+    size_t count = 0;
     char byte;
+    int input;
 
-    if (write(STARTER_GATE, "w", 1) != 1 || read(STARTER_GATE, &byte, 1) != 1)
+    if (write(STARTER_GATE, "w", 1) != 1 ||
+        descriptors_receive(STARTER_GATE, &byte, 1, 0, &input, 1, &count) != 1)
         _exit(0);
+    if (count == 1 && dup2(input, STDIN_FILENO) < 0)
+        _exit(0);
+    if (count == 1) {
+        close(input);
+        stacks_leave(); /* who asks by the input is not about to end it; and it may be copied */
+    }
     close(STARTER_GATE);
 }
 

@@ -81,7 +81,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
         seal_late(fd, preparation);
     }
     cold_start_show(fd, program, preparation);
-    if (program->run.has_input && dup2(program->code, STDIN_FILENO) < 0)
+    if (program->input >= 0 && dup2(program->input, STDIN_FILENO) < 0)
         confine_fail(fd, "cannot hand over the input", "");
     if (chdir(program->directory) < 0)
         confine_fail(fd, "cannot enter the working directory ", program->directory);

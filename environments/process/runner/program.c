@@ -35,18 +35,21 @@ static char **next_strings(char **text, size_t *left, size_t count)
 static bool program_take_descriptors(struct program *program,
                                      const int descriptors[CONTROL_DESCRIPTORS])
 {
-    const bool has_code =
-        (program->run.has_script && !program->run.is_ahead) || program->run.has_input;
+    const struct control_run *run = &program->run;
+    const bool has_code = run->has_script && !run->is_ahead;
+    size_t next = 0;
 
-    program->code = has_code ? descriptors[0] : -1;
     program->gate = -1;
-    if (program->run.is_zygote) {
+    program->code = has_code ? descriptors[next++] : -1;
+    program->input = run->has_input ? descriptors[next++] : -1;
+    if (run->is_zygote) {
         program->orders = descriptors[0];
         program->core = descriptors[1];
-        return program->orders >= 0 && program->core >= 0 && !has_code && !program->run.has_outlet;
+        return program->orders >= 0 && program->core >= 0 && next == 0 && !run->has_outlet;
     }
-    program->outlet = program->run.has_outlet ? descriptors[has_code ? 1 : 0] : -1;
-    return (!has_code || program->code >= 0) && (!program->run.has_outlet || program->outlet >= 0);
+    program->outlet = run->has_outlet ? descriptors[next] : -1;
+    return (!has_code || program->code >= 0) && (!run->has_input || program->input >= 0) &&
+           (!run->has_outlet || program->outlet >= 0);
 }
 
 bool program_parse(struct program *program, char *payload, size_t length,

@@ -47,7 +47,8 @@ struct program {
     char **paths; /* of the sandbox: enum control_access, then the path */
     const char *directory;
     const char *script; /* where the code is to appear; NULL: nowhere */
-    int code;           /* a file that holds the code, or the input; or -1 */
+    int code;           /* a file that holds the code; or -1 */
+    int input;          /* its standard input; or -1: /dev/null */
     int outlet;         /* the socket to the proxy of this network; or -1 */
     int gate;           /* where that waits, for itself; or -1 */
     int orders;         /* of a zygote */

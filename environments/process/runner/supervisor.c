@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/holdings.h"
 #include "base/memory.h"
 #include "base/starter/starter.h"
@@ -303,6 +304,8 @@ static void supervisor_close_descriptors(const struct program *program)
 {
     if (program->code >= 0)
         close(program->code);
+    if (program->input >= 0)
+        close(program->input);
     if (program->outlet >= 0)
         close(program->outlet);
     if (program->gate >= 0)
@@ -361,9 +364,9 @@ static void supervisor_on_gate(struct supervisor *supervisor)
     supervisor->gate = -1;
 }
 
-/* The code of the program that waits. A tree that cannot run it any more ends, and its server takes
- * another one. */
-static void supervisor_let_go(struct supervisor *supervisor, int code)
+/* The CODE of the program that waits, and its INPUT, or -1. A tree that cannot run it any more
+ * ends, and its server takes another one. */
+static void supervisor_let_go(struct supervisor *supervisor, int code, int input)
 {
     double time;
 
@@ -372,9 +375,11 @@ static void supervisor_let_go(struct supervisor *supervisor, int code)
     if (script_complete(supervisor->preparation, &supervisor->command, code) < 0)
         end_tree(supervisor);
     time = clock_seconds(); /* it may run before we do again */
-    if (write(supervisor->gate, "", 1) != 1)
+    if (descriptors_send(supervisor->gate, "", 1, &input, input >= 0) != 1)
         end_tree(supervisor);
     close(code);
+    if (input >= 0)
+        close(input);
     close(supervisor->gate);
     supervisor->gate = -1;
     supervisor_tell_started(supervisor, time);
@@ -393,7 +398,7 @@ static void supervisor_on_control(struct supervisor *supervisor)
         start_program(supervisor, header.length, descriptors);
         break;
     case CONTROL_CODE:
-        supervisor_let_go(supervisor, descriptors[0]);
+        supervisor_let_go(supervisor, descriptors[0], descriptors[1]);
         break;
     case CONTROL_COPY:
         copies_begin(&supervisor->copies, descriptors);
