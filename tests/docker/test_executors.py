@@ -1,13 +1,16 @@
 """AutoGen's Docker executor and AG2's Docker environment by a changed import, in an engine."""
 
+import difflib
 import json
 import pathlib
+import re
 import sys
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
 
+import installed  # noqa: E402
 import package  # noqa: E402
 import suites  # noqa: E402
 
@@ -55,6 +58,37 @@ def test_code_that_ignores_signals_is_ended_and_its_output_kept(docker):
 def test_no_block_is_an_error(docker):
     (seen,) = docker([])
     assert seen == {"raised": "ValueError", "output": "No code blocks to execute."}
+
+
+PROGRAM = installed.ROOT / "examples" / "autogen_executors.py"
+SAID = """\
+LocalCommandLineCodeExecutor python 0{blank}
+LocalCommandLineCodeExecutor sh 0 285
+LocalCommandLineCodeExecutor bash 3 before
+DockerCommandLineCodeExecutor python 0{blank}
+DockerCommandLineCodeExecutor sh 0 285
+DockerCommandLineCodeExecutor bash 3 before
+JupyterCodeExecutor python 0{blank}
+JupyterCodeExecutor python 0 285
+""".format(blank=" ")
+
+
+def test_a_program_of_autogens_three_executors_says_the_same_by_a_changed_import(engine, tmp_path):
+    assert package.run("autogen", PROGRAM, "python:3.11-slim", home=tmp_path, **engine.environment) == SAID
+
+
+def test_that_program_says_so_with_autogens_own_executors_and_the_documents_show_the_difference(engine, tmp_path):
+    """With the packages of the benchmarks, which have Jupyter and Docker's library."""
+    ours = PROGRAM.read_text()
+    text = (installed.ROOT / "docs" / "autogen.md").read_text()
+    (shown,) = [diff for diff in re.findall(r"```diff\n(.*?)```", text, re.DOTALL) if "code_executors.jupyter" in diff]
+    (new,) = re.findall(r"^\+(.*\n)", shown, re.MULTILINE)
+    theirs = ours.replace(new, "".join(re.findall(r"^-(.*\n)", shown, re.MULTILINE)))
+    changed = difflib.unified_diff(theirs.splitlines(keepends=True), ours.splitlines(keepends=True), n=0)
+    assert "".join(line for line in changed if not line.startswith(("---", "+++", "@@"))) == shown
+    program = tmp_path / "program.py"
+    program.write_text(theirs)
+    assert package.run("bench", "-W", "ignore", program, "python:3.11-slim", home=tmp_path, **engine.environment) == SAID
 
 
 AG2 = """
