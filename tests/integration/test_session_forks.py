@@ -260,7 +260,7 @@ def test_the_end_of_a_copy_takes_all_that_it_has_started_and_nothing_else():
                            "            time.sleep(3600)\n        time.sleep(3600)")
         assert leftovers.until(lambda: len(server.processes()) >= alone + 6)
         copy.close()
-        assert leftovers.until(lambda: len(server.processes()) == alone)
+        assert leftovers.until(lambda: len(server.processes()) <= alone)
         assert origin.shown("1") == "1"
 
 
