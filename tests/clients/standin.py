@@ -17,6 +17,7 @@ import contextlib
 import http.server
 import json
 import threading
+import uuid
 
 TOOL = "run_python"
 DONE = "Done."
@@ -184,7 +185,8 @@ class OpenAI:
 
     @staticmethod
     def answer(item):
-        response = {"id": "resp_1", "object": "response", "model": "standin", "status": "completed",
+        # LangChain takes two messages with one id for two versions of one.
+        response = {"id": f"resp_{uuid.uuid4().hex}", "object": "response", "model": "standin", "status": "completed",
                     "output": [item], "usage": {
                         "input_tokens": 1, "output_tokens": 1, "total_tokens": 2,
                         "input_tokens_details": {"cached_tokens": 0},

@@ -1,21 +1,11 @@
 """The OpenAI Agents SDK with the real server: examples/openai_agent.py, a stand-in for its model."""
 
-import installed
-import model_scripts
+import example_agents
 import poem
-import standin
-
-EXAMPLE = installed.ROOT / "examples" / "openai_agent.py"
 
 
 def readings(steps, home):
-    with standin.Model(steps) as model:
-        done = installed.run(installed.python("openai_agents"), str(EXAMPLE), "standin", "Go on.",
-                             *model_scripts.command(home), home=home, OPENAI_BASE_URL=f"{model.url}/v1",
-                             OPENAI_API_KEY="none")
-        assert done.returncode == 0 and model.ended, f"{done} {model.trouble}"
-    assert done.stdout.strip() == standin.DONE
-    return model.readings
+    return example_agents.readings("openai_agents", "openai_agent.py", steps, home)
 
 
 def test_its_model_reads_the_poem_back(tmp_path):
