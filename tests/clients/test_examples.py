@@ -210,6 +210,15 @@ def test_own_tool_throws_dice():
         assert refused["isError"] and "at most 100" in refused["content"][0]["text"]
 
 
+def test_a_caller_in_c_prints_what_a_model_reads(tmp_path):
+    program = str(pathlib.Path(installed.PYEXECD).parent / "examples" / "caller")
+    for code, status, text in [("print('süß', 6 * 7)", 0, "Code output: süß 42\n"), ("1 / 0", 1, "ZeroDivisionError")]:
+        done = installed.run(program, code, installed.PYEXECD, home=tmp_path)
+        assert done.returncode == status and text in done.stdout, done
+    done = installed.run(program, "1", "/bin/true", home=tmp_path)
+    assert done.returncode == 2 and "has ended" in done.stderr, done
+
+
 class Chat(http.server.BaseHTTPRequestHandler):
     """A stand-in for chat completions: asks for two calls, one after the other, then repeats what it was told."""
 
