@@ -197,6 +197,13 @@ def test_ag2_pair_ends_with_the_right_numbers(tmp_path):
     assert "The 1229 primes below 10000 add up to 5736396." in done.stdout
 
 
+def test_autogens_workbench_repairs_a_mistake(tmp_path):
+    done = run_example("autogen_workbench.py", installed.PYEXECD, home=tmp_path, interpreter=installed.python("autogen"))
+    assert done.returncode == 0, done
+    _, failed, repaired = done.stdout.split("ToolCallExecutionEvent")
+    assert "SyntaxError" in failed and "Code output: 285" in repaired and "The sum is 285." in repaired
+
+
 def test_own_tool_throws_dice():
     program = pathlib.Path(installed.PYEXECD).parent / "examples" / "own_tool"
     source = (EXAMPLES / "own_tool.c").read_text()
