@@ -8,6 +8,7 @@ have in it, and answers with the microseconds of each run. They are timed here, 
 
 import asyncio
 import contextlib
+import importlib
 import json
 import os
 import pathlib
@@ -22,31 +23,30 @@ warnings.simplefilter("ignore")  # that code is run on this machine
 
 def ag2(environment):
     """AG2's environments: a process or `docker exec` for each run."""
+    folder = tempfile.TemporaryDirectory()
+
     def run(code):
-        done = asyncio.run(environment.execute_code(code, "script.py"))
+        done = asyncio.run(environment.execute_code(code, os.path.join(folder.name, "script.py")))
         return done["stdout"] if done["success"] else str(done)
 
     return run
 
 
 @contextlib.contextmanager
-def ag2_system(python):
-    from autogen.environments import SystemPythonEnvironment
-    with SystemPythonEnvironment(executable=python) as environment:
+def ag2_system(python, package="autogen.environments"):
+    with importlib.import_module(package).SystemPythonEnvironment(executable=python) as environment:
         yield ag2(environment)
 
 
 @contextlib.contextmanager
-def ag2_venv(path):
-    from autogen.environments import VenvPythonEnvironment
-    with VenvPythonEnvironment(venv_path=path) as environment:
+def ag2_venv(path, package="autogen.environments"):
+    with importlib.import_module(package).VenvPythonEnvironment(venv_path=path) as environment:
         yield ag2(environment)
 
 
 @contextlib.contextmanager
-def ag2_docker(image):
-    from autogen.environments import DockerPythonEnvironment
-    with DockerPythonEnvironment(image=image, network="none") as environment:
+def ag2_docker(image, package="autogen.environments"):
+    with importlib.import_module(package).DockerPythonEnvironment(image=image, network="none") as environment:
         yield ag2(environment)
 
 
@@ -66,28 +66,52 @@ def autogen(executor):
         loop.run_until_complete(executor.stop())
 
 
+def venv_context(python):
+    """What AutoGen takes to run a PYTHON that is not its own."""
+    return types.SimpleNamespace(env_exe=python, bin_path=str(pathlib.Path(python).parent))
+
+
 @contextlib.contextmanager
-def autogen_local(python):
-    from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
-    context = types.SimpleNamespace(env_exe=python, bin_path=str(pathlib.Path(python).parent))
+def autogen_local(python, package="autogen_ext.code_executors.local"):
+    make = importlib.import_module(package).LocalCommandLineCodeExecutor
+    context = None if python == sys.executable else venv_context(python)
     with tempfile.TemporaryDirectory() as folder, \
-            autogen(LocalCommandLineCodeExecutor(work_dir=folder, virtual_env_context=context)) as run:
+            autogen(make(work_dir=folder, virtual_env_context=context)) as run:
         yield run
 
 
 @contextlib.contextmanager
-def autogen_jupyter():
-    from autogen_ext.code_executors.jupyter import JupyterCodeExecutor
-    with tempfile.TemporaryDirectory() as folder, autogen(JupyterCodeExecutor(output_dir=folder)) as run:
+def autogen_jupyter(package="autogen_ext.code_executors.jupyter"):
+    make = importlib.import_module(package).JupyterCodeExecutor
+    with tempfile.TemporaryDirectory() as folder, autogen(make(output_dir=folder)) as run:
         yield run
 
 
 @contextlib.contextmanager
-def autogen_docker(image):
-    from autogen_ext.code_executors.docker import DockerCommandLineCodeExecutor
-    with tempfile.TemporaryDirectory() as folder, \
-            autogen(DockerCommandLineCodeExecutor(image=image, work_dir=folder)) as run:
+def autogen_docker(image, package="autogen_ext.code_executors.docker"):
+    make = importlib.import_module(package).DockerCommandLineCodeExecutor
+    with tempfile.TemporaryDirectory() as folder, autogen(make(image=image, work_dir=folder)) as run:
         yield run
+
+
+def coding(executor):
+    """The executors of AutoGen 0.2, which AG2 has kept."""
+    from autogen.coding import CodeBlock
+    return lambda code: executor.execute_code_blocks([CodeBlock(language="python", code=code)]).output
+
+
+@contextlib.contextmanager
+def coding_local(package="autogen.coding"):
+    os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"  # its `python`
+    with tempfile.TemporaryDirectory() as folder:
+        yield coding(importlib.import_module(package).LocalCommandLineCodeExecutor(work_dir=folder))
+
+
+@contextlib.contextmanager
+def coding_docker(image, package="autogen.coding"):
+    make = importlib.import_module(package).DockerCommandLineCodeExecutor
+    with tempfile.TemporaryDirectory() as folder, make(image, work_dir=folder) as executor:
+        yield coding(executor)
 
 
 class Kernel:
@@ -157,7 +181,7 @@ def monty():
 
 WAYS = {way.__name__: way
         for way in (ag2_system, ag2_venv, ag2_docker, autogen_local, autogen_docker, autogen_jupyter,
-                    autogen_jupyter_start, jupyter, jupyter_start, monty)}
+                    autogen_jupyter_start, coding_local, coding_docker, jupyter, jupyter_start, monty)}
 
 
 def timed(run, order):

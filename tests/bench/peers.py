@@ -27,7 +27,7 @@ class Library:
     def __init__(self, bench, name, *arguments):
         self.process = subprocess.Popen(
             [python_with_packages(), pathlib.Path(__file__).with_name("peer.py"), name, *map(str, arguments)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(bench.folder / f"{name}.log", "wb"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(bench.folder / f"{name}.log", "ab"),
             text=True, cwd=bench.folder, env=bench.variables)
         self.pid = self.process.pid
         if not self.process.stdout.readline():

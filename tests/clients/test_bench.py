@@ -79,3 +79,18 @@ def test_the_benchmark_measures_cells_and_the_start_of_sessions(tmp_path):
     for part in "cell", "start":
         assert "pyexecd, none" in measured[part]["ms"], measured[part]["left_out"]
         assert all(row["p50"] > 0 for row in measured[part]["ms"].values())
+
+
+@pytest.mark.serial
+@pytest.mark.long
+def test_the_benchmark_measures_the_classes_of_the_package_beside_those_of_ag2_and_autogen(tmp_path):
+    installed.python("bench")  # ./dev bench installs it
+    bench = installed.ROOT / "tests" / "bench" / "executors.py"
+    done = installed.run("/usr/bin/python3", str(bench), installed.PYEXECD, "--json", "--seconds", "2", home=tmp_path,
+                         timeout=300)
+    assert done.returncode == 0, done
+    print(done.stdout)
+    measured = json.loads(done.stdout)
+    names = {row["name"] for row in measured["rows"]}
+    assert {"AG2 SystemPythonEnvironment", "AutoGen 0.7 JupyterCodeExecutor"} <= names, measured["left_out"]
+    assert all(row["ratio"] > 0 and row["ours"]["p50"] > 0 for row in measured["rows"])
