@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/docker/image.h"
+#include "environments/docker/jupyter.h"
 #include "environments/docker/site.h"
 
 #include <fcntl.h>
@@ -36,6 +37,7 @@ struct docker_order *docker_order_new(struct docker_site *site, const struct doc
     order->request.script = docker_order_copy(request->script);
     order->request.program = docker_order_copy(request->program);
     order->request.code_file = docker_order_copy(request->code_file);
+    order->request.kernel = docker_order_copy(request->kernel);
     order->request.owner = docker_order_copy(request->owner);
     order->request.variables = (const char *const *)memory_copy_strings(request->variables);
     order->request.arguments = (const char *const *)memory_copy_strings(request->arguments);
@@ -51,6 +53,7 @@ void docker_order_free(struct docker_order *order)
     free((char *)order->request.script);
     free((char *)order->request.program);
     free((char *)order->request.code_file);
+    free((char *)order->request.kernel);
     free((char *)order->request.owner);
     memory_free_strings((char **)order->request.variables);
     memory_free_strings((char **)order->request.arguments);
@@ -107,6 +110,8 @@ static char **docker_order_command(const struct docker_order *order)
     const struct execution_request *request = &order->request;
     AUTO_FREE char *script = NULL;
 
+    if (request->kernel)
+        return docker_jupyter_command(order->python, request->kernel);
     if (request->program)
         return execution_program_command(order->python, request->program);
     script = docker_site_script(request);
