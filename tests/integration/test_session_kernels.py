@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import time
 
 import pytest
@@ -178,6 +179,19 @@ def test_a_kernel_that_is_missing_is_named_with_those_that_are_there():
         session = Session(server, "1")
         assert 'no Jupyter kernel "none-such"' in session.text and "python3" in session.text
         assert session.is_gone()
+
+
+@pytest.mark.parametrize("command, status", [("--check-config", 78), ("doctor", 0)])
+@pytest.mark.parametrize("kernel", ["python3", "none-such"])
+def test_the_operator_is_told_what_is_missing(tmp_path, command, status, kernel):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"environments": {"it": ipython(kernel=kernel)}}))
+    done = subprocess.run([os.environ["PYEXECD"], command, "--config", str(config)], capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    if kernel == "python3":
+        assert done.returncode == 0 and "no Jupyter kernel" not in said, said
+    else:
+        assert done.returncode == status and 'no Jupyter kernel "none-such"' in said and "python3" in said, said
 
 
 # Kernels of other languages, and those that mean harm
