@@ -1,9 +1,9 @@
-"""The bill of materials of a wheel, as CycloneDX JSON: what is linked into its programs.
+"""The bill of materials of a wheel, or of what was made from it, as CycloneDX JSON: what is linked into its programs.
 
-    sbom.py WHEEL
+    sbom.py WHEEL ARTEFACT
 
-Prints it. The licences in the wheel name the Debian packages; this machine, which has built it, knows
-their versions. The same wheel has the same bill.
+Prints that of ARTEFACT, which may be WHEEL itself. The licences in the wheel name the Debian packages; this
+machine, which has built it, knows their versions. The same artefact has the same bill.
 """
 
 import datetime
@@ -44,9 +44,9 @@ def component(package):
     }
 
 
-def bill(wheel):
+def bill(wheel, artefact):
     name, version = wheel.name.split("-")[:2]
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    digest = hashlib.sha256(artefact.read_bytes()).hexdigest()
     built = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]),
                                             datetime.timezone.utc)
     components = [component(package) for package in linked(wheel)]
@@ -73,4 +73,4 @@ def bill(wheel):
 
 
 if __name__ == "__main__":
-    print(json.dumps(bill(pathlib.Path(sys.argv[1])), indent=2))
+    print(json.dumps(bill(*map(pathlib.Path, sys.argv[1:])), indent=2))
