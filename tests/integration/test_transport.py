@@ -530,18 +530,27 @@ def test_sockets_that_are_handed_over_are_served(tmp_path):
         assert path.exists()  # it belongs to the manager
 
 
+def unit_arguments():
+    """What the unit starts the program with."""
+    unit = pathlib.Path(__file__).resolve().parents[2] / "systemd/pyexecd.service.in"
+    return re.search(r"^ExecStart=\S+ (.*)$", unit.read_text(), re.M).group(1).split()
+
+
 @pytest.mark.skipif(not shutil.which("systemd-socket-activate"),
                     reason="no systemd-socket-activate")
-def test_systemd_socket_activate_hands_over(tmp_path):
+@pytest.mark.parametrize("form", ["the unit", "a connection each"])
+def test_systemd_socket_activate_hands_over(tmp_path, form):
+    """The listening socket, as the unit has it, or each connection as standard input and output (Accept=yes)."""
     path = tmp_path / "socket"
+    options, arguments = {"the unit": ([], unit_arguments()), "a connection each": (["--accept", "--inetd"], [])}[form]
     process = subprocess.Popen(
-        ["systemd-socket-activate", "-l", str(path), *program("--listen", "systemd")],
+        ["systemd-socket-activate", *options, "-l", str(path), *program(*arguments)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         with connect(str(path), process) as stream:
             ask(stream)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(client.STOP_TIMEOUT) == 0
+        assert process.wait(client.STOP_TIMEOUT) in ([0] if form == "the unit" else [0, -signal.SIGTERM])
     finally:
         process.kill()
         process.wait()
