@@ -30,7 +30,7 @@ static char *functions_file_load(const char *path, struct error *err)
     if (!text)
         return NULL;
     if (strlen(text) != length || !utf8_is_valid(text, length)) {
-        error_set(err, ERROR_CONFIG, "%s is no text in UTF-8", path);
+        error_set(err, ERROR_CONFIG, "%s is not text in UTF-8", path);
         return NULL;
     }
     return STEAL_PTR(text);

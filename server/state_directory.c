@@ -42,7 +42,7 @@ static char *from_tmp(void)
 static int state_directory_check(const char *path, const struct stat *status, struct error *err)
 {
     if (!S_ISDIR(status->st_mode))
-        return error_set(err, ERROR_UNAVAILABLE, "%s is no directory", path);
+        return error_set(err, ERROR_UNAVAILABLE, "%s is not a directory", path);
     if (status->st_uid != geteuid())
         return error_set(err, ERROR_UNAVAILABLE, "%s belongs to uid %u", path, status->st_uid);
     if (status->st_mode & (S_IWGRP | S_IWOTH))

@@ -277,7 +277,7 @@ static int check_file(int fd, const char *path, struct error *err)
     if (fstat(fd, &status) < 0)
         return error_set_errno(err, errno, "cannot examine %s", path);
     if (!S_ISREG(status.st_mode))
-        return error_set(err, ERROR_CONFIG, "%s is no regular file", path);
+        return error_set(err, ERROR_CONFIG, "%s is not a regular file", path);
     if (status.st_mode & S_IRWXO)
         return error_set(err, ERROR_CONFIG,
                          "others may read %s (mode %04o), which holds a secret; chmod o-rwx %s",

@@ -123,7 +123,7 @@ static int fail_with_complaint(struct interpreter_question *question, struct err
     const char *end = length ? memchr(bytes, '\n', length) : NULL;
 
     if (is_about_the_question(question))
-        return error_set(err, ERROR_UNAVAILABLE, "%s is no Python", question->path);
+        return error_set(err, ERROR_UNAVAILABLE, "%s is not a Python interpreter", question->path);
     if (end)
         length = (size_t)(end - bytes);
     if (length > QUOTED_BYTES)

@@ -137,7 +137,7 @@ int jsonc_text_init(struct jsonc_text *jsonc, const char *text, struct error *er
     jsonc->root = json_loadb(jsonc->bare, strlen(jsonc->bare), JSONC_FLAGS, &fault);
     if (!jsonc->root)
         return settings_fault(err, text, fault.position > 0 ? (size_t)fault.position - 1 : 0,
-                              "is no JSON: %s", fault.text);
+                              "is not valid JSON: %s", fault.text);
     if (!json_is_object(jsonc->root))
         return settings_fault(err, text, jsonc->open, "must be an object of JSON");
     return 0;

@@ -41,12 +41,12 @@ static int settings_file_read_text(struct settings_file *file, int fd, struct er
     if (fstat(fd, &file->status) < 0)
         return error_set_errno(err, errno, "cannot be examined");
     if (!S_ISREG(file->status.st_mode))
-        return error_set(err, ERROR_CONFIG, "is no regular file");
+        return error_set(err, ERROR_CONFIG, "is not a regular file");
     file->text = fd_read_all(fd, SETTINGS_BYTES, &length, err);
     if (!file->text)
         return -1;
     if (strlen(file->text) != length || !utf8_is_valid(file->text, length))
-        return error_set(err, ERROR_CONFIG, "is no text in UTF-8");
+        return error_set(err, ERROR_CONFIG, "is not text in UTF-8");
     return 0;
 }
 

@@ -89,7 +89,7 @@ static int toml_read_name(const char *text, size_t *at, struct toml_name *name, 
                                : start + strcspn(text + start, " \t\r\n.=[]{}#\"',");
 
         if (end == start)
-            return settings_fault(err, text, start, "is no TOML: a name is expected");
+            return settings_fault(err, text, start, "is not valid TOML: a name is expected");
         toml_name_add(name, text + start + is_quoted, end - start - 2 * is_quoted);
         *at = toml_pass_blanks(text, end);
     } while (text[*at] == '.');
@@ -114,13 +114,13 @@ static int toml_skip_value(struct toml_scan *scan, struct error *err)
         else if (mark == '[' || mark == '{')
             depth++;
         else if ((mark == ']' || mark == '}') && depth-- == 0)
-            return settings_fault(err, text, scan->at, "is no TOML: nothing is open here");
+            return settings_fault(err, text, scan->at, "is not valid TOML: nothing is open here");
         if (end == scan->at)
-            return settings_fault(err, text, scan->at, "is no TOML: a string is not closed");
+            return settings_fault(err, text, scan->at, "is not valid TOML: a string is not closed");
         scan->at = end;
     }
     if (depth > 0)
-        return settings_fault(err, text, start, "is no TOML: a bracket is not closed");
+        return settings_fault(err, text, start, "is not valid TOML: a bracket is not closed");
     return 0;
 }
 
@@ -157,7 +157,7 @@ static int toml_scan_table(struct toml_scan *scan, size_t line, struct error *er
     if (toml_read_name(scan->text, &scan->at, &scan->table, err) < 0)
         return -1;
     if (!text_starts_with(scan->text + scan->at, is_array ? "]]" : "]"))
-        return settings_fault(err, scan->text, scan->at, "is no TOML: ] is expected");
+        return settings_fault(err, scan->text, scan->at, "is not valid TOML: ] is expected");
     scan->at += is_array ? 2 : 1;
     scan->is_inside = is_of_entry(scan, &none, &scan->table);
     if (scan->is_inside && scan->is_there && settings_trim(scan->text, scan->end, line) > scan->end)
@@ -178,10 +178,10 @@ static int toml_scan_pair(struct toml_scan *scan, struct error *err)
     if (toml_read_name(scan->text, &scan->at, &name, err) < 0)
         return -1;
     if (scan->text[scan->at] != '=')
-        return settings_fault(err, scan->text, scan->at, "is no TOML: = is expected");
+        return settings_fault(err, scan->text, scan->at, "is not valid TOML: = is expected");
     scan->at = toml_pass_blanks(scan->text, scan->at + 1);
     if (strchr("\r\n#", scan->text[scan->at]))
-        return settings_fault(err, scan->text, scan->at, "is no TOML: a value is expected");
+        return settings_fault(err, scan->text, scan->at, "is not valid TOML: a value is expected");
     if (!scan->is_inside && is_of_entry(scan, &scan->table, &name))
         return settings_fault(err, scan->text, start, "%s must be a table: [%s.%s]",
                               scan->entry->name, scan->entry->path[0], scan->entry->name);
@@ -206,7 +206,7 @@ static int toml_scan_line(struct toml_scan *scan, struct error *err)
         return toml_skip_value(scan, err);
     if (ret == 0 && scan->text[scan->at = toml_pass_blanks(scan->text, scan->at)] &&
         !strchr("\r\n#", scan->text[scan->at]))
-        return settings_fault(err, scan->text, scan->at, "is no TOML: the line goes on");
+        return settings_fault(err, scan->text, scan->at, "is not valid TOML: the line goes on");
     if (ret == 0 && toml_skip_value(scan, err) < 0)
         return -1;
     if (scan->is_inside)

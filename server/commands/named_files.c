@@ -33,7 +33,8 @@ static char *named_files_examine(const char *path, mode_t kind)
     if (!real || lstat(real, &status) < 0)
         return memory_format("%s: %s", path, strerror(errno));
     if ((status.st_mode & S_IFMT) != kind)
-        return memory_format("%s is no %s", path, kind == S_IFDIR ? "directory" : "regular file");
+        return memory_format("%s is not a %s", path,
+                             kind == S_IFDIR ? "directory" : "regular file");
     if (access(real, R_OK) < 0)
         return memory_format("%s: %s", path, strerror(errno));
     return NULL;
@@ -200,7 +201,7 @@ static void check_place(struct config *config, const struct environment *environ
     if (access(path, F_OK) < 0 || has_file(path, "pyvenv.cfg") || is_empty(path))
         return;
     message = problem ? STEAL_PTR(problem)
-                      : memory_format("%s is no virtual environment, and not empty; name a new "
+                      : memory_format("%s is neither empty nor a virtual environment; name a new "
                                       "directory, or one that `python3 -m venv` has made",
                                       path);
     config_complain(config, message, "/environments/%s/venv_path", environment->name);

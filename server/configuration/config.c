@@ -152,7 +152,7 @@ static int open_file(struct config *config)
     } else if (fstat(fd, &status) < 0) {
         error_set_errno(&err, errno, "cannot be examined");
     } else if (!is_any && !S_ISREG(status.st_mode)) {
-        error_set(&err, ERROR_CONFIG, "is no regular file");
+        error_set(&err, ERROR_CONFIG, "is not a regular file");
     } else if (S_ISREG(status.st_mode)) {
         (void)private_file_check(&status, config->path, &err);
     }

@@ -42,7 +42,7 @@ void sandbox_checks_wrong_places(struct config *config, const json_t *root)
 {
     static const char *const keys[] = {"isolation", "require", "network",
                                        "read",      "write",   "devices"};
-    static const char instead[] = "is no key; isolation: sandbox in an environment makes one";
+    static const char instead[] = "is not a key; isolation: sandbox in an environment makes one";
     const char *name;
     json_t *definition;
 

@@ -262,10 +262,10 @@ def test_a_dry_run_writes_nothing(home):
 
 
 @pytest.mark.parametrize("client, text, place", [
-    ("cursor", '{\n  "a": 1,\n  "b" 2\n}\n', "3:7: is no JSON"),
+    ("cursor", '{\n  "a": 1,\n  "b" 2\n}\n', "3:7: is not valid JSON"),
     ("cursor", "[]", "1:1: must be an object"),
     ("cursor", '{"mcpServers": []}', "1:16: mcpServers must be an object"),
-    ("codex", 'a = 1\nb = "x\n', "2:5: is no TOML"),
+    ("codex", 'a = 1\nb = "x\n', "2:5: is not valid TOML"),
     ("codex", "mcp_servers = {}\n", "1:1: mcp_servers must have tables"),
     ("codex", "[mcp_servers]\npyexecd = {}\n", "2:1: pyexecd must be a table"),
     ("goose", "a: 1\n\tb: 2\n", "2:1: "),
@@ -282,9 +282,9 @@ def test_settings_that_cannot_be_read_are_left_alone(client, text, place, home):
 def test_a_file_that_is_none_is_refused(home):
     (home.folder / ".cursor").mkdir()
     os.mkfifo(home.folder / ".cursor/mcp.json")
-    assert "no regular file" in home.install("cursor").stderr
+    assert "not a regular file" in home.install("cursor").stderr
     home.write(".gemini/settings.json", "{}\0")
-    assert "no text" in home.install("gemini").stderr
+    assert "not text" in home.install("gemini").stderr
 
 
 # What it says

@@ -114,7 +114,7 @@ static int toml_read_code_point(struct toml_reader *reader, unsigned digits)
         reader->at++;
     }
     if (value == 0 || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
-        return toml_refuse(reader, "an escape is no character");
+        return toml_refuse(reader, "an escape is not a character");
     toml_keep_code_point(reader, value);
     return 0;
 }
@@ -317,7 +317,7 @@ static int toml_read_value(struct toml_reader *reader, unsigned depth, json_t **
     if (toml_read_string(reader) < 0)
         return -1;
     *ret = toml_string(reader);
-    return *ret ? 0 : toml_refuse(reader, "a string is no valid UTF-8");
+    return *ret ? 0 : toml_refuse(reader, "a string is not valid UTF-8");
 }
 
 /* Lines */
@@ -332,7 +332,7 @@ static bool toml_is_bare(char c)
 static int toml_read_key_part(struct toml_reader *reader)
 {
     if (toml_is_at(reader, "\"\"\"") || toml_is_at(reader, "'''"))
-        return toml_refuse(reader, "a key is no long string");
+        return toml_refuse(reader, "a key may not be a long string");
     if (toml_peek(reader) == '"' || toml_peek(reader) == '\'')
         return toml_read_string(reader);
     if (!toml_is_bare(toml_peek(reader)))

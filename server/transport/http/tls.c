@@ -43,7 +43,7 @@ static int look_at_file(const char *path, struct stat *ret, struct error *err)
     if (stat(path, ret) < 0)
         return error_set_errno(err, errno, "cannot examine %s", path);
     if (!S_ISREG(ret->st_mode))
-        return error_set(err, ERROR_CONFIG, "%s is no regular file", path);
+        return error_set(err, ERROR_CONFIG, "%s is not a regular file", path);
     return 0;
 }
 

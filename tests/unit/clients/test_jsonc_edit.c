@@ -119,8 +119,8 @@ static void test_a_fault_has_its_line_and_column(void **state)
     expect_fault("{\n  \"\xc3\xa9\": nil\n}", "2:");
     expect_fault("[]", "1:1: must be an object of JSON");
     expect_fault("{\n \"servers\": 1}", "2:13: servers must be an object");
-    expect_fault("{,}", "1:2: is no JSON");
-    expect_fault("{\"a\": 1 /* }", "1:9: is no JSON");
+    expect_fault("{,}", "1:2: is not valid JSON");
+    expect_fault("{\"a\": 1 /* }", "1:9: is not valid JSON");
 }
 
 int main(void)

@@ -52,7 +52,7 @@ static void test_what_is_no_file_is_refused(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     config = config_load(path);
     errors = config_error_text(config);
-    assert_non_null(strstr(errors, "is no regular file"));
+    assert_non_null(strstr(errors, "is not a regular file"));
     config_free(config);
     scratch_free(directory);
 }

@@ -215,7 +215,7 @@ static void test_a_file_that_is_too_large_is_refused_by_name(void **state)
 static void test_what_is_no_file_is_refused(void **state)
 {
     (void)state;
-    assert_refused("/dev/null", "no regular file");
+    assert_refused("/dev/null", "not a regular file");
     assert_refused("/tmp/pyexecd-test-that-is-not-there", "cannot open");
 }
 
