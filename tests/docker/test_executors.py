@@ -135,7 +135,8 @@ with DockerCommandLineCodeExecutor("python:3.11-slim", work_dir="coding", contai
     seen.append(run(box, ("sh", "ls /tmp/inner")))
 with DockerJupyterServer(custom_image_name="python:3.11-slim", docker_env={"A": "b"}) as server, \\
         JupyterCodeExecutor(server, output_dir="coding", timeout=20) as cells:
-    seen += [run(cells, ("python", "import os, pathlib\\nx = os.environ['A']")), run(cells, ("python", "x, pathlib.Path.cwd()"))]
+    seen += [run(cells, ("python", "import os, pathlib\\nx = os.environ['A']\\nopen('new.png', 'w').close()")),
+             run(cells, ("python", "x, pathlib.Path.cwd()"))]
     seen += [run(cells, ("python", "print('partly', flush=True); import time; time.sleep(90)")), run(cells, ("python", "x"))]
 try:
     DockerCommandLineCodeExecutor("no-such-image:1", settings={"pull": "never"})
@@ -148,9 +149,10 @@ print(json.dumps(seen))
 def test_the_docker_classes_of_autogen_0_2_hold_one_container_and_leave_none(engine, tmp_path):
     (tmp_path / "program.py").write_text(CODING)
     printed = package.run("ag2", tmp_path / "program.py", home=tmp_path, **engine.environment)
-    first, restarted, _, value, late, after, error = json.loads(printed.splitlines()[-1])
+    first, restarted, drawn, value, late, after, error = json.loads(printed.splitlines()[-1])
     assert first["exit_code"] == 0 and first["output"].startswith("b\n1\nCode saved to ") and "/tmp/inner" in first["output"]
     assert restarted["exit_code"] != 0
+    assert drawn["output_files"] == [str(tmp_path / "coding" / "new.png")] and (tmp_path / "coding" / "new.png").exists()
     assert value["output"] == "('b', PosixPath('/workspace'))\n"
     assert late["exit_code"] == 1 and "Timeout" in late["output"] and "partly" in late["output"]
     assert after["output"] == "'b'\n"
