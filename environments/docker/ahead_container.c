@@ -2,23 +2,21 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
+#include "environments/docker/docker_go.h"
 #include "environments/docker/order.h"
 #include "environments/docker/site.h"
 #include "environments/engine/last_words.h"
 #include "environments/workplace/access_list.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define AHEAD_CONTAINER_IDLE_SECONDS 300. /* after which nobody is expected to come back */
@@ -126,6 +124,7 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
     list_init(&container->link);
     container->key = key;
     container->directory = memory_copy_string(order->request.directory);
+    container->site = order->site;
     container->code = -1;
     container->begun = clock_seconds();
     container->name = docker_site_name(order->site);
@@ -159,15 +158,11 @@ void ahead_container_free(struct ahead_container *container)
 }
 
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         struct container *to, struct go *ret_go, bool *ret_runs, struct error *err)
+                         struct container *to, struct docker_go *go, bool *ret_runs,
+                         struct error *err)
 {
-    struct stat file;
-
-    if (fd_write_all(container->code, code, length, err) < 0)
-        return error_prefix(err, "cannot write the script of the container");
-    if (fstat(container->code, &file) < 0)
-        return error_set_errno(err, errno, "cannot look at the script of the container");
-    *ret_go = go_for(&file);
+    if (docker_go_put(go, container->site, container->code, code, length, err) < 0)
+        return -1;
     *ret_runs = container->state == AHEAD_CONTAINER_WAITING;
     ahead_container_set_state(container, AHEAD_CONTAINER_TAKEN);
     container_move(&container->container, to);

@@ -6,12 +6,12 @@
 
 #include "base/list.h"
 #include "environments/engine/container.h"
-#include "environments/engine/go.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 
 struct ahead_pool;
+struct docker_go;
 struct docker_order;
 
 enum ahead_container_state {
@@ -29,15 +29,16 @@ struct ahead_container {
     struct list link; /* in its pool */
     enum ahead_container_state state;
     struct container container;
-    json_t *key;      /* owned: that of its order */
-    char *directory;  /* owned: the path of the working directory */
-    bool has_printed; /* it is ended for that */
-    char *name;       /* owned */
-    char *nonce;      /* owned: of the last words */
-    char *code_file;  /* owned: the path of the file over script.py */
-    int code;         /* owned: the same, for writing */
-    double begun;     /* CLOCK_MONOTONIC seconds */
-    double seconds;   /* that it took until a script could run there, or came */
+    json_t *key;                    /* owned: that of its order */
+    char *directory;                /* owned: the path of the working directory */
+    const struct docker_site *site; /* borrowed */
+    bool has_printed;               /* it is ended for that */
+    char *name;                     /* owned */
+    char *nonce;                    /* owned: of the last words */
+    char *code_file;                /* owned: the path of the file over script.py */
+    int code;                       /* owned: the same, for writing */
+    double begun;                   /* CLOCK_MONOTONIC seconds */
+    double seconds;                 /* that it took until a script could run there, or came */
 };
 
 /* Begins to start one for ORDER, whose KEY is taken; `over` may come from then on, never from
@@ -48,8 +49,8 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
 /* Removes it, unless its run has it. */
 void ahead_container_free(struct ahead_container *container);
 
-/* Puts CODE into its place, and moves the container to TO. *RET_GO is what is to be sent when it
+/* Puts CODE into its place, and moves the container to TO. GO is what it is to be told when it
  * runs; *RET_RUNS says whether it does. */
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         struct container *to, struct go *ret_go, bool *ret_runs,
+                         struct container *to, struct docker_go *go, bool *ret_runs,
                          struct error *err);

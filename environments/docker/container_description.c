@@ -68,6 +68,8 @@ static json_t *init_command(const struct docker_container *container)
         json_array_append_new(command, json_string_format("%.3f", container->idle_seconds));
         if (container->has_gate)
             json_array_append_new(command, json_string("--gate"));
+        if (container->has_line)
+            json_array_append_new(command, json_string("--line"));
     }
     if (container->is_session)
         json_array_append_new(command, json_string("--session"));
@@ -335,8 +337,8 @@ static json_t *describe_host(const struct docker_container *container)
 
 /* Standard input is the lifeline of the init of a kept container: it ends with the connection of
  * the server. That of a container which waits for its script is a lifeline until the script comes,
- * and ends then; to that of a session all cells come. Other containers have none, because the last
- * output of a script could get lost with it. */
+ * and ends then, or with the script (docker_go.h); to that of a session all cells come. Other
+ * containers have none, because the last output of a script could get lost with it. */
 static void container_description_set_streams(json_t *description,
                                               const struct docker_container *container)
 {

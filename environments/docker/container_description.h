@@ -41,6 +41,7 @@ struct docker_container {
     double seconds;      /* after which it ends by itself */
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
+    bool has_line;       /* its input goes on behind the go (docker_go.h) */
     bool is_session;     /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; not of one that is kept */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */

@@ -148,11 +148,9 @@ static bool docker_keeps(const struct docker_environment *docker)
     return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
 }
 
-/* An engine of this machine: what is written to a file that it has mounted is there at once, and by
- * its socket the input of a program can be ended alone, which a connection with TLS cannot. */
 static bool docker_starts_ahead(const struct docker_environment *docker)
 {
-    return docker->environment.settings.start != START_COLD && engine_socket(docker->site.engine);
+    return docker->environment.settings.start != START_COLD;
 }
 
 /* A script runs as another user when the operator has named one. That user gets access to the

@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -13,7 +12,6 @@
 #include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/exec.h"
-#include "environments/engine/go.h"
 #include "environments/run_variables.h"
 
 #include <assert.h>
@@ -21,7 +19,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* of one that is used all the time */
@@ -100,6 +97,7 @@ static void kept_call_free(struct kept_call *call)
 {
     ev_clear_pending(engine_loop(call->container->site->engine), &call->complete);
     exec_cancel(&call->exec);
+    docker_go_deinit(&call->ask.go);
     free(call->python);
     memory_free_strings(call->program);
     memory_free_strings(call->variables);
@@ -122,8 +120,12 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
     if (!kept_ask_skip_answer(&call->ask, stream, &data, &length))
         return;
     docker_output_feed(&call->output, stream, data, length);
-    if (docker_output_peek(&call->output, &words) && words.failure == 0 && was_clean(&words))
+    if (!docker_output_peek(&call->output, &words))
+        return;
+    if (words.failure == 0 && was_clean(&words))
         ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
+    else
+        docker_go_dismiss_exec(&call->ask.go, exec);
 }
 
 /* A call that begins */
@@ -153,7 +155,7 @@ static void kept_call_start_exec(struct kept_call *call)
 
     docker_exec_add_nonce(definition, nonce);
     docker_output_init(&call->output, nonce, call->execution.listener);
-    call->ask = (struct kept_ask){.has_begun = true};
+    kept_ask_drop(&call->ask);
     call->exec.agreed = NULL;
     exec_start(&call->exec, container->site->engine,
                &(struct exec_plan){
@@ -173,12 +175,10 @@ static void kept_call_take_wait(struct kept_call *call)
 {
     struct kept_container *container = call->container;
     AUTO_JSON json_t *key = kept_call_describe(call, KEPT_WAIT_SECONDS);
-    struct stat file;
 
-    call->ask.is_for_it =
-        json_equal(container->wait.key, key) && fstat(container->script, &file) == 0;
-    if (call->ask.is_for_it)
-        call->ask.go = go_for(&file);
+    call->ask.is_for_it = json_equal(container->wait.key, key);
+    if (!call->ask.is_for_it)
+        docker_go_refuse(&call->ask.go, container->site);
     call->ask.seconds = kept_wait_seconds(&container->wait);
     docker_output_init(&call->output, container->wait.nonce, call->execution.listener);
     call->exec.agreed = kept_call_on_agreed;
@@ -393,13 +393,13 @@ static struct kept_call *kept_call_new(struct kept_container *container,
 
 /* Puts the code of REQUEST into the file that an idle CONTAINER has over script.py. */
 static int kept_container_take_code(const struct kept_container *container,
-                                    const struct execution_request *request, struct error *err)
+                                    const struct execution_request *request, struct docker_go *go,
+                                    struct error *err)
 {
     if (ftruncate(container->script, 0) < 0 || lseek(container->script, 0, SEEK_SET) < 0)
         return error_set_errno(err, errno, "cannot empty the script of the container");
-    if (fd_write_all(container->script, request->code, request->code_length, err) == 0)
-        return 0;
-    return error_prefix(err, "cannot write the script of the container");
+    return docker_go_put(go, container->site, container->script, request->code,
+                         request->code_length, err);
 }
 
 struct execution *kept_container_execute(struct kept_container *container,
@@ -407,11 +407,14 @@ struct execution *kept_container_execute(struct kept_container *container,
                                          const struct execution_request *request,
                                          struct execution_listener *listener, struct error *err)
 {
+    struct kept_ask ask = {0};
+
     assert(!container->call);
     if (container->state == KEPT_CONTAINER_IDLE &&
-        kept_container_take_code(container, request, err) < 0)
+        kept_container_take_code(container, request, &ask.go, err) < 0)
         return NULL;
     container->call = kept_call_new(container, python, request, listener);
+    container->call->ask = ask;
     if (container->state == KEPT_CONTAINER_IDLE)
         kept_container_begin_call(container);
     return &container->call->execution;

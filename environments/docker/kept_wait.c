@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "environments/docker/container_description.h"
 #include "environments/docker/site.h"
+#include "environments/engine/go.h"
 #include "environments/engine/last_words.h"
 
 #include <stdlib.h>
@@ -88,11 +89,14 @@ void kept_wait_stop(struct kept_wait *wait)
 
 void kept_ask_send(struct kept_ask *ask, struct exec *exec)
 {
-    char bytes[GO_BYTES];
-
-    go_encode(&ask->go, bytes);
     ask->is_asked = ask->is_for_it;
-    exec_send_last(exec, bytes, ask->is_asked ? sizeof bytes : 0);
+    docker_go_tell_exec(&ask->go, exec);
+}
+
+void kept_ask_drop(struct kept_ask *ask)
+{
+    docker_go_deinit(&ask->go);
+    *ask = (struct kept_ask){.has_begun = true};
 }
 
 bool kept_ask_skip_answer(struct kept_ask *ask, enum frame_stream stream, const char **data,

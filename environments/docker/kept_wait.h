@@ -6,8 +6,8 @@
  * next one begins. */
 #pragma once
 
+#include "environments/docker/docker_go.h"
 #include "environments/engine/exec.h"
-#include "environments/engine/go.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -40,7 +40,7 @@ bool kept_wait_take(struct kept_wait *wait, struct exec *to);
 
 /* What became of a call that has taken one. */
 struct kept_ask {
-    struct go go;
+    struct docker_go go;
     bool is_for_it; /* what has waited is like the call; else it only has to end */
     double seconds; /* that had been spent on it before the call */
     bool is_asked;  /* it got the go */
@@ -48,8 +48,11 @@ struct kept_ask {
     bool answered[FRAME_STREAMS];
 };
 
-/* Sends the go to EXEC, or the end of its input, at which it ends. */
+/* Tells EXEC the go, or what it ends at. */
 void kept_ask_send(struct kept_ask *ask, struct exec *exec);
+
+/* The call has a program of its own instead. */
+void kept_ask_drop(struct kept_ask *ask);
 
 /* True when DATA, with LENGTH, is output of the script, less the answer, which is the first byte of
  * each stream. */

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "environments/docker/ahead_container.h"
 #include "environments/docker/ahead_pool.h"
+#include "environments/docker/docker_go.h"
 #include "environments/docker/end.h"
 #include "environments/docker/order.h"
 #include "environments/docker/output.h"
@@ -36,7 +37,7 @@ struct docker_run {
     struct docker_order *order;    /* owned */
     struct ahead_pool *pool;       /* borrowed; NULL: nothing is started ahead */
     struct ahead_container *ahead; /* owned: what was taken, or NULL */
-    struct go go;                  /* for that */
+    struct docker_go go;           /* for that */
     bool answered[FRAME_STREAMS];  /* likewise */
     ev_timer patience;             /* with that */
     struct container container;
@@ -89,6 +90,7 @@ static void docker_run_free(struct docker_run *run)
     container_cancel(&run->container);
     ahead_container_free(run->ahead);
     docker_order_free(run->order);
+    docker_go_deinit(&run->go);
     free(run->name);
     free(run);
 }
@@ -139,8 +141,12 @@ static void docker_run_take_output(struct docker_run *run, enum frame_stream str
     struct last_words words;
 
     docker_output_feed(&run->output, stream, data, length);
-    if (!run->order->stays && docker_output_peek(&run->output, &words) && are_enough(&words))
+    if (run->order->stays || !docker_output_peek(&run->output, &words))
+        return;
+    if (are_enough(&words))
         ev_feed_event(docker_run_loop(run), &run->complete, EV_CUSTOM);
+    else
+        docker_go_dismiss_container(&run->go, &run->container);
 }
 
 /* What comes before the answer was printed at the start of Python. */
@@ -172,11 +178,8 @@ static void docker_run_on_output(struct container *container, enum frame_stream 
 
 static void docker_run_ask(struct docker_run *run)
 {
-    char bytes[GO_BYTES];
-
     docker_run_set_state(run, DOCKER_RUN_ASKING);
-    go_encode(&run->go, bytes);
-    container_send_last(&run->container, bytes, sizeof bytes);
+    docker_go_tell_container(&run->go, &run->container);
 }
 
 static void docker_run_on_started(struct container *container)
@@ -230,6 +233,7 @@ static void docker_run_start_anew(struct docker_run *run)
     log_debug("container ahead %s did not begin", run->ahead->name);
     docker_run_set_state(run, DOCKER_RUN_STARTING);
     ahead_pool_close(run->pool);
+    docker_go_deinit(&run->go);
     ahead_container_free(STEAL_PTR(run->ahead));
     if (docker_run_start_container(run, &err) == 0)
         return;
@@ -237,12 +241,39 @@ static void docker_run_start_anew(struct docker_run *run)
     docker_run_finish(run, &none);
 }
 
+/* Nothing has run in what was taken: it was not told to begin, or says so, or all of its output has
+ * come and has no answer. */
+static bool docker_run_begins_anew(const struct docker_run *run, const struct container_end *seen)
+{
+    if (run->killed || run->state >= DOCKER_RUN_STARTING)
+        return false;
+    return run->state == DOCKER_RUN_TAKING || seen->exit_code == GO_NOT_BEGUN ||
+           (!*seen->failure && !seen->is_cut);
+}
+
+/* It was told to begin, and nobody knows whether it has: it is not begun a second time. */
+static void docker_run_lose(struct docker_run *run, const struct container_end *seen)
+{
+    struct container_end end = *seen;
+
+    snprintf(
+        end.failure, sizeof end.failure,
+        "the connection to the container was lost when the script was to begin, so it may have "
+        "run or not: %.200s",
+        *seen->failure ? seen->failure : "its output has not ended");
+    docker_run_finish(run, &end);
+}
+
 static void docker_run_on_ended(struct container *container, const struct container_end *seen)
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
-    if (run->state < DOCKER_RUN_STARTING && !run->killed) {
+    if (docker_run_begins_anew(run, seen)) {
         docker_run_start_anew(run);
+        return;
+    }
+    if (run->state == DOCKER_RUN_ASKING && !run->killed) {
+        docker_run_lose(run, seen);
         return;
     }
     if (run->order->stays && seen->started) {

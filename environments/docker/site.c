@@ -157,10 +157,7 @@ json_t *docker_site_labels(const struct docker_site *site, double seconds)
 
 struct docker_guarded docker_site_guarded(const struct docker_site *site)
 {
-    return (struct docker_guarded){
-        .socket = engine_socket(site->engine),
-        .state = site->state,
-    };
+    return (struct docker_guarded){.socket = engine_socket(site->engine), .state = site->state};
 }
 
 /* A volume is its target, or a target and a mode. */
@@ -241,6 +238,7 @@ struct docker_container docker_site_container(const struct docker_site *site,
         .settings = &site->environment->settings,
         .init = site->init,
         .seccomp = docker_site_seccomp(site),
+        .has_line = docker_site_is_remote(site),
         .remaps_users = site->remaps_users,
         .most_processes = most_processes(site),
     };

@@ -59,6 +59,12 @@ void docker_site_cancel(struct docker_site *site);
  * caller. */
 char *docker_site_user(const struct docker_site *site);
 
+/* The engine is reached by TCP, and may be that of another machine. */
+static inline bool docker_site_is_remote(const struct docker_site *site)
+{
+    return !engine_socket(site->engine);
+}
+
 /* The seconds that a container may take to start. */
 double docker_site_startup_seconds(const struct docker_site *site);
 

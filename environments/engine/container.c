@@ -316,6 +316,7 @@ static void container_life_on_bound(struct ev_loop *loop, ev_timer *timer, int e
         break;
     case CONTAINER_LIFE_REVOKING:
     case CONTAINER_LIFE_DRAINING:
+        life->end.is_cut = true;
         container_life_end(life);
         break;
     case CONTAINER_LIFE_UNWANTED:
@@ -356,14 +357,17 @@ void container_interrupt(struct container *container)
 /* Whether its first program runs, and can be told something. */
 static bool container_listens(const struct container_life *life)
 {
-    return life && life->state == CONTAINER_LIFE_RUNNING && hijack_is_open(&life->hijack);
+    return life && hijack_is_open(&life->hijack) &&
+           (life->state == CONTAINER_LIFE_RUNNING || life->state == CONTAINER_LIFE_TELLING);
 }
 
 int container_send(struct container *container, const char *data, size_t length, struct error *err)
 {
     struct container_life *life = container->life;
 
-    return container_listens(life) ? hijack_send(&life->hijack, data, length, err) : 0;
+    if (!container_listens(life))
+        return 0;
+    return hijack_send(&life->hijack, data, length, err);
 }
 
 void container_send_last(struct container *container, const char *data, size_t length)

@@ -38,6 +38,7 @@ struct container_plan {
 struct container_end {
     bool started;                   /* its program ran */
     bool killed;                    /* container_kill came first */
+    bool is_cut;                    /* its output has not ended: some may be missing */
     bool out_of_memory;             /* the engine saw a process killed by the memory limit */
     int exit_code;                  /* of its program; 128 + N for signal N. If `started` */
     double start_seconds;           /* from container_start to its start */
@@ -71,8 +72,9 @@ void container_start(struct container *container, struct engine *engine,
 /* SIGINT to its first program; nothing when that does not run, or has been killed. */
 void container_interrupt(struct container *container);
 
-/* DATA goes to the standard input of its first program; nowhere when that does not run. Its
- * definition has OpenStdin and StdinOnce. -1 with ERR: the program does not take what was sent. */
+/* DATA goes to the standard input of its first program, which may have been told to end; nowhere
+ * when that does not run. Its definition has OpenStdin and StdinOnce. -1 with ERR: the program does
+ * not take what was sent. */
 int container_send(struct container *container, const char *data, size_t length, struct error *err);
 
 /* DATA, short, goes to the standard input of its first program, which ends there; nothing when that

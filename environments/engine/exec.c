@@ -259,12 +259,20 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
     exec_life_create(life, plan);
 }
 
+static bool exec_listens(const struct exec_life *life)
+{
+    return life && life->state == EXEC_LIFE_RUNNING && hijack_is_open(&life->hijack);
+}
+
+int exec_send(struct exec *exec, const char *data, size_t length, struct error *err)
+{
+    return exec_listens(exec->life) ? hijack_send(&exec->life->hijack, data, length, err) : 0;
+}
+
 void exec_send_last(struct exec *exec, const char *data, size_t length)
 {
-    struct exec_life *life = exec->life;
-
-    if (life && life->state == EXEC_LIFE_RUNNING && hijack_is_open(&life->hijack))
-        hijack_send_last(&life->hijack, data, length);
+    if (exec_listens(exec->life))
+        hijack_send_last(&exec->life->hijack, data, length);
 }
 
 void exec_move(struct exec *from, struct exec *to)

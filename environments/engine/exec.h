@@ -32,8 +32,11 @@ struct exec {
 /* `ended` will come, never from inside this call. */
 void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan);
 
-/* DATA, short, goes to the standard input of the program, which ends there. The engine has agreed;
- * the definition has AttachStdin, and the engine is reached without TLS. */
+/* DATA goes to the standard input of the program. The engine has agreed; the definition has
+ * AttachStdin. -1 with ERR: the program does not take what was sent. */
+int exec_send(struct exec *exec, const char *data, size_t length, struct error *err);
+
+/* The same for DATA, short, behind which its input ends. The engine is reached without TLS. */
 void exec_send_last(struct exec *exec, const char *data, size_t length);
 
 /* TO, which has its inputs, hears from now on of what FROM has started. */

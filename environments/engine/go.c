@@ -11,6 +11,22 @@ struct go go_for(const struct stat *file)
     };
 }
 
+struct go go_with_code(uint64_t size)
+{
+    return (struct go){.size = size};
+}
+
+/* No file has the number 0. */
+bool go_has_code(const struct go *go)
+{
+    return go->inode == 0;
+}
+
+struct go go_for_nothing(void)
+{
+    return (struct go){.device = UINT64_MAX, .inode = UINT64_MAX, .size = UINT64_MAX};
+}
+
 static void go_put(char *digits, uint64_t number)
 {
     for (int i = GO_DIGITS; i-- > 0; number >>= 4)

@@ -17,14 +17,16 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 
 import debian  # noqa: E402
+import ports  # noqa: E402
 import docker_server as server_module  # noqa: E402
 import engine as engine_module  # noqa: E402
 import images as images_module  # noqa: E402
 import podman as podman_module  # noqa: E402
 import registry as registry_module  # noqa: E402
 import snapshot  # noqa: E402
+from test_tls import make_certificate  # noqa: E402
 
-ENGINES = ("engine", "podman")
+ENGINES = ("engine", "podman", "remote_engine")
 
 
 def cannot(reason):
@@ -64,6 +66,25 @@ def podman(images):
             yield podman
     except engine_module.NoEngine as reason:
         pytest.skip(f"no podman: {reason}")
+
+
+@pytest.fixture(scope="module", params=["tcp", "tls"])
+def remote_engine(request, images, tmp_path_factory):
+    """A Docker engine with the base image that is reached by TCP, without and with TLS; `definition` says how."""
+    folder = tmp_path_factory.mktemp("remote")
+    address, options, tls = f"tcp://127.0.0.1:{ports.free_port()}", [], {}
+    if request.param == "tls":
+        certificate, key = make_certificate(folder)
+        options = ["--tlsverify", "--tlscacert", certificate, "--tlscert", certificate, "--tlskey", key]
+        files = {"ca_file": certificate, "cert_file": certificate, "key_file": key}
+        tls = {"tls": {name: str(file) for name, file in files.items()}}
+    try:
+        with engine_module.Engine(options=["--host", address, *options]) as engine:
+            images.load(engine, images.base)
+            engine.definition = {"host": address, **tls}
+            yield engine
+    except engine_module.NoEngine as reason:
+        cannot(reason)
 
 
 @pytest.fixture

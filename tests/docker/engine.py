@@ -207,10 +207,11 @@ class Daemon:
 
 
 class Engine:
-    """dockerd and its containerd. DISK limits all that it stores, in bytes."""
+    """dockerd and its containerd. DISK limits all that it stores, in bytes; OPTIONS are more of dockerd."""
 
-    def __init__(self, disk=None):
+    def __init__(self, disk=None, options=()):
         self.disk = disk
+        self.options = options
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pxd-", dir="/tmp"))
         self.name = self.folder.name
         self.socket = self.folder / "docker.sock"
@@ -277,7 +278,7 @@ address = "{address}"
             "--storage-driver", storage, "--cgroup-parent", f"/{self.name}",
             "--bridge", self.bridge.name, "--iptables=false", "--ip-masq=false",
             "--ip-forward=false", "--default-address-pool", self._address_pool(),
-            "--max-download-attempts", "1", "--shutdown-timeout", "2")
+            "--max-download-attempts", "1", "--shutdown-timeout", "2", *self.options)
         self.dockerd.wait_until(self.api.answers)
 
     def _address_pool(self):

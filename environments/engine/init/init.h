@@ -3,7 +3,9 @@
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...          runs one program
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
- *                                                          --gate its Python waits for that, too
+ *                                                          --gate its Python waits for that, too,
+ *                                                          and with --line its standard input
+ *                                                          stays a lifeline then
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session: see
  * cell_relay.h pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
@@ -11,8 +13,10 @@
  * last words (last_words.h) on stderr, and behind a script on stdout, too. It ends the program
  * after SECONDS, at SIGTERM from outside, or when its standard input, if that is a pipe, ends: then
  * the server is gone, and nobody else would end the container. While it waits for its script it
- * ends after IDLE seconds, too. SIGINT from outside goes on to the program; the init of a kept
- * container passes it on to the inits of its runs.
+ * ends after IDLE seconds, too. With --line it stays behind its last words until the server has
+ * them, and says so by one more byte: of a container that has ended, an engine drops what is still
+ * on its way. SIGINT from outside goes on to the program; the init of a kept container passes it on
+ * to the inits of its runs.
  *
  * The program has the same uid, so everything here is written as if it were attacked: the init
  * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
@@ -40,6 +44,11 @@ struct watch {
     double longest;   /* seconds that one wait may take */
     size_t told;      /* bytes of the go that have come */
     char go[GO_BYTES];
+    bool keeps_line;   /* the lifeline goes on behind the go */
+    uint64_t code;     /* bytes of the code that have not come yet */
+    int script;        /* while they come: the file that they are compared with */
+    bool is_different; /* they are not the same */
+    bool is_dismissed; /* the server has said that it has everything */
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
@@ -51,6 +60,15 @@ bool watch_wait(struct watch *watch);
 
 /* The go has come; it is the last that the server says. */
 bool watch_has_go(const struct watch *watch);
+
+/* Expects SIZE bytes of code, which FILE is to have. Takes FILE. */
+void watch_expect_code(struct watch *watch, int file, uint64_t size);
+
+/* All of it has come, or it is known not to be what is expected. */
+bool watch_has_code(const struct watch *watch);
+
+/* The last words have been said: waits until the server has them, or is gone, for a while. */
+void await_dismissal(struct watch *watch);
 
 /* Waits for the go, and checks that it is for the file at SCRIPT. SECONDS are left from then on.
  * False: there is to be no script; or PROGRAM (0: none), which waits as well, has died. */

@@ -52,15 +52,6 @@ static bool take_nonce(char nonce[LAST_WORDS_NONCE + 1])
     return true;
 }
 
-static int init_exit_status(const struct last_words *words)
-{
-    if (words->failure)
-        return words->failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
-    if (WIFSIGNALED(words->status))
-        return EXIT_SIGNAL + WTERMSIG(words->status);
-    return WEXITSTATUS(words->status);
-}
-
 static double init_seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
@@ -150,6 +141,7 @@ struct init_order {
     bool keeps;
     double idle;   /* seconds for which it waits for the go; 0: it does not */
     bool has_gate; /* its program may wait, too */
+    bool has_line; /* its standard input stays a lifeline behind the go */
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
@@ -185,6 +177,17 @@ static bool init_begin(struct watch *watch, const struct init_order *order, pid_
     return true;
 }
 
+static int init_exit_status(const struct last_words *words, const struct init_order *order)
+{
+    if (words->failure)
+        return words->failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
+    if (WIFSIGNALED(words->status))
+        return EXIT_SIGNAL + WTERMSIG(words->status);
+    if (order->has_line && WEXITSTATUS(words->status) == GO_NOT_BEGUN)
+        return EXIT_BROKEN; /* the words have the true one */
+    return WEXITSTATUS(words->status);
+}
+
 static int init_run(struct watch *watch, const struct init_order *order, const char *nonce)
 {
     const struct init_program *given = &order->program;
@@ -197,7 +200,7 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     bool is_empty;
 
     if (!init_begin(watch, order, &program, &words.failure))
-        return 0;
+        return GO_NOT_BEGUN;
     started = clock_seconds();
     if (given->is_script)
         schedule.next_flush = started + STARTER_SECONDS;
@@ -215,7 +218,9 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     if (given->is_script)
         words_say(STDOUT_FILENO, &words, nonce, watch->deadline);
     words_say(STDERR_FILENO, &words, nonce, watch->deadline);
-    return init_exit_status(&words);
+    if (order->has_line)
+        await_dismissal(watch);
+    return init_exit_status(&words, order);
 }
 
 /* Its end is that of the container: the kernel kills the rest. */
@@ -264,6 +269,7 @@ static bool read_order(struct init_order *order, char **argv)
     order->program.is_script = take_option(&argv, "--script");
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
+    order->has_line = take_option(&argv, "--line");
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
     order->program.gate = -1;
@@ -295,5 +301,6 @@ int main(int argc, char **argv)
         !watch_begin(&watch, order.idle > 0 ? order.idle : order.seconds) ||
         !init_relay(&watch, &order, &relay))
         return EXIT_BROKEN;
+    watch.keeps_line = order.has_line;
     return order.keeps ? init_keep(&watch) : init_run(&watch, &order, nonce);
 }

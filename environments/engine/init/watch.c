@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +14,8 @@
 
 #define INIT_WATCH_LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
 #define INIT_ASTRAY_SECONDS        2.    /* for a program that is about to end by itself */
+
+enum { WATCH_CODE_BYTES = 16 << 10 };
 
 static bool can_end(int fd)
 {
@@ -32,13 +35,12 @@ bool watch_begin(struct watch *watch, double seconds)
     sigaddset(&watched, SIGCHLD);
     sigaddset(&watched, SIGINT);
     sigaddset(&watched, SIGTERM);
-    watch->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-    watch->lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1;
-    watch->deadline = clock_seconds() + seconds;
-    watch->interrupted = false;
-    watch->told = 0;
-    watch->relay = NULL;
-    watch->longest = INIT_WATCH_LONGEST_SECONDS;
+    *watch = (struct watch){
+        .signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK),
+        .lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1,
+        .deadline = clock_seconds() + seconds,
+        .longest = INIT_WATCH_LONGEST_SECONDS,
+    };
     return watch->signals >= 0;
 }
 
@@ -56,15 +58,59 @@ bool watch_has_go(const struct watch *watch)
     return watch->told == GO_BYTES;
 }
 
-static void read_lifeline(struct watch *watch)
+void watch_expect_code(struct watch *watch, int file, uint64_t size)
+{
+    watch->script = file;
+    watch->code = size;
+}
+
+bool watch_has_code(const struct watch *watch)
+{
+    return watch->code == 0 || watch->is_different;
+}
+
+static ssize_t watch_read_go(struct watch *watch)
 {
     ssize_t count = read(watch->lifeline, watch->go + watch->told, GO_BYTES - watch->told);
 
     if (count > 0)
         watch->told += (size_t)count;
-    else
+    return count;
+}
+
+static ssize_t watch_read_code(struct watch *watch)
+{
+    char theirs[WATCH_CODE_BYTES];
+    char ours[WATCH_CODE_BYTES];
+    ssize_t count = read(watch->lifeline, theirs,
+                         watch->code < sizeof theirs ? (size_t)watch->code : sizeof theirs);
+
+    if (count <= 0)
+        return count;
+    watch->code -= (uint64_t)count;
+    watch->is_different |= read(watch->script, ours, (size_t)count) != count ||
+                           memcmp(theirs, ours, (size_t)count) != 0;
+    return count;
+}
+
+static ssize_t watch_read_dismissal(struct watch *watch)
+{
+    char byte;
+    ssize_t count = read(watch->lifeline, &byte, 1);
+
+    watch->is_dismissed |= count > 0;
+    return count;
+}
+
+static void read_lifeline(struct watch *watch)
+{
+    ssize_t count = !watch_has_go(watch) ? watch_read_go(watch)
+                    : watch->code > 0    ? watch_read_code(watch)
+                                         : watch_read_dismissal(watch);
+
+    if (count <= 0)
         watch->deadline = clock_seconds();
-    if (count <= 0 || watch_has_go(watch))
+    if (count <= 0 || (watch_has_go(watch) && !watch->keeps_line))
         watch->lifeline = -1;
 }
 

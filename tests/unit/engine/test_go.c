@@ -46,11 +46,37 @@ static void test_it_is_for_one_file_with_one_size(void **state)
     assert_false(go_is_for(&go, &file));
 }
 
+static void test_code_follows_where_files_have_other_numbers(void **state)
+{
+    const struct go with_code = go_with_code(77);
+    const struct go local = go_for(&some_file);
+
+    (void)state;
+    assert_true(go_has_code(&with_code));
+    assert_false(go_is_for(&with_code, &some_file));
+    assert_false(go_has_code(&local));
+}
+
+static void test_nothing_is_for_no_file(void **state)
+{
+    const struct go nothing = go_for_nothing();
+    char bytes[GO_BYTES];
+    struct go came;
+
+    (void)state;
+    go_encode(&nothing, bytes);
+    came = go_decode(bytes);
+    assert_false(go_has_code(&came));
+    assert_false(go_is_for(&came, &some_file));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_comes_as_it_went),
         cmocka_unit_test(test_it_is_for_one_file_with_one_size),
+        cmocka_unit_test(test_code_follows_where_files_have_other_numbers),
+        cmocka_unit_test(test_nothing_is_for_no_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
