@@ -16,16 +16,15 @@ JSON_FORMS = ["{}", "{}\n", "", "{\n}\n", '{"a": 1}', '{\n  "a": {\n    "b": [1,
               '{\n\t"a": 1\n}\n', '{\r\n    "a": "\u00e9"\r\n}\r\n']
 
 # Client, file below HOME, what the servers are listed in, entry for stdio, entry for HTTP. The real Claude Code, Codex,
-# Gemini CLI and opencode are tried in tests/clients/test_installed_clients.py. The forms of the others are in
-#   Claude Desktop  https://modelcontextprotocol.io/docs/develop/connect-local-servers
-#   Cursor          https://cursor.com/docs/mcp
-#   VS Code         https://code.visualstudio.com/docs/copilot/reference/mcp-configuration, and mcpServerSchema in
-#                   src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts of github.com/microsoft/vscode
-#   Windsurf        https://docs.windsurf.com/windsurf/cascade/mcp
-#   Zed             https://zed.dev/docs/ai/mcp, and ContextServerSettingsContent in
-#                   crates/settings_content/src/project.rs of github.com/zed-industries/zed: `timeout` is in seconds
-#   Goose           https://block.github.io/goose/docs/guides/config-files, and ExtensionConfig in
-#                   crates/goose/src/agents/extension.rs of github.com/aaif-goose/goose
+# Gemini CLI and opencode are tried in tests/clients/test_installed_clients.py. The forms of the others were compared with
+#   VS Code         mcpServerSchema in src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts of github.com/microsoft/vscode
+#   Zed             ContextServerSettingsContent in crates/settings_content/src/project.rs of
+#                   github.com/zed-industries/zed: `timeout` is in seconds
+#   Goose           ExtensionConfig in crates/goose/src/agents/extension.rs of github.com/aaif-goose/goose
+#   Windsurf        its own documents: https://docs.windsurf.com/windsurf/cascade/mcp
+#   Cursor          pages that quote its own document, https://cursor.com/docs/mcp, of which a part could be read
+#   Claude Desktop  docs/docs/develop/connect-local-servers.mdx of github.com/modelcontextprotocol/modelcontextprotocol,
+#                   which has the paths of macOS and Windows alone, and README.md of github.com/geelen/mcp-remote
 CLIENTS = {
     "claude-code": (".claude.json", "mcpServers",
                     {"type": "stdio", "command": PROGRAM, "args": []}, {"type": "http", "url": URL}),
