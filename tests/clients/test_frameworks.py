@@ -111,6 +111,24 @@ def test_a_loop_with_a_providers_sdk_goes_to_its_end(tmp_path, provider):
     assert all(drawings.is_red_and_blue(seen, 20) for seen in drawings.looked_at(drawn.images))
 
 
+PLACES = {"anthropic": "ANTHROPIC_BASE_URL", "openai": "OPENAI_BASE_URL", "gemini": "GOOGLE_GEMINI_BASE_URL"}
+
+
+@pytest.mark.parametrize("provider", PLACES)
+def test_an_example_of_a_loop_writes_a_poem_and_reads_it_back(tmp_path, provider):
+    """All calls of it work in one directory."""
+    steps = [{"code": poem.WRITE}, {"code": "print(open('poem.txt').read())"}, {"code": "1 / 0"}]
+    with standin.Model(steps) as model:
+        url = f"{model.url}/v1" if provider == "openai" else model.url
+        done = installed.run(
+            installed.python("providers"), str(installed.ROOT / "examples" / f"{provider}_loop.py"), "standin", "A poem!",
+            home=tmp_path, PYEXECD=installed.PYEXECD, **{PLACES[provider]: url, f"{provider.upper()}_API_KEY": "none"})
+        assert done.returncode == 0 and model.ended, f"{done} {model.trouble}"
+        _, read, failed = model.readings
+    assert poem.TEXT in read.plain and "ZeroDivisionError" in failed.plain
+    assert done.stdout.strip() == standin.DONE
+
+
 def test_openais_types_of_chats_take_what_call_prints(tmp_path):
     assert "Code output: 42" in sdk("openai", "-", tmp_path)
 
