@@ -59,14 +59,29 @@ static void ahead_container_on_started(struct container *started)
 }
 
 /* What prints before there is a script, such as a warning of the image's Python, would be lost. */
+static void ahead_container_note_output(struct ahead_container *container)
+{
+    container->has_printed = true;
+    container_kill(&container->container);
+}
+
 static void ahead_container_on_output(struct container *printing, enum frame_stream stream,
                                       const char *data, size_t length)
 {
     (void)stream;
     (void)data;
     (void)length;
-    CONTAINER_OF(printing, struct ahead_container, container)->has_printed = true;
-    container_kill(printing);
+    ahead_container_note_output(CONTAINER_OF(printing, struct ahead_container, container));
+}
+
+static void ahead_container_on_direct_output(struct direct_streams *streams,
+                                             enum frame_stream stream, const char *data,
+                                             size_t length)
+{
+    (void)stream;
+    (void)data;
+    (void)length;
+    ahead_container_note_output(CONTAINER_OF(streams, struct ahead_container, streams));
 }
 
 static void ahead_container_on_ended(struct container *ended, const struct container_end *end)
@@ -94,12 +109,26 @@ static int make_code_file(struct ahead_container *container, const struct docker
     return access_list_open_file(container->code_file, order->uid, err);
 }
 
+/* Where the engine is that of this machine, and the container's user may connect. */
+static void ahead_container_offer_streams(struct ahead_container *container,
+                                          const struct docker_order *order)
+{
+    AUTO_FREE char *path = memory_format("%s.sock", container->code_file);
+    struct error err = ERROR_INIT;
+
+    if (docker_site_is_remote(order->site) || order->has_own_user)
+        return;
+    if (direct_streams_offer(&container->streams, path, container->nonce, &err) < 0)
+        log_debug("container ahead %s: %s", container->name, err.message);
+}
+
 static int ahead_container_start(struct ahead_container *container,
                                  const struct docker_order *order, struct error *err)
 {
     const struct docker_order_container own = {
         .nonce = container->nonce,
         .code_file = container->code_file,
+        .streams = direct_streams_path(&container->streams),
         .idle_seconds = AHEAD_CONTAINER_IDLE_SECONDS,
     };
     AUTO_JSON json_t *definition = docker_order_describe(order, &own, err);
@@ -132,9 +161,13 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
     container->container.output = ahead_container_on_output;
     container->container.started = ahead_container_on_started;
     container->container.ended = ahead_container_on_ended;
-    if (make_code_file(container, order, err) == 0 &&
-        ahead_container_start(container, order, err) == 0)
-        return container;
+    container->streams.output = ahead_container_on_direct_output;
+    direct_streams_init(&container->streams, engine_loop(order->site->engine));
+    if (make_code_file(container, order, err) == 0) {
+        ahead_container_offer_streams(container, order);
+        if (ahead_container_start(container, order, err) == 0)
+            return container;
+    }
     ahead_container_free(container);
     return NULL;
 }
@@ -144,6 +177,7 @@ void ahead_container_free(struct ahead_container *container)
     if (!container)
         return;
     container_cancel(&container->container);
+    direct_streams_end(&container->streams);
     list_remove(&container->link);
     if (container->code >= 0) {
         (void)unlink(container->code_file);
@@ -158,13 +192,14 @@ void ahead_container_free(struct ahead_container *container)
 }
 
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         struct container *to, struct docker_go *go, bool *ret_runs,
-                         struct error *err)
+                         struct container *to, struct direct_streams *streams, struct docker_go *go,
+                         bool *ret_runs, struct error *err)
 {
     if (docker_go_put(go, container->site, container->code, code, length, err) < 0)
         return -1;
     *ret_runs = container->state == AHEAD_CONTAINER_WAITING;
     ahead_container_set_state(container, AHEAD_CONTAINER_TAKEN);
     container_move(&container->container, to);
+    direct_streams_move(&container->streams, streams);
     return 0;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "environments/docker/direct_streams.h"
 #include "environments/engine/container.h"
 
 #include <jansson.h>
@@ -29,6 +30,7 @@ struct ahead_container {
     struct list link; /* in its pool */
     enum ahead_container_state state;
     struct container container;
+    struct direct_streams streams;  /* of that, where there can be such */
     json_t *key;                    /* owned: that of its order */
     char *directory;                /* owned: the path of the working directory */
     const struct docker_site *site; /* borrowed */
@@ -49,8 +51,8 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
 /* Removes it, unless its run has it. */
 void ahead_container_free(struct ahead_container *container);
 
-/* Puts CODE into its place, and moves the container to TO. GO is what it is to be told when it
- * runs; *RET_RUNS says whether it does. */
+/* Puts CODE into its place, and moves the container to TO, and its streams to STREAMS. GO is what
+ * it is to be told when it runs; *RET_RUNS says whether it does. */
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         struct container *to, struct docker_go *go, bool *ret_runs,
-                         struct error *err);
+                         struct container *to, struct direct_streams *streams, struct docker_go *go,
+                         bool *ret_runs, struct error *err);

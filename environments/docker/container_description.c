@@ -70,6 +70,10 @@ static json_t *init_command(const struct docker_container *container)
             json_array_append_new(command, json_string("--gate"));
         if (container->has_line)
             json_array_append_new(command, json_string("--line"));
+        if (container->has_streams) {
+            json_array_append_new(command, json_string("--streams"));
+            json_array_append_new(command, json_string(DOCKER_STREAMS));
+        }
     }
     if (container->is_session)
         json_array_append_new(command, json_string("--session"));

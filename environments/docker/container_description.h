@@ -10,6 +10,7 @@
 
 #define DOCKER_WORKSPACE "/workspace" /* where the working directory is */
 #define DOCKER_INIT      "/run/pyexecd-init"
+#define DOCKER_STREAMS   "/run/pyexecd-streams" /* the socket of direct_streams.h */
 
 /* Names of labels. A container without the first three is none of ours. */
 #define DOCKER_LABEL_STATE       "pyexecd.state"       /* the name of the state directory */
@@ -42,6 +43,7 @@ struct docker_container {
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
     bool has_line;       /* its input goes on behind the go (docker_go.h) */
+    bool has_streams;    /* its init asks for its streams at DOCKER_STREAMS */
     bool is_session;     /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; not of one that is kept */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */

@@ -133,6 +133,8 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     mounts = docker_site_mounts(order->site, &request, err);
     if (!mounts)
         return NULL;
+    if (own->streams)
+        json_array_append_new(mounts, docker_mount(own->streams, DOCKER_STREAMS, false));
     program = docker_order_command(order);
     container.image = order->image->id;
     container.volumes = order->image->volumes;
@@ -140,6 +142,7 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     container.nonce = own->nonce;
     container.seconds = request.timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = own->idle_seconds;
+    container.has_streams = own->streams != NULL;
     container.is_session = request.program != NULL;
     container.has_gate = !has_writable_volume(order->site->definition);
     container.program = (const char *const *)program;

@@ -25,6 +25,7 @@ struct docker_order {
 struct docker_order_container {
     const char *nonce;     /* of the last words */
     const char *code_file; /* what is laid over the script; NULL: of a session */
+    const char *streams;   /* where its init finds its streams (direct_streams.h); NULL: nowhere */
     double idle_seconds;   /* for which it may wait for its script; 0: it does not */
 };
 

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "environments/docker/ahead_container.h"
 #include "environments/docker/ahead_pool.h"
+#include "environments/docker/direct_streams.h"
 #include "environments/docker/docker_go.h"
 #include "environments/docker/end.h"
 #include "environments/docker/order.h"
@@ -41,6 +42,7 @@ struct docker_run {
     bool answered[FRAME_STREAMS];  /* likewise */
     ev_timer patience;             /* with that */
     struct container container;
+    struct direct_streams streams; /* of what was taken, where it has such */
     struct docker_output output;
     ev_prepare complete; /* fed, never started: it has ended, as its last words say */
     char *name;          /* owned: of the container of its own */
@@ -88,6 +90,7 @@ static void docker_run_free(struct docker_run *run)
     ev_timer_stop(docker_run_loop(run), &run->patience);
     ev_clear_pending(docker_run_loop(run), &run->complete);
     container_cancel(&run->container);
+    direct_streams_end(&run->streams);
     ahead_container_free(run->ahead);
     docker_order_free(run->order);
     docker_go_deinit(&run->go);
@@ -165,21 +168,35 @@ static void docker_run_take_answer(struct docker_run *run, enum frame_stream str
     docker_run_take_output(run, stream, answer + 1, length - before - 1);
 }
 
-static void docker_run_on_output(struct container *container, enum frame_stream stream,
-                                 const char *data, size_t length)
+static void docker_run_note_output(struct docker_run *run, enum frame_stream stream,
+                                   const char *data, size_t length)
 {
-    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
-
     if (run->ahead && !run->answered[stream])
         docker_run_take_answer(run, stream, data, length);
     else
         docker_run_take_output(run, stream, data, length);
 }
 
+static void docker_run_on_output(struct container *container, enum frame_stream stream,
+                                 const char *data, size_t length)
+{
+    docker_run_note_output(CONTAINER_OF(container, struct docker_run, container), stream, data,
+                           length);
+}
+
+static void docker_run_on_direct_output(struct direct_streams *streams, enum frame_stream stream,
+                                        const char *data, size_t length)
+{
+    docker_run_note_output(CONTAINER_OF(streams, struct docker_run, streams), stream, data, length);
+}
+
 static void docker_run_ask(struct docker_run *run)
 {
     docker_run_set_state(run, DOCKER_RUN_ASKING);
-    docker_go_tell_container(&run->go, &run->container);
+    if (direct_streams_are_ready(&run->streams))
+        direct_streams_tell(&run->streams, run->go.bytes, run->go.length);
+    else
+        docker_go_tell_container(&run->go, &run->container);
 }
 
 static void docker_run_on_started(struct container *container)
@@ -234,6 +251,7 @@ static void docker_run_start_anew(struct docker_run *run)
     docker_run_set_state(run, DOCKER_RUN_STARTING);
     ahead_pool_close(run->pool);
     docker_go_deinit(&run->go);
+    direct_streams_end(&run->streams);
     ahead_container_free(STEAL_PTR(run->ahead));
     if (docker_run_start_container(run, &err) == 0)
         return;
@@ -268,6 +286,7 @@ static void docker_run_on_ended(struct container *container, const struct contai
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
+    direct_streams_read_rest(&run->streams);
     if (docker_run_begins_anew(run, seen)) {
         docker_run_start_anew(run);
         return;
@@ -313,6 +332,8 @@ static struct docker_run *docker_run_new(struct docker_order *order,
     run->container.output = docker_run_on_output;
     run->container.started = docker_run_on_started;
     run->container.ended = docker_run_on_ended;
+    run->streams.output = docker_run_on_direct_output;
+    direct_streams_init(&run->streams, engine_loop(order->site->engine));
     ev_init(&run->complete, docker_run_on_complete);
     ev_timer_init(&run->patience, docker_run_on_patience, docker_site_startup_seconds(order->site),
                   0.);
@@ -344,8 +365,8 @@ static bool docker_run_take(struct docker_run *run, struct ahead_container *take
     struct error ignored = ERROR_INIT;
     bool runs;
 
-    if (ahead_container_take(taken, request->code, request->code_length, &run->container, &run->go,
-                             &runs, &ignored) < 0) {
+    if (ahead_container_take(taken, request->code, request->code_length, &run->container,
+                             &run->streams, &run->go, &runs, &ignored) < 0) {
         ahead_container_free(taken);
         return false;
     }

@@ -1,5 +1,6 @@
 """Containers that are started ahead of their script: who gets one, what it may do before, what is left."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import time
 
 import pytest
 
+import engine_proxy
 import leftovers
 from docker_server import DockerServer
 from engine import ApiError
@@ -23,6 +25,15 @@ print(json.dumps([
     [resource.getrlimit(each) for each in range(16)], sorted(map(str, signal.pthread_sigmask(0, []))), __file__,
     sorted(line.split()[4:6] for line in open('/proc/self/mountinfo')), open('/proc/self/status').read().partition('Cap')[2][:90],
     open(__file__).read()]))
+"""
+STREAMS = ["/run/pyexecd-streams", "ro,relatime"]  # one more mount: docs/environments.md says so
+# It tells which pipes it prints to, and waits to be seen.
+PIPES = """
+import os, time
+open('pipes', 'w').write(' '.join(os.readlink(f'/proc/self/fd/{number}') for number in (1, 2)))
+while not os.path.exists('seen'):
+    time.sleep(0.01)
+print('out')
 """
 USER_SITE = """
 import os
@@ -93,8 +104,69 @@ def test_a_script_cannot_tell(warm, docker_server, engine):
         cold = server.run(FACTS)
     assert is_warm(facts) and not is_warm(cold)
     for ours, theirs in zip(json.loads(facts["stdout"]), json.loads(cold["stdout"]), strict=True):
+        if isinstance(ours, list) and STREAMS in ours:
+            ours.remove(STREAMS)
         assert str(ours).replace(warm.mark, "") == str(theirs).replace(server.mark, "")
     assert facts["isolation"] == cold["isolation"]
+
+
+def descriptors(pid):
+    """What the descriptors of process PID lead to."""
+    found = []
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(f"/proc/{pid}/fd/{number}"))
+    return found
+
+
+def prints_to_its_server(server, directory):
+    """Whether it is the server that reads the pipes to which a script in DIRECTORY prints."""
+    for name in ("pipes", "seen"):
+        (directory / name).unlink(missing_ok=True)
+    call = server.start(PIPES)
+    assert leftovers.until(lambda: (directory / "pipes").exists() and (directory / "pipes").read_text())
+    pipes = set((directory / "pipes").read_text().split())
+    found = pipes <= set(descriptors(server.process.pid))
+    (directory / "seen").touch()
+    result = server.wait(call)["result"]["structuredContent"]
+    assert is_warm(result) and result["stdout"] == "out\n"
+    return found
+
+
+def directory_of(result):
+    return pathlib.Path(result["script"]).parent
+
+
+def test_output_does_not_go_through_the_engine(warm, engine):
+    result = warm.run("pass")
+    waiting(engine)
+    assert prints_to_its_server(warm, directory_of(result))
+
+
+def test_where_the_init_cannot_connect_output_goes_through_the_engine(docker_server, engine, tmp_path):
+    with engine_proxy.WithoutSockets(engine.socket, tmp_path) as proxy, \
+            docker_server({"host": proxy.address, **WARM}) as server:
+        server.initialize()
+        result = server.run("pass")
+        waiting(engine)
+        assert not prints_to_its_server(server, directory_of(result))
+
+
+def test_nobody_listens_to_a_script_that_connects_as_the_init_did(warm, engine):
+    result = warm.run("import socket; socket.socket(socket.AF_UNIX).connect('/run/pyexecd-streams')")
+    assert "ConnectionRefusedError" in result["stderr"]
+    assert result["timings"]["warm"]
+
+
+def test_all_of_a_flood_is_counted(warm, engine):
+    result = warm.run("import sys; sys.stdout.write('x' * 9_000_000); sys.stderr.write('y' * 9_000_000)")
+    assert is_warm(result)
+    assert (result["stdout_bytes"], result["stderr_bytes"]) == (9_000_000, 9_000_000)
+
+
+def test_what_was_printed_before_a_kill_is_there(warm, engine):
+    result = warm.run("import os, signal; print('out', flush=True); os.kill(os.getpid(), signal.SIGKILL)")
+    assert (result["stdout"], result["signal"], result["timings"]["warm"]) == ("out\n", "SIGKILL", True)
 
 
 def test_hash_seeds_and_random_numbers_are_its_own(warm, engine):

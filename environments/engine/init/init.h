@@ -5,7 +5,9 @@
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
  *                                                          --gate its Python waits for that, too,
  *                                                          and with --line its standard input
- *                                                          stays a lifeline then
+ *                                                          stays a lifeline then, and with
+ *                                                          --streams PATH it asks for its
+ *                                                          streams there
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session: see
  * cell_relay.h pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
@@ -53,6 +55,10 @@ struct watch {
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
+
+/* Takes its input and output from the server that listens at PATH of this machine and knows NONCE:
+ * instead of those of the engine, which costs more. Where nobody gives it any, it keeps those. */
+void streams_take(const char *path, const char nonce[LAST_WORDS_NONCE]);
 
 /* Waits for a signal, or for `longest`. False once the deadline has come, or SIGTERM from outside.
  */

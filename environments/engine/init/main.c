@@ -139,9 +139,10 @@ static void wait_for_program(struct watch *watch, struct init_schedule *schedule
 /* What the command line says. */
 struct init_order {
     bool keeps;
-    double idle;   /* seconds for which it waits for the go; 0: it does not */
-    bool has_gate; /* its program may wait, too */
-    bool has_line; /* its standard input stays a lifeline behind the go */
+    double idle;         /* seconds for which it waits for the go; 0: it does not */
+    bool has_gate;       /* its program may wait, too */
+    bool has_line;       /* its standard input stays a lifeline behind the go */
+    const char *streams; /* where it asks for its streams; NULL: it has those of the engine */
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
@@ -245,9 +246,16 @@ static bool take_option(char ***argv, const char *name)
     return true;
 }
 
+static const char *take_word(char ***argv)
+{
+    return **argv ? *(*argv)++ : NULL;
+}
+
 static double take_seconds(char ***argv)
 {
-    return **argv ? strtod(*(*argv)++, NULL) : 0;
+    const char *word = take_word(argv);
+
+    return word ? strtod(word, NULL) : 0;
 }
 
 /* Its program gets the other end of RELAY. */
@@ -270,6 +278,7 @@ static bool read_order(struct init_order *order, char **argv)
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
     order->has_line = take_option(&argv, "--line");
+    order->streams = take_option(&argv, "--streams") ? take_word(&argv) : NULL;
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
     order->program.gate = -1;
@@ -297,6 +306,8 @@ int main(int argc, char **argv)
         fputs(INIT_NAME " is started by pyexecd\n", stderr);
         return EXIT_USAGE;
     }
+    if (order.streams)
+        streams_take(order.streams, nonce);
     if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
         !watch_begin(&watch, order.idle > 0 ? order.idle : order.seconds) ||
         !init_relay(&watch, &order, &relay))

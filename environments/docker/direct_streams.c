@@ -1,0 +1,295 @@
+#include "environments/docker/direct_streams.h"
+
+#include "base/cleanup.h"
+#include "base/descriptors.h"
+#include "base/fd.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/untrusted.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { DIRECT_STREAMS_READ = 1 << 16 };
+
+static const char *const direct_streams_state_names[] = {
+    [DIRECT_STREAMS_NONE] = "none",
+    [DIRECT_STREAMS_OFFERED] = "offered",
+    [DIRECT_STREAMS_ASKED] = "asked",
+    [DIRECT_STREAMS_READY] = "ready",
+};
+
+/* Where they may go from each state, as bits. */
+static const unsigned direct_streams_next_states[] = {
+    [DIRECT_STREAMS_NONE] = 1 << DIRECT_STREAMS_OFFERED | 1 << DIRECT_STREAMS_READY,
+    [DIRECT_STREAMS_OFFERED] = 1 << DIRECT_STREAMS_ASKED | 1 << DIRECT_STREAMS_NONE,
+    [DIRECT_STREAMS_ASKED] = 1 << DIRECT_STREAMS_READY | 1 << DIRECT_STREAMS_NONE,
+    [DIRECT_STREAMS_READY] = 1 << DIRECT_STREAMS_NONE,
+};
+
+static void direct_streams_set_state(struct direct_streams *streams,
+                                     enum direct_streams_state state)
+{
+    assert(direct_streams_next_states[streams->state] & 1U << state);
+    log_debug("direct streams: %s -> %s", direct_streams_state_names[streams->state],
+              direct_streams_state_names[state]);
+    streams->state = state;
+}
+
+static void direct_streams_remove_path(struct direct_streams *streams)
+{
+    if (streams->path)
+        (void)unlink(streams->path);
+    free(STEAL_PTR(streams->path));
+}
+
+static void direct_streams_close_socket(struct direct_streams *streams)
+{
+    ev_io_stop(streams->loop, &streams->socket_watcher);
+    if (streams->socket >= 0)
+        close(STEAL_FD(streams->socket));
+}
+
+static void direct_streams_close_pipe(struct direct_streams *streams, int stream)
+{
+    ev_io_stop(streams->loop, &streams->watchers[stream]);
+    if (streams->pipes[stream] >= 0)
+        close(STEAL_FD(streams->pipes[stream]));
+}
+
+void direct_streams_end(struct direct_streams *streams)
+{
+    if (streams->state == DIRECT_STREAMS_NONE)
+        return;
+    direct_streams_set_state(streams, DIRECT_STREAMS_NONE);
+    direct_streams_remove_path(streams);
+    direct_streams_close_socket(streams);
+    for (int i = 0; i < FRAME_STREAMS; i++)
+        direct_streams_close_pipe(streams, i);
+}
+
+/* ---- what the container prints ---- */
+
+/* A piece of what has come. False when there is nothing, or no more. */
+static bool direct_streams_read(struct direct_streams *streams, int stream)
+{
+    char data[DIRECT_STREAMS_READ];
+    ssize_t length = read(streams->pipes[stream], data, sizeof data);
+
+    if (length > 0)
+        streams->output(streams, (enum frame_stream)stream, data, (size_t)length);
+    else if (length == 0 || (errno != EAGAIN && errno != EINTR))
+        direct_streams_close_pipe(streams, stream);
+    return length > 0;
+}
+
+static void direct_streams_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct direct_streams *streams = watcher->data;
+
+    (void)loop;
+    (void)events;
+    (void)direct_streams_read(streams, (int)(watcher - streams->watchers));
+}
+
+void direct_streams_read_rest(struct direct_streams *streams)
+{
+    for (int i = 0; i < FRAME_STREAMS; i++)
+        while (streams->pipes[i] >= 0 && direct_streams_read(streams, i))
+            ;
+}
+
+static void direct_streams_watch_pipes(struct direct_streams *streams)
+{
+    for (int i = 0; i < FRAME_STREAMS; i++) {
+        if (streams->pipes[i] < 0)
+            continue;
+        ev_io_set(&streams->watchers[i], streams->pipes[i], EV_READ);
+        ev_io_start(streams->loop, &streams->watchers[i]);
+    }
+}
+
+/* ---- the init ---- */
+
+/* Our ends are kept, and THEIRS owned by the caller. */
+static int direct_streams_make_pipes(struct direct_streams *streams, int theirs[2],
+                                     struct error *err)
+{
+    static const enum frame_stream order[] = {FRAME_STDOUT, FRAME_STDERR};
+
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+            return error_set_errno(err, errno, "cannot make a pipe");
+        streams->pipes[order[i]] = ends[0];
+        theirs[i] = ends[1];
+        if (fd_set_nonblocking(ends[0], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* False: whoever has connected gets none. */
+static bool direct_streams_hand_over(struct direct_streams *streams)
+{
+    struct error err = ERROR_INIT;
+    int theirs[] = {-1, -1};
+    bool was_sent = direct_streams_make_pipes(streams, theirs, &err) == 0 &&
+                    descriptors_send(streams->socket, "", 1, theirs, ARRAY_SIZE(theirs)) == 1;
+
+    for (size_t i = 0; i < ARRAY_SIZE(theirs); i++)
+        if (theirs[i] >= 0)
+            close(theirs[i]);
+    return was_sent;
+}
+
+/* The nonce comes at once, and in one piece. */
+static bool direct_streams_is_init(struct direct_streams *streams)
+{
+    char said[LAST_WORDS_NONCE];
+
+    return recv(streams->socket, said, sizeof said, 0) == sizeof said &&
+           memcmp(said, streams->nonce, sizeof said) == 0;
+}
+
+static void direct_streams_answer(struct direct_streams *streams)
+{
+    if (!direct_streams_is_init(streams) || !direct_streams_hand_over(streams)) {
+        direct_streams_end(streams);
+        return;
+    }
+    direct_streams_set_state(streams, DIRECT_STREAMS_READY);
+    direct_streams_watch_pipes(streams);
+}
+
+static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int events);
+
+static void direct_streams_watch_socket(struct direct_streams *streams)
+{
+    ev_io_set(&streams->socket_watcher, streams->socket, EV_READ);
+    ev_io_start(streams->loop, &streams->socket_watcher);
+}
+
+static void direct_streams_accept(struct direct_streams *streams)
+{
+    int init = accept4(streams->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (init < 0)
+        return;
+    direct_streams_close_socket(streams);
+    direct_streams_remove_path(streams);
+    streams->socket = init;
+    direct_streams_set_state(streams, DIRECT_STREAMS_ASKED);
+    direct_streams_watch_socket(streams);
+}
+
+/* The init says nothing more; its end is that of the container, which the engine tells as well. */
+static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct direct_streams *streams = CONTAINER_OF(watcher, struct direct_streams, socket_watcher);
+
+    (void)events;
+    if (streams->state == DIRECT_STREAMS_OFFERED)
+        direct_streams_accept(streams);
+    else if (streams->state == DIRECT_STREAMS_ASKED)
+        direct_streams_answer(streams);
+    else
+        ev_io_stop(loop, watcher);
+}
+
+/* ---- the offer ---- */
+
+void direct_streams_init(struct direct_streams *streams, struct ev_loop *loop)
+{
+    streams->loop = loop;
+    streams->socket = -1;
+    ev_init(&streams->socket_watcher, direct_streams_on_socket);
+    for (int i = 0; i < FRAME_STREAMS; i++) {
+        streams->pipes[i] = -1;
+        ev_init(&streams->watchers[i], direct_streams_on_readable);
+        streams->watchers[i].data = streams;
+    }
+}
+
+/* The path of a socket has 107 bytes at most: that of an open directory always fits. */
+static int direct_streams_bind(int socket, const char *path, struct error *err)
+{
+    const char *name = strrchr(path, '/') + 1;
+    AUTO_FREE char *folder = memory_format("%.*s", (int)(name - path), path);
+    AUTO_CLOSE int directory = untrusted_open_directory(AT_FDCWD, folder, err);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    AUTO_FREE char *place = memory_format("/proc/self/fd/%d/%s", directory, name);
+
+    if (directory < 0)
+        return -1;
+    if (strlen(place) >= sizeof address.sun_path)
+        return error_set(err, ERROR_LIMIT, "the name of a socket is too long");
+    memcpy(address.sun_path, place, strlen(place));
+    if (bind(socket, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        listen(socket, 1) < 0)
+        return error_set_errno(err, errno, "cannot listen for a container");
+    return 0;
+}
+
+int direct_streams_offer(struct direct_streams *streams, const char *path, const char *nonce,
+                         struct error *err)
+{
+    streams->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (streams->socket < 0)
+        return error_set_errno(err, errno, "cannot make a socket");
+    if (direct_streams_bind(streams->socket, path, err) < 0) {
+        close(STEAL_FD(streams->socket));
+        return -1;
+    }
+    streams->path = memory_copy_string(path);
+    memcpy(streams->nonce, nonce, sizeof streams->nonce);
+    direct_streams_set_state(streams, DIRECT_STREAMS_OFFERED);
+    direct_streams_watch_socket(streams);
+    return 0;
+}
+
+const char *direct_streams_path(const struct direct_streams *streams)
+{
+    return streams->path;
+}
+
+bool direct_streams_are_ready(const struct direct_streams *streams)
+{
+    char byte;
+
+    return streams->state == DIRECT_STREAMS_READY &&
+           recv(streams->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+void direct_streams_move(struct direct_streams *from, struct direct_streams *to)
+{
+    if (!direct_streams_are_ready(from)) {
+        direct_streams_end(from);
+        return;
+    }
+    ev_io_stop(from->loop, &from->socket_watcher);
+    direct_streams_set_state(from, DIRECT_STREAMS_NONE);
+    direct_streams_set_state(to, DIRECT_STREAMS_READY);
+    to->socket = STEAL_FD(from->socket);
+    for (int i = 0; i < FRAME_STREAMS; i++) {
+        ev_io_stop(from->loop, &from->watchers[i]);
+        to->pipes[i] = STEAL_FD(from->pipes[i]);
+    }
+    direct_streams_watch_pipes(to);
+}
+
+void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length)
+{
+    (void)send(streams->socket, data, length, MSG_NOSIGNAL);
+    (void)shutdown(streams->socket, SHUT_WR);
+}

@@ -1,0 +1,239 @@
+#include "environments/docker/direct_streams.h"
+
+#include "base/descriptors.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "tests/unit/environments/scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define NONCE "0123456789abcdef0123456789abcdef"
+#define OTHER "0123456789abcdef0123456789abcdee"
+
+enum { TURNS = 8, OUTPUTS = 2 };
+
+/* What an owner hears. */
+struct hearing {
+    struct direct_streams streams;
+    char heard[FRAME_STREAMS][64];
+};
+
+static char *folder;
+static char *path;
+static struct hearing one;
+static struct hearing other;
+
+static void note(struct direct_streams *streams, enum frame_stream stream, const char *data,
+                 size_t length)
+{
+    struct hearing *hearing = CONTAINER_OF(streams, struct hearing, streams);
+
+    strncat(hearing->heard[stream], data, length);
+}
+
+static void prepare(struct hearing *hearing)
+{
+    *hearing = (struct hearing){.streams = {.output = note}};
+    direct_streams_init(&hearing->streams, EV_DEFAULT);
+}
+
+static int set_up(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    folder = scratch_new();
+    path = memory_format("%s/a-name.sock", folder);
+    prepare(&one);
+    prepare(&other);
+    return direct_streams_offer(&one.streams, path, NONCE, &err);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    direct_streams_end(&one.streams);
+    direct_streams_end(&other.streams);
+    assert_int_equal(count_entries(folder), 0);
+    free(path);
+    scratch_free(folder);
+    return 0;
+}
+
+static void turn(void)
+{
+    for (int i = 0; i < TURNS; i++)
+        ev_run(EV_DEFAULT, EVRUN_NOWAIT);
+}
+
+static int connect_there(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Connects as an init that says NONCE. The number of outputs that it gets. */
+static size_t ask(const char *nonce, int *ret_fd, int outputs[OUTPUTS])
+{
+    size_t count = 0;
+    char byte;
+
+    *ret_fd = connect_there();
+    assert_true(*ret_fd >= 0);
+    assert_int_equal(send(*ret_fd, nonce, LAST_WORDS_NONCE, 0), LAST_WORDS_NONCE);
+    turn();
+    if (descriptors_receive(*ret_fd, &byte, 1, 0, outputs, OUTPUTS, &count) != 1)
+        return 0;
+    return count;
+}
+
+static void close_all(int fd, const int outputs[OUTPUTS])
+{
+    close(fd);
+    close(outputs[0]);
+    close(outputs[1]);
+}
+
+static void test_an_init_gets_both_outputs(void **state)
+{
+    int outputs[OUTPUTS];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    assert_int_equal(write(outputs[0], "out", 3), 3);
+    assert_int_equal(write(outputs[1], "err", 3), 3);
+    turn();
+    assert_string_equal(one.heard[FRAME_STDOUT], "out");
+    assert_string_equal(one.heard[FRAME_STDERR], "err");
+    close_all(fd, outputs);
+}
+
+static void test_nobody_else_gets_any(void **state)
+{
+    int outputs[OUTPUTS];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(OTHER, &fd, outputs), 0);
+    assert_false(direct_streams_are_ready(&one.streams));
+    assert_int_equal(access(path, F_OK), -1);
+    close(fd);
+}
+
+static void test_a_second_one_comes_too_late(void **state)
+{
+    int outputs[OUTPUTS];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    assert_int_equal(connect_there(), -1);
+    assert_int_equal(access(path, F_OK), -1);
+    close_all(fd, outputs);
+}
+
+static void test_one_that_says_nothing_holds_nobody_up(void **state)
+{
+    int fd = connect_there();
+    char byte;
+
+    (void)state;
+    turn();
+    assert_false(direct_streams_are_ready(&one.streams));
+    direct_streams_move(&one.streams, &other.streams);
+    assert_false(direct_streams_are_ready(&other.streams));
+    assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), 0); /* it keeps those of the engine */
+    close(fd);
+}
+
+static void test_another_owner_hears_what_comes_then(void **state)
+{
+    int outputs[OUTPUTS];
+    char told[8];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    direct_streams_move(&one.streams, &other.streams);
+    assert_true(direct_streams_are_ready(&other.streams));
+    direct_streams_tell(&other.streams, "go", 2);
+    assert_int_equal(recv(fd, told, sizeof told, 0), 2);
+    assert_int_equal(recv(fd, told, sizeof told, 0), 0); /* it is the last */
+    assert_int_equal(write(outputs[0], "out", 3), 3);
+    turn();
+    assert_string_equal(one.heard[FRAME_STDOUT], "");
+    assert_string_equal(other.heard[FRAME_STDOUT], "out");
+    close_all(fd, outputs);
+}
+
+static void test_an_init_that_has_gone_is_not_told(void **state)
+{
+    int outputs[OUTPUTS];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    close_all(fd, outputs);
+    turn();
+    assert_false(direct_streams_are_ready(&one.streams));
+}
+
+static void test_the_rest_is_read_when_the_container_has_ended(void **state)
+{
+    int outputs[OUTPUTS];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    assert_int_equal(write(outputs[0], "out", 3), 3);
+    assert_int_equal(write(outputs[1], "err", 3), 3);
+    close_all(fd, outputs);
+    direct_streams_read_rest(&one.streams);
+    assert_string_equal(one.heard[FRAME_STDOUT], "out");
+    assert_string_equal(one.heard[FRAME_STDERR], "err");
+}
+
+static void test_what_is_not_taken_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(access(direct_streams_path(&one.streams), F_OK), 0);
+    direct_streams_end(&one.streams);
+    assert_null(direct_streams_path(&one.streams));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+#define DIRECT_STREAMS_TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT_STREAMS_TEST(test_an_init_gets_both_outputs),
+        DIRECT_STREAMS_TEST(test_nobody_else_gets_any),
+        DIRECT_STREAMS_TEST(test_a_second_one_comes_too_late),
+        DIRECT_STREAMS_TEST(test_one_that_says_nothing_holds_nobody_up),
+        DIRECT_STREAMS_TEST(test_another_owner_hears_what_comes_then),
+        DIRECT_STREAMS_TEST(test_an_init_that_has_gone_is_not_told),
+        DIRECT_STREAMS_TEST(test_the_rest_is_read_when_the_container_has_ended),
+        DIRECT_STREAMS_TEST(test_what_is_not_taken_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
