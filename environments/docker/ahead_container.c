@@ -192,14 +192,13 @@ void ahead_container_free(struct ahead_container *container)
 }
 
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         struct container *to, struct direct_streams *streams, struct docker_go *go,
-                         bool *ret_runs, struct error *err)
+                         const struct ahead_container_places *to, bool *ret_runs, struct error *err)
 {
-    if (docker_go_put(go, container->site, container->code, code, length, err) < 0)
+    if (docker_go_put(to->go, container->site, container->code, code, length, err) < 0)
         return -1;
     *ret_runs = container->state == AHEAD_CONTAINER_WAITING;
     ahead_container_set_state(container, AHEAD_CONTAINER_TAKEN);
-    container_move(&container->container, to);
-    direct_streams_move(&container->streams, streams);
+    container_move(&container->container, to->container);
+    direct_streams_move(&container->streams, to->streams);
     return 0;
 }

@@ -51,8 +51,15 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
 /* Removes it, unless its run has it. */
 void ahead_container_free(struct ahead_container *container);
 
-/* Puts CODE into its place, and moves the container to TO, and its streams to STREAMS. GO is what
- * it is to be told when it runs; *RET_RUNS says whether it does. */
+/* Where a run has what it takes of one. */
+struct ahead_container_places {
+    struct container *container;
+    struct direct_streams *streams;
+    struct docker_go *go; /* what the container is to be told when it runs */
+};
+
+/* Puts CODE into its place, and moves all that belongs to the container TO where its run has it.
+ * *RET_RUNS says whether it runs. */
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         struct container *to, struct direct_streams *streams, struct docker_go *go,
-                         bool *ret_runs, struct error *err);
+                         const struct ahead_container_places *to, bool *ret_runs,
+                         struct error *err);

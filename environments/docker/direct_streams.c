@@ -95,10 +95,13 @@ static bool direct_streams_read(struct direct_streams *streams, int stream)
 static void direct_streams_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct direct_streams *streams = watcher->data;
+    const int stream = (int)(watcher - streams->watchers);
 
     (void)loop;
-    (void)events;
-    (void)direct_streams_read(streams, (int)(watcher - streams->watchers));
+    if (events & EV_ERROR)
+        direct_streams_close_pipe(streams, stream); /* the engine tells the end of the container */
+    else
+        (void)direct_streams_read(streams, stream);
 }
 
 void direct_streams_read_rest(struct direct_streams *streams)
@@ -198,13 +201,14 @@ static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int e
 {
     struct direct_streams *streams = CONTAINER_OF(watcher, struct direct_streams, socket_watcher);
 
-    (void)events;
-    if (streams->state == DIRECT_STREAMS_OFFERED)
-        direct_streams_accept(streams);
-    else if (streams->state == DIRECT_STREAMS_ASKED)
-        direct_streams_answer(streams);
-    else
+    if (streams->state == DIRECT_STREAMS_READY)
         ev_io_stop(loop, watcher);
+    else if (events & EV_ERROR)
+        direct_streams_end(streams);
+    else if (streams->state == DIRECT_STREAMS_OFFERED)
+        direct_streams_accept(streams);
+    else
+        direct_streams_answer(streams);
 }
 
 /* ---- the offer ---- */

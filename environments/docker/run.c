@@ -362,11 +362,13 @@ struct execution *docker_run_start(struct docker_order *order, struct execution_
 static bool docker_run_take(struct docker_run *run, struct ahead_container *taken,
                             const struct execution_request *request)
 {
+    const struct ahead_container_places places = {
+        .container = &run->container, .streams = &run->streams, .go = &run->go};
     struct error ignored = ERROR_INIT;
     bool runs;
 
-    if (ahead_container_take(taken, request->code, request->code_length, &run->container,
-                             &run->streams, &run->go, &runs, &ignored) < 0) {
+    if (ahead_container_take(taken, request->code, request->code_length, &places, &runs, &ignored) <
+        0) {
         ahead_container_free(taken);
         return false;
     }

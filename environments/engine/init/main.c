@@ -246,14 +246,14 @@ static bool take_option(char ***argv, const char *name)
     return true;
 }
 
-static const char *take_word(char ***argv)
+static const char *take_argument(char ***argv)
 {
     return **argv ? *(*argv)++ : NULL;
 }
 
 static double take_seconds(char ***argv)
 {
-    const char *word = take_word(argv);
+    const char *word = take_argument(argv);
 
     return word ? strtod(word, NULL) : 0;
 }
@@ -278,7 +278,7 @@ static bool read_order(struct init_order *order, char **argv)
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
     order->has_line = take_option(&argv, "--line");
-    order->streams = take_option(&argv, "--streams") ? take_word(&argv) : NULL;
+    order->streams = take_option(&argv, "--streams") ? take_argument(&argv) : NULL;
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
     order->program.gate = -1;
