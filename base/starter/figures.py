@@ -55,6 +55,8 @@ def choose_backend(matplotlib):
 def watch_pyplot(pyplot):
     from matplotlib._pylab_helpers import Gcf
 
+    if Finder not in sys.meta_path:
+        return  # it has been lent (preload.py), and is watched already
     sys.meta_path.remove(Finder)
     warnings.filterwarnings("ignore", "(FigureCanvasAgg is|Matplotlib is currently using agg,) .*non-")
     pyplot.show = make_show(pyplot, Gcf)

@@ -13,7 +13,6 @@ import sys
 
 BUDGET_BYTES = 512 << 20  # of memory, after which nothing more is imported
 UNSEEN = "<frozen importlib._bootstrap>"  # see figures.py
-FIGURES = "matplotlib"  # what happens to it when it is imported is for the script alone
 
 SESSION = "pyexecd session"  # the program of sessions, in the archive of the starter
 
@@ -26,6 +25,7 @@ functions = {}  # by name: what that has registered with atexit, and with which 
 variables = {}  # by name: how the import of that has changed os.environ
 closures = {}  # by name: see there
 places = []  # sys.path then
+figures = None  # of matplotlib: what watches for it, see sitecustomize.py; None: nothing does
 
 
 class Spoilt(Exception):
@@ -55,8 +55,6 @@ class Watch:
         return function
 
     def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
-        if name.partition(".")[0] == FIGURES and level == 0:
-            raise Spoilt(f"imports {FIGURES}")
         count = len(sys.modules)
         module = self.original(name, globals, locals, fromlist, level)
         came = list(sys.modules)[count:] if len(sys.modules) > count else []
@@ -106,7 +104,11 @@ class State:
 
 
 def end_helpers():
-    """Libraries that have threads of their own, such as OpenBLAS, end them for a fork."""
+    """Libraries that have threads of their own, such as OpenBLAS, end them for a fork; a timer that was cancelled ends soon."""
+    threading = kept.get("threading") or sys.modules.get("threading")
+    for thread in threading.enumerate() if threading else ():
+        if isinstance(thread, threading.Timer) and thread.finished.is_set():
+            thread.join()
     if len(os.listdir("/proc/self/task")) == 1:
         return
     child = os.fork()
@@ -116,18 +118,55 @@ def end_helpers():
 
 
 class Elsewhere:
-    """Away from what scripts have left: its directory, which is its home, too."""
+    """Away from what scripts have left: its directory, which is its home, too. Nothing watches for figures there."""
 
     def __enter__(self):
         self.directory = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
         self.variables = dict(os.environ)
-        os.environ["HOME"] = "/nonexistent"
+        self.finders = list(sys.meta_path)
+        os.environ.update(HOME="/nonexistent", MPLCONFIGDIR=Plotting.PLACE)
         os.chdir("/")
+        if figures:
+            sys.meta_path.remove(figures.Finder)
 
     def __exit__(self, *_):
         os.fchdir(self.directory)
         os.close(self.directory)
-        os.environ["HOME"] = self.variables["HOME"]
+        change_variables({name: self.variables.get(name) for name in ("HOME", "MPLCONFIGDIR")})
+        if figures:
+            sys.meta_path.insert(self.finders.index(figures.Finder), figures.Finder)
+
+
+class Plotting:
+    """What matplotlib has beside other modules: settings, fonts and a cache in the home of who imports it, which it looks
+    for once; and figures that are saved for a script."""
+
+    NAME = "matplotlib"
+    PLACE = "/tmp/matplotlib"  # in place of both; no script sees that /tmp
+    VARIABLES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "MPLBACKEND", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+    FILES = (".config/matplotlib/matplotlibrc", ".config/matplotlib/stylelib", ".fonts", ".local/share/fonts")
+
+    @classmethod
+    def is_own(cls):
+        """Whether a script has settings or fonts of its own, so that it has to import matplotlib itself."""
+        home = os.environ.get("HOME", "")
+        return (any(name in os.environ for name in cls.VARIABLES) or os.path.exists("matplotlibrc")
+                or any(os.path.exists(f"{home}/{file}") for file in cls.FILES))
+
+    @classmethod
+    def forget_places(cls, matplotlib):
+        """They are remembered by the cells of a function. Elsewhere they stay what they were, and are made when needed."""
+        for function in (matplotlib.get_configdir, matplotlib.get_cachedir):
+            names = function.__code__.co_freevars
+            if "called" in names:
+                function.__closure__[names.index("called")].cell_contents = False
+
+    @classmethod
+    def note_lent(cls, name, module):
+        if name == cls.NAME:
+            cls.forget_places(module)
+        if figures:
+            figures.note_imported(name, module)
 
 
 def changes(before):
@@ -223,6 +262,8 @@ class Lender:
         if module is None:
             return None
         names = closures.get(name) or closure(name)
+        if Plotting.NAME in names and Plotting.is_own():
+            return None
         if not {each.partition(".")[0] for each in names}.isdisjoint(hidden_names()):
             return None
         return Loan(module, names).spec(name)
@@ -296,6 +337,8 @@ def lend(name):
     change_variables(variables.pop(name, {}))
     for function, args, kwargs in functions.pop(name, ()):
         atexit.register(function, *args, **kwargs)
+    if name.partition(".")[0] == Plotting.NAME:
+        Plotting.note_lent(name, module)
     if name == "numpy.random":
         module.seed()
     if name == "threading":

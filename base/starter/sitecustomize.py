@@ -52,20 +52,34 @@ def flush_regularly():
     _signal.signal(PERIODICAL, flush_all)
 
 
-def watch_for_matplotlib(source):
-    directory = os.getcwd()
+class Figures:
+    """Watches for matplotlib, whose figures are to be saved; what does so is loaded with it."""
 
-    class Finder:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name != "matplotlib":
-                return None
+    def __init__(self, source):
+        directory = os.getcwd()
+
+        class Finder:
+            @staticmethod
+            def find_spec(name, path=None, target=None):
+                return load()["find_spec"](name, path, target) if name == "matplotlib" else None
+
+        def load():
             sys.meta_path.remove(Finder)
             figures = {"__name__": "figures", "directory": directory, "process": process}
             exec(compile(source, "figures.py", "exec"), figures)
-            return figures["find_spec"](name, path, target)
+            self.then = figures["AFTERWARDS"]
+            return figures
 
-    sys.meta_path.insert(0, Finder)
+        def note_imported(name, module):
+            """A module of matplotlib is there that no finder was asked for."""
+            if Finder in sys.meta_path:
+                load()
+            if name in self.then:
+                self.then[name](module)
+
+        self.Finder = Finder
+        self.note_imported = note_imported
+        sys.meta_path.insert(0, Finder)
 
 
 def import_theirs():
@@ -154,6 +168,7 @@ def load_ahead(name):
         ahead["__name__"] = "preload"
         seen = set(sys.modules)
         exec(compile(__loader__.get_data("preload.py"), "preload.py", "exec"), ahead)
+        ahead["figures"] = figures
         for module in sys.modules.keys() - seen:
             del sys.modules[module]
     try:
@@ -169,8 +184,7 @@ ahead = {}  # what preload.py defines, once there is something
 archive = int(__loader__.archive.rpartition("/")[2])
 leave_no_trace(__loader__.archive)
 flush_regularly()
-if os.environ.pop("PYEXECD_FIGURES", None) != "off":
-    watch_for_matplotlib(figures_source)
+figures = Figures(figures_source) if os.environ.pop("PYEXECD_FIGURES", None) != "off" else None
 gate = os.environ.pop("PYEXECD_GATE", None)
 is_ahead = "PYEXECD_HOME" in os.environ
 if is_ahead:

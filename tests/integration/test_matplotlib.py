@@ -1,29 +1,38 @@
-"""Figures of matplotlib that a script shows or leaves open become files in its working directory."""
+"""Figures of matplotlib that a script shows or leaves open become files in its working directory, whether it imports that
+itself or is lent what has been imported ahead (base/starter/preload.py)."""
 
 import pathlib
 import struct
 
 import pytest
-from client import Server
+from leftovers import Watched, descendants, until, waits_for_code
 
 PACKAGES = pathlib.Path(__file__).parents[2] / ".deps" / "data"
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 4])\n"
 SECONDS = 120  # what the first import may take on a busy machine
 
 
+WAYS = {"itself": "none", "ahead": ["matplotlib.pyplot"]}
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def way(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def shared_server():
+def shared_server(way):
     if not (PACKAGES / "installed").exists():
         pytest.skip("no .deps/data: ./dev deps installs it")
-    environment = {"type": "venv", "venv_path": str(PACKAGES)}
+    environment = {"type": "venv", "venv_path": str(PACKAGES), "preload": WAYS[way]}
     both = {"it": environment, "off": {**environment, "images": "off"}}
-    with Server(config={"environments": both, "default_environment": "it"}) as server:
+    with Watched(config={"environments": both, "default_environment": "it"}) as server:
         server.initialize()
         yield server
 
 
 @pytest.fixture
-def run(shared_server):
+def run(shared_server, way):
     """Runs code in a directory of the test's own; returns the result, with the paths of its files."""
     directory = {}
 
@@ -32,10 +41,53 @@ def run(shared_server):
         result = shared_server.call_tool("run_python", given, timeout=SECONDS + 30)["structuredContent"]
         directory["working_directory"] = result["working_directory"]
         result["names"] = sorted(file["path"] for file in result["files"])
+        if way == "ahead" and not arguments:
+            assert until(lambda: any(map(waits_for_code, descendants(shared_server.process.pid))), SECONDS)
         return result
 
     run_in_directory("import glob, os\nfor file in glob.glob('*'):\n    if file != 'script.py': os.remove(file)")
     return run_in_directory
+
+
+def test_it_is_imported_ahead(run, way):
+    code = ("import glob, os, matplotlib.pyplot\nprint(any(glob.glob(os.path.expanduser('~/.cache/matplotlib/fontlist*'))))")
+    result = run(code)
+    assert result["stdout"] == f"{way == 'itself'}\n", "who imports it itself looks for fonts"
+    if way == "ahead":
+        assert result["timings"]["warm"]
+
+
+def test_figures_are_saved_when_another_module_brings_it():
+    if not (PACKAGES / "installed").exists():
+        pytest.skip("no .deps/data: ./dev deps installs it")
+    environment = {"type": "venv", "venv_path": str(PACKAGES), "preload": ["pandas.plotting._matplotlib"]}
+    with Watched(config={"environments": {"it": environment}}) as server:
+        server.initialize()
+        code = "import pandas\npandas.Series([1, 2, 4]).plot()"
+        for is_warm in (False, True):
+            result = server.call_tool("run_python", {"code": code, "timeout": SECONDS}, timeout=SECONDS)["structuredContent"]
+            assert result["timings"]["warm"] is is_warm, result
+            assert [file["path"] for file in result["files"]] == [f"figure-{1 + is_warm}.png"]
+            assert until(lambda: any(map(waits_for_code, descendants(server.process.pid))), SECONDS)
+
+
+def test_its_places_are_in_the_home_of_the_script(run):
+    code = ("import os, matplotlib.pyplot as plt, matplotlib as m\n"
+            "print(*[os.path.relpath(path, os.environ['HOME']) for path in (m.get_configdir(), m.get_cachedir())])")
+    assert run(code)["stdout"] == ".config/matplotlib .cache/matplotlib\n"
+
+
+@pytest.mark.parametrize("place", ["matplotlibrc", ".config/matplotlib/matplotlibrc"])
+def test_a_script_has_settings_of_its_own(run, place):
+    run(f"import os\nos.makedirs(os.path.dirname({place!r}) or '.', exist_ok=True)\n"
+        f"open({place!r}, 'w').write('lines.linewidth: 7')")
+    assert run("import matplotlib.pyplot as plt\nprint(plt.rcParams['lines.linewidth'])")["stdout"] == "7.0\n"
+
+
+def test_so_it_does_by_a_variable(run):
+    run("open('mine', 'w').write('lines.linewidth: 7')")
+    code = "import os\nos.environ['MATPLOTLIBRC'] = 'mine'\nimport matplotlib\nprint(matplotlib.rcParams['lines.linewidth'])"
+    assert run(code)["stdout"] == "7.0\n"
 
 
 def folder(result):
