@@ -154,6 +154,12 @@ class Plotting:
                 or any(os.path.exists(f"{home}/{file}") for file in cls.FILES))
 
     @classmethod
+    def import_more(cls):
+        """What draws figures, which pyplot imports with the first of them."""
+        if f"{cls.NAME}.pyplot" in sys.modules:
+            builtins.__import__(f"{cls.NAME}.backends.backend_agg")
+
+    @classmethod
     def forget_places(cls, matplotlib):
         """They are remembered by the cells of a function. Elsewhere they stay what they were, and are made when needed."""
         for function in (matplotlib.get_configdir, matplotlib.get_cachedir):
@@ -226,6 +232,7 @@ def load(name, archive):
     with Elsewhere(), Watch():
         try:
             import_session(archive) if name == SESSION else builtins.__import__(name)
+            Plotting.import_more()
         except Spoilt:
             raise
         except BaseException as error:
