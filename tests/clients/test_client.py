@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import installed
 import python_package
 
 import pyexecd
+from pyexecd.process import STOP_SECONDS
 
 STUB = [sys.executable, str(pathlib.Path(__file__).with_name("stub_server.py"))]
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(3000)\n"
@@ -405,6 +407,23 @@ def test_a_fork_does_not_end_the_server():
             os._exit(0)
         os.waitpid(child, 0)
         assert client.run_python("print(1)").stdout == "1\n"
+
+
+def test_a_fork_that_lives_on_does_not_keep_the_server(tmp_path):
+    """As a worker of multiprocessing does, which has copies of the pipes to the server."""
+    command, file = watched_server(tmp_path)
+    client = pyexecd.Client(command)
+    child = os.fork()
+    if child == 0:
+        time.sleep(WAIT_SECONDS)
+        os._exit(0)
+    try:
+        begun = time.monotonic()
+        client.close()
+        assert time.monotonic() - begun < STOP_SECONDS and not pathlib.Path(f"/proc/{int(file.read_text())}").exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 @pytest.mark.parametrize("place", ["beside Python", "on PATH"])
