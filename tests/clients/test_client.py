@@ -252,6 +252,7 @@ def test_interrupting_a_program_cancels_its_call(tmp_path):
     done = python_package.program(tmp_path, """
 import os, signal, pyexecd
 os.setpgid(0, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it starts in the background
 configuration = {"limits": {"concurrent_runs": 1}, "max_timeout": 6000}
 with pyexecd.Client(os.environ["PYEXECD"], config=configuration, timeout=120) as client:
     try:
@@ -460,8 +461,19 @@ def test_older_pythons_can_read_it(path):
     assert all(len(line) <= 120 for line in path.read_text().splitlines())
 
 
+def functions_without_types(path):
+    """The functions of the module at PATH that `mypy --strict` would call untyped."""
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = function.args
+            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            if not function.returns or any(each and not each.annotation and each.arg not in ("self", "cls") for each in named):
+                yield f"{path.name}:{function.lineno}: {function.name}"
+
+
 def test_the_package_says_that_it_has_types():
     assert (python_package.FOLDER / "pyexecd" / "py.typed").exists()
+    assert [each for path in modules() for each in functions_without_types(path)] == []
 
 
 def other_pythons():
