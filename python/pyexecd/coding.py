@@ -214,7 +214,11 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
     def restart(self) -> None:
         """Ends the container, and starts a new one."""
         self._close()
-        self._started_place().prepare()
+        try:
+            self._started_place().prepare()
+        except BaseException:
+            self._close()  # The next block begins anew.
+            raise
 
     def stop(self) -> None:
         """Ends the container with all that runs in it."""

@@ -77,21 +77,25 @@ class Place:
 
     def prepare(self) -> None:
         """Runs nothing, in a process of the environment: what a first call would wait for, an image that is pulled or a
-        container that starts, is there then. Raises RuntimeError with the server's words if it cannot be had."""
+        container that starts, is there then. Raises RuntimeError with the server's words if it cannot be had; this
+        place is closed then."""
         self._require(self.run_code(""))
 
     def begin_session(self) -> None:
         """The same with the session of this place."""
         self._require(self.run_cell(""))
 
-    @staticmethod
-    def _require(running: Future[Result]) -> None:
+    def _require(self, running: Future[Result]) -> None:
         try:
             result = running.result()
+            if result.status in ("error", "refused"):
+                raise RuntimeError(result.text)
         except PyexecdError as error:
+            self.close()
             raise RuntimeError(str(error)) from error
-        if result.status in ("error", "refused"):
-            raise RuntimeError(result.text)
+        except BaseException:
+            self.close()
+            raise
 
     def run_code(self, code: str, timeout: Optional[float] = None) -> Future[Result]:
         """Runs CODE as a script, for at most TIMEOUT seconds; a future of its result."""

@@ -96,9 +96,15 @@ class Process(Lines):
             raise ConnectionLost(f"cannot start the server: {error}") from error
         _started.add(self)
         assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._errors = threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True)
-        self._errors.start()
-        self._begin(connection, self._process.stdout, self._process.stdin)
+        try:
+            self._errors = threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True)
+            self._errors.start()
+            self._begin(connection, self._process.stdout, self._process.stdin)
+        except BaseException:  # No thread may be there that could tell the server to end.
+            self._process.kill()
+            self._wait(STOP_SECONDS)
+            self._remove_temporary()
+            raise
 
     def pipes(self) -> List[IO[bytes]]:
         """Its ends of the pipes to the server."""

@@ -383,6 +383,23 @@ def test_closing_ends_the_server_and_leaves_no_zombie(tmp_path):
     client.close()
 
 
+def test_a_server_without_threads_to_talk_to_it_is_ended_at_once(tmp_path, monkeypatch):
+    command, file = watched_server(tmp_path)
+
+    def start(_thread):
+        end = time.monotonic() + WAIT_SECONDS
+        while not (file.exists() and file.read_text().strip()) and time.monotonic() < end:
+            time.sleep(0.01)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError) as kept:
+        pyexecd.Client(command)
+    begun = time.monotonic()
+    assert has_ended(file) and kept
+    assert time.monotonic() - begun < 1, "it lived on until somebody else ended it"
+
+
 def test_a_client_that_nobody_has_any_more_is_closed(tmp_path):
     command, file = watched_server(tmp_path)
     pyexecd.Client(command).run_python("print(1)")
