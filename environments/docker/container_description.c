@@ -125,17 +125,26 @@ static json_t *docker_nonce_variable(const char *nonce)
     return json_string_format(LAST_WORDS_VARIABLE "=%s", nonce);
 }
 
+/* What a kept container adds. It has no packages of a system to break, and its next script need not
+ * compile again what an image has no bytecode of: the official images of Python have none at all.
+ */
+static const char *const kept_variables[] = {
+    "PIP_BREAK_SYSTEM_PACKAGES=1",
+    "PYTHONPYCACHEPREFIX=/tmp/.pyexecd-bytecode",
+};
+
 /* The environment variables. They replace those of the image. */
 static json_t *container_description_variables(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
-    json_t *array =
-        json_pack("[o, s, s, s]", //
-                  json_string_format("HOME=%s", has_workspace ? DOCKER_WORKSPACE : "/tmp"),
-                  "LANG=C.UTF-8", "TMPDIR=/tmp", "PYTHONDONTWRITEBYTECODE=1");
+    json_t *array = json_pack(
+        "[o, s, s]", json_string_format("HOME=%s", has_workspace ? DOCKER_WORKSPACE : "/tmp"),
+        "LANG=C.UTF-8", "TMPDIR=/tmp");
 
-    if (container->purpose == DOCKER_KEEP) /* a container has no packages of a system to break */
-        json_array_append_new(array, json_string("PIP_BREAK_SYSTEM_PACKAGES=1"));
+    if (container->purpose != DOCKER_KEEP)
+        json_array_append_new(array, json_string("PYTHONDONTWRITEBYTECODE=1"));
+    for (size_t i = 0; container->purpose == DOCKER_KEEP && i < ARRAY_SIZE(kept_variables); i++)
+        json_array_append_new(array, json_string(kept_variables[i]));
     for (unsigned i = 0; has_workspace && i < THREAD_VARIABLES; i++)
         json_array_append_new(array, thread_variable(container, i));
     if (has_workspace)

@@ -24,6 +24,7 @@ from pydantic import BaseModel, Field
 
 from .errors import PyexecdError
 from .place import Place
+from .results import Result
 
 __all__ = ["DockerPythonEnvironment", "PythonCodeExecutionTool", "PythonEnvironment", "SystemPythonEnvironment",
            "VenvPythonEnvironment", "WorkingDirectory", "agent_tool"]
@@ -32,6 +33,9 @@ __all__ = ["DockerPythonEnvironment", "PythonCodeExecutionTool", "PythonEnvironm
 # Preparing it has a time limit of its own.
 DEFAULT_TIMEOUT = 30
 
+Directory = typing.Union[str, "os.PathLike[str]"]
+Settings = typing.Optional[typing.Mapping[str, typing.Any]]
+
 DESCRIPTION = "Executes Python code and returns the result: what it prints, its exit code and the files it makes."
 
 
@@ -39,57 +43,65 @@ class WorkingDirectory:
     """A directory that code runs in and that stays. As a context manager it is the current directory of the
     program, as well, and the one that tools take when they are given none."""
 
-    _current = contextvars.ContextVar("pyexecd_working_directory", default=None)
+    _current: "contextvars.ContextVar[typing.Optional[WorkingDirectory]]" = contextvars.ContextVar(
+        "pyexecd_working_directory", default=None)
 
-    def __init__(self, path):
+    def __init__(self, path: Directory) -> None:
         self.path = path
         self.absolute = pathlib.Path(path).absolute()
-        self.original_path = None
+        self.original_path: typing.Optional[str] = None
         self.created_tmp = False
-        self._token = None
+        self._token: typing.Optional["contextvars.Token[typing.Optional[WorkingDirectory]]"] = None
 
-    def __enter__(self):
+    def __enter__(self) -> "WorkingDirectory":
         self.original_path = os.getcwd()
         self.absolute.mkdir(parents=True, exist_ok=True)
         os.chdir(self.absolute)
         self._token = self._current.set(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
+        assert self._token and self.original_path
         self._current.reset(self._token)
         os.chdir(self.original_path)
         if self.created_tmp:
             shutil.rmtree(self.absolute, ignore_errors=True)
 
     @classmethod
-    def create_tmp(cls):
+    def create_tmp(cls) -> "WorkingDirectory":
         """A temporary directory, which is removed at the end of its `with`."""
         made = cls(tempfile.mkdtemp(prefix="ag2_work_dir_"))
         made.created_tmp = True
         return made
 
     @classmethod
-    def get_current_working_directory(cls, working_directory=None):
+    def get_current_working_directory(
+            cls, working_directory: "typing.Optional[WorkingDirectory]" = None,
+    ) -> "typing.Optional[WorkingDirectory]":
         """WORKING_DIRECTORY, else that of the enclosing `with`, else None."""
         return working_directory or cls._current.get()
+
+
+Environment = typing.TypeVar("Environment", bound="PythonEnvironment")
 
 
 class PythonEnvironment:
     """What the environments have in common. It is usable as soon as it is made, and ends with its `with`, with
     close(), or with the program. Raises RuntimeError if it cannot be prepared."""
 
-    _current = contextvars.ContextVar("pyexecd_python_environment", default=None)
+    _current: "contextvars.ContextVar[typing.Optional[PythonEnvironment]]" = contextvars.ContextVar(
+        "pyexecd_python_environment", default=None)
     # Whether there is something to prepare that is worth an error when the object is made, as in AG2.
     PREPARED = True
 
-    def __init__(self, definition, settings):
-        self._definition = {**definition, **(settings or {})}
-        self._places = {}
-        self._token = None
+    def __init__(self, definition: typing.Mapping[str, typing.Any], settings: Settings) -> None:
+        self._definition: dict[str, typing.Any] = {**definition, **(settings or {})}
+        self._places: dict[str, Place] = {}
+        self._token: typing.Optional["contextvars.Token[typing.Optional[PythonEnvironment]]"] = None
         if self.PREPARED:
             self._prepare()
 
-    def _prepare(self):
+    def _prepare(self) -> None:
         place = Place(self._definition, None, DEFAULT_TIMEOUT)
         try:
             result = place.run_code("").result()
@@ -100,21 +112,22 @@ class PythonEnvironment:
         if result.is_error:
             raise RuntimeError(result.text)
 
-    def __enter__(self):
+    def __enter__(self: Environment) -> Environment:
         self._token = self._current.set(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
+        assert self._token
         self._current.reset(self._token)
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Ends what is running. A later call starts anew."""
         while self._places:
             _, place = self._places.popitem()
             place.close()
 
-    def _place(self, directory):
+    def _place(self, directory: pathlib.Path) -> Place:
         """Each has a server: those whose directory is gone are closed."""
         for gone in [path for path in self._places if not os.path.isdir(path)]:
             self._places.pop(gone).close()
@@ -124,21 +137,24 @@ class PythonEnvironment:
             self._places[path] = Place(self._definition, directory, DEFAULT_TIMEOUT)
         return self._places[path]
 
-    async def run(self, code, directory, timeout):
+    async def run(self, code: str, directory: Directory, timeout: float) -> Result:
         """Runs CODE in DIRECTORY for at most TIMEOUT seconds; the result as pyexecd.AsyncClient has it."""
         place = self._place(pathlib.Path(directory).absolute())
         return await asyncio.wrap_future(place.run_code(code, timeout))
 
-    async def execute_code(self, code, script_path, timeout=DEFAULT_TIMEOUT):
+    async def execute_code(self, code: str, script_path: str,
+                           timeout: float = DEFAULT_TIMEOUT) -> dict[str, typing.Any]:
         """As AG2's method, in the directory of SCRIPT_PATH: a dictionary with the keys success, stdout, stderr,
         returncode (None if nothing was run) and, where something went wrong beside the code, error."""
         result = await self.run(code, os.path.dirname(script_path) or ".", timeout)
-        ended = result.structured or {"success": False, "error": result.text}
+        ended: typing.Mapping[str, typing.Any] = result.structured or {"success": False, "error": result.text}
         told = {key: ended.get(key) for key in ("success", "stdout", "stderr", "returncode")}
         return {**told, **({"error": ended["error"]} if ended.get("error") else {})}
 
     @classmethod
-    def get_current_python_environment(cls, python_environment=None):
+    def get_current_python_environment(
+            cls, python_environment: "typing.Optional[PythonEnvironment]" = None,
+    ) -> "typing.Optional[PythonEnvironment]":
         """PYTHON_ENVIRONMENT, else that of the enclosing `with`, else None."""
         return python_environment or cls._current.get()
 
@@ -148,14 +164,14 @@ class SystemPythonEnvironment(PythonEnvironment):
 
     PREPARED = False
 
-    def __init__(self, executable=None, *, settings=None):
+    def __init__(self, executable: typing.Optional[str] = None, *, settings: Settings = None) -> None:
         self._executable = executable or sys.executable
         if not os.path.exists(self._executable):
             raise RuntimeError(f"Python executable not found at: {self._executable}")
         super().__init__({"type": "system", "executable": os.path.abspath(self._executable), "network": True},
                          settings)
 
-    def get_executable(self):
+    def get_executable(self) -> str:
         """The path of the interpreter."""
         return self._executable
 
@@ -164,7 +180,8 @@ class VenvPythonEnvironment(PythonEnvironment):
     """A virtual environment: the one at VENV_PATH, which is made if it is missing, from PYTHON_PATH or from a
     Python of PYTHON_VERSION; without venv_path one that pyexecd keeps."""
 
-    def __init__(self, python_version=None, python_path=None, venv_path=None, *, settings=None):
+    def __init__(self, python_version: typing.Optional[str] = None, python_path: typing.Optional[Directory] = None,
+                 venv_path: typing.Optional[Directory] = None, *, settings: Settings = None) -> None:
         self.python_version = python_version
         self.python_path = python_path
         self.venv_path = venv_path
@@ -174,20 +191,24 @@ class VenvPythonEnvironment(PythonEnvironment):
             definition["python_path"] = sys.executable
         super().__init__({key: value for key, value in definition.items() if value is not None}, settings)
 
-    def get_executable(self):
+    def get_executable(self) -> str:
         """The path of the interpreter. Raises RuntimeError where pyexecd keeps the venv."""
         if self.venv_path is None:
             raise RuntimeError("the venv is pyexecd's; sys.executable of the code has its path")
-        return os.path.join(self.venv_path, "bin", "python")
+        return os.path.join(os.fspath(self.venv_path), "bin", "python")
 
 
 class DockerPythonEnvironment(PythonEnvironment):
     """A container, one for this object. The parameters are AG2's; docs/autogen.md says of each what it does here."""
 
-    def __init__(self, image="python:3.11-slim", container_name_prefix="ag2_docker_env_", volumes=None,
-                 environment=None, network=None, pip_packages=None, requirements_file=None, dockerfile=None,
-                 build_args=None, cleanup_container=True, keep_container_running=False, container_startup_timeout=30,
-                 *, settings=None):
+    def __init__(self, image: str = "python:3.11-slim", container_name_prefix: str = "ag2_docker_env_",
+                 volumes: typing.Optional[typing.Mapping[str, str]] = None,
+                 environment: typing.Optional[typing.Mapping[str, str]] = None, network: typing.Optional[str] = None,
+                 pip_packages: typing.Optional[typing.Sequence[str]] = None,
+                 requirements_file: typing.Optional[Directory] = None, dockerfile: typing.Optional[Directory] = None,
+                 build_args: typing.Optional[typing.Mapping[str, str]] = None, cleanup_container: bool = True,
+                 keep_container_running: bool = False, container_startup_timeout: float = 30, *,
+                 settings: Settings = None) -> None:
         if keep_container_running:
             raise ValueError("keep_container_running: a container ends with its environment")
         definition = {
@@ -200,12 +221,12 @@ class DockerPythonEnvironment(PythonEnvironment):
             "build_args": build_args if dockerfile else None}
         super().__init__({key: value for key, value in definition.items() if value}, settings)
 
-    def get_executable(self):
+    def get_executable(self) -> str:
         """The name of the interpreter in the container."""
         return "python"
 
 
-def absolute(path):
+def absolute(path: typing.Optional[Directory]) -> typing.Optional[str]:
     return None if path is None else os.path.abspath(path)
 
 
@@ -218,19 +239,23 @@ class CodeExecutionRequest(BaseModel):
 class Tool:
     """What a tool runs its code with. Raises AssertionError without a directory or an environment."""
 
-    def __init__(self, timeout, working_directory, python_environment):
+    def __init__(self, timeout: float, working_directory: typing.Optional[WorkingDirectory],
+                 python_environment: typing.Optional[PythonEnvironment]) -> None:
+        directory = WorkingDirectory.get_current_working_directory(working_directory)
+        environment = PythonEnvironment.get_current_python_environment(python_environment)
+        assert directory, "No Working directory found"
+        assert environment, "No Python environment found"
         self.timeout = timeout
-        self.working_directory = WorkingDirectory.get_current_working_directory(working_directory)
-        self.python_environment = PythonEnvironment.get_current_python_environment(python_environment)
-        assert self.working_directory, "No Working directory found"
-        assert self.python_environment, "No Python environment found"
+        self.working_directory = directory
+        self.python_environment = environment
 
-    async def run(self, code):
+    async def run(self, code: str) -> str:
         """Runs CODE; the text that a model reads."""
         return (await self.python_environment.run(code, self.working_directory.absolute, self.timeout)).text
 
 
-def agent_tool(*, timeout=DEFAULT_TIMEOUT, working_directory=None, python_environment=None):
+def agent_tool(*, timeout: float = DEFAULT_TIMEOUT, working_directory: typing.Optional[WorkingDirectory] = None,
+               python_environment: typing.Optional[PythonEnvironment] = None) -> typing.Any:
     """The tool for AG2 1.x: `Agent(tools=[agent_tool(...)])`. The parameters are those of PythonCodeExecutionTool;
     its only argument is `code`."""
     from ag2.tools import tool
@@ -243,7 +268,7 @@ def agent_tool(*, timeout=DEFAULT_TIMEOUT, working_directory=None, python_enviro
     return tool(python_execute_code, description=DESCRIPTION)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> typing.Any:
     """PythonCodeExecutionTool, where the program has an AG2 with such tools: 1.x has none, and no `autogen`."""
     if name != "PythonCodeExecutionTool":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

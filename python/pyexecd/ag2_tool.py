@@ -13,7 +13,8 @@ class PythonCodeExecutionTool(Tool):
     """Runs Python code of a model. TIMEOUT, in seconds, is that of each call; WORKING_DIRECTORY and
     PYTHON_ENVIRONMENT are by default those of the enclosing `with`. Raises AssertionError without them."""
 
-    def __init__(self, *, timeout=30, working_directory=None, python_environment=None):
+    def __init__(self, *, timeout: float = 30, working_directory: typing.Optional[ag2.WorkingDirectory] = None,
+                 python_environment: typing.Optional[ag2.PythonEnvironment] = None) -> None:
         held = ag2.Tool(timeout, working_directory, python_environment)
         self.timeout = timeout
         self.working_directory = held.working_directory

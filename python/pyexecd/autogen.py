@@ -10,6 +10,8 @@ what the other parameters say. `settings={"network": False, "require": "sandbox"
 machine, `settings={"network": "none"}` one with containers.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import dataclasses
@@ -19,9 +21,11 @@ import sys
 import tempfile
 import uuid
 import warnings
+from types import SimpleNamespace
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
 from autogen_core import CancellationToken, Component
-from autogen_core.code_executor import CodeExecutor, CodeResult
+from autogen_core.code_executor import CodeBlock, CodeExecutor, CodeResult
 from pydantic import BaseModel
 
 from . import blocks, containers, functions
@@ -32,6 +36,9 @@ from .place import Place, write_file
 __all__ = ["CommandLineCodeResult", "DockerCommandLineCodeExecutor", "DockerJupyterCodeExecutor",
            "DockerJupyterCodeResult", "DockerJupyterServer", "JupyterCodeExecutor", "JupyterCodeResult",
            "LocalCommandLineCodeExecutor"]
+
+Directory = Union[pathlib.Path, str]
+Settings = Optional[Mapping[str, Any]]
 
 LEAST_TIMEOUT = "Timeout must be greater than or equal to 1."
 
@@ -46,8 +53,8 @@ class CommandLineCodeResult(CodeResult):
 class WorkDirectory:
     """The directory of an executor: the program's own, or a temporary one that ends with the executor."""
 
-    def __init__(self, path, parents):
-        self._temporary = None
+    def __init__(self, path: Optional[Directory], parents: bool) -> None:
+        self._temporary: Optional[tempfile.TemporaryDirectory[str]] = None
         self.given = None if path is None else pathlib.Path(path)
         if self.given is not None:
             if self.given.resolve() == pathlib.Path.cwd().resolve():
@@ -56,14 +63,14 @@ class WorkDirectory:
             self.given.mkdir(exist_ok=True, parents=parents)
 
     @property
-    def path(self):
+    def path(self) -> pathlib.Path:
         if self.given is not None:
             return self.given
         if self._temporary is None:
             self._temporary = tempfile.TemporaryDirectory()
         return pathlib.Path(self._temporary.name)
 
-    def end(self):
+    def end(self) -> None:
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None
@@ -72,11 +79,12 @@ class WorkDirectory:
 class CommandLineExecutor(CodeExecutor):
     """What the executors have in common that run each block in a fresh process."""
 
-    SUPPORTED_LANGUAGES = ["bash", "shell", "sh", "python"]
-    FUNCTION_PROMPT_TEMPLATE = functions.PROMPT
+    SUPPORTED_LANGUAGES: ClassVar[List[str]] = ["bash", "shell", "sh", "python"]
+    FUNCTION_PROMPT_TEMPLATE: ClassVar[str] = functions.PROMPT
     CANCELLED = ("\nCancelled", 125)
 
-    def __init__(self, timeout, directory, program_functions, functions_module, keep_files, settings):
+    def __init__(self, timeout: int, directory: WorkDirectory, program_functions: Sequence[Any], functions_module: str,
+                 keep_files: bool, settings: Settings) -> None:
         if not functions_module.isidentifier():
             raise ValueError("Module name must be a valid Python identifier")
         self._timeout = timeout
@@ -85,39 +93,39 @@ class CommandLineExecutor(CodeExecutor):
         self._functions_module = functions_module
         self._functions_loaded = not self._functions
         self._keep_files = keep_files
-        self._settings = dict(settings or {})
-        self._place = None
+        self._settings: Dict[str, Any] = dict(settings or {})
+        self._place: Optional[Place] = None
 
-    def format_functions_for_prompt(self, prompt_template=FUNCTION_PROMPT_TEMPLATE):
+    def format_functions_for_prompt(self, prompt_template: str = FUNCTION_PROMPT_TEMPLATE) -> str:
         """What a model is told of the functions; `$module_name` and `$functions` stand for them."""
         return functions.prompt(self._functions, self._functions_module, prompt_template)
 
     @property
-    def timeout(self):
+    def timeout(self) -> int:
         """Seconds that each block may take."""
         return self._timeout
 
     @property
-    def work_dir(self):
+    def work_dir(self) -> pathlib.Path:
         """The directory that blocks run in."""
         return self._directory.path
 
     @property
-    def functions_module(self):
+    def functions_module(self) -> str:
         """The module from which code imports the functions."""
         return self._functions_module
 
-    def _environment(self):
+    def _environment(self) -> Dict[str, Any]:
         """The keys of the environment, without those of the settings."""
         raise NotImplementedError
 
-    def _started_place(self):
+    def _started_place(self) -> Place:
         if self._place is None:
             environment = {**self._environment(), **self._settings}
             self._place = Place(environment, self.work_dir, self._timeout)
         return self._place
 
-    async def _close(self):
+    async def _close(self) -> None:
         """Ends the server, and then removes what it runs code as: before that it would have to be made anew
         for each block, which takes ten times as long."""
         if self._place is not None:
@@ -126,14 +134,15 @@ class CommandLineExecutor(CodeExecutor):
             with contextlib.suppress(OSError):  # a script can have put anything there
                 (self.work_dir / "script.py").unlink()
 
-    async def execute_code_blocks(self, code_blocks, cancellation_token):
+    async def execute_code_blocks(self, code_blocks: List[CodeBlock],
+                                  cancellation_token: CancellationToken) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError if the functions of the
         program cannot be loaded."""
         if not self._functions_loaded:
             await self._load_functions(cancellation_token)
         return await self._execute(code_blocks, cancellation_token)
 
-    async def _load_functions(self, cancellation_token):
+    async def _load_functions(self, cancellation_token: CancellationToken) -> None:
         code = functions.source(self._functions)
         write_file(self.work_dir / f"{self._functions_module}.py", code)
         loaded = await self._run("python", code, cancellation_token)
@@ -141,8 +150,11 @@ class CommandLineExecutor(CodeExecutor):
             raise ValueError(f"Functions failed to load: {loaded.output}")
         self._functions_loaded = True
 
-    async def _execute(self, code_blocks, cancellation_token):
-        output, files, exit_code = [], [], 0
+    async def _execute(self, code_blocks: List[CodeBlock],
+                       cancellation_token: CancellationToken) -> CommandLineCodeResult:
+        output: List[str] = []
+        files: List[pathlib.Path] = []
+        exit_code = 0
         for block in code_blocks:
             language = blocks.language_of(block.language)
             if language is None:
@@ -159,7 +171,7 @@ class CommandLineExecutor(CodeExecutor):
         code_file = str(files[0].resolve()) if files else None
         return CommandLineCodeResult(exit_code=exit_code, output="".join(output), code_file=code_file)
 
-    async def _run(self, language, code, cancellation_token):
+    async def _run(self, language: str, code: str, cancellation_token: CancellationToken) -> blocks.Ended:
         call = asyncio.wrap_future(self._started_place().run_block(language, code))
         cancellation_token.link_future(call)
         try:
@@ -178,7 +190,7 @@ class LocalConfig(BaseModel):
     work_dir: str | None = None
     functions_module: str = "functions"
     cleanup_temp_files: bool = True
-    settings: dict = {}
+    settings: Dict[str, Any] = {}
 
 
 class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
@@ -193,8 +205,9 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
     component_config_schema = LocalConfig
     component_provider_override = "pyexecd.autogen.LocalCommandLineCodeExecutor"
 
-    def __init__(self, timeout=60, work_dir=None, functions=(), functions_module="functions", cleanup_temp_files=True,
-                 virtual_env_context=None, *, settings=None):
+    def __init__(self, timeout: int = 60, work_dir: Optional[Directory] = None, functions: Sequence[Any] = (),
+                 functions_module: str = "functions", cleanup_temp_files: bool = True,
+                 virtual_env_context: Optional[SimpleNamespace] = None, *, settings: Settings = None) -> None:
         if timeout < 1:
             raise ValueError(LEAST_TIMEOUT)
         super().__init__(timeout, WorkDirectory(work_dir, parents=False), functions, functions_module,
@@ -202,11 +215,11 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
         self._virtual_env_context = virtual_env_context
 
     @property
-    def cleanup_temp_files(self):
+    def cleanup_temp_files(self) -> bool:
         """Whether files of blocks that have named none are deleted."""
         return not self._keep_files
 
-    def _environment(self):
+    def _environment(self) -> Dict[str, Any]:
         if self._virtual_env_context:
             path = str(pathlib.Path(os.path.abspath(self._virtual_env_context.env_exe)).parent.parent)
             return {"type": "venv", "venv_path": path, "write": [path], "network": True}
@@ -216,26 +229,26 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
                     "pip_packages": packages, "network": True}
         return {"type": "system", "executable": sys.executable, "network": True}
 
-    async def start(self):
+    async def start(self) -> None:
         """Starts the server, so that the first block does not wait for it."""
         await asyncio.wrap_future(self._started_place().start())
 
-    async def stop(self):
+    async def stop(self) -> None:
         """Ends what is running, and removes the temporary directory."""
         await self._close()
         self._directory.end()
 
-    async def restart(self):
+    async def restart(self) -> None:
         """There is nothing that could be started again: each block has a process of its own."""
         warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
                       stacklevel=2)
 
-    def _to_config(self):
+    def _to_config(self) -> LocalConfig:
         return LocalConfig(timeout=self._timeout, work_dir=str(self.work_dir), settings=self._settings,
                            functions_module=self._functions_module, cleanup_temp_files=self.cleanup_temp_files)
 
     @classmethod
-    def _from_config(cls, config):
+    def _from_config(cls, config: LocalConfig) -> LocalCommandLineCodeExecutor:
         return cls(**config.model_dump())
 
 
@@ -254,7 +267,7 @@ class DockerConfig(BaseModel):
     extra_hosts: dict[str, str] = {}
     init_command: str | None = None
     delete_tmp_files: bool = False
-    settings: dict = {}
+    settings: Dict[str, Any] = {}
 
 
 class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]):
@@ -270,10 +283,13 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
     component_provider_override = "pyexecd.autogen.DockerCommandLineCodeExecutor"
     CANCELLED = ("Code execution was cancelled.", 1)
 
-    def __init__(self, image="python:3-slim", container_name=None, *, timeout=60, work_dir=None, bind_dir=None,
-                 auto_remove=True, stop_container=True, device_requests=None, functions=(),
-                 functions_module="functions", extra_volumes=None, extra_hosts=None, init_command=None,
-                 delete_tmp_files=False, settings=None):
+    def __init__(self, image: str = "python:3-slim", container_name: Optional[str] = None, *, timeout: int = 60,
+                 work_dir: Optional[Directory] = None, bind_dir: Optional[Directory] = None, auto_remove: bool = True,
+                 stop_container: bool = True, device_requests: Optional[Sequence[Any]] = None,
+                 functions: Sequence[Any] = (), functions_module: str = "functions",
+                 extra_volumes: Optional[Dict[str, Dict[str, str]]] = None,
+                 extra_hosts: Optional[Dict[str, str]] = None, init_command: Optional[str] = None,
+                 delete_tmp_files: bool = False, settings: Settings = None) -> None:
         if timeout < 1:
             raise ValueError(LEAST_TIMEOUT)
         containers.check_directory(bind_dir, work_dir)
@@ -291,18 +307,18 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         self._started = False
 
     @property
-    def work_dir(self):
+    def work_dir(self) -> pathlib.Path:
         """The directory that blocks run in. Raises RuntimeError where there is none yet."""
         if self._directory.given is None and not self._started:
             raise RuntimeError("Working directory not properly initialized")
         return self._directory.path
 
     @property
-    def bind_dir(self):
+    def bind_dir(self) -> pathlib.Path:
         """The directory that the container sees as /workspace."""
         return self.work_dir
 
-    def _environment(self):
+    def _environment(self) -> Dict[str, Any]:
         environment = {
             "type": "docker", "image": self._image, "keep_container_running": True, "network": "bridge",
             "container_name_prefix": f"{self.container_name}-", "cleanup_container": self._auto_remove,
@@ -314,7 +330,8 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             environment["gpus"] = containers.gpus(self._device_requests)
         return environment
 
-    async def execute_code_blocks(self, code_blocks, cancellation_token):
+    async def execute_code_blocks(self, code_blocks: List[CodeBlock],
+                                  cancellation_token: CancellationToken) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block, before
         start() and after stop()."""
         if not self._started:
@@ -323,7 +340,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             raise ValueError("No code blocks to execute.")
         return await super().execute_code_blocks(code_blocks, cancellation_token)
 
-    async def _run(self, language, code, cancellation_token):
+    async def _run(self, language: str, code: str, cancellation_token: CancellationToken) -> blocks.Ended:
         """A container that had to be ended at a timeout is replaced, and its successor prepared again."""
         failed = await self._initialize(cancellation_token)
         if failed:
@@ -332,7 +349,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         self._prepared = self._prepared and not ended.timed_out
         return ended
 
-    async def _initialize(self, cancellation_token):
+    async def _initialize(self, cancellation_token: CancellationToken) -> Optional[blocks.Ended]:
         """Runs init_command in a container that is new; how it ended if it has failed."""
         if not self._init_command or self._prepared:
             return None
@@ -341,7 +358,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         self._prepared = ended.exit_code == 0
         return None if self._prepared else ended
 
-    async def start(self):
+    async def start(self) -> None:
         """Starts the container, and runs init_command in it. Raises RuntimeError with the server's words if there can
         be no container. A command that fails is the result of the first blocks."""
         if self._started:
@@ -354,20 +371,20 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             await self.stop()
             raise
 
-    async def stop(self):
+    async def stop(self) -> None:
         """Ends the container with all that runs in it, and then removes the temporary directory."""
         await self._close()
         self._started = self._prepared = False
         self._directory.end()
 
-    async def restart(self):
+    async def restart(self) -> None:
         """The next block has a new container. Raises ValueError before start()."""
         if not self._started:
             raise ValueError("Container is not running. Must first be started with either start or a context manager.")
         self._prepared = False
         await self._close()
 
-    def _to_config(self):
+    def _to_config(self) -> DockerConfig:
         return DockerConfig(
             image=self._image, container_name=self.container_name, timeout=self._timeout,
             work_dir=None if self._directory.given is None else str(self._directory.given),
@@ -376,5 +393,5 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             delete_tmp_files=not self._keep_files, settings=self._settings)
 
     @classmethod
-    def _from_config(cls, config):
+    def _from_config(cls, config: DockerConfig) -> DockerCommandLineCodeExecutor:
         return cls(**config.model_dump())

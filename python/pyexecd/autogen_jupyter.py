@@ -1,21 +1,28 @@
 """AutoGen's executors that keep state, for pyexecd.autogen: on this machine and in a container."""
 
+from __future__ import annotations
+
 import asyncio
 import dataclasses
 import pathlib
 import shutil
 import tempfile
 import warnings
+from typing import Any, Dict, List, Mapping, Optional, Union
 
-from autogen_core import Component
-from autogen_core.code_executor import CodeExecutor, CodeResult
+from autogen_core import CancellationToken, Component
+from autogen_core.code_executor import CodeBlock, CodeExecutor, CodeResult
 from pydantic import BaseModel
 
 from . import blocks, cells, containers
 from .place import Place
+from .results import Result
 
 __all__ = ["DockerJupyterCodeExecutor", "DockerJupyterCodeResult", "DockerJupyterServer", "JupyterCodeExecutor",
            "JupyterCodeResult"]
+
+Directory = Union[pathlib.Path, str]
+Settings = Optional[Mapping[str, Any]]
 
 WORKSPACE = "/workspace"
 
@@ -36,24 +43,25 @@ class SessionExecutor(CodeExecutor):
     """What the executors have in common that run blocks as the cells of one session, in DIRECTORY (None: a temporary
     one), with the keys ENVIRONMENT."""
 
-    def __init__(self, environment, timeout, directory):
+    def __init__(self, environment: Mapping[str, Any], timeout: int, directory: Optional[Directory]) -> None:
         self._environment = environment
         self._timeout = timeout
         self._given = directory
         self._output_dir = pathlib.Path(tempfile.mkdtemp() if directory is None else directory)
         self._output_dir.mkdir(exist_ok=True, parents=True)
-        self._place = None
+        self._place: Optional[Place] = None
 
-    async def _cell(self, block, cancellation_token):
+    async def _cell(self, block: CodeBlock, cancellation_token: CancellationToken) -> Result:
+        assert self._place
         language = blocks.language_of(block.language) or "python"
         call = asyncio.wrap_future(self._place.run_cell(blocks.quiet(language, block.code)))
         cancellation_token.link_future(call)
         return await call
 
-    def _new_place(self):
+    def _new_place(self) -> Place:
         return Place(self._environment, self._output_dir, self._timeout)
 
-    async def start(self):
+    async def start(self) -> None:
         """Begins the session, so that the first block does not wait for it. Raises RuntimeError with the server's words
         if there can be none."""
         if self._place is None:
@@ -65,7 +73,7 @@ class SessionExecutor(CodeExecutor):
                 await self.stop()
                 raise
 
-    async def stop(self):
+    async def stop(self) -> None:
         """Ends the session with all that it has started, and removes the temporary directory."""
         if self._place is not None:
             place, self._place = self._place, None
@@ -73,7 +81,7 @@ class SessionExecutor(CodeExecutor):
         if self._given is None:
             shutil.rmtree(self._output_dir, ignore_errors=True)
 
-    async def restart(self):
+    async def restart(self) -> None:
         """Ends the session and begins a new one."""
         await self.stop()
         await self.start()
@@ -85,7 +93,7 @@ class JupyterConfig(BaseModel):
     kernel_name: str = "python3"
     timeout: int = 60
     output_dir: str | None = None
-    settings: dict = {}
+    settings: Dict[str, Any] = {}
 
 
 class JupyterCodeExecutor(SessionExecutor, Component[JupyterConfig]):
@@ -99,24 +107,28 @@ class JupyterCodeExecutor(SessionExecutor, Component[JupyterConfig]):
     component_config_schema = JupyterConfig
     component_provider_override = "pyexecd.autogen.JupyterCodeExecutor"
 
-    def __init__(self, kernel_name="python3", timeout=60, output_dir=None, *, settings=None):
+    def __init__(self, kernel_name: str = "python3", timeout: int = 60, output_dir: Optional[Directory] = None, *,
+                 settings: Settings = None) -> None:
         cells.check(timeout, kernel_name)
         self._settings = dict(settings or {})
         super().__init__({**cells.local_environment(), **self._settings}, timeout, output_dir)
 
     @property
-    def output_dir(self):
+    def output_dir(self) -> pathlib.Path:
         """The directory of the cells and of their files."""
         if self._output_dir == pathlib.Path("."):
             warnings.warn("Using the current directory as output_dir is deprecated", DeprecationWarning, stacklevel=2)
         return self._output_dir
 
-    async def execute_code_blocks(self, code_blocks, cancellation_token):
+    async def execute_code_blocks(self, code_blocks: List[CodeBlock],
+                                  cancellation_token: CancellationToken) -> JupyterCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises TimeoutError, with what was printed, and
         CancelledError; the variables stay after both. Raises RuntimeError before start()."""
         if self._place is None:
             raise RuntimeError("Executor must be started before executing cells")
-        outputs, files, exit_code = [], [], 0
+        outputs: List[str] = []
+        files: List[pathlib.Path] = []
+        exit_code = 0
         for block in code_blocks:
             result = await self._cell(block, cancellation_token)
             if result.status == "timeout":
@@ -128,12 +140,12 @@ class JupyterCodeExecutor(SessionExecutor, Component[JupyterConfig]):
                 break
         return JupyterCodeResult(exit_code=exit_code, output="\n".join(outputs), output_files=files)
 
-    def _to_config(self):
+    def _to_config(self) -> JupyterConfig:
         return JupyterConfig(kernel_name="python3", timeout=self._timeout, settings=self._settings,
                              output_dir=None if self._given is None else str(self._output_dir))
 
     @classmethod
-    def _from_config(cls, config):
+    def _from_config(cls, config: JupyterConfig) -> JupyterCodeExecutor:
         return cls(**config.model_dump())
 
 
@@ -144,8 +156,10 @@ class DockerJupyterServer(cells.JupyterServer):
     had: stop_container=False, another work_dir than /workspace.
     """
 
-    def __init__(self, *, custom_image_name=None, container_name=None, auto_remove=True, stop_container=True,
-                 docker_env=None, expose_port=8888, token=None, work_dir=WORKSPACE, bind_dir=None, settings=None):
+    def __init__(self, *, custom_image_name: Optional[str] = None, container_name: Optional[str] = None,
+                 auto_remove: bool = True, stop_container: bool = True, docker_env: Optional[Dict[str, str]] = None,
+                 expose_port: int = 8888, token: Any = None, work_dir: Directory = WORKSPACE,
+                 bind_dir: Optional[Directory] = None, settings: Settings = None) -> None:
         if str(work_dir) != WORKSPACE:
             raise ValueError(f"work_dir: cells run in {WORKSPACE}")
         self._bind_dir = None if bind_dir is None else pathlib.Path(bind_dir)
@@ -153,18 +167,18 @@ class DockerJupyterServer(cells.JupyterServer):
                                                      docker_env), settings, port=expose_port)
 
     @property
-    def bind_dir(self):
+    def bind_dir(self) -> Optional[pathlib.Path]:
         """The directory of this machine that cells run in, or None: each executor has its own."""
         return self._bind_dir
 
-    async def stop(self):
+    async def stop(self) -> None:
         """Ends the containers of all executors that still have one."""
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> DockerJupyterServer:
         return self
 
-    async def __aexit__(self, *_):
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
 
@@ -176,21 +190,26 @@ class DockerJupyterCodeExecutor(SessionExecutor):
     temporary one. Raises ValueError for another server or kernel, a wrong timeout, or two directories.
     """
 
-    def __init__(self, jupyter_server, kernel_name="python3", timeout=60, output_dir=None):
+    def __init__(self, jupyter_server: Any, kernel_name: str = "python3", timeout: int = 60,
+                 output_dir: Optional[Directory] = None) -> None:
         cells.check(timeout, kernel_name)
         self._server = cells.server_of(jupyter_server)
         bind_dir = getattr(self._server, "bind_dir", None)
         containers.check_directory(bind_dir, output_dir or bind_dir)
         super().__init__(self._server.environment, timeout, output_dir or bind_dir)
 
-    def _new_place(self):
-        return self._server.adopt(super()._new_place())
+    def _new_place(self) -> Place:
+        place: Place = self._server.adopt(super()._new_place())
+        return place
 
-    async def execute_code_blocks(self, code_blocks, cancellation_token):
+    async def execute_code_blocks(self, code_blocks: List[CodeBlock],
+                                  cancellation_token: CancellationToken) -> DockerJupyterCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails or whose time is over. Raises CancelledError; the
         variables stay after it. Starts the session if start() has not been called."""
         await self.start()
-        outputs, files, exit_code = [], [], 0
+        outputs: List[str] = []
+        files: List[pathlib.Path] = []
+        exit_code = 0
         for block in code_blocks:
             result = await self._cell(block, cancellation_token)
             made = [path for _, path in cells.output_files(result, self._output_dir)]
@@ -201,9 +220,9 @@ class DockerJupyterCodeExecutor(SessionExecutor):
                 break
         return DockerJupyterCodeResult(exit_code=exit_code, output="\n".join(outputs), output_files=files)
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> DockerJupyterCodeExecutor:
         await self.start()
         return self
 
-    async def __aexit__(self, *_):
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()

@@ -1,12 +1,16 @@
 """Code blocks as AutoGen's command line executors run them: one after the other, each in a fresh process."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import logging
 import pathlib
 import re
+from typing import Optional, Union
 
 from . import place
+from .results import BlockResult, CodeBlocksResult
 
 # As AutoGen spells them, and as the server does; PowerShell is not among them.
 LANGUAGES = {"python": "python", "py": "python", "python3": "python", "bash": "bash", "sh": "sh", "shell": "sh"}
@@ -30,10 +34,10 @@ class Ended:
     exit_code: int
     output: str
     timed_out: bool = False
-    file: str = None
+    file: Optional[str] = None
 
 
-def ended(result):
+def ended(result: CodeBlocksResult) -> Ended:
     """What run_code_blocks says of its only block."""
     if not result.blocks:
         return Ended(1, result.text.removeprefix("block 1: "))
@@ -42,7 +46,7 @@ def ended(result):
     return Ended(block.exit_code, told(result.text, block, timed_out), timed_out, block.file)
 
 
-def told(text, block, timed_out):
+def told(text: str, block: BlockResult, timed_out: bool) -> str:
     """The output alone if it is whole and BLOCK has succeeded, as programs read it; else the TEXT for models,
     which has what is needed to go on."""
     if block.exit_code == 0 and block.result and not block.result.structured["truncated"]:
@@ -52,27 +56,28 @@ def told(text, block, timed_out):
     return LABEL.sub("", text, count=1).removeprefix("Error output:\n")
 
 
-def quiet(language, code):
+def quiet(language: str, code: str) -> str:
     """CODE, in which `pip install` at the beginning of a line says errors only."""
     return PIP.get(language, PIP_OF_SHELLS).sub(r"\1 -qqq", code)
 
 
-def language_of(name):
+def language_of(name: str) -> Optional[str]:
     """The server's name of the language NAME, or None."""
     return LANGUAGES.get(name.lower())
 
 
-def temporary_name(language, code):
+def temporary_name(language: str, code: str) -> str:
     """AutoGen's name for the file of a block that names none."""
     return f"tmp_code_{hashlib.sha256(code.encode()).hexdigest()}.{EXTENSIONS[language]}"
 
 
-def is_named(code):
+def is_named(code: str) -> bool:
     """Whether the first line of CODE names its file."""
     return "filename:" in code.split("\n", 1)[0]
 
 
-def settle_file(directory, language, code, saved, keep):
+def settle_file(directory: Union[pathlib.Path, str], language: str, code: str, saved: Optional[str],
+                keep: bool) -> pathlib.Path:
     """The path of the file of a block in DIRECTORY, where the server has SAVED it (None: nowhere). A file that
     the code has not named has AutoGen's name if it is to be kept; if not it is gone, and one that an earlier program
     has left as well."""

@@ -1,19 +1,24 @@
 """Cells of a session as AutoGen's Jupyter executors run them, and the servers that its programs make for them."""
 
+from __future__ import annotations
+
 import dataclasses
 import os
+import pathlib
 import sys
-import typing
 import weakref
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import containers
+from .place import Place
+from .results import Result
 
 KERNEL = "python3"
 TIMEOUT = "ERROR: Timeout waiting for output from code block."
 IMAGE = "python:3-slim"
 
 
-def check(timeout, kernel_name):
+def check(timeout: float, kernel_name: str) -> None:
     """Raises ValueError for a timeout or a kernel that cannot be had."""
     if timeout < 1:
         raise ValueError("Timeout must be greater than or equal to 1.")
@@ -21,7 +26,7 @@ def check(timeout, kernel_name):
         raise ValueError(f"Kernel {kernel_name} is not installed: sessions run Python")
 
 
-def told(result):
+def told(result: Result) -> List[str]:
     """The texts of RESULT, of a cell: what it printed if that is whole, else the text for models, behind AutoGen's
     words where its time was over."""
     if result.status in ("success", "failure") and not result.structured["truncated"]:
@@ -29,7 +34,7 @@ def told(result):
     return [TIMEOUT, result.text] if result.status == "timeout" else [result.text]
 
 
-def output_files(result, directory):
+def output_files(result: Result, directory: Union[pathlib.Path, str]) -> List[Tuple[str, str]]:
     """The pictures and HTML files that a cell has made or changed in DIRECTORY: pairs of what AutoGen calls such a
     file and its path."""
     kinds = {file.path: "HTML" if file.mime_type.startswith("text/html") else "Image" for file in result.files
@@ -43,9 +48,9 @@ class JupyterConnectionInfo:
 
     host: str
     use_https: bool
-    port: typing.Optional[int] = None
-    token: typing.Optional[str] = None
-    server: typing.Any = dataclasses.field(default=None, repr=False, compare=False)
+    port: Optional[int] = None
+    token: Optional[str] = None
+    server: Any = dataclasses.field(default=None, repr=False, compare=False)
 
 
 class JupyterServer:
@@ -55,33 +60,35 @@ class JupyterServer:
     class GenerateToken:
         """AutoGen's default of a token. There is none, as nothing listens."""
 
-    def __init__(self, environment, settings, host="127.0.0.1", port=None):
-        self.environment = {**environment, **(settings or {})}
-        self._places = weakref.WeakSet()
+    def __init__(self, environment: Mapping[str, Any], settings: Optional[Mapping[str, Any]], host: str = "127.0.0.1",
+                 port: Optional[int] = None) -> None:
+        self.environment: Dict[str, Any] = {**environment, **(settings or {})}
+        self._places: weakref.WeakSet[Place] = weakref.WeakSet()
         self._info = JupyterConnectionInfo(host, False, port, None, self)
 
     @property
-    def connection_info(self):
+    def connection_info(self) -> JupyterConnectionInfo:
         """What an executor takes in place of this object."""
         return self._info
 
-    def adopt(self, place):
+    def adopt(self, place: Place) -> Place:
         """Ends PLACE together with this server."""
         self._places.add(place)
         return place
 
-    def close(self):
+    def close(self) -> None:
         """Ends the sessions of all its executors."""
         for place in list(self._places):
             place.close()
 
 
-def local_environment():
+def local_environment() -> Dict[str, Any]:
     """The keys of sessions on this machine."""
     return {"type": "system", "executable": sys.executable, "network": True}
 
 
-def container_environment(image, container_name, auto_remove, stop_container, variables):
+def container_environment(image: Optional[str], container_name: Optional[str], auto_remove: bool, stop_container: bool,
+                          variables: Optional[Mapping[str, str]]) -> Dict[str, Any]:
     """The keys of sessions in containers, from AutoGen's parameters. Raises ValueError for what cannot be had."""
     containers.check_end(stop_container)
     name = container_name or "autogen-jupyterkernelgateway"
@@ -89,7 +96,7 @@ def container_environment(image, container_name, auto_remove, stop_container, va
             "cleanup_container": auto_remove, "environment": dict(variables or {})}
 
 
-def server_of(jupyter_server):
+def server_of(jupyter_server: Any) -> Any:
     """The server behind what a program has handed to an executor. Raises ValueError for one of Jupyter's own."""
     info = getattr(jupyter_server, "connection_info", jupyter_server)
     server = getattr(info, "server", None)

@@ -8,14 +8,18 @@ object as `code_execution_config={"executor": executor}`. docs/autogen.md has ev
 `settings` are as in pyexecd.autogen.
 """
 
+from __future__ import annotations
+
 import os
 import pathlib
 import sys
 import uuid
 import warnings
+from types import SimpleNamespace
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
 from autogen.coding import MarkdownCodeExtractor
-from autogen.coding.base import CommandLineCodeResult
+from autogen.coding.base import CodeBlock, CommandLineCodeResult
 
 from . import blocks, containers, functions
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
@@ -26,6 +30,10 @@ from .place import Place, write_file
 __all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
            "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer"]
 
+Directory = Union[pathlib.Path, str]
+Settings = Optional[Mapping[str, Any]]
+Policies = Optional[Mapping[str, bool]]
+
 # Whether blocks of a language are run; others are only saved.
 POLICIES = {"python": True, "bash": True, "sh": True, "javascript": False, "html": False, "css": False}
 LANGUAGES = {**blocks.LANGUAGES, "javascript": "javascript", "js": "javascript", "html": "html", "css": "css"}
@@ -34,9 +42,9 @@ LANGUAGES = {**blocks.LANGUAGES, "javascript": "javascript", "js": "javascript",
 class CommandLineExecutor:
     """What the executors have in common that run each block in a fresh process."""
 
-    DEFAULT_EXECUTION_POLICY = POLICIES
+    DEFAULT_EXECUTION_POLICY: ClassVar[Dict[str, bool]] = POLICIES
 
-    def __init__(self, timeout, work_dir, execution_policies, settings):
+    def __init__(self, timeout: int, work_dir: Directory, execution_policies: Policies, settings: Settings) -> None:
         if timeout < 1:
             raise ValueError("Timeout must be greater than or equal to 1.")
         self._timeout = timeout
@@ -45,37 +53,38 @@ class CommandLineExecutor:
         given = {LANGUAGES.get(name.lower(), name): runs for name, runs in (execution_policies or {}).items()}
         self.execution_policies = {**POLICIES, **given}
         self._settings = dict(settings or {})
-        self._place = None
+        self._place: Optional[Place] = None
 
     @property
-    def timeout(self):
+    def timeout(self) -> int:
         """Seconds that each block may take."""
         return self._timeout
 
     @property
-    def work_dir(self):
+    def work_dir(self) -> pathlib.Path:
         """The directory that blocks run in."""
         return self._work_dir
 
     @property
-    def code_extractor(self):
+    def code_extractor(self) -> MarkdownCodeExtractor:
         """Finds the blocks of a message."""
         return MarkdownCodeExtractor()
 
-    def _environment(self):
+    def _environment(self) -> Dict[str, Any]:
         """The keys of the environment, without those of the settings."""
         raise NotImplementedError
 
-    def _started_place(self):
+    def _started_place(self) -> Place:
         if self._place is None:
             policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
                         if name in POLICIES}
             self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
         return self._place
 
-    def execute_code_blocks(self, code_blocks):
+    def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails."""
-        output, files, exit_code = "", [], 0
+        output, exit_code = "", 0
+        files: List[pathlib.Path] = []
         for block in code_blocks:
             language = LANGUAGES.get(block.language.lower())
             if language is None:
@@ -93,10 +102,10 @@ class CommandLineExecutor:
                 break
         return CommandLineCodeResult(exit_code=exit_code, output=output, code_file=str(files[0]) if files else None)
 
-    def _run(self, language, code):
+    def _run(self, language: str, code: str) -> blocks.Ended:
         return blocks.ended(waited(self._started_place().run_block(language, code)))
 
-    def _close(self):
+    def _close(self) -> None:
         """Ends the server with all that it has started."""
         if self._place is not None:
             self._place.close()
@@ -112,10 +121,12 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
     ValueError for a wrong timeout or module.
     """
 
-    FUNCTION_PROMPT_TEMPLATE = functions.PROMPT
+    FUNCTION_PROMPT_TEMPLATE: ClassVar[str] = functions.PROMPT
 
-    def __init__(self, timeout=60, virtual_env_context=None, work_dir=pathlib.Path("."), functions=(),
-                 functions_module="functions", execution_policies=None, *, settings=None):
+    def __init__(self, timeout: int = 60, virtual_env_context: Optional[SimpleNamespace] = None,
+                 work_dir: Directory = pathlib.Path("."), functions: Sequence[Any] = (),
+                 functions_module: str = "functions", execution_policies: Policies = None, *,
+                 settings: Settings = None) -> None:
         if not functions_module.isidentifier():
             raise ValueError("Module name must be a valid Python identifier")
         super().__init__(timeout, work_dir, execution_policies, settings)
@@ -125,27 +136,27 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
         self._virtual_env_context = virtual_env_context
 
     @property
-    def functions(self):
+    def functions(self) -> List[Any]:
         """The functions of the program."""
         return self._functions
 
-    def format_functions_for_prompt(self, prompt_template=FUNCTION_PROMPT_TEMPLATE):
+    def format_functions_for_prompt(self, prompt_template: str = FUNCTION_PROMPT_TEMPLATE) -> str:
         """What a model is told of the functions; `$module_name` and `$functions` stand for them."""
         return functions.prompt(self._functions, self.functions_module, prompt_template)
 
-    def execute_code_blocks(self, code_blocks):
+    def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError if the functions of the
         program cannot be loaded."""
         if not self._loaded:
             self._load_functions()
         return super().execute_code_blocks(code_blocks)
 
-    def restart(self):
+    def restart(self) -> None:
         """There is nothing that could be started again: each block has a process of its own."""
         warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
                       stacklevel=2)
 
-    def _environment(self):
+    def _environment(self) -> Dict[str, Any]:
         if self._virtual_env_context:
             path = str(pathlib.Path(os.path.abspath(self._virtual_env_context.env_exe)).parent.parent)
             return {"type": "venv", "venv_path": path, "write": [path], "network": True}
@@ -155,7 +166,7 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
                     "pip_packages": packages, "network": True}
         return {"type": "system", "executable": sys.executable, "network": True}
 
-    def _load_functions(self):
+    def _load_functions(self) -> None:
         code = functions.source(self._functions)
         write_file(self.work_dir / f"{self.functions_module}.py", code)
         loaded = self._run("python", code)
@@ -172,9 +183,10 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
     an argument of containers that no environment has; RuntimeError with the server's words without an engine or image.
     """
 
-    def __init__(self, image="python:3-slim", container_name=None, timeout=60, work_dir=None, bind_dir=None,
-                 auto_remove=True, stop_container=True, execution_policies=None, *, container_create_kwargs=None,
-                 settings=None):
+    def __init__(self, image: str = "python:3-slim", container_name: Optional[str] = None, timeout: int = 60,
+                 work_dir: Optional[Directory] = None, bind_dir: Optional[Directory] = None, auto_remove: bool = True,
+                 stop_container: bool = True, execution_policies: Policies = None, *,
+                 container_create_kwargs: Optional[Mapping[str, Any]] = None, settings: Settings = None) -> None:
         work_dir = pathlib.Path(".") if work_dir is None else work_dir
         containers.check_directory(bind_dir, work_dir)
         containers.check_end(stop_container)
@@ -186,30 +198,34 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
         self._started_place().prepare()
 
     @property
-    def bind_dir(self):
+    def bind_dir(self) -> pathlib.Path:
         """The directory that the container sees as /workspace."""
         return self.work_dir
 
-    def _environment(self):
+    def _environment(self) -> Dict[str, Any]:
         return self._container
 
-    def execute_code_blocks(self, code_blocks):
+    def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block."""
         if len(code_blocks) == 0:
             raise ValueError("No code blocks to execute.")
         return super().execute_code_blocks(code_blocks)
 
-    def restart(self):
+    def restart(self) -> None:
         """Ends the container, and starts a new one."""
         self._close()
-        self._started_place().prepare()
+        try:
+            self._started_place().prepare()
+        except BaseException:
+            self._close()  # The next block begins anew.
+            raise
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the container with all that runs in it."""
         self._close()
 
-    def __enter__(self):
+    def __enter__(self) -> DockerCommandLineCodeExecutor:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()

@@ -1,10 +1,13 @@
 """The executors of AutoGen 0.2 that keep state, and the servers that its programs make for them, for pyexecd.coding."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import pathlib
+from typing import Any, List, Mapping, Optional, TypeVar, Union
 
 from autogen.coding import MarkdownCodeExtractor
-from autogen.coding.base import IPythonCodeResult
+from autogen.coding.base import CodeBlock, IPythonCodeResult
 
 from . import blocks, cells, containers
 from .place import Place
@@ -12,7 +15,13 @@ from .place import Place
 __all__ = ["DockerJupyterServer", "EmbeddedIPythonCodeExecutor", "JupyterCodeExecutor", "LocalJupyterServer"]
 
 
-def waited(future):
+Directory = Union[pathlib.Path, str]
+Settings = Optional[Mapping[str, Any]]
+Brought = TypeVar("Brought")
+Server = TypeVar("Server", bound="JupyterServer")
+
+
+def waited(future: concurrent.futures.Future[Brought]) -> Brought:
     """What FUTURE brings. Ctrl-C, and whatever else ends the waiting, cancels it."""
     try:
         return future.result()
@@ -26,7 +35,7 @@ class SessionExecutor:
     """What the executors have in common that run blocks as the cells of one session, in OUTPUT_DIR, which must be
     there, with the keys ENVIRONMENT."""
 
-    def __init__(self, environment, timeout, kernel_name, output_dir):
+    def __init__(self, environment: Mapping[str, Any], timeout: int, kernel_name: str, output_dir: Directory) -> None:
         cells.check(timeout, kernel_name)
         self._timeout = timeout
         self._kernel_name = kernel_name
@@ -34,21 +43,23 @@ class SessionExecutor:
         if not self._output_dir.exists():
             raise ValueError(f"Output directory {output_dir} does not exist.")
         self._environment = environment
-        self._place = None
+        self._place: Optional[Place] = None
 
     @property
-    def code_extractor(self):
+    def code_extractor(self) -> MarkdownCodeExtractor:
         """Finds the blocks of a message."""
         return MarkdownCodeExtractor()
 
-    def _started_place(self):
+    def _started_place(self) -> Place:
         if self._place is None:
             self._place = Place(self._environment, self._output_dir, self._timeout)
         return self._place
 
-    def execute_code_blocks(self, code_blocks):
+    def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> IPythonCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. The variables stay after a timeout."""
-        outputs, files, exit_code = [], [], 0
+        outputs: List[str] = []
+        files: List[str] = []
+        exit_code = 0
         for block in code_blocks:
             language = blocks.language_of(block.language) or "python"
             result = waited(self._started_place().run_cell(blocks.quiet(language, block.code)))
@@ -60,7 +71,7 @@ class SessionExecutor:
                 break
         return IPythonCodeResult(exit_code=exit_code, output="\n".join(outputs), output_files=files)
 
-    def restart(self):
+    def restart(self) -> None:
         """The next block begins a new session."""
         if self._place is not None:
             self._place.close()
@@ -75,21 +86,22 @@ class EmbeddedIPythonCodeExecutor(SessionExecutor):
     ValueError for another kernel, a wrong timeout or a directory that is not there.
     """
 
-    def __init__(self, timeout=60, kernel_name="python3", output_dir=".", *, settings=None):
+    def __init__(self, timeout: int = 60, kernel_name: str = "python3", output_dir: Directory = ".", *,
+                 settings: Settings = None) -> None:
         super().__init__({**cells.local_environment(), **(settings or {})}, timeout, kernel_name, output_dir)
 
     @property
-    def timeout(self):
+    def timeout(self) -> int:
         """Seconds that each block may take."""
         return self._timeout
 
     @property
-    def kernel_name(self):
+    def kernel_name(self) -> str:
         """The kernel: `python3`."""
         return self._kernel_name
 
     @property
-    def output_dir(self):
+    def output_dir(self) -> str:
         """The directory of the cells and of their files."""
         return str(self._output_dir)
 
@@ -97,14 +109,14 @@ class EmbeddedIPythonCodeExecutor(SessionExecutor):
 class JupyterServer(cells.JupyterServer):
     """What the servers of AutoGen 0.2 have in common."""
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the sessions of all executors."""
         self.close()
 
-    def __enter__(self):
+    def __enter__(self: Server) -> Server:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
@@ -112,9 +124,9 @@ class LocalJupyterServer(JupyterServer):
     """Where JupyterCodeExecutors run on this machine, in a sandbox where the machine has one. Nothing listens: ip,
     port, token and the four of a log have no effect. settings: keys of the environment."""
 
-    def __init__(self, ip="127.0.0.1", port=None, token=JupyterServer.GenerateToken(),
-                 log_file="jupyter_gateway.log", log_level="INFO", log_max_bytes=1048576, log_backup_count=3,
-                 *, settings=None):
+    def __init__(self, ip: str = "127.0.0.1", port: Optional[int] = None, token: Any = JupyterServer.GenerateToken(),
+                 log_file: Optional[str] = "jupyter_gateway.log", log_level: str = "INFO",
+                 log_max_bytes: int = 1048576, log_backup_count: int = 3, *, settings: Settings = None) -> None:
         super().__init__(cells.local_environment(), settings, ip, port)
 
 
@@ -125,8 +137,9 @@ class DockerJupyterServer(JupyterServer):
     docker.containers.create(). Raises ValueError for stop_container=False and for arguments that no environment has.
     """
 
-    def __init__(self, *, custom_image_name=None, container_name=None, auto_remove=True, stop_container=True,
-                 docker_env=None, token=JupyterServer.GenerateToken(), settings=None, **docker_kwargs):
+    def __init__(self, *, custom_image_name: Optional[str] = None, container_name: Optional[str] = None,
+                 auto_remove: bool = True, stop_container: bool = True, docker_env: Optional[Mapping[str, str]] = None,
+                 token: Any = JupyterServer.GenerateToken(), settings: Settings = None, **docker_kwargs: Any) -> None:
         environment = cells.container_environment(custom_image_name, container_name, auto_remove, stop_container,
                                                   docker_env)
         super().__init__({**environment, **containers.options(docker_kwargs)}, settings)
@@ -140,20 +153,22 @@ class JupyterCodeExecutor(SessionExecutor):
     timeout or a directory that is not there; RuntimeError with the server's words if there can be no session.
     """
 
-    def __init__(self, jupyter_server, kernel_name="python3", timeout=60, output_dir=pathlib.Path(".")):
+    def __init__(self, jupyter_server: Any, kernel_name: str = "python3", timeout: int = 60,
+                 output_dir: Directory = pathlib.Path(".")) -> None:
         self._server = cells.server_of(jupyter_server)
         super().__init__(self._server.environment, timeout, kernel_name, output_dir)
         self._started_place().begin_session()
 
-    def _started_place(self):
-        return self._server.adopt(super()._started_place())
+    def _started_place(self) -> Place:
+        place: Place = self._server.adopt(super()._started_place())
+        return place
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the session with all that it has started."""
         self.restart()
 
-    def __enter__(self):
+    def __enter__(self) -> JupyterCodeExecutor:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()

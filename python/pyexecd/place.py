@@ -4,6 +4,8 @@ All places share one event loop in a thread of its own. So executors work from a
 loop, one after the other or side by side, and a call can be cancelled while it runs.
 """
 
+from __future__ import annotations
+
 import asyncio
 import os
 import pathlib
@@ -11,31 +13,36 @@ import stat
 import threading
 import warnings
 import weakref
+from concurrent.futures import Future
+from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
 
-from . import AsyncClient
+from . import AsyncClient, AsyncSession
 from .errors import PyexecdError
+from .results import CodeBlocksResult, Result
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
+
+Brought = TypeVar("Brought")
 
 
 class Background:
     """An event loop in a thread of its own, which starts with the first coroutine. A process that was forked
     has a new one, for places of its own."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._starting = threading.Lock()
-        self._loop = None
-        self._process = None
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._process: Optional[int] = None
 
-    def _running(self):
+    def _running(self) -> asyncio.AbstractEventLoop:
         with self._starting:
-            if self._process != os.getpid():
+            if self._loop is None or self._process != os.getpid():
                 self._loop = asyncio.new_event_loop()
                 self._process = os.getpid()
                 threading.Thread(target=self._loop.run_forever, name="pyexecd", daemon=True).start()
             return self._loop
 
-    def submit(self, coroutine):
+    def submit(self, coroutine: Coroutine[Any, Any, Brought]) -> Future[Brought]:
         """Runs COROUTINE; a future that belongs to no loop. Cancelling it cancels the coroutine."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._running())
 
@@ -51,64 +58,70 @@ class Place:
     A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
     it asks for."""
 
-    def __init__(self, environment, directory, timeout, policies=None):
-        config = {
+    def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
+                 policies: Optional[Mapping[str, str]] = None) -> None:
+        config: Dict[str, Any] = {
             "environments": {"code": accepted(environment)}, "default_environment": "code",
             "code_blocks": policies or {}, "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
         if directory is not None:
             config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout
         self._client = AsyncClient(config=config)
-        self._session = None
+        self._session: Optional[AsyncSession] = None
         self._warned = environment.get("isolation") == "none"
         self._finalizer = weakref.finalize(self, self._client.close_now)
 
-    def start(self):
+    def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
         return background.submit(self._client.__aenter__())
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Runs nothing, in a process of the environment: what a first call would wait for, an image that is pulled or a
-        container that starts, is there then. Raises RuntimeError with the server's words if it cannot be had."""
+        container that starts, is there then. Raises RuntimeError with the server's words if it cannot be had; this
+        place is closed then."""
         self._require(self.run_code(""))
 
-    def begin_session(self):
+    def begin_session(self) -> None:
         """The same with the session of this place."""
         self._require(self.run_cell(""))
 
-    def _require(self, running):
+    def _require(self, running: Future[Result]) -> None:
         try:
             result = running.result()
+            if result.status in ("error", "refused"):
+                raise RuntimeError(result.text)
         except PyexecdError as error:
+            self.close()
             raise RuntimeError(str(error)) from error
-        if result.status in ("error", "refused"):
-            raise RuntimeError(result.text)
+        except BaseException:
+            self.close()
+            raise
 
-    def run_code(self, code, timeout=None):
+    def run_code(self, code: str, timeout: Optional[float] = None) -> Future[Result]:
         """Runs CODE as a script, for at most TIMEOUT seconds; a future of its result."""
         return background.submit(self._run_code(code, timeout or self._timeout))
 
-    async def _run_code(self, code, timeout):
+    async def _run_code(self, code: str, timeout: float) -> Result:
         result = await self._client.run_python(code, timeout=timeout)
         self._look_at(result)
         return result
 
-    def run_block(self, language, code):
+    def run_block(self, language: str, code: str) -> Future[CodeBlocksResult]:
         """Runs one code block; a future of its result."""
         return background.submit(self._run_block({"language": language, "code": code}))
 
-    async def _run_block(self, block):
+    async def _run_block(self, block: Mapping[str, str]) -> CodeBlocksResult:
         result = await self._client.run_code_blocks([block], timeout=self._timeout)
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
 
-    def run_cell(self, code):
+    def run_cell(self, code: str) -> Future[Result]:
         """Runs CODE in the session of this place, which begins with its first cell and, after its end, anew with
         the next; a future of its result."""
         return background.submit(self._run_cell(code))
 
-    async def _run_cell(self, code):
+    async def _run_cell(self, code: str) -> Result:
         if self._session is None:
             self._session = self._client.session()
         session = self._session
@@ -118,28 +131,28 @@ class Place:
             self._session = None
         return result
 
-    def _look_at(self, result):
+    def _look_at(self, result: Optional[Result]) -> None:
         """Warns of what RESULT tells, or None: of a sandbox that this machine did not give."""
-        ended = result.structured if result else {}
+        ended: Mapping[str, Any] = result.structured if result else {}
         if self._warned or ended.get("isolation") != "none" or ended.get("returncode") is None:
             return
         self._warned = True
         missing = "; ".join(ended["containment"]["missing"])
         warnings.warn(f"code runs without a sandbox, with all rights of this user: {missing}", stacklevel=2)
 
-    def close(self):
+    def close(self) -> None:
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
 
 
-def accepted(environment):
+def accepted(environment: Mapping[str, Any]) -> Mapping[str, Any]:
     """ENVIRONMENT as the server takes it: without a sandbox the network is open, and no key may say so."""
     if environment.get("isolation") == "none" and environment.get("network") is True:
         return {key: value for key, value in environment.items() if key != "network"}
     return environment
 
 
-def write_file(path, text):
+def write_file(path: pathlib.Path, text: str) -> None:
     """Writes TEXT to PATH, in a directory that scripts have written to: what they have put in its place is
     replaced, and never followed."""
     path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import weakref
 from typing import IO, Any, Deque, List, Mapping, Optional, Sequence, Union
 
 from .connection import Connection
@@ -44,6 +45,26 @@ def find_program() -> str:
     return found
 
 
+_started: weakref.WeakSet[Process] = weakref.WeakSet()
+
+
+def _let_go_in_a_fork() -> None:
+    """A child of this process has copies of the pipes, and a server ends when nobody can write to it any more. They
+    become /dev/null, as the files of the child still name their descriptors, and may be locked by a thread that the
+    child has not."""
+    if not _started:
+        return
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    for process in _started:
+        for pipe in process.pipes():
+            with contextlib.suppress(OSError, ValueError):  # It is closed.
+                os.dup2(nothing, pipe.fileno(), inheritable=False)
+    os.close(nothing)
+
+
+os.register_at_fork(after_in_child=_let_go_in_a_fork)
+
+
 class Process(Lines):
     """COMMAND is the program and its arguments. CONFIG is the path of a YAML file, or what it would hold.
 
@@ -73,10 +94,22 @@ class Process(Lines):
         except OSError as error:
             self._remove_temporary()
             raise ConnectionLost(f"cannot start the server: {error}") from error
+        _started.add(self)
         assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._errors = threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True)
-        self._errors.start()
-        self._begin(connection, self._process.stdout, self._process.stdin)
+        try:
+            self._errors = threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True)
+            self._errors.start()
+            self._begin(connection, self._process.stdout, self._process.stdin)
+        except BaseException:  # No thread may be there that could tell the server to end.
+            self._process.kill()
+            self._wait(STOP_SECONDS)
+            self._remove_temporary()
+            raise
+
+    def pipes(self) -> List[IO[bytes]]:
+        """Its ends of the pipes to the server."""
+        process = self._process
+        return [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe] if process else []
 
     def close(self) -> None:
         with self._closing:

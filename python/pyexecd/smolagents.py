@@ -9,9 +9,12 @@ Variables stay from step to step, as in smolagents' own executors. Tools run whe
 its rights, and none of the program's variables.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import sys
+from typing import Any, Dict, List, Mapping, Optional
 
 from smolagents.local_python_executor import CodeOutput
 from smolagents.monitoring import AgentLogger, LogLevel
@@ -47,30 +50,30 @@ class SessionExecutor(RemotePythonExecutor):
 
     A step that fails raises AgentError with what a model can go on with."""
 
-    def __init__(self, environment=None, *, timeout=60):
+    def __init__(self, environment: Optional[Mapping[str, Any]] = None, *, timeout: float = 60) -> None:
         super().__init__([], AgentLogger(LogLevel.OFF))
         self._place = Place(environment or {"type": "system", "executable": sys.executable}, None, timeout)
-        self._tools = {}
-        self._variables = {}
+        self._tools: Dict[str, Any] = {}
+        self._variables: Dict[str, Any] = {}
         self._has_ended = False
 
-    def send_tools(self, tools):
+    def send_tools(self, tools: Dict[str, Any]) -> None:
         self._tools = tools
         super().send_tools(tools)
         if "final_answer" in tools:
             self.run_code_raise_errors(END)
 
-    def send_variables(self, variables):
+    def send_variables(self, variables: Dict[str, Any]) -> None:
         self._variables = variables
         super().send_variables(variables)
 
-    def __call__(self, code_action):
+    def __call__(self, code_action: str) -> CodeOutput:
         if self._has_ended:
             self.send_variables(self._variables)
             self.send_tools(self._tools)
         return super().__call__(code_action)
 
-    def run_code_raise_errors(self, code):
+    def run_code_raise_errors(self, code: str) -> CodeOutput:
         result = self._place.run_cell(code).result()
         self._has_ended = not result.session_alive
         final = FINAL_ANSWER.search(result.stderr.rstrip("\n"))
@@ -80,13 +83,13 @@ class SessionExecutor(RemotePythonExecutor):
             raise AgentError(result.text, self.logger)
         return CodeOutput(output=result.value, logs=result.text, is_final_answer=False)
 
-    def install_packages(self, additional_imports):
+    def install_packages(self, additional_imports: List[str]) -> List[str]:
         """Those of tools: they are in the environment, or the code of the tool says that they are missing."""
         return additional_imports
 
-    def cleanup(self):
+    def cleanup(self) -> None:
         """Ends the session, and what the code has started."""
         self._place.close()
 
-    def _patch_final_answer_with_exception(self, final_answer_tool):
+    def _patch_final_answer_with_exception(self, final_answer_tool: Any) -> None:
         """Not: smolagents' own way needs numpy and pillow in the environment."""

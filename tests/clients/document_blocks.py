@@ -24,6 +24,7 @@ NOT_RUN = [
     ("README.md", "curl -s", "test_readme.py"),
     ("README.md", "import pyexecd", "test_readme.py"),
     ("CONTRIBUTING.md", "./dev run ", "as in the README"),
+    ("docs/installation.md", "--cross packaging/aarch64.ini", "installs another architecture into the system"),
     ("docs/installation.md", "./dev wheel", "test_wheel.py"),
     ("docs/installation.md", "uvx --from", "uvx fetches a Python and an index; test_wheel.py installs by pip"),
     ("docs/installation.md", "./dev image", "takes an engine; tests/docker/test_image.py"),

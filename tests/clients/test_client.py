@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import installed
 import python_package
 
 import pyexecd
+from pyexecd.process import STOP_SECONDS
 
 STUB = [sys.executable, str(pathlib.Path(__file__).with_name("stub_server.py"))]
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(3000)\n"
@@ -250,6 +252,7 @@ def test_interrupting_a_program_cancels_its_call(tmp_path):
     done = python_package.program(tmp_path, """
 import os, signal, pyexecd
 os.setpgid(0, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it starts in the background
 configuration = {"limits": {"concurrent_runs": 1}, "max_timeout": 6000}
 with pyexecd.Client(os.environ["PYEXECD"], config=configuration, timeout=120) as client:
     try:
@@ -380,6 +383,23 @@ def test_closing_ends_the_server_and_leaves_no_zombie(tmp_path):
     client.close()
 
 
+def test_a_server_without_threads_to_talk_to_it_is_ended_at_once(tmp_path, monkeypatch):
+    command, file = watched_server(tmp_path)
+
+    def start(_thread):
+        end = time.monotonic() + WAIT_SECONDS
+        while not (file.exists() and file.read_text().strip()) and time.monotonic() < end:
+            time.sleep(0.01)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError) as kept:
+        pyexecd.Client(command)
+    begun = time.monotonic()
+    assert has_ended(file) and kept
+    assert time.monotonic() - begun < 1, "it lived on until somebody else ended it"
+
+
 def test_a_client_that_nobody_has_any_more_is_closed(tmp_path):
     command, file = watched_server(tmp_path)
     pyexecd.Client(command).run_python("print(1)")
@@ -405,6 +425,23 @@ def test_a_fork_does_not_end_the_server():
             os._exit(0)
         os.waitpid(child, 0)
         assert client.run_python("print(1)").stdout == "1\n"
+
+
+def test_a_fork_that_lives_on_does_not_keep_the_server(tmp_path):
+    """As a worker of multiprocessing does, which has copies of the pipes to the server."""
+    command, file = watched_server(tmp_path)
+    client = pyexecd.Client(command)
+    child = os.fork()
+    if child == 0:
+        time.sleep(WAIT_SECONDS)
+        os._exit(0)
+    try:
+        begun = time.monotonic()
+        client.close()
+        assert time.monotonic() - begun < STOP_SECONDS and not pathlib.Path(f"/proc/{int(file.read_text())}").exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 @pytest.mark.parametrize("place", ["beside Python", "on PATH"])
@@ -441,8 +478,19 @@ def test_older_pythons_can_read_it(path):
     assert all(len(line) <= 120 for line in path.read_text().splitlines())
 
 
+def functions_without_types(path):
+    """The functions of the module at PATH that `mypy --strict` would call untyped."""
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = function.args
+            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            if not function.returns or any(each and not each.annotation and each.arg not in ("self", "cls") for each in named):
+                yield f"{path.name}:{function.lineno}: {function.name}"
+
+
 def test_the_package_says_that_it_has_types():
     assert (python_package.FOLDER / "pyexecd" / "py.typed").exists()
+    assert [each for path in modules() for each in functions_without_types(path)] == []
 
 
 def other_pythons():

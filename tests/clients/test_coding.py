@@ -127,6 +127,26 @@ print(json.dumps(said))
         assert word in text
 
 
+def test_what_cannot_begin_leaves_no_server_however_long_its_error_is_kept(tmp_path):
+    said = program(tmp_path, """
+from pyexecd import coding
+os.environ["DOCKER_HOST"] = f"unix://{os.getcwd()}/nobody"
+settings = {"executable": "/usr/bin/false"}
+kept, children = [], []
+for make in (lambda: coding.DockerCommandLineCodeExecutor(),
+             lambda: coding.JupyterCodeExecutor(coding.LocalJupyterServer(settings=settings))):
+    try:
+        make()
+    except RuntimeError as error:
+        kept.append(error)
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/children") as file:
+            children += file.read().split()
+print(json.dumps([len(kept), children]))
+""")
+    assert said == [2, []]
+
+
 def test_pip_is_quiet_as_in_autogen(tmp_path):
     seen = program(tmp_path, """
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)

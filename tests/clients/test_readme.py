@@ -60,10 +60,17 @@ def test_configuration_of_clients_is_json(block):
 def test_the_first_screen_has_what_a_visitor_needs():
     """One sentence, an installation without a compiler, a client, a figure and its command, the platforms."""
     screen = README.partition("## ")[0]
-    for text in ["pip install dist/pyexecd-", "pyexecd install --client", "./dev bench", "./dev run", "./dev test", "Linux",
-                 "WSL2", "macOS", "isolated by default"]:
+    wanted = ["is an MCP server", "uv tool install dist/pyexecd-", "pyexecd install --client", "./dev bench",
+              "isolated by default"]
+    assert [screen.index(text) for text in wanted] == sorted(screen.index(text) for text in wanted)
+    for text in ["Linux", "WSL2", "macOS"]:
         assert text in screen
-    assert screen.index("isolated by default") < screen.index("```text")
+
+
+def test_what_a_caller_needs_comes_before_what_an_operator_needs():
+    sections = re.findall(r"^## (.*)", README, re.M)
+    wanted = ["What `run_python` takes and returns", "Environments", "Where it listens", "From the source"]
+    assert [section for section in sections if section in wanted] == wanted
 
 
 def test_the_program_in_python_does_what_it_says(tmp_path):
@@ -76,5 +83,5 @@ def test_the_program_in_python_does_what_it_says(tmp_path):
 
 def test_what_installs_it_is_said_of_the_same_file_as_in_the_installation():
     page = (installed.ROOT / "docs" / "installation.md").read_text()
-    (block,) = blocks("sh", "pip install")
+    (block,) = blocks("sh", "uv tool install")
     assert block.partition("#")[0].strip() in page

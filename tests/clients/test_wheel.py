@@ -83,6 +83,14 @@ def test_it_has_the_licences_of_what_is_linked_in(wheel):
         assert "opyright" in texts[f"{library}-dev"]
 
 
+def test_it_has_manual_pages_and_completions(wheel):
+    """Where Python's installers put them into share/ of their prefix, as into ~/.local/share."""
+    with zipfile.ZipFile(wheel) as archive:
+        shared = {name.partition(".data/data/share/")[2] for name in archive.namelist()}
+    assert {"man/man1/pyexecd.1", "man/man1/pyexecd-run.1", "man/man5/pyexecd.yaml.5", "zsh/site-functions/_pyexecd",
+            "bash-completion/completions/pyexecd", "fish/vendor_completions.d/pyexecd.fish"} <= shared
+
+
 def test_the_sdist_has_what_is_committed_and_nothing_else(wheel):
     (sdist,) = wheel.parent.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:

@@ -42,6 +42,14 @@ open('here', 'w').write('in the working directory')
     assert is_there(server) and containers(engine) == before
 
 
+def test_what_is_imported_is_compiled_once(kept_server):
+    """The official images of Python have no bytecode. It is not left in the directory of the caller."""
+    assert kept_server.run("open('helper.py', 'w').write('VALUE = 42')")["success"]
+    path = kept_server.run("import helper; print(helper.__cached__)")["stdout"].strip()
+    seen = kept_server.run(f"import os; print(os.path.exists({path!r}), os.path.exists('__pycache__'))")
+    assert seen["stdout"] == "True False\n", (path, seen)
+
+
 def test_variables_and_limits_are_those_of_a_fresh_one(docker_server):
     with docker_server({**KEEP, "environment": {"A": "1"}, "limits": {"memory": "64MiB"}}) as server:
         server.initialize()

@@ -19,6 +19,8 @@ XDG_STATE_HOME=/srv pyexecd run -c 'print(6 * 7)'
 test -f /usr/lib/systemd/system/pyexecd.service -o -f /lib/systemd/system/pyexecd.service
 test -f /usr/share/bash-completion/completions/pyexecd -a -f /usr/share/fish/vendor_completions.d/pyexecd.fish
 test -f /usr/share/zsh/vendor-completions/_pyexecd
+# Roots of debootstrap may keep no manual pages of packages.
+dpkg -L pyexecd | grep -q /usr/share/man/man1/pyexecd-run.1.gz
 for place in /etc/systemd/system /var/lib/systemd; do
     test ! -d $place || test -z "$(find $place -name '*pyexecd*')"
 done

@@ -492,3 +492,14 @@ def test_an_installed_tree_may_be_moved(tmp_path):
     result = subprocess.run([moved, "run", "-"], input="print(6 * 7)", capture_output=True,
                             text=True, timeout=60)
     assert (result.returncode, result.stdout) == (0, "42\n")
+
+
+def test_each_command_has_a_manual_page():
+    """One of its own, or a page that sends there: `man pyexecd run` looks for pyexecd-run."""
+    pages = pathlib.Path(os.environ["PYEXECD"]).resolve().parent / "docs"
+    if not (pages / "pyexecd.1").exists():
+        pytest.skip("built without scdoc")
+    for command in re.findall(r"^ +pyexecd ([a-z]+) ", pyexecd("--help").stdout, re.M):
+        text = (pages / f"pyexecd-{command}.1").read_text()
+        sent = re.fullmatch(r"\.so man1/(\S+)\n", text)
+        assert command in ((pages / sent[1]).read_text() if sent else text)

@@ -251,6 +251,18 @@ static void test_the_operators_variables_win(void **state)
            " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
 }
 
+static void test_a_kept_container_has_a_place_for_bytecode(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.purpose = DOCKER_KEEP;
+    expect(
+        fixture, "Env",
+        "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", \"PIP_BREAK_SYSTEM_PACKAGES=1\", "
+        "\"PYTHONPYCACHEPREFIX=/tmp/.pyexecd-bytecode\"," THREADS
+        " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+}
+
 static void test_libraries_are_told_of_the_cpus(void **state)
 {
     define(*state, "{\"limits\": {\"cpus\": 2.5}}");
@@ -372,6 +384,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_the_operator_says_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_of_hosts_are_for_scripts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_operators_variables_win, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_kept_container_has_a_place_for_bytecode, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_libraries_are_told_of_the_cpus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_variables_of_a_run_win, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_volumes_of_the_image_are_in_memory, set_up, tear_down),
