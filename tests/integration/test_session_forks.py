@@ -252,6 +252,38 @@ def test_a_copy_of_much_takes_little_memory_until_it_writes():
         assert max(map(memory_of, leaves)) > 90 * MEBIBYTE
 
 
+@pytest.mark.serial
+def test_a_copy_of_much_comes_at_once():
+    """The best of several: a machine that is busy says nothing about us."""
+    with serve() as server:
+        origin = Session(server, f"data = bytearray({500 * MEBIBYTE})\ndata[::4096] = b'x' * len(data[::4096])")
+        times = []
+        for _ in range(8):
+            begun = time.monotonic()
+            copy = origin.fork("print(1)")
+            times.append(time.monotonic() - begun)
+            copy.close()
+        assert min(times) < 0.05, times
+
+
+def test_the_c_library_of_a_copy_knows_the_number_of_its_thread(server):
+    """Or a lock could take it for a thread of the other one."""
+    code = ("import ctypes, os\naddress = ctypes.c_void_p()\n"
+            "if ctypes.CDLL(None).prctl(40, ctypes.byref(address), 0, 0, 0):\n    print(True)\n"
+            "else:\n    print(ctypes.c_int.from_address(address.value).value == os.getpid())")
+    origin = Session(server)
+    copy = origin.fork(code)
+    assert copy.result["stdout"] == "True\n" and copy.fork(code).result["stdout"] == "True\n"
+    assert copy.shown("import subprocess, threading\nthread = threading.Thread(target=print, args=('thread',))\n"
+                      "thread.start()\nthread.join()\nprint(subprocess.run('true').returncode)") == "thread\n0"
+    assert origin.shown(code) == "True"
+
+
+def test_a_cell_that_has_spoilt_ctypes_can_be_copied(server):
+    origin = Session(server, "import sys\nsys.modules['ctypes'] = None\nx = 1")
+    assert origin.fork("print(x)").result["stdout"] == "1\n"
+
+
 def test_the_end_of_a_copy_takes_all_that_it_has_started_and_nothing_else():
     with serve(kind=leftovers.Watched) as server:
         origin = Session(server, "import os, time")
