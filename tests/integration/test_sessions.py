@@ -94,6 +94,26 @@ def test_a_timeout_interrupts_and_the_variables_stay(server, code):
     assert session.shown("x") == "1"
 
 
+def test_a_timeout_is_that_of_the_whole_cell(server):
+    result = Session(server).run("import time\nfor n in range(600):\n    print(n, flush=True)\n    time.sleep(0.1)", timeout=1)
+    assert result["timed_out"] and result["session"]["alive"] and result["stdout"].startswith("0\n1\n"), result
+
+
+def test_state_outlives_all_that_can_befall_a_cell(server):
+    session = Session(server, "import re, time\ncount = 0")
+    slow = {10: "time.sleep(60)", 20: "while True: pass", 30: "re.match('(a+)+$', 'a' * 60 + 'b')"}
+    for number in range(1, 101):
+        if number in slow:
+            assert session.run(slow[number], timeout=0.5)["timed_out"]
+        elif number == 40:
+            cell = server.start_tool("run_python", {"code": "time.sleep(60)\ncount = -1", "session": session.name})
+            time.sleep(0.5)
+            server.cancel(cell)
+        elif number == 50:
+            assert not session.run("count / 0")["success"]
+        assert session.shown("count += 1\ncount") == str(number)
+
+
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server):
     session = Session(server)
     began = time.monotonic()
