@@ -310,6 +310,12 @@ def test_a_session_that_dies_says_so_once(server, code, reason):
     assert session.is_gone()
 
 
+def test_a_cell_that_closes_what_its_session_needs_is_told_so(server):
+    session = Session(server, "import os\nprint('kept')\nos.closerange(3, 1000)")
+    assert session.result["stdout"] == "kept\n" and not session.result["session"]["alive"]
+    assert session.result["stderr"] == "The cell has closed or used descriptor 200, which is that of its session.\n"
+
+
 def test_one_that_dies_between_cells_says_so_with_the_next(server):
     session = Session(server, "import os, threading\nthreading.Timer(0.1, os._exit, [5]).start()")
     time.sleep(1)
