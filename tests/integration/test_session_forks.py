@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import time
 
 import pytest
@@ -134,6 +135,29 @@ def test_no_cell_that_came_before_is_left_out(server):
     assert "try again" in text_of(answer) if answer["isError"] else answer["structuredContent"]["stdout"] == "2\n"
     server.wait(cell)
     assert origin.fork("x").result["stdout"] == "2\n"
+
+
+def parent_of(name):
+    """The number of the process whose child is called NAME."""
+    for directory in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (directory / "comm").read_text() == f"{name}\n":
+                return int((directory / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has ended meanwhile
+            pass
+    return None
+
+
+def test_a_session_that_ends_before_it_is_copied_is_named(server):
+    name = f"copied-{os.getpid()}"[:15]
+    origin = Session(server, f"import ctypes\nctypes.CDLL(None).prctl(15, b'{name}')")
+    supervisor = parent_of(name)
+    os.kill(supervisor, signal.SIGSTOP)
+    copy = server.start_tool("run_python", {"code": "1", "fork": origin.name})
+    time.sleep(0.3)
+    os.kill(supervisor, signal.SIGKILL)
+    text = text_of(server.wait(copy)["result"])
+    assert "the session has ended before it was copied" in text and "runner" not in text
 
 
 def test_output_and_interrupts_are_those_of_the_copy(server):

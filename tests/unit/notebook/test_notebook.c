@@ -85,7 +85,8 @@ static void test_cells_come_in_their_order_and_say_what_they_do(void **state)
     struct notebook *notebook = open_one(sessions);
     struct tried_cell cells[3];
 
-    submit(&cells[0], sessions, notebook, "import time\nprint('begun', flush=True)\ntime.sleep(.05)");
+    submit(&cells[0], sessions, notebook,
+           "import time\nprint('begun', flush=True)\ntime.sleep(.05)");
     submit(&cells[1], sessions, notebook, "print('second')");
     submit(&cells[2], sessions, notebook, "print('third')");
     assert_string_equal(cell_activity(cells[0].cell), "waiting");
@@ -167,9 +168,9 @@ static void test_one_that_ignores_the_interrupt_is_killed(void **state)
     struct notebook *notebook = open_one(sessions);
     struct tried_cell cell;
 
-    tried_cell_submit(&cell, sessions, notebook,
-                      "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
-                      0.1);
+    tried_cell_submit(
+        &cell, sessions, notebook,
+        "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 0.1);
     tried_cell_wait(&cell);
     assert_int_equal(cell.end, RUN_TIMED_OUT);
     assert_int_equal(cell.session, RUN_SESSION_GONE);

@@ -114,10 +114,9 @@ static void test_the_list_has_the_callers_own_only(void **state)
     struct managing *managing = *state;
     const struct notebook *own = open_one(managing, "ann");
     AUTO_FREE char *text = NULL;
-    AUTO_FREE char *line =
-        memory_format("%s: environment system, working_directory %s, 0 cells executed, idle",
-                      notebook_handle(own),
-                      working_directory_handle(managing->sessions->directory));
+    AUTO_FREE char *line = memory_format(
+        "%s: environment system, working_directory %s, 0 cells executed, idle",
+        notebook_handle(own), working_directory_handle(managing->sessions->directory));
 
     text = manage(managing, managing->caller, "list", NULL);
     assert_string_equal(text, line);
@@ -154,8 +153,8 @@ static void test_a_name_of_another_or_of_one_that_has_ended_is_as_one_that_never
     expect(managing, managing->caller, "close", closed, "The session is closed.");
     for (size_t i = 0; i < 2 * ARRAY_SIZE(names); i++) {
         const char *name = names[i / 2];
-        AUTO_FREE char *text = memory_format(
-            "there is no session \"%s\": it has ended, or never was", name);
+        AUTO_FREE char *text =
+            memory_format("there is no session \"%s\": it has ended, or never was", name);
 
         expect(managing, managing->caller, actions[i % 2], name, text);
     }
@@ -204,13 +203,12 @@ static void test_a_session_keeps_its_environment_and_directory(void **state)
     const char *name = notebook_handle(open_one(managing, "ann"));
     struct error err;
 
-    assert_string_equal(refusal(managing, managing->caller,
-                                &(struct python_request){.session = name}, &err),
-                        "");
-    assert_non_null(strstr(
-        refusal(managing, managing->caller,
-                &(struct python_request){.session = name, .environment = "system"}, &err),
-        "keeps its environment"));
+    assert_string_equal(
+        refusal(managing, managing->caller, &(struct python_request){.session = name}, &err), "");
+    assert_non_null(
+        strstr(refusal(managing, managing->caller,
+                       &(struct python_request){.session = name, .environment = "system"}, &err),
+               "keeps its environment"));
     assert_non_null(
         strstr(refusal(managing, managing->caller,
                        &(struct python_request){.session = name, .working_directory = "x"}, &err),
@@ -233,10 +231,10 @@ static void test_a_call_of_another_learns_nothing(void **state)
     notebooks_close(notebooks_find(managing->sessions->notebooks, "ann", name));
     assert_string_equal(
         refusal(managing, managing->caller, &(struct python_request){.fork = name}, &err), foreign);
-    assert_string_equal(
-        refusal(managing, managing->other,
-                &(struct python_request){.session = name, .environment = "system"}, &err),
-        foreign);
+    assert_string_equal(refusal(managing, managing->other,
+                                &(struct python_request){.session = name, .environment = "system"},
+                                &err),
+                        foreign);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
