@@ -1,8 +1,7 @@
-#include "session_fixture.h"
-
 #include "base/memory.h"
 #include "environments/capture.h"
 #include "environments/catalog/catalog.h"
+#include "session_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
