@@ -397,17 +397,68 @@ def ask(address, name, **arguments):
             return answer["error"]["message"].removeprefix("Invalid params: ") if "error" in answer else answer["result"]["content"][0]["text"]
 
 
-def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_path):
+@contextlib.contextmanager
+def serve_two(tmp_path, **more):
+    """The address of a server for alice and bob."""
     tokens = tmp_path / "tokens"
     tokens.write_text("".join(f"{name} sha256:{hashlib.sha256(name.encode() * 4).hexdigest()}\n"
                               for name in ("alice", "bob")))
     tokens.chmod(0o600)
-    config = {"sessions": {}, "token_file": str(tokens)}
-    with client.Server(transport="tcp", config=config) as server:
-        text = ask(server.address, "alice", code="secret = 'hers'", session="new")
-        name = text.partition('session: "')[2].partition('"')[0]
-        assert "hers" in ask(server.address, "alice", code="secret", session=name)
-        refusals = {ask(server.address, "bob", code="secret", session=each).replace(each, "NAME")
+    with client.Server(transport="tcp", config={"sessions": {}, "token_file": str(tokens), **more}) as server:
+        yield server.address
+
+
+def begin(address, name, code):
+    """What a session that begins with CODE is called."""
+    return ask(address, name, code=code, session="new").partition('session: "')[2].partition('"')[0]
+
+
+LEAVE = """
+import os, socket, time
+secret = "hers-alone"
+for place in (".", "/tmp", "/dev/shm"):
+    with open(f"{place}/left", "w") as left:
+        left.write(secret)
+named = socket.socket(socket.AF_UNIX)
+named.bind("\\0hers-alone")
+named.listen()
+if os.fork() == 0:
+    os.execv("/bin/sleep", ["hers-alone", "1000"])
+"""
+
+SEARCH = """
+import glob, os, socket
+found = [name for name in globals() if name == "secret"]
+found += [place for place in (".", "/tmp", "/dev/shm", {folder!r}) if os.path.exists(f"{{place}}/left")]
+for file in glob.glob("/proc/[0-9]*/cmdline"):
+    if b"hers-alone" in open(file, "rb").read():
+        found.append(file)
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0hers-alone")
+    found.append("socket")
+except OSError:
+    pass
+print("found:", found)
+"""
+
+
+def test_sessions_of_two_clients_share_nothing(tmp_path):
+    sandbox = {"type": "system", "isolation": "sandbox"}
+    with serve_two(tmp_path, environments={"held": sandbox}, default_environment="held") as address:
+        hers, his = begin(address, "alice", LEAVE), begin(address, "bob", "1")
+        if not hers:
+            pytest.skip("this machine has no sandbox")
+        folder = ask(address, "alice", code="print(os.getcwd())", session=hers).partition("Code output: ")[2].split()[0]
+        search = SEARCH.format(folder=folder)
+        assert "found: ['secret', '.', '/tmp', '/dev/shm', '/" in ask(address, "alice", code=search, session=hers)
+        assert "found: []" in ask(address, "bob", code=search, session=his)
+
+
+def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_path):
+    with serve_two(tmp_path) as address:
+        name = begin(address, "alice", "secret = 'hers'")
+        assert "hers" in ask(address, "alice", code="secret", session=name)
+        refusals = {ask(address, "bob", code="secret", session=each).replace(each, "NAME")
                     for each in (name, "0" * 32, "nonsense")}
         assert refusals == {'there is no session "NAME": it has ended, or never was; begin another one with '
                             'session: "new"'}
