@@ -209,7 +209,7 @@ def wait_for_supervisor():
 
 
 def become_copy(given, files, state):
-    """Nothing of a cell is executed before the copy is in its cgroups."""
+    """Before the copy is in its cgroups nothing of a cell is executed but what it has registered for forks."""
     wait_for_supervisor()
     if state is not None:
         sys.modules["random"].setstate(state)  # a fork gives it another seed

@@ -403,6 +403,13 @@ def test_a_copy_has_the_limits_of_its_original():
     "import os\nfork = os.fork\nos.fork = lambda: 1",
     "import os\nos.fork = lambda: 0",
     "import os\nos.getppid = lambda: 1",
+    "import ctypes\nctypes.PyDLL = ctypes.CDLL",  # which lets other threads of Python in
+    "import ctypes\ndef end(*_): raise SystemExit\nctypes.PyDLL = end",
+    "import ctypes, os\nclass Library:\n    def __getattr__(self, name): return lambda *_: 0\n"
+    "ctypes.PyDLL = lambda *_: Library()\nctypes.c_void_p = lambda *_: 1\nctypes.byref = id",
+    "import ctypes\nclass Library(ctypes.PyDLL):\n    PyOS_AfterFork_Child = staticmethod(lambda: 1 / 0)\nctypes.PyDLL = Library",
+    "import os, ctypes\nif ctypes.PyDLL(None).syscall(56, 0x8011, 0, 0, 0, 0) == 0:\n    os.setsid()\n    while True: pass",
+    "import os, ctypes\nos.register_at_fork(after_in_child=lambda: ctypes.PyDLL(None).syscall(56, 0x8011, 0, 0, 0, 0))",
     "import os\nos.getppid = lambda: 2\nimport time\ntime.monotonic = lambda: 0",
     "import os\nos.read = lambda *a: b'y'\nos.write = lambda *a: 1",
     "import os, signal\ndef hold(*_):\n    while True: pass\n"
