@@ -14,13 +14,13 @@ import sys
 import uuid
 import warnings
 
-from autogen.coding import MarkdownCodeExtractor
 from autogen.coding.base import CommandLineCodeResult
 
 from . import blocks, containers, functions
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
                              LocalJupyterServer, waited)
 from .cells import JupyterConnectionInfo
+from .fences import FenceExtractor
 from .place import Place, write_file
 
 __all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
@@ -60,7 +60,7 @@ class CommandLineExecutor:
     @property
     def code_extractor(self):
         """Finds the blocks of a message."""
-        return MarkdownCodeExtractor()
+        return FenceExtractor()
 
     def _environment(self):
         """The keys of the environment, without those of the settings."""

@@ -3,10 +3,10 @@
 import concurrent.futures
 import pathlib
 
-from autogen.coding import MarkdownCodeExtractor
 from autogen.coding.base import IPythonCodeResult
 
 from . import blocks, cells, containers
+from .fences import FenceExtractor
 from .place import Place
 
 __all__ = ["DockerJupyterServer", "EmbeddedIPythonCodeExecutor", "JupyterCodeExecutor", "LocalJupyterServer"]
@@ -39,7 +39,7 @@ class SessionExecutor:
     @property
     def code_extractor(self):
         """Finds the blocks of a message."""
-        return MarkdownCodeExtractor()
+        return FenceExtractor()
 
     def _started_place(self):
         if self._place is None:

@@ -34,6 +34,35 @@ print(json.dumps(agent.generate_reply([{"role": "user", "content": message}])))
     assert answer == "exitcode: 0 (execution succeeded)\nCode output: 42\nkept"
 
 
+MESSAGES = [
+    ("```python\nprint(1)\n```", [["python", "print(1)"]]),
+    ("a\n```c++\nint a;\n```\n```sh\nls\n```", [["c++", "int a;"], ["sh", "ls"]]),
+    ("~~~ python title=a\nx\n~~~", [["python", "x"]]),
+    ("````md\n```python\nx\n```\n````", [["md", "```python\nx\n```"]]),
+    ("```python\ntext = '\n~~~\n'\n```", [["python", "text = '\n~~~\n'"]]),
+    ("1. b\r\n   ```python\r\n   if x:\r\n       y\r\n   ```\r\n", [["python", "if x:\n    y"]]),
+    ("```\nx = 1\n```", [["python", "x = 1"]]),
+    ("```\npip install a\n```", [["sh", "pip install a"]]),
+    ("```sh\n```\n", [["sh", ""]]),
+    ("```python\nnever closed\n", [["python", "never closed"]]),
+    ("```python\nx```\ny\n```", [["python", "x```\ny"]]),
+    ("```\n    ```\n```", [["", "    ```"]]),
+    ("a ```python\nx\n", []),
+    ("``` a ``` b\n", []),
+    ("no code", []),
+]
+
+
+def test_blocks_of_any_fence_are_found(tmp_path):
+    """AutoGen's own extractor misses most of these, or takes them apart."""
+    found = program(tmp_path, f"""
+extractor = EmbeddedIPythonCodeExecutor(output_dir=".").code_extractor
+print(json.dumps([[[block.language, block.code] for block in extractor.extract_code_blocks(text)]
+                  for text in json.loads({json.dumps([message for message, _ in MESSAGES])!r})]))
+""")
+    assert found == [blocks for _, blocks in MESSAGES]
+
+
 def test_policies_save_and_run_and_what_earlier_blocks_printed_is_kept(tmp_path):
     saved, failed, late = program(tmp_path, """
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=10, execution_policies={"bash": False})
