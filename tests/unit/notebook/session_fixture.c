@@ -40,17 +40,35 @@ void session_fixture_free(struct session_fixture *sessions)
     free(sessions);
 }
 
-struct notebook *session_fixture_open(struct session_fixture *sessions, const char *owner,
-                                      struct error *err)
+static struct notebook *open_session(struct session_fixture *sessions,
+                                     struct environment *environment, const char *owner,
+                                     struct error *err)
 {
     const struct notebook_request request = {
-        .environment = catalog_find(sessions->fixture->catalog, "system"),
+        .environment = environment,
         .directory = sessions->directory,
         .isolation = ISOLATION_NONE,
         .owner = owner,
     };
 
     return notebooks_open(sessions->notebooks, &request, err);
+}
+
+struct notebook *session_fixture_open(struct session_fixture *sessions, const char *owner,
+                                      struct error *err)
+{
+    return open_session(sessions, catalog_find(sessions->fixture->catalog, "system"), owner, err);
+}
+
+struct notebook *session_fixture_open_in(struct session_fixture *sessions,
+                                         struct environment *environment)
+{
+    struct error err = ERROR_INIT;
+    struct notebook *notebook = open_session(sessions, environment, "ann", &err);
+
+    if (!notebook)
+        fail_msg("%s", err.message);
+    return notebook;
 }
 
 static void on_cell_done(void *data, const struct run_report *report)
@@ -65,6 +83,8 @@ static void on_cell_done(void *data, const struct run_report *report)
     cell->end = report->end;
     cell->session = report->session;
     cell->returncode = report->execution.returncode;
+    cell->cpu_seconds = report->execution.cpu_seconds;
+    cell->prepare_seconds = report->prepare_seconds;
     memcpy(cell->error, report->error.message, sizeof cell->error);
     cell->out = memory_copy_string(json_string_value(out));
     json_decref(out);

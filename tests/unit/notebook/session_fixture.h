@@ -21,6 +21,8 @@ struct tried_cell {
     enum run_end end;
     enum run_session session;
     int returncode;
+    double cpu_seconds;
+    double prepare_seconds;
     char error[ERROR_MESSAGE_BYTES];
     char *out; /* owned */
 };
@@ -35,6 +37,10 @@ void session_fixture_free(struct session_fixture *sessions);
 /* A new session of OWNER; NULL with ERR. */
 struct notebook *session_fixture_open(struct session_fixture *sessions, const char *owner,
                                       struct error *err);
+
+/* One in ENVIRONMENT, which must be possible. */
+struct notebook *session_fixture_open_in(struct session_fixture *sessions,
+                                         struct environment *environment);
 
 void tried_cell_submit(struct tried_cell *cell, struct session_fixture *sessions,
                        struct notebook *notebook, const char *code, double timeout);

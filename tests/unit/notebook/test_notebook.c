@@ -250,6 +250,58 @@ static void test_stopping_tells_nobody(void **state)
     assert_false(cell.is_done);
 }
 
+static void test_an_environment_that_cannot_be_prepared_is_the_end(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct notebook *notebook = session_fixture_open_in(
+        sessions, fixture_environment(sessions->fixture, "missing",
+                                      "{\"type\": \"system\", \"executable\": \"/none/python\"}"));
+    struct tried_cell cells[2];
+
+    submit(&cells[0], sessions, notebook, "1");
+    submit(&cells[1], sessions, notebook, "2");
+    for (int i = 0; i < 2; i++) {
+        tried_cell_wait(&cells[i]);
+        assert_int_equal(cells[i].end, RUN_FAILED);
+        assert_int_equal(cells[i].session, RUN_SESSION_GONE);
+        assert_non_null(strstr(cells[i].error, "/none/python"));
+        tried_cell_deinit(&cells[i]);
+    }
+    assert_null(notebooks_next(sessions->notebooks, "ann", NULL));
+}
+
+static void test_what_a_cell_has_used_is_its_own(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct notebook *notebook = open_one(sessions);
+    struct tried_cell busy;
+    struct tried_cell idle;
+
+    tried_cell_execute(&busy, sessions, notebook,
+                       "import time\nend = time.process_time() + 0.3\n"
+                       "while time.process_time() < end: pass");
+    tried_cell_execute(&idle, sessions, notebook, "1");
+    assert_true(busy.cpu_seconds > 0.2);
+    assert_true(idle.cpu_seconds < 0.2);
+    assert_true(busy.prepare_seconds > idle.prepare_seconds);
+    tried_cell_deinit(&busy);
+    tried_cell_deinit(&idle);
+}
+
+static void test_without_sessions_cells_are_told_why_they_end(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct notebook *notebook = open_one(sessions);
+    struct tried_cell cell;
+
+    submit(&cell, sessions, notebook, "print(1, flush=True)\nwhile True: pass");
+    run_until_it_prints(&cell);
+    notebooks_set_limits(sessions->notebooks, &(struct notebooks_settings){0});
+    assert_true(cell.is_done);
+    assert_string_equal(cell.error, "the session was closed: the server has none any more");
+    tried_cell_deinit(&cell);
+}
+
 static void test_files_are_those_of_each_cell(void **state)
 {
     struct session_fixture *sessions = *state;
@@ -276,6 +328,9 @@ int main(void)
         TEST(test_an_answer_to_nothing_ends_the_session),
         TEST(test_closing_tells_the_cells),
         TEST(test_stopping_tells_nobody),
+        TEST(test_an_environment_that_cannot_be_prepared_is_the_end),
+        TEST(test_what_a_cell_has_used_is_its_own),
+        TEST(test_without_sessions_cells_are_told_why_they_end),
         TEST(test_files_are_those_of_each_cell),
     };
 
