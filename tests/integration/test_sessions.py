@@ -522,6 +522,12 @@ def test_sessions_end_with_their_server():
     "import os, socket, array\ns = socket.socket(fileno=200)\nfds = array.array('i', [0] * 200)\n"
     "for _ in range(50): s.sendmsg([b'\\0'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])",
     "import os\nif os.fork() == 0:\n    os.setsid()\n    while True: pass",
+    "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
+    "import os\nos.set_inheritable(200, True)\nos.execv('/bin/sh', ['sh', '-c', 'exec sleep 1000'])",
+    # A child of the supervisor, which keeps the socket.
+    "import ctypes, os\nif ctypes.PyDLL(None).syscall(56, 0x8011, 0, 0, 0, 0) == 0:\n    os.setsid()\n"
+    "    while True: pass\nos._exit(0)",
+    "import resource\nfor each in range(16):\n    try: resource.setrlimit(each, (0, 0))\n    except (OSError, ValueError): pass",
 ])
 def test_hostile_cells_harm_their_own_session_only(server, code):
     other = Session(server, "x = 1")
