@@ -5,14 +5,20 @@ Over the gate the supervisor is told that the copy is there, or why it cannot be
 """
 
 import fcntl
+import functools
 import gc
 import os
+import signal
 import stat
 import sys
 import time
 import warnings
 
+SYS_CLONE = {"x86_64": 56, "aarch64": 220}
+CLONE_PARENT, CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID = 0x8000, 0x200000, 0x1000000
+PR_GET_TID_ADDRESS = 40
 CHANNEL_OF_COPY, OUTPUT_OF_COPY, ERRORS_OF_COPY, GATE = range(4)
+SUPERVISOR = 1
 CGROUP_SECONDS = 10  # until the supervisor has the copy for a child
 THREAD_SECONDS = 0.2  # for threads that end because of the fork
 WHY_BYTES = 200
@@ -106,10 +112,14 @@ def descriptors_of(loop):
     return [part.fileno() for part in parts if part is not None]
 
 
+def count_threads():
+    return len(os.listdir("/proc/self/task"))
+
+
 def has_threads():
     """Libraries that can be copied end theirs before a fork, and begin others when they need some."""
     deadline = time.monotonic() + THREAD_SECONDS
-    while len(os.listdir("/proc/self/task")) > 1:
+    while count_threads() > 1:
         if time.monotonic() > deadline:
             return True
         time.sleep(0.001)
@@ -129,8 +139,40 @@ def wait_for(child):
         pass
 
 
-def fork_away():
-    """True in a grandchild, which is soon the child of the supervisor."""
+def prepare_clone():
+    """The C library, and a function of it that forks off a child of our parent. None: this Python cannot do that."""
+    try:
+        import ctypes
+
+        library, number, address = ctypes.PyDLL(None), SYS_CLONE[os.uname().machine], ctypes.c_void_p()
+        if library.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) or not address:
+            return None  # the C library has its thread's number there, which the kernel is to renew
+        flags = CLONE_PARENT | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | signal.SIGCHLD
+        places = (address, None) if number == SYS_CLONE["x86_64"] else (None, address)
+        return library, functools.partial(library.syscall, ctypes.c_long(number), ctypes.c_long(flags), None, None, *places)
+    except Exception:  # no ctypes, or what a cell has put there
+        return None
+
+
+def fork_aside():
+    """As fork(), but the child is one of our parent; less than 0: that cannot be. The handlers that C libraries have for a
+    fork are not called. They are for other threads, and here there are none."""
+    prepared = prepare_clone() if os.getppid() == SUPERVISOR and count_threads() == 1 else None
+    if prepared is None:
+        return -1
+    library, clone = prepared
+    library.PyOS_BeforeFork()
+    child = clone()
+    if child:
+        library.PyOS_AfterFork_Parent()
+    else:
+        library.PyOS_AfterFork_Child()
+    return child
+
+
+def fork_twice():
+    """True in a grandchild, which is soon the child of the supervisor. The kernel goes through all memory twice, and once more at
+    the end of the process between them."""
     verdict, ours = os.pipe()
     child = fork()
     if child:
@@ -152,16 +194,22 @@ def fork_away():
     return True
 
 
+def fork_away():
+    """True in the copy."""
+    child = fork_aside()
+    return child == 0 if child >= 0 else fork_twice()
+
+
 def wait_for_supervisor():
     deadline = time.monotonic() + CGROUP_SECONDS
-    while os.getppid() != 1:
+    while os.getppid() != SUPERVISOR:
         if time.monotonic() > deadline:
             os._exit(0)
         time.sleep(0.0002)
 
 
 def become_copy(given, files, state):
-    """Nothing of a cell is executed before the copy is in its cgroups."""
+    """Before the copy is in its cgroups nothing of a cell is executed but what it has registered for forks."""
     wait_for_supervisor()
     if state is not None:
         sys.modules["random"].setstate(state)  # a fork gives it another seed

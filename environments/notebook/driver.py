@@ -318,6 +318,14 @@ def receive(link):
     return b"".join(parts).decode("utf-8", "surrogateescape"), given
 
 
+def answer(channel, status):
+    try:
+        os.write(channel, bytes([status]))
+    except OSError:
+        os.write(2, f"The cell has closed or used descriptor {channel}, which is that of its session.\n".encode())
+        os._exit(1)
+
+
 def main():
     process = os.getpid()
     channel = take_channel()
@@ -340,4 +348,4 @@ def main():
         flush()
         if os.getpid() != process:
             os._exit(status)  # a cell has forked, and this is the child
-        os.write(channel, bytes([status]))
+        answer(channel, status)

@@ -103,10 +103,12 @@ static int notebooks_check_room(const struct notebooks *notebooks, const char *o
     }
     if (own >= notebooks->settings.most_per_owner)
         return error_set(err, ERROR_BUSY,
-                         "%u of your sessions are open, which is the limit: close one", own);
+                         "%u of your sessions are open, and the limit is %u: close one", own,
+                         notebooks->settings.most_per_owner);
     if (all >= notebooks->settings.most)
         return error_set(err, ERROR_BUSY,
-                         "the server is busy: %u sessions are open, which is the limit", all);
+                         "the server is busy: %u sessions are open, and the limit is %u", all,
+                         notebooks->settings.most);
     return 0;
 }
 

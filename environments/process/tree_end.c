@@ -181,7 +181,9 @@ static void note_silence(struct tree *tree)
 
     if (tree->started <= 0 && !end->reported && !end->killed && !end->out_of_memory &&
         !end->failure[0])
-        snprintf(end->failure, sizeof end->failure, "the runner ended before the program started");
+        snprintf(end->failure, sizeof end->failure, "%s",
+                 tree->is_copy ? "the session has ended before it was copied"
+                               : "the runner ended before the program started");
 }
 
 static bool is_being_emptied(const struct tree *tree)

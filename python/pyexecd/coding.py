@@ -18,13 +18,13 @@ import warnings
 from types import SimpleNamespace
 from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
-from autogen.coding import MarkdownCodeExtractor
 from autogen.coding.base import CodeBlock, CommandLineCodeResult
 
 from . import blocks, containers, functions
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
                              LocalJupyterServer, waited)
 from .cells import JupyterConnectionInfo
+from .fences import FenceExtractor
 from .place import Place, write_file
 
 __all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
@@ -66,9 +66,9 @@ class CommandLineExecutor:
         return self._work_dir
 
     @property
-    def code_extractor(self) -> MarkdownCodeExtractor:
+    def code_extractor(self) -> FenceExtractor:
         """Finds the blocks of a message."""
-        return MarkdownCodeExtractor()
+        return FenceExtractor()
 
     def _environment(self) -> Dict[str, Any]:
         """The keys of the environment, without those of the settings."""

@@ -6,10 +6,10 @@ import concurrent.futures
 import pathlib
 from typing import Any, List, Mapping, Optional, TypeVar, Union
 
-from autogen.coding import MarkdownCodeExtractor
 from autogen.coding.base import CodeBlock, IPythonCodeResult
 
 from . import blocks, cells, containers
+from .fences import FenceExtractor
 from .place import Place
 
 __all__ = ["DockerJupyterServer", "EmbeddedIPythonCodeExecutor", "JupyterCodeExecutor", "LocalJupyterServer"]
@@ -46,9 +46,9 @@ class SessionExecutor:
         self._place: Optional[Place] = None
 
     @property
-    def code_extractor(self) -> MarkdownCodeExtractor:
+    def code_extractor(self) -> FenceExtractor:
         """Finds the blocks of a message."""
-        return MarkdownCodeExtractor()
+        return FenceExtractor()
 
     def _started_place(self) -> Place:
         if self._place is None:

@@ -34,6 +34,35 @@ print(json.dumps(agent.generate_reply([{"role": "user", "content": message}])))
     assert answer == "exitcode: 0 (execution succeeded)\nCode output: 42\nkept"
 
 
+MESSAGES = [
+    ("```python\nprint(1)\n```", [["python", "print(1)"]]),
+    ("a\n```c++\nint a;\n```\n```sh\nls\n```", [["c++", "int a;"], ["sh", "ls"]]),
+    ("~~~ python title=a\nx\n~~~", [["python", "x"]]),
+    ("````md\n```python\nx\n```\n````", [["md", "```python\nx\n```"]]),
+    ("```python\ntext = '\n~~~\n'\n```", [["python", "text = '\n~~~\n'"]]),
+    ("1. b\r\n   ```python\r\n   if x:\r\n       y\r\n   ```\r\n", [["python", "if x:\n    y"]]),
+    ("```\nx = 1\n```", [["python", "x = 1"]]),
+    ("```\npip install a\n```", [["sh", "pip install a"]]),
+    ("```sh\n```\n", [["sh", ""]]),
+    ("```python\nnever closed\n", [["python", "never closed"]]),
+    ("```python\nx```\ny\n```", [["python", "x```\ny"]]),
+    ("```\n    ```\n```", [["", "    ```"]]),
+    ("a ```python\nx\n", []),
+    ("``` a ``` b\n", []),
+    ("no code", []),
+]
+
+
+def test_blocks_of_any_fence_are_found(tmp_path):
+    """AutoGen's own extractor misses most of these, or takes them apart."""
+    found = program(tmp_path, f"""
+extractor = EmbeddedIPythonCodeExecutor(output_dir=".").code_extractor
+print(json.dumps([[[block.language, block.code] for block in extractor.extract_code_blocks(text)]
+                  for text in json.loads({json.dumps([message for message, _ in MESSAGES])!r})]))
+""")
+    assert found == [blocks for _, blocks in MESSAGES]
+
+
 def test_policies_save_and_run_and_what_earlier_blocks_printed_is_kept(tmp_path):
     saved, failed, late = program(tmp_path, """
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=10, execution_policies={"bash": False})
@@ -100,6 +129,42 @@ print(json.dumps(seen))
     path = str(tmp_path / "out" / "new.png")
     assert drawn["output_files"] == [path] and f"Image data saved to {path}" in drawn["output"]
     assert "closed" in gone or "ended" in gone, gone
+
+
+def test_pictures_have_the_form_that_they_are_drawn_in(tmp_path):
+    """AutoGen's embedded executor saves each as PNG; its Jupyter executor prints all others as JSON."""
+    drawn, text = program(tmp_path, """
+os.mkdir("out")
+executor = EmbeddedIPythonCodeExecutor(output_dir="out")
+code = "class Drawn:\\n    def _repr_%s_(self): return %r\\ndisplay(Drawn())"
+seen = run(executor, *(("python", code % pair) for pair in (
+    ("svg", "<svg/>"), ("jpeg", b"\\xff\\xd8"), ("html", "<p>"), ("markdown", "**text**"))))
+print(json.dumps([seen["output_files"], seen["output"]]))
+""")
+    assert drawn == [str(tmp_path / "out" / name) for name in ("display-1.svg", "display-2.jpg", "display-3.html")]
+    assert (tmp_path / "out" / "display-1.svg").read_text() == "<svg/>" and "**text**" in text
+
+
+def test_nothing_listens_and_no_token_is_seen(tmp_path):
+    """A server of Jupyter's listens, on all addresses if it is in a container, and has its token in the list of processes."""
+    value, listening, words = program(tmp_path, """
+import pathlib
+from pyexecd.coding import JupyterCodeExecutor, LocalJupyterServer
+
+def below(pid):
+    children = [int(each) for file in pathlib.Path(f"/proc/{pid}/task").glob("*/children") for each in file.read_text().split()]
+    return [pid, *(each for child in children for each in below(child))]
+
+with LocalJupyterServer(token="secret-token") as server:
+    executor = JupyterCodeExecutor(server)
+    value = run(executor, ("python", "6 * 7"))
+    pids = below(os.getpid())
+    opened = {os.readlink(link) for pid in pids for link in pathlib.Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    states = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}")]
+    print(json.dumps([value["output"], [each for each in states if each[3] == "0A" and f"socket:[{each[9]}]" in opened],
+                      " ".join(pathlib.Path(f"/proc/{pid}/cmdline").read_text() for pid in pids)]))
+""")
+    assert value == "42\n" and listening == [] and "pyexecd" in words and "secret-token" not in words
 
 
 def test_what_cannot_be_had_is_refused_by_name(tmp_path):

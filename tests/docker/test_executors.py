@@ -4,7 +4,10 @@ import difflib
 import json
 import pathlib
 import re
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -157,6 +160,39 @@ def test_the_docker_classes_of_autogen_0_2_hold_one_container_and_leave_none(eng
     assert late["exit_code"] == 1 and "Timeout" in late["output"] and "partly" in late["output"]
     assert after["output"] == "'b'\n"
     assert "no-such-image" in error
+    assert engine.api.get("/containers/json", all=1) == []
+
+
+KILLED = """
+import json, os, signal, time
+from autogen.coding import CodeBlock
+from pyexecd.coding import DockerCommandLineCodeExecutor
+
+def run(executor, code):
+    return executor.execute_code_blocks([CodeBlock(language="sh", code=code)]).output
+
+first = DockerCommandLineCodeExecutor("python:3.11-slim", container_name="same", work_dir="coding")
+second = DockerCommandLineCodeExecutor("python:3.11-slim", container_name="same", work_dir="coding")
+seen = [run(first, "echo 1"), run(second, "sleep 1000 >/dev/null 2>&1 & echo 2")]
+begun = time.monotonic()
+first.stop()
+print(json.dumps([*seen, time.monotonic() - begun]), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_program_that_is_killed_leaves_no_container(engine, tmp_path):
+    """AutoGen's stays. A second one of its name is refused there, and stop() takes the engine's ten seconds."""
+    path = tmp_path / "program.py"
+    path.write_text(KILLED)
+    done = subprocess.run([installed.python("ag2"), str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=180,
+                          env=package.variables(HOME=str(tmp_path), LANG="C.UTF-8", **engine.environment))
+    assert done.returncode == -signal.SIGKILL, done
+    first, second, seconds = json.loads(done.stdout.splitlines()[-1])
+    assert (first, second) == ("1\n", "2\n") and seconds < 8
+    deadline = time.monotonic() + 30
+    while engine.api.get("/containers/json", all=1) and time.monotonic() < deadline:
+        time.sleep(0.1)
     assert engine.api.get("/containers/json", all=1) == []
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import time
 
 import pytest
@@ -136,6 +137,29 @@ def test_no_cell_that_came_before_is_left_out(server):
     assert origin.fork("x").result["stdout"] == "2\n"
 
 
+def parent_of(name):
+    """The number of the process whose child is called NAME."""
+    for directory in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (directory / "comm").read_text() == f"{name}\n":
+                return int((directory / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has ended meanwhile
+            pass
+    return None
+
+
+def test_a_session_that_ends_before_it_is_copied_is_named(server):
+    name = f"copied-{os.getpid()}"[:15]
+    origin = Session(server, f"import ctypes\nctypes.CDLL(None).prctl(15, b'{name}')")
+    supervisor = parent_of(name)
+    os.kill(supervisor, signal.SIGSTOP)
+    copy = server.start_tool("run_python", {"code": "1", "fork": origin.name})
+    time.sleep(0.3)
+    os.kill(supervisor, signal.SIGKILL)
+    text = text_of(server.wait(copy)["result"])
+    assert "the session has ended before it was copied" in text and "runner" not in text
+
+
 def test_output_and_interrupts_are_those_of_the_copy(server):
     origin = Session(server, "import sys, time\nx = 1")
     copy = origin.fork("print('x' * 300000)\nsys.stderr.write('y' * 100000);")
@@ -252,6 +276,51 @@ def test_a_copy_of_much_takes_little_memory_until_it_writes():
         assert max(map(memory_of, leaves)) > 90 * MEBIBYTE
 
 
+FORK = """
+begun = time.monotonic()
+child = os.fork()
+if child == 0:
+    os._exit(0)
+taken = time.monotonic() - begun
+os.waitpid(child, 0)
+taken
+"""
+
+
+@pytest.mark.serial
+def test_a_copy_of_much_comes_at_once():
+    """The best of several, as the machine may be busy; so it may take more than 50 ms, but not as long as two forks."""
+    with serve() as server:
+        origin = Session(server, f"import os, time\ndata = bytearray({500 * MEBIBYTE})\n"
+                                 "data[::4096] = b'x' * len(data[::4096])")
+        times, forks = [], []
+        for _ in range(8):
+            begun = time.monotonic()
+            copy = origin.fork("print(1)")
+            times.append(time.monotonic() - begun)
+            copy.close()
+            forks.append(float(origin.shown(FORK)))
+        assert min(times) < max(0.05, 2 * min(forks) + 0.01), (times, forks)
+
+
+def test_the_c_library_of_a_copy_knows_the_number_of_its_thread(server):
+    """Or a lock could take it for a thread of the other one."""
+    code = ("import ctypes, os\naddress = ctypes.c_void_p()\n"
+            "if ctypes.CDLL(None).prctl(40, ctypes.byref(address), 0, 0, 0):\n    print(True)\n"
+            "else:\n    print(ctypes.c_int.from_address(address.value).value == os.getpid())")
+    origin = Session(server)
+    copy = origin.fork(code)
+    assert copy.result["stdout"] == "True\n" and copy.fork(code).result["stdout"] == "True\n"
+    assert copy.shown("import subprocess, threading\nthread = threading.Thread(target=print, args=('thread',))\n"
+                      "thread.start()\nthread.join()\nprint(subprocess.run('true').returncode)") == "thread\n0"
+    assert origin.shown(code) == "True"
+
+
+def test_a_cell_that_has_spoilt_ctypes_can_be_copied(server):
+    origin = Session(server, "import sys\nsys.modules['ctypes'] = None\nx = 1")
+    assert origin.fork("print(x)").result["stdout"] == "1\n"
+
+
 def test_the_end_of_a_copy_takes_all_that_it_has_started_and_nothing_else():
     with serve(kind=leftovers.Watched) as server:
         origin = Session(server, "import os, time")
@@ -347,6 +416,13 @@ def test_a_copy_has_the_limits_of_its_original():
     "import os\nfork = os.fork\nos.fork = lambda: 1",
     "import os\nos.fork = lambda: 0",
     "import os\nos.getppid = lambda: 1",
+    "import ctypes\nctypes.PyDLL = ctypes.CDLL",  # which lets other threads of Python in
+    "import ctypes\ndef end(*_): raise SystemExit\nctypes.PyDLL = end",
+    "import ctypes, os\nclass Library:\n    def __getattr__(self, name): return lambda *_: 0\n"
+    "ctypes.PyDLL = lambda *_: Library()\nctypes.c_void_p = lambda *_: 1\nctypes.byref = id",
+    "import ctypes\nclass Library(ctypes.PyDLL):\n    PyOS_AfterFork_Child = staticmethod(lambda: 1 / 0)\nctypes.PyDLL = Library",
+    "import os, ctypes\nif ctypes.PyDLL(None).syscall(56, 0x8011, 0, 0, 0, 0) == 0:\n    os.setsid()\n    while True: pass",
+    "import os, ctypes\nos.register_at_fork(after_in_child=lambda: ctypes.PyDLL(None).syscall(56, 0x8011, 0, 0, 0, 0))",
     "import os\nos.getppid = lambda: 2\nimport time\ntime.monotonic = lambda: 0",
     "import os\nos.read = lambda *a: b'y'\nos.write = lambda *a: 1",
     "import os, signal\ndef hold(*_):\n    while True: pass\n"

@@ -94,6 +94,26 @@ def test_a_timeout_interrupts_and_the_variables_stay(server, code):
     assert session.shown("x") == "1"
 
 
+def test_a_timeout_is_that_of_the_whole_cell(server):
+    result = Session(server).run("import time\nfor n in range(600):\n    print(n, flush=True)\n    time.sleep(0.1)", timeout=1)
+    assert result["timed_out"] and result["session"]["alive"] and result["stdout"].startswith("0\n1\n"), result
+
+
+def test_state_outlives_all_that_can_befall_a_cell(server):
+    session = Session(server, "import re, time\ncount = 0")
+    slow = {10: "time.sleep(60)", 20: "while True: pass", 30: "re.match('(a+)+$', 'a' * 60 + 'b')"}
+    for number in range(1, 101):
+        if number in slow:
+            assert session.run(slow[number], timeout=0.5)["timed_out"]
+        elif number == 40:
+            cell = server.start_tool("run_python", {"code": "time.sleep(60)\ncount = -1", "session": session.name})
+            time.sleep(0.5)
+            server.cancel(cell)
+        elif number == 50:
+            assert not session.run("count / 0")["success"]
+        assert session.shown("count += 1\ncount") == str(number)
+
+
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server):
     session = Session(server)
     began = time.monotonic()
@@ -290,6 +310,12 @@ def test_a_session_that_dies_says_so_once(server, code, reason):
     assert session.is_gone()
 
 
+def test_a_cell_that_closes_what_its_session_needs_is_told_so(server):
+    session = Session(server, "import os\nprint('kept')\nos.closerange(3, 1000)")
+    assert session.result["stdout"] == "kept\n" and not session.result["session"]["alive"]
+    assert session.result["stderr"] == "The cell has closed or used descriptor 200, which is that of its session.\n"
+
+
 def test_one_that_dies_between_cells_says_so_with_the_next(server):
     session = Session(server, "import os, threading\nthreading.Timer(0.1, os._exit, [5]).start()")
     time.sleep(1)
@@ -371,17 +397,68 @@ def ask(address, name, **arguments):
             return answer["error"]["message"].removeprefix("Invalid params: ") if "error" in answer else answer["result"]["content"][0]["text"]
 
 
-def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_path):
+@contextlib.contextmanager
+def serve_two(tmp_path, **more):
+    """The address of a server for alice and bob."""
     tokens = tmp_path / "tokens"
     tokens.write_text("".join(f"{name} sha256:{hashlib.sha256(name.encode() * 4).hexdigest()}\n"
                               for name in ("alice", "bob")))
     tokens.chmod(0o600)
-    config = {"sessions": {}, "token_file": str(tokens)}
-    with client.Server(transport="tcp", config=config) as server:
-        text = ask(server.address, "alice", code="secret = 'hers'", session="new")
-        name = text.partition('session: "')[2].partition('"')[0]
-        assert "hers" in ask(server.address, "alice", code="secret", session=name)
-        refusals = {ask(server.address, "bob", code="secret", session=each).replace(each, "NAME")
+    with client.Server(transport="tcp", config={"sessions": {}, "token_file": str(tokens), **more}) as server:
+        yield server.address
+
+
+def begin(address, name, code):
+    """What a session that begins with CODE is called."""
+    return ask(address, name, code=code, session="new").partition('session: "')[2].partition('"')[0]
+
+
+LEAVE = """
+import os, socket, time
+secret = "hers-alone"
+for place in (".", "/tmp", "/dev/shm"):
+    with open(f"{place}/left", "w") as left:
+        left.write(secret)
+named = socket.socket(socket.AF_UNIX)
+named.bind("\\0hers-alone")
+named.listen()
+if os.fork() == 0:
+    os.execv("/bin/sleep", ["hers-alone", "1000"])
+"""
+
+SEARCH = """
+import glob, os, socket
+found = [name for name in globals() if name == "secret"]
+found += [place for place in (".", "/tmp", "/dev/shm", {folder!r}) if os.path.exists(f"{{place}}/left")]
+for file in glob.glob("/proc/[0-9]*/cmdline"):
+    if b"hers-alone" in open(file, "rb").read():
+        found.append(file)
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0hers-alone")
+    found.append("socket")
+except OSError:
+    pass
+print("found:", found)
+"""
+
+
+def test_sessions_of_two_clients_share_nothing(tmp_path):
+    sandbox = {"type": "system", "isolation": "sandbox"}
+    with serve_two(tmp_path, environments={"held": sandbox}, default_environment="held") as address:
+        hers, his = begin(address, "alice", LEAVE), begin(address, "bob", "1")
+        if not hers:
+            pytest.skip("this machine has no sandbox")
+        folder = ask(address, "alice", code="print(os.getcwd())", session=hers).partition("Code output: ")[2].split()[0]
+        search = SEARCH.format(folder=folder)
+        assert "found: ['secret', '.', '/tmp', '/dev/shm', '/" in ask(address, "alice", code=search, session=hers)
+        assert "found: []" in ask(address, "bob", code=search, session=his)
+
+
+def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_path):
+    with serve_two(tmp_path) as address:
+        name = begin(address, "alice", "secret = 'hers'")
+        assert "hers" in ask(address, "alice", code="secret", session=name)
+        refusals = {ask(address, "bob", code="secret", session=each).replace(each, "NAME")
                     for each in (name, "0" * 32, "nonsense")}
         assert refusals == {'there is no session "NAME": it has ended, or never was; begin another one with '
                             'session: "new"'}
@@ -445,6 +522,12 @@ def test_sessions_end_with_their_server():
     "import os, socket, array\ns = socket.socket(fileno=200)\nfds = array.array('i', [0] * 200)\n"
     "for _ in range(50): s.sendmsg([b'\\0'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])",
     "import os\nif os.fork() == 0:\n    os.setsid()\n    while True: pass",
+    "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
+    "import os\nos.set_inheritable(200, True)\nos.execv('/bin/sh', ['sh', '-c', 'exec sleep 1000'])",
+    # A child of the supervisor, which keeps the socket.
+    "import ctypes, os\nif ctypes.PyDLL(None).syscall(56, 0x8011, 0, 0, 0, 0) == 0:\n    os.setsid()\n"
+    "    while True: pass\nos._exit(0)",
+    "import resource\nfor each in range(16):\n    try: resource.setrlimit(each, (0, 0))\n    except (OSError, ValueError): pass",
 ])
 def test_hostile_cells_harm_their_own_session_only(server, code):
     other = Session(server, "x = 1")
