@@ -388,11 +388,11 @@ def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_
 
 
 def test_crashing_clients_leave_only_what_is_kept():
-    config = {"sessions": {"number": 128, "number_per_client": 128, "session_idle": 20}}
+    config = {"sessions": {"number": 32, "number_per_client": 32, "session_idle": 20}}
     with leftovers.Watched(transport="unix", config=config) as server:
         server.initialize()
         kept = Session(server)
-        for number in range(200):
+        for number in range(64):
             other = server.connect()
             other.initialize()
             if number % 2:
