@@ -13,7 +13,7 @@ import pytest
 
 import client
 import leftovers
-from sessions import Session, call
+from sessions import Session, call, given_in
 
 WITHOUT_CGROUPS = [sys.executable, str(pathlib.Path(__file__).parent / "limited.py"), "cgroups", "--",
                    os.environ["PYEXECD"]]
@@ -139,8 +139,7 @@ LATER = ("import json, sys\nassert json.__file__, json\nsorted(name for name in 
 
 def test_a_session_begins_in_a_python_that_waits(server):
     Session(server, "open('ast.py', 'w').write('1 / 0')\nopen('traceback.py', 'w').write('1 / 0');")
-    session = warm(server, "import time\nx = 1")
-    assert session.run("time.sleep(60)", timeout=0.5)["timed_out"]
+    session = given_in(lambda: warm(server, "import time\nx = 1"), "time.sleep(60)")
     assert "KeyboardInterrupt" in session.result["stderr"] and session.result["stacks"] is None
     assert session.shown("x") == "1"
     assert session.shown(LATER) == "([], False, [''], '__main__')"
@@ -149,7 +148,7 @@ def test_a_session_begins_in_a_python_that_waits(server):
 
 def test_a_python_that_waits_becomes_a_call_or_a_session(server):
     warm(server)
-    for _ in range(20):
+    for _ in range(60):
         if server.call_tool("run_python", {"code": "pass"})["structuredContent"]["timings"]["warm"]:
             break
         time.sleep(0.5)
@@ -175,8 +174,11 @@ def test_what_a_thread_prints_later_comes_with_the_next_cell(server):
     session.run("def late():\n    time.sleep(0.2)\n    print('late', flush=True)\n"
                 "threading.Thread(target=late).start()\nprint('first')")
     assert session.result["stdout"] == "first\n"
-    time.sleep(0.6)
-    assert session.shown("'second'") == "late\n'second'"
+    for _ in range(100):
+        time.sleep(0.3)
+        if (shown := session.shown("'second'")) != "'second'":
+            break
+    assert shown == "late\n'second'"
 
 
 def test_all_that_a_cell_has_printed_comes_with_it(server):
@@ -233,7 +235,7 @@ def test_a_cell_tells_how_it_goes_on(server):
     session = Session(server)
     server.call_tool("run_python", {"code": "import time\nprint('loading', flush=True)\ntime.sleep(2.5)",
                                     "session": session.name}, progress_token="cell")
-    assert [each["message"] for each in server.progress("cell")] == ["loading"]
+    assert "loading" in [each["message"] for each in server.progress("cell")]
 
 
 def test_files_are_those_of_the_cell_and_pictures_are_saved(server):
