@@ -10,6 +10,7 @@ Result files go to build/test-results; summary.py counts them.
 """
 
 import argparse
+import collections
 import contextlib
 import os
 import pathlib
@@ -115,26 +116,26 @@ class Suite:
         self.copy = copy
 
     def side_by_side(self):
-        """Lanes: the stages of one run one after the other."""
+        """Those that take longest first: a lane that is free takes the next."""
         return [
-            [*self.meson(), self.sanitized_integration(OTHERS, workers=3)],
-            [self.docker(OTHERS, workers=2)],
-            [self.hostile(OTHERS, workers=2),
-             self.hostile_unprivileged(f"{OTHERS} and not once", workers=2)],
-            [self.plain_integration(f"{OTHERS} and not once", workers=2), self.conformance(),
-             self.clients(OTHERS, workers=1), *self.node_clients()],
+            self.docker(OTHERS, workers=2),
+            self.sanitized_integration(OTHERS, workers=3),
+            self.plain_integration(f"{OTHERS} and not once", workers=2),
+            self.hostile(OTHERS, workers=2),
+            self.clients(OTHERS, workers=1),
+            self.hostile_unprivileged(f"{OTHERS} and not once", workers=2),
+            self.conformance(), *self.meson(), *self.node_clients(),
         ]
 
-    def in_pairs(self):
-        """Lanes, too: one that builds, and one that repeats."""
+    def heavy(self):
         return [
-            [self.clients("heavy")],
-            [self.docker("heavy"), self.hostile_unprivileged("heavy and not once"),
-             self.plain_integration("heavy and not once"), self.sanitized_integration("heavy"), self.hostile("heavy")],
+            self.clients("heavy"), self.docker("heavy"), self.hostile_unprivileged("heavy and not once"),
+            self.plain_integration("heavy and not once"), self.sanitized_integration("heavy"), self.hostile("heavy"),
         ]
 
     def alone(self):
-        return [self.sanitized_integration("serial"), self.plain_integration("serial and not once")]
+        return [self.sanitized_integration("serial"), self.plain_integration("serial and not once"),
+                self.clients("serial")]
 
     def meson(self):
         """Unit tests, the fuzz corpus and checks; the transcripts are among the integration tests."""
@@ -276,8 +277,11 @@ class Run:
         self.ending = False
 
     def lane(self, stages):
-        for stage in stages:
-            if self.ending:
+        """Runs what is left of STAGES, which other lanes take from as well."""
+        while not self.ending:
+            try:
+                stage = stages.popleft()
+            except IndexError:
                 return
             self.running.add(stage)
             try:
@@ -289,8 +293,9 @@ class Run:
             with self.telling:
                 print(report, end="", flush=True)
 
-    def side_by_side(self, lanes):
-        threads = [threading.Thread(target=self.lane, args=(lane,), daemon=True) for lane in lanes]
+    def side_by_side(self, stages, lanes):
+        stages = collections.deque(stages)
+        threads = [threading.Thread(target=self.lane, args=(stages,), daemon=True) for _ in range(lanes)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -346,9 +351,9 @@ def main():
     with sanitizer_reports(), Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
         suite = Suite(chosen.pattern, chosen.long, copy)
         try:
-            run.side_by_side(suite.side_by_side())
-            run.side_by_side(suite.in_pairs())
-            run.lane(suite.alone())
+            run.side_by_side(suite.side_by_side(), lanes=4)
+            run.side_by_side(suite.heavy(), lanes=2)
+            run.side_by_side(suite.alone(), lanes=1)
         finally:
             run.end()
     print("\n== in all", flush=True)

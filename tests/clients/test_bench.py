@@ -45,7 +45,7 @@ def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
                for name, processes in hello["processes"].items() if name.startswith("pyexecd"))
 
 
-@pytest.mark.heavy
+@pytest.mark.serial
 @pytest.mark.long
 def test_the_benchmark_tells_where_the_time_of_a_call_goes(tmp_path):
     measured = page("path", tmp_path, "--seconds", "1")
