@@ -4,11 +4,13 @@
 
 Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
 and some have several workers, which take a file of tests each. A test that fails beside others is
-run once more, and named in the end. What is marked serial comes after all others, alone. The output of a stage is kept until the stage ends, and printed then. Result files go
-to build/test-results; summary.py counts them.
+run once more, and named in the end. What is marked heavy comes then, two at a time, and what is marked
+serial after all others, alone. The output of a stage is kept until the stage ends, and printed then.
+Result files go to build/test-results; summary.py counts them.
 """
 
 import argparse
+import collections
 import contextlib
 import os
 import pathlib
@@ -36,8 +38,9 @@ NOTHING_MATCHES = 5  # pytest's exit status
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
 # How often tests repeat themselves with --long.
-REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "10000",
-               "INJECTIONS": "100", "MIXED_SECONDS": "240", "WARM_RUNS": "20000"}
+REPETITIONS = {"SOAK_RUNS": "200", "LIFETIME_RUNS": "600", "HOSTILE_RUNS": "2000",
+               "INJECTIONS": "100", "MIXED_SECONDS": "120", "WARM_RUNS": "10000"}
+OTHERS = "not heavy and not serial"
 
 
 class Stage:
@@ -113,20 +116,26 @@ class Suite:
         self.copy = copy
 
     def side_by_side(self):
-        """Lanes: the stages of one run one after the other."""
+        """Those that take longest first: a lane that is free takes the next."""
         return [
-            [*self.meson(), self.sanitized_integration("not serial", workers=3)],
-            [self.docker("not serial", workers=2)],
-            [self.hostile("not serial", workers=2),
-             self.hostile_unprivileged("not serial and not once", workers=2)],
-            [self.plain_integration("not serial and not once", workers=2), self.conformance(),
-             self.clients("not serial", workers=1), *self.node_clients()],
+            self.docker(OTHERS, workers=2),
+            self.sanitized_integration(OTHERS, workers=3),
+            self.plain_integration(f"{OTHERS} and not once", workers=2),
+            self.hostile(OTHERS, workers=2),
+            self.clients(OTHERS, workers=1),
+            self.hostile_unprivileged(f"{OTHERS} and not once", workers=2),
+            self.conformance(), *self.meson(), *self.node_clients(),
+        ]
+
+    def heavy(self):
+        return [
+            self.clients("heavy"), self.docker("heavy"), self.hostile_unprivileged("heavy and not once"),
+            self.plain_integration("heavy and not once"), self.sanitized_integration("heavy"), self.hostile("heavy"),
         ]
 
     def alone(self):
         return [self.sanitized_integration("serial"), self.plain_integration("serial and not once"),
-                self.docker("serial"), self.clients("serial"), self.hostile("serial"),
-                self.hostile_unprivileged("serial and not once")]
+                self.clients("serial")]
 
     def meson(self):
         """Unit tests, the fuzz corpus and checks; the transcripts are among the integration tests."""
@@ -142,6 +151,8 @@ class Suite:
                 result=SANITIZED / "meson-logs/testlog.json")
 
     def pytest(self, name, title, folder, environment, marks="", workers=0):
+        if marks.startswith("heavy"):
+            name, title = f"{name}-heavy", f"{title}, what is heavy"
         if marks.startswith("serial"):
             name, title = f"{name}-serial", f"{title}, one at a time"
         command = [PYTHON, "-m", "pytest", *self.choice(marks, workers),
@@ -150,8 +161,8 @@ class Suite:
         return Stage(name, title, command, accepted=accepted, env={**os.environ, **environment})
 
     def choice(self, marks, workers):
-        return ["--matching", self.pattern, "-m", marks, *["--long"] * self.long,
-                *(["-n", workers, "--dist", "loadfile", "--reruns", 1] if workers else [])]
+        return ["--matching", self.pattern, "-m", marks, *["--long"] * self.long, "--reruns", 1,
+                *(["-n", workers, "--dist", "loadfile"] if workers else [])]
 
     def sanitized_integration(self, marks, workers=0):
         return self.pytest("integration-sanitized", "integration tests, sanitized", "integration",
@@ -266,8 +277,11 @@ class Run:
         self.ending = False
 
     def lane(self, stages):
-        for stage in stages:
-            if self.ending:
+        """Runs what is left of STAGES, which other lanes take from as well."""
+        while not self.ending:
+            try:
+                stage = stages.popleft()
+            except IndexError:
                 return
             self.running.add(stage)
             try:
@@ -279,8 +293,9 @@ class Run:
             with self.telling:
                 print(report, end="", flush=True)
 
-    def side_by_side(self, lanes):
-        threads = [threading.Thread(target=self.lane, args=(lane,), daemon=True) for lane in lanes]
+    def side_by_side(self, stages, lanes):
+        stages = collections.deque(stages)
+        threads = [threading.Thread(target=self.lane, args=(stages,), daemon=True) for _ in range(lanes)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -336,8 +351,9 @@ def main():
     with sanitizer_reports(), Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
         suite = Suite(chosen.pattern, chosen.long, copy)
         try:
-            run.side_by_side(suite.side_by_side())
-            run.lane(suite.alone())
+            run.side_by_side(suite.side_by_side(), lanes=4)
+            run.side_by_side(suite.heavy(), lanes=2)
+            run.side_by_side(suite.alone(), lanes=1)
         finally:
             run.end()
     print("\n== in all", flush=True)

@@ -74,9 +74,9 @@ def test_blocks_run_in_order_and_what_they_print_is_the_output(local, tmp_path):
 def test_a_timeout_keeps_what_was_printed_and_nothing_lives_on(local, tmp_path):
     """AutoGen: all output is lost, and what the script has started goes on."""
     child = "import subprocess, sys, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" \
-        "print('partly', flush=True)\nsubprocess.Popen(['sh', '-c', 'sleep 12; touch late'])\ntime.sleep(60)"
+        "print('partly', flush=True)\nsubprocess.Popen(['sh', '-c', 'sleep 9; touch late'])\ntime.sleep(60)"
     first, second = local([["sh", "echo kept"], ["python", child], ["sh", "echo never"]],
-                          [["sh", "sleep 7; ls"]], timeout=8)
+                          [["sh", "sleep 5; ls"]], timeout=8)
     assert first["exit_code"] == 124
     for word in ("kept", "Timeout", "partly"):
         assert word in first["output"]

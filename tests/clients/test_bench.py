@@ -19,7 +19,7 @@ def page(part, home, *options):
     return json.loads(done.stdout)["parts"][part]
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
     measured = page("start", tmp_path, "--seconds", "2")
     for section in measured["scripts"]:
@@ -33,7 +33,7 @@ def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
     assert 0 < measured["memory_mib"]["after_100_calls"] < IDLE_MIB
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 @pytest.mark.long
 def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
     measured = page("throughput", tmp_path, "--seconds", "1")
@@ -56,7 +56,7 @@ def test_the_benchmark_tells_where_the_time_of_a_call_goes(tmp_path):
     assert measured["ways"] or measured["left_out"]
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 @pytest.mark.long
 def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
     installed.python("fastmcp")
@@ -72,7 +72,7 @@ def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
     assert measured["memory_share"] < SHARE_OF_MEMORY
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 @pytest.mark.long
 def test_the_benchmark_measures_cells_and_the_start_of_sessions(tmp_path):
     measured = page("sessions", tmp_path, "--seconds", "2")
@@ -81,7 +81,7 @@ def test_the_benchmark_measures_cells_and_the_start_of_sessions(tmp_path):
         assert all(row["p50"] > 0 for row in measured[part]["ms"].values())
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 @pytest.mark.long
 def test_the_benchmark_measures_the_classes_of_the_package_beside_those_of_ag2_and_autogen(tmp_path):
     installed.python("bench")  # ./dev bench installs it

@@ -8,7 +8,7 @@ import subprocess
 import installed
 import pytest
 
-pytestmark = pytest.mark.serial  # to build fills the machine
+pytestmark = pytest.mark.heavy
 
 PYTHON = "/usr/bin/python3"
 SECONDS = 900

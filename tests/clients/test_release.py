@@ -12,7 +12,7 @@ import installed
 import jsonschema
 import pytest
 
-pytestmark = pytest.mark.serial  # to build fills the machine
+pytestmark = pytest.mark.heavy
 
 PYTHON = "/usr/bin/python3"
 VERSION = re.search(r"version: '(.*?)'", (installed.ROOT / "meson.build").read_text()).group(1)

@@ -13,7 +13,7 @@ import zipfile
 import installed
 import pytest
 
-pytestmark = pytest.mark.serial  # to build fills the machine
+pytestmark = pytest.mark.heavy
 
 CLIENT = pathlib.Path(__file__).with_name("mcp_client.py")
 VERSION = re.search(r"version: '(.*?)'", (installed.ROOT / "meson.build").read_text()).group(1)

@@ -1,7 +1,7 @@
 """Stands between a server and its engine, and does harm to one request.
 
     with EngineProxy(engine.socket, folder) as proxy:
-        proxy.harm(3, "cut")        # the third request from now on
+        proxy.harm("DELETE /containers/ID", "cut")        # the first of them from now on
 """
 
 import re
@@ -11,12 +11,17 @@ import socketserver
 import threading
 import time
 
-REQUEST = re.compile(rb"(GET|POST|PUT|DELETE|HEAD) (\S+) HTTP/1\.1\r\n")
+REQUEST = re.compile(rb"(GET|POST|PUT|DELETE|HEAD) (?:/v[\d.]+)?(\S+) HTTP/1\.1\r\n")
 BODY = b'{"message": "harm was done"}'
 REFUSAL = (b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
            b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY))
 DELAY_SECONDS = 1.5
 WAYS = ("refuse", "cut", "delay")
+
+
+def kind(method, target):
+    """A request without what it is about: `POST /exec/ID/start`."""
+    return re.sub(r"\b[0-9a-f]{12,}\b", "ID", f"{method.decode()} {target.decode().partition('?')[0]}")
 
 
 class EngineProxy(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -27,24 +32,25 @@ class EngineProxy(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.engine_socket = str(engine_socket)
         self.address = f"unix://{folder}/proxy.sock"
         self.lock = threading.Lock()
-        self.harm(0, None)
+        self.harm(None, None)
         super().__init__(f"{folder}/proxy.sock", Pipe)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def harm(self, number, way):
-        """Does harm to request NUMBER from now on in this WAY; 0 is none."""
+    def harm(self, request, way):
+        """Does harm to the first REQUEST from now on in this WAY; `requests` are those from now on."""
         with self.lock:
             self.requests = []
-            self.number, self.way = number, way
+            self.request, self.way = request, way
 
     def harm_to(self, data):
         """What is to be done to the request that begins with DATA, or None."""
         begun = REQUEST.match(data)
         if not begun:
             return None
+        request = kind(*begun.groups())
         with self.lock:
-            self.requests.append(f"{begun[1].decode()} {begun[2].decode().partition('?')[0]}")
-            return self.way if len(self.requests) == self.number else None
+            self.requests.append(request)
+            return self.way if request == self.request and self.requests.count(request) == 1 else None
 
     def changed(self, data):
         """What arrives of DATA."""

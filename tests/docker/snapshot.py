@@ -14,24 +14,34 @@ def images(api):
     return {image["Id"]: sorted(image["RepoTags"] or []) for image in api.get("/images/json")}
 
 
-def is_cached(api, image):
+LABELS = {}  # of images, by their ids
+
+
+def labels_of(api, image):
+    if image not in LABELS:
+        LABELS[image] = api.get(f"/images/{image}/json")["Config"].get("Labels") or {}
+    return LABELS[image]
+
+
+def is_cached(api, image, names):
     """True for an image that is meant to stay: pulled from a registry of a test, or made by pyexecd
     to be found again, with a name and its labels."""
-    details = api.get(f"/images/{image}/json")
-    names, labels = details["RepoTags"], details["Config"].get("Labels") or {}
     if names and all(name.startswith("127.0.0.1:") for name in names):
         return True
-    return bool(names) and any(name.startswith("pyexecd.") for name in labels)
+    return bool(names) and any(name.startswith("pyexecd.") for name in labels_of(api, image))
+
+
+def containers(api):
+    return {f"{container['Names'][0]} {container['Status']}" for container in api.get("/containers/json", all=1)}
 
 
 def take(subject):
     """All that SUBJECT, an engine, holds: sets by what is in them."""
     api = subject.api
     return {
-        "containers": {f"{container['Names'][0]} {container['Status']}"
-                       for container in api.get("/containers/json", all=1)},
+        "containers": containers(api),
         "images": {f"{image} {names}" for image, names in images(api).items()
-                   if not is_cached(api, image)},
+                   if not is_cached(api, image, names)},
         "volumes": {volume["Name"] for volume in api.get("/volumes")["Volumes"] or []},
         "networks": {network["Name"] for network in api.get("/networks")},
         "shims": set(subject.shims()),
@@ -45,6 +55,8 @@ def added(subject, before, seconds=SETTLE_SECONDS):
         now = take(subject)
         return {kind: sorted(now[kind] - before[kind]) for kind in now if now[kind] - before[kind]}
 
+    # Containers are the last to go, and many questions would keep an engine from it.
+    leftovers.until(lambda: containers(subject.api) <= before["containers"], seconds)
     leftovers.until(lambda: not difference(), seconds)
     return difference()
 

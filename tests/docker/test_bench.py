@@ -15,7 +15,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 @pytest.mark.long
 def test_the_benchmark_measures_ours_beside_what_people_use(engine):
     done = subprocess.run(["/usr/bin/python3", PAGE, os.environ["PYEXECD"], "environments", "--json",

@@ -28,7 +28,7 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
               "io.modelcontextprotocol/clientCapabilities": {}}}}
 USERS = {"its own user": [], "root": ["--user", "0:0"], "any user": ["--user", "4242:4242"]}
 
-pytestmark = [pytest.mark.serial,  # to build fills the machine
+pytestmark = [pytest.mark.heavy,
               pytest.mark.skipif(tuple(map(int, platform.release().split(".")[:2])) < (6, 12),
                                  reason="without namespaces nothing but Landlock of Linux 6.12 holds a run there")]
 

@@ -68,7 +68,7 @@ class Client(threading.Thread):
             self.wrong.append((arguments, result))
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 def test_everybody_is_answered_rightly(engine):
     system = {"type": "system", "executable": "/usr/bin/python3"}
     environments = {

@@ -58,7 +58,7 @@ def one_answer(server, number):
     return time.monotonic() - begun, result["stdout"] == f"{number}\n"
 
 
-@pytest.mark.serial
+@pytest.mark.heavy
 @pytest.mark.skipif(leftovers.sanitized(), reason="it measures, and leaves out the time of sanitizers")
 def test_others_are_answered_in_a_storm():
     choose = random.Random(SEED)

@@ -48,3 +48,16 @@ class Session:
     def is_gone(self):
         answer = call(self.server, "1", self.name)
         return answer["isError"] and f'there is no session "{self.name}"' in answer["content"][0]["text"]
+
+
+def given_in(make, code, timeout=2, tries=5):
+    """A session that MAKE() makes and whose cell gives in to its timeout. It has two seconds for that, which a
+    busy machine does not always leave it: then another session tries."""
+    for _ in range(tries):
+        session = make()
+        result = session.run(code, timeout=timeout)
+        assert result["timed_out"], result
+        if result["session"]["alive"]:
+            break
+    assert result["session"]["alive"], result
+    return session

@@ -140,10 +140,10 @@ class Runs:
         self.environment = json.loads(shown["stdout"])
         self.futures = {}
 
-    def start(self, name):
+    def start(self, name, ways):
         code = SCRIPTS[name]
         self.futures[name] = {"plain": self.pool.submit(self.plain, name, code),
-                              **{way: self.pool.submit(self.served, code, way) for way in WAYS}}
+                              **{way: self.pool.submit(self.served, code, way) for way in ways}}
 
     def plain(self, name, code):
         folder = self.folder / name
@@ -196,14 +196,15 @@ def runs(request, tmp_path_factory):
     config = {"environments": environments, "default_environment": next(iter(WAYS)), "max_timeout": SECONDS}
     with Server(transport="unix", config=config) as server:
         runs = Runs(server, tmp_path_factory.mktemp("plain"))
-        for name in sorted({item.callspec.params["name"] for item in request.session.items
-                            if item.function.__name__ == "test_as_plain"}):
-            runs.start(name)
+        wanted = [item.callspec.params for item in request.session.items if item.function.__name__ == "test_as_plain"]
+        for name in sorted({each["name"] for each in wanted}):
+            runs.start(name, [way for way in WAYS if {"name": name, "way": way} in wanted])
         yield runs
         runs.pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize("way", WAYS)
+# To import thirty modules ahead for each script takes longer than all else here, and has nothing to do with the user.
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.once] if way == "preloaded" else []) for way in WAYS])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_as_plain(runs, name, way):
     plain, served = (runs.futures[name][each].result() for each in ("plain", way))

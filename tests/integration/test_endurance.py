@@ -15,7 +15,7 @@ ENOUGH = 1024  # KiB; and so much noise there is
 MOST_PROCESSES = 3 + 2 + 4 * 2  # runners, the zygote and its supervisor, so many copies at most and theirs
 CODE = "import json\nprint(json.dumps([{}]))"
 
-pytestmark = [pytest.mark.serial,
+pytestmark = [pytest.mark.heavy,
               pytest.mark.skipif(leftovers.sanitized(), reason="sanitizers keep what has been freed")]
 
 

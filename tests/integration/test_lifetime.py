@@ -21,7 +21,7 @@ STARTED = 10  # seconds, in which a script has begun on any machine
 GRACE = 20.0  # seconds from the end of a script, or its timeout, to its answer, on any machine
 INTERRUPTED = 0.5  # seconds that a script gets at its deadline
 
-pytestmark = pytest.mark.serial
+pytestmark = pytest.mark.heavy
 
 HOSTILE = pathlib.Path(__file__).resolve().parents[1] / "hostile" / "programs"
 

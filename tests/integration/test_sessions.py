@@ -13,7 +13,7 @@ import pytest
 
 import client
 import leftovers
-from sessions import Session, call
+from sessions import Session, call, given_in
 
 WITHOUT_CGROUPS = [sys.executable, str(pathlib.Path(__file__).parent / "limited.py"), "cgroups", "--",
                    os.environ["PYEXECD"]]
@@ -159,8 +159,7 @@ LATER = ("import json, sys\nassert json.__file__, json\nsorted(name for name in 
 
 def test_a_session_begins_in_a_python_that_waits(server):
     Session(server, "open('ast.py', 'w').write('1 / 0')\nopen('traceback.py', 'w').write('1 / 0');")
-    session = warm(server, "import time\nx = 1")
-    assert session.run("time.sleep(60)", timeout=0.5)["timed_out"]
+    session = given_in(lambda: warm(server, "import time\nx = 1"), "time.sleep(60)")
     assert "KeyboardInterrupt" in session.result["stderr"] and session.result["stacks"] is None
     assert session.shown("x") == "1"
     assert session.shown(LATER) == "([], False, [''], '__main__')"
@@ -169,7 +168,7 @@ def test_a_session_begins_in_a_python_that_waits(server):
 
 def test_a_python_that_waits_becomes_a_call_or_a_session(server):
     warm(server)
-    for _ in range(20):
+    for _ in range(60):
         if server.call_tool("run_python", {"code": "pass"})["structuredContent"]["timings"]["warm"]:
             break
         time.sleep(0.5)
@@ -195,8 +194,11 @@ def test_what_a_thread_prints_later_comes_with_the_next_cell(server):
     session.run("def late():\n    time.sleep(0.2)\n    print('late', flush=True)\n"
                 "threading.Thread(target=late).start()\nprint('first')")
     assert session.result["stdout"] == "first\n"
-    time.sleep(0.6)
-    assert session.shown("'second'") == "late\n'second'"
+    for _ in range(100):
+        time.sleep(0.3)
+        if (shown := session.shown("'second'")) != "'second'":
+            break
+    assert shown == "late\n'second'"
 
 
 def test_all_that_a_cell_has_printed_comes_with_it(server):
@@ -253,7 +255,7 @@ def test_a_cell_tells_how_it_goes_on(server):
     session = Session(server)
     server.call_tool("run_python", {"code": "import time\nprint('loading', flush=True)\ntime.sleep(2.5)",
                                     "session": session.name}, progress_token="cell")
-    assert [each["message"] for each in server.progress("cell")] == ["loading"]
+    assert "loading" in [each["message"] for each in server.progress("cell")]
 
 
 def test_files_are_those_of_the_cell_and_pictures_are_saved(server):
@@ -465,11 +467,11 @@ def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_
 
 
 def test_crashing_clients_leave_only_what_is_kept():
-    config = {"sessions": {"number": 128, "number_per_client": 128, "session_idle": 20}}
+    config = {"sessions": {"number": 32, "number_per_client": 32, "session_idle": 20}}
     with leftovers.Watched(transport="unix", config=config) as server:
         server.initialize()
         kept = Session(server)
-        for number in range(200):
+        for number in range(64):
             other = server.connect()
             other.initialize()
             if number % 2:

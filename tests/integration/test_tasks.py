@@ -593,6 +593,7 @@ def test_what_is_listened_to_must_be_a_list_of_ids(modern, ids):
 # Whose they are
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("revision", [wire.NEWEST_LEGACY, wire.MODERN])
 def test_a_task_of_somebody_else_is_unknown(revision, tmp_path):
     tokens = {name: name * 8 for name in ("alice", "bob")}
@@ -622,6 +623,7 @@ def test_a_task_of_somebody_else_is_unknown(revision, tmp_path):
 # Time to live
 
 
+@pytest.mark.once
 def test_a_task_is_kept_for_its_time_and_no_longer(legacy):
     began = time.monotonic()
     task = legacy.make("must", {"end": "text"}, ttl=5000)
@@ -642,6 +644,7 @@ def test_work_that_takes_longer_is_not_ended(legacy):
     assert texts(legacy.result(task)) == ["a"]
 
 
+@pytest.mark.once
 def test_what_nobody_answers_ends_with_its_time(legacy):
     task = legacy.make("later", {"name": "a", "ask": ["one"]}, ttl=5000)
     legacy.release("a")
@@ -703,6 +706,7 @@ def test_a_short_run_is_answered_directly():
             lambda: modern.call("run_python", {"code": "print(1)"})["resultType"] == "complete")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("transport", ["unix", "http"])
 @pytest.mark.parametrize("revision", [wire.NEWEST_LEGACY, wire.MODERN])
 def test_a_run_is_found_again_after_the_connection_was_lost(revision, transport):

@@ -216,6 +216,7 @@ def test_creating_one_takes_a_fiftieth_of_python_m_venv(place):
     assert min(times) <= theirs / 50, (times, theirs)
 
 
+@pytest.mark.first  # as its file does
 @needs_pip
 def test_pip_works_in_it(place):
     place.wheel("widget", modules={"widget.py": "def main(): print('widget', __file__)\n"},
