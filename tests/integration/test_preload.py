@@ -17,6 +17,7 @@ MODULES = {
     "random_part": "import random\nown = random.random()\n",
     "variable": "import os\nos.environ['SET_BY_MODULE'] = '1'\nvalue = os.environ.get('WANTED')\n",
     "at_end": "import atexit\natexit.register(print, 'at the end')\n",
+    "of_the_end": "import atexit, gc\n",
     "fails": "1 / 0\n",
     "leaves_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n",
     "leaves_file": "left = open('/dev/null')\n",
@@ -159,6 +160,12 @@ def test_what_a_module_does_at_the_end_is_done_for_who_imports_it(environment):
         assert ahead(server, "print(1)") == "1\n"
         wait_for_copy(server)
         assert call(server, "import at_end\nprint(1)")["stdout"] == "1\nat the end\n"
+
+
+@pytest.mark.parametrize("name", ["atexit", "gc"])
+def test_what_its_end_uses_is_one_module_for_all(environment, name):
+    with serving(environment, preload=["of_the_end"]) as server:
+        assert ahead(server, f"import of_the_end, {name}\nprint({name} is of_the_end.{name})") == "True\n"
 
 
 @pytest.mark.parametrize("name, error", [("fails", "ZeroDivisionError: division by zero"),

@@ -99,19 +99,24 @@ static void end_resolve_names(struct python_object *kept)
     python.PyErr_Clear();
 }
 
+/* Before anything is kept: what is kept would be lent to us, and lost to the script. */
+static void end_import_own(void)
+{
+    end_gc = python_import_unseen("gc");
+    if (end_has_one_atexit())
+        end_atexit = python_import_unseen("atexit");
+}
+
 void script_end_prepare(struct python_object *kept, struct python_object *packages)
 {
-    struct python_object *const before[] = {end_modules, end_builtins, end_gc, end_atexit};
-
-    for (size_t i = 0; i < ARRAY_SIZE(before); i++)
-        python.Py_DecRef(before[i]);
+    python.Py_DecRef(end_modules);
+    python.Py_DecRef(end_builtins);
     end_modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
     end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
     end_kept = kept;
     end_packages = packages;
-    end_gc = python_import_unseen("gc");
-    if (end_has_one_atexit())
-        end_atexit = python_import_unseen("atexit");
+    if (!end_gc)
+        end_import_own();
     if (kept) {
         (void)python.PyDict_Update(end_modules, kept);
         end_resolve_names(kept);
