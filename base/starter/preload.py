@@ -271,6 +271,8 @@ class Lender:
         names = closures.get(name) or closure(name)
         if Plotting.NAME in names and Plotting.is_own():
             return None
+        if any(each in kept and each in sys.modules for each in names):
+            return None  # the script has put something in its place, or forbidden it
         if not {each.partition(".")[0] for each in names}.isdisjoint(hidden_names()):
             return None
         return Loan(module, names).spec(name)

@@ -162,6 +162,15 @@ def test_what_a_module_does_at_the_end_is_done_for_who_imports_it(environment):
         assert call(server, "import at_end\nprint(1)")["stdout"] == "1\nat the end\n"
 
 
+@pytest.mark.parametrize("value, says", [("None", "import of early halted"), ("type(sys)('early')", "cannot import name 'when'")])
+def test_what_a_script_has_put_in_its_place_is_used(environment, value, says):
+    with serving(environment, preload=["early_again"]) as server:
+        assert ahead(server, WHEN) == AHEAD
+        wait_for_copy(server)
+        result = call(server, f"import sys\nsys.modules['early'] = {value}\nimport early_again")
+        assert result["timings"]["warm"] and says in result["stderr"], result
+
+
 @pytest.mark.parametrize("name", ["atexit", "gc"])
 def test_what_its_end_uses_is_one_module_for_all(environment, name):
     with serving(environment, preload=["of_the_end"]) as server:
