@@ -8,6 +8,7 @@ import math
 import random
 import time
 
+FAILURES = 3  # a library beside us fails now and then
 GAP_MS = 10  # between two calls of a client, as a model leaves it time and more
 
 
@@ -18,12 +19,20 @@ class LeftOut(Exception):
 def take_turns(ways, seconds, calls, rest_ms):
     """The milliseconds of each of WAYS, by name. A way is a function of a number of calls that returns the milliseconds
     of each; its CALLS follow one another GAP_MS apart, and the first of them counts only if it is the only one. After
-    its turn REST_MS go by, in which what was done behind the last answer ends. Rounds begin for SECONDS, one at least."""
+    its turn REST_MS go by, in which what was done behind the last answer ends. Rounds begin for SECONDS, one at least.
+    A turn that goes wrong does not count; after FAILURES of one way all is given up."""
+    failures = dict.fromkeys(ways, 0)
     times = {name: [] for name in ways}
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline or not all(times.values()):
         for name in random.sample(list(ways), len(ways)):
-            taken = ways[name](calls)
+            try:
+                taken = ways[name](calls)
+            except LeftOut:
+                failures[name] += 1
+                if failures[name] == FAILURES:
+                    raise
+                continue
             times[name] += taken[1:] or taken
             time.sleep(rest_ms / 1000)
     return times
