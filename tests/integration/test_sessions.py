@@ -471,7 +471,7 @@ def test_crashing_clients_leave_only_what_is_kept():
     with leftovers.Watched(transport="unix", config=config) as server:
         server.initialize()
         kept = Session(server)
-        for number in range(64):
+        for number in range(200):
             other = server.connect()
             other.initialize()
             if number % 2:
