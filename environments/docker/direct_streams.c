@@ -19,7 +19,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { DIRECT_STREAMS_READ = 1 << 16 };
+enum {
+    DIRECT_STREAMS_READ = 1 << 16,
+    DIRECT_STREAMS_REST = 32, /* reads: more than a pipe holds (pipe(7)) */
+};
 
 static const char *const direct_streams_state_names[] = {
     [DIRECT_STREAMS_NONE] = "none",
@@ -107,8 +110,9 @@ static void direct_streams_on_readable(struct ev_loop *loop, ev_io *watcher, int
 void direct_streams_read_rest(struct direct_streams *streams)
 {
     for (int i = 0; i < FRAME_STREAMS; i++)
-        while (streams->pipes[i] >= 0 && direct_streams_read(streams, i))
-            ;
+        for (int reads = 0; reads < DIRECT_STREAMS_REST; reads++)
+            if (streams->pipes[i] < 0 || !direct_streams_read(streams, i))
+                break;
 }
 
 static void direct_streams_watch_pipes(struct direct_streams *streams)

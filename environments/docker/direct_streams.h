@@ -60,6 +60,7 @@ bool direct_streams_are_ready(const struct direct_streams *streams);
 /* The last that the init is told. */
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length);
 
-/* The container has ended: hands on what is still in the pipes. */
+/* The container has ended: hands on what is still in the pipes. Where its engine could not end it,
+ * it may go on to print, which is not waited for. */
 void direct_streams_read_rest(struct direct_streams *streams);
 void direct_streams_end(struct direct_streams *streams);
