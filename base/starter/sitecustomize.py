@@ -150,10 +150,11 @@ def go_on(is_rehearsal=False):
     global process
     if look_at_python() != before:
         os._exit(0) if is_rehearsal else start_anew()
+    process = os.getpid()
+    suits = not os.path.exists(sys.modules["site"].USER_SITE or "") and ahead_suits()
     if is_rehearsal:
         return
-    process = os.getpid()
-    if os.path.exists(sys.modules["site"].USER_SITE or "") or not ahead_suits():
+    if not suits:
         start_anew()
     os.close(archive)
     numpy = sys.modules.get("numpy.random")

@@ -79,7 +79,8 @@ static void core_search_directory(void)
     python.Py_DecRef(directory);
 }
 
-/* A script could be an archive, and Python remembers that it has looked. */
+/* A script could be an archive, and Python remembers that it has looked. What it looks at is empty
+ * until the code comes, so a copy would find the same. */
 static void core_look_for_importer(void)
 {
     struct python_object *script = python.PyUnicode_DecodeFSDefault(core_script);
@@ -128,7 +129,6 @@ static void core_prepare(void)
 {
     footprint_take();
     python.PyOS_AfterFork_Child();
-    core_look_for_importer();
     core_search_directory();
     core_call_starter(true);
     stacks_answer();
@@ -212,14 +212,15 @@ static void core_import_loaded(void)
     }
 }
 
-/* The zygote's empty script, from its start to its end. Nothing is looked for where scripts can
+/* The zygote's empty script, from its start to its end. Nothing is imported from where scripts can
  * have left something: no call is under way. */
 static void core_show(void)
 {
     python.PyOS_AfterFork_Child();
-    core_look_for_importer();
     core_rehearse();
     core_import_loaded();
+    core_search_directory();
+    core_call_starter(true);
     core_run();
 }
 
@@ -254,6 +255,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_starter = core_take("_pyexecd_go_on");
     core_loader = core_take("_pyexecd_load_ahead");
     stacks_find_writer();
+    core_look_for_importer();
     core_rehearse();
     script_end_prepare(NULL, NULL);
     zygote_serve(&hooks);
