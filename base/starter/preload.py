@@ -24,6 +24,7 @@ packages = {}  # of kept modules, by name: those whose attribute they are when t
 functions = {}  # by name: what that has registered with atexit, and with which arguments
 variables = {}  # by name: how the import of that has changed os.environ
 closures = {}  # by name: see there
+loaded = []  # the names that have been asked for
 places = []  # sys.path then
 figures = None  # of matplotlib: what watches for it, see sitecustomize.py; None: nothing does
 
@@ -204,11 +205,25 @@ def keep_new(seen):
             delattr(package, child)
 
 
-def give(name, module):
-    module = sys.modules.setdefault(name, sys.modules[module] if isinstance(module, str) else module)
-    package = packages.pop(name, None)
-    if package is not None:
-        setattr(package, name.rpartition(".")[2], module)
+def give_attributes():
+    """Nobody sees those of a package before it is lent, and some modules are always lent with it."""
+    together = {}
+    for name, module in kept.items():
+        parent, _, child = name.rpartition(".")
+        if name not in packages or parent not in kept or isinstance(module, str):
+            continue
+        if name in together.setdefault(parent, closure(parent)):
+            setattr(packages.pop(name), child, module)
+
+
+def give(modules):
+    """Modules, or other names of some that are there, by name."""
+    sys.modules.update(modules)
+    for name, module in modules.items():
+        if isinstance(module, str):
+            sys.modules[name] = sys.modules[module]
+    for name in packages.keys() & modules.keys():
+        setattr(packages.pop(name), name.rpartition(".")[2], sys.modules[name])
 
 
 def resident_bytes():
@@ -227,8 +242,7 @@ def load(name, archive):
         return "there is much in memory already"
     seen, searched, before, state = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ), State()
     failure = None
-    for each, module in {"atexit": atexit, **kept}.items():
-        give(each, module)
+    give({"atexit": atexit, **kept})
     with Elsewhere(), Watch():
         try:
             import_session(archive) if name == SESSION else builtins.__import__(name)
@@ -237,16 +251,33 @@ def load(name, archive):
             raise
         except BaseException as error:
             failure = type(error).__name__
-    variables[name] = changes(before)
+    changed = changes(before)
+    if changed:
+        variables[name] = changed
     keep_new(seen)
     for place in sys.path_importer_cache.keys() - searched:
         del sys.path_importer_cache[place]
     closures[name] = closure(name)
+    give_attributes()
     state.compare()
     if Lender not in sys.meta_path:
         sys.meta_path.insert(0, Lender)
         places.extend(sys.path)
+    if failure is None:
+        loaded.append(name)
     return failure
+
+
+def use():
+    """As scripts are expected to, in a copy that shows which memory they change."""
+    for name in loaded:
+        try:
+            builtins.__import__(name)
+        except Exception:
+            continue
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        str(numpy.ones((2, 2)).sum()) + str(numpy.arange(2) + 1.0)
 
 
 def suits(code):
@@ -304,8 +335,7 @@ class Loan:
             module.__spec__ = self.theirs
         except AttributeError:
             pass  # it is no module
-        for name in self.names:
-            lend(name)
+        lend(self.names)
 
 
 def closure(name):
@@ -338,20 +368,30 @@ def hidden_names():
     return found
 
 
-def lend(name):
-    module = kept.pop(name, None)
-    if module is None:
-        return  # an import within an import has lent it
-    give(name, module)
+def lend(names):
+    """NAMES came in this order. What else is to be done for one is done when all are there."""
+    lent = {name: kept.pop(name) for name in names if name in kept}  # but for what another import has lent
+    give(lent)
+    for name in filter(has_rest, lent):
+        lend_rest(name, sys.modules[name])
+
+
+def has_rest(name):
+    return name in variables or name in functions or name in RENEWALS or name.partition(".")[0] == Plotting.NAME
+
+
+def lend_rest(name, module):
     change_variables(variables.pop(name, {}))
     for function, args, kwargs in functions.pop(name, ()):
         atexit.register(function, *args, **kwargs)
-    if name.partition(".")[0] == Plotting.NAME:
+    if name in RENEWALS:
+        RENEWALS[name](module)
+    elif name.partition(".")[0] == Plotting.NAME:
         Plotting.note_lent(name, module)
-    if name == "numpy.random":
-        module.seed()
-    if name == "threading":
-        module.main_thread()._set_native_id()  # it was the zygote's
 
 
+RENEWALS = {  # of what was the zygote's
+    "numpy.random": lambda random: random.seed(),
+    "threading": lambda threading: threading.main_thread()._set_native_id(),
+}
 at_first = resident_bytes()

@@ -179,6 +179,11 @@ def load_ahead(name):
     return [ahead["kept"], ahead["packages"], failure]
 
 
+def use_ahead():
+    if ahead:
+        ahead["use"]()
+
+
 process = os.getpid()  # of the script
 figures_source = __loader__.get_data("figures.py")
 ahead = {}  # what preload.py defines, once there is something
@@ -201,4 +206,5 @@ finally:
         if gate is not None:
             wait_at(int(gate))
         else:
-            sys._pyexecd_go_on, sys._pyexecd_load_ahead = go_on, load_ahead  # the core takes them
+            # The core takes them.
+            sys._pyexecd_go_on, sys._pyexecd_load_ahead, sys._pyexecd_use_ahead = go_on, load_ahead, use_ahead

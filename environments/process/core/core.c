@@ -4,6 +4,7 @@
  *
  * In a program that is no Python, such as a shell script that leads to one, it does nothing. A
  * Python that it does not know runs the script of the zygote, which is empty. */
+#include "environments/process/core/arenas.h"
 #include "environments/process/core/footprint.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
@@ -26,8 +27,8 @@ core_libc_start __libc_start_main;
 
 static const char *core_script;
 static struct python_object *core_starter; /* what the starter has left for us to call */
-static struct python_object *core_loader;  /* likewise */
-static struct python_object *core_loaded;  /* the names of what it has imported ahead: a list */
+static struct python_object *core_loader;  /* likewise, which imports a module ahead */
+static struct python_object *core_user;    /* likewise, which uses those */
 
 /* What brought us. What Python is started by it must not see that. */
 static void core_leave_no_trace(void)
@@ -170,17 +171,6 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
-static void core_note_name(const char *name)
-{
-    struct python_object *text = python.PyUnicode_DecodeFSDefault(name);
-
-    if (!core_loaded)
-        core_loaded = python.PyList_New(0);
-    if (core_loaded && text)
-        (void)python.PyList_Append(core_loaded, text);
-    python.Py_DecRef(text);
-}
-
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
 {
     struct python_object *result =
@@ -189,8 +179,6 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
 
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
-    if (answer == ZYGOTE_LOADED)
-        core_note_name(name);
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return answer;
@@ -202,26 +190,33 @@ static void core_before_copy(void)
 }
 
 /* As scripts are expected to: what they import changes memory as well. */
-static void core_import_loaded(void)
+static void core_use_loaded(void)
 {
-    for (ptrdiff_t i = 0; core_loaded && i < python.PyList_Size(core_loaded); i++) {
-        const char *name = python.PyUnicode_AsUTF8(python.PyList_GetItem(core_loaded, i));
-
-        python.Py_DecRef(name ? python.PyImport_ImportModule(name) : NULL);
-        python.PyErr_Clear();
-    }
+    python.Py_DecRef(core_user ? python.PyObject_CallObject(core_user, NULL) : NULL);
+    python.PyErr_Clear();
 }
 
 /* The zygote's empty script, from its start to its end. Nothing is imported from where scripts can
  * have left something: no call is under way. */
-static void core_show(void)
+static void core_show(bool has_imports)
 {
     python.PyOS_AfterFork_Child();
     core_rehearse();
-    core_import_loaded();
+    if (has_imports)
+        core_use_loaded();
     core_search_directory();
     core_call_starter(true);
     core_run();
+}
+
+static void core_show_script(void)
+{
+    core_show(false);
+}
+
+static void core_show_imports(void)
+{
+    core_show(true);
 }
 
 static void core_after_copy(void)
@@ -232,7 +227,8 @@ static void core_after_copy(void)
 static void core_learn(void)
 {
     core_before_copy();
-    footprint_learn(core_show);
+    if (!footprint_learn(core_show_imports))
+        footprint_learn(core_show_script);
     core_after_copy();
 }
 
@@ -250,10 +246,12 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     (void)variables;
     core_leave_no_trace();
     core_script = argv[argc - 1];
+    arenas_begin();
     if (!core_start_python(argc, argv))
         return 1;
     core_starter = core_take("_pyexecd_go_on");
     core_loader = core_take("_pyexecd_load_ahead");
+    core_user = core_take("_pyexecd_use_ahead");
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();

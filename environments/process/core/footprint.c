@@ -15,10 +15,13 @@ enum {
     FOOTPRINT_AREAS = 1024,
     FOOTPRINT_SECONDS = 1, /* until a copy that shows it must have ended */
     FOOTPRINT_BATCH = 512,
+    FOOTPRINT_MOST = 3 << 20,    /* bytes; to copy more takes longer than calls are apart */
     FOOTPRINT_AROUND = 1 << 16,  /* fault_around_bytes, unless somebody has changed it */
     FOOTPRINT_LARGEST = 1 << 28, /* what is larger has been reserved, and is hardly used */
     POPULATE_READ = 22,          /* of madvise(2) since Linux 5.14; elsewhere it does nothing */
     POPULATE_WRITE = 23,
+    FOOTPRINT_LARGE = 2 << 20, /* a page of one entry in place of 512 */
+    COLLAPSE = 25,             /* of madvise(2) since Linux 6.1; elsewhere it does nothing */
 };
 
 /* Of /proc/self/pagemap (proc(5)). */
@@ -130,6 +133,43 @@ static void footprint_tell(void *nothing)
         footprint_tell_mapping(pagemap, &footprint_mappings.areas[i]);
 }
 
+/* How many of the COUNT pages from AT are there. */
+static size_t footprint_count_present(int pagemap, uintptr_t at, size_t count)
+{
+    const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uint64_t pages[FOOTPRINT_BATCH];
+    size_t present = 0;
+    ssize_t length =
+        pread(pagemap, pages, count * sizeof *pages, (off_t)(at / size * sizeof *pages));
+
+    for (ssize_t i = 0; i < length / (ssize_t)sizeof *pages; i++)
+        present += (pages[i] & page_is_present) != 0;
+    return present;
+}
+
+/* What is half empty stays as it is. */
+static void footprint_enlarge_mapping(int pagemap, const struct footprint_area *mapping)
+{
+    const size_t count = FOOTPRINT_LARGE / (size_t)sysconf(_SC_PAGESIZE);
+    uintptr_t at = (mapping->begin + FOOTPRINT_LARGE - 1) & ~(uintptr_t)(FOOTPRINT_LARGE - 1);
+
+    for (; at + FOOTPRINT_LARGE <= mapping->end; at += FOOTPRINT_LARGE)
+        if (count <= FOOTPRINT_BATCH && footprint_count_present(pagemap, at, count) > count / 2)
+            (void)syscall(SYS_madvise, at, (size_t)FOOTPRINT_LARGE, COLLAPSE);
+}
+
+/* To copy one large page, and to take it apart, costs a copy hardly more than a small one. */
+static void footprint_enlarge_pages(void)
+{
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+    for (size_t i = 0; pagemap >= 0 && i < footprint_mappings.count; i++)
+        if (footprint_mappings.areas[i].is_changed)
+            footprint_enlarge_mapping(pagemap, &footprint_mappings.areas[i]);
+    if (pagemap >= 0)
+        close(pagemap);
+}
+
 static void footprint_watch(void (*show)(void), struct footprint *told)
 {
     pid_t pid = fork();
@@ -150,18 +190,35 @@ void footprint_begin(void)
     (void)__cxa_atexit(footprint_tell, NULL, NULL);
 }
 
+/* False when it is more than what waits may have. */
+static bool footprint_keep(const struct footprint *told)
+{
+    uintptr_t bytes = 0;
+
+    for (size_t i = 0; i < told->count; i++)
+        bytes += told->areas[i].is_changed ? told->areas[i].end - told->areas[i].begin : 0;
+    footprint.count = 0;
+    if (bytes > FOOTPRINT_MOST)
+        return false;
+    memcpy(&footprint, told, sizeof footprint);
+    return true;
+}
+
 /* What is shared goes before there is a script that could change it. */
-void footprint_learn(void (*show)(void))
+bool footprint_learn(void (*show)(void))
 {
     struct footprint *told =
         mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool ret;
 
     if (told == MAP_FAILED)
-        return;
+        return true;
     footprint_list_mappings();
+    footprint_enlarge_pages();
     footprint_watch(show, told);
-    memcpy(&footprint, told, sizeof footprint);
+    ret = footprint_keep(told);
     munmap(told, sizeof *told);
+    return ret;
 }
 
 void footprint_take(void)

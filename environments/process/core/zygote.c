@@ -15,7 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ZYGOTE_KEPT = 64, ZYGOTE_REST_MILLISECONDS = 50 };
+enum {
+    ZYGOTE_KEPT = 64,
+    ZYGOTE_REST_MILLISECONDS = 50,
+    ZYGOTE_RESTLESS_COPIES = 16, /* after which it rests although orders are waiting */
+};
 
 static int zygote_kept[ZYGOTE_KEPT];
 
@@ -129,12 +133,13 @@ bool zygote_is_here(void)
     return fstat(ZYGOTE_ORDERS_FD, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* Nobody waits for what makes copies quicker. True when it is done. */
-static bool zygote_rest(const struct zygote_hooks *hooks)
+/* While there is nothing else to do, or after COPIES that would have been quicker for it. True when
+ * it has been done. */
+static bool zygote_rest(const struct zygote_hooks *hooks, int copies)
 {
     struct pollfd orders = {.fd = ZYGOTE_ORDERS_FD, .events = POLLIN};
 
-    if (poll(&orders, 1, ZYGOTE_REST_MILLISECONDS) != 0)
+    if (copies < ZYGOTE_RESTLESS_COPIES && poll(&orders, 1, ZYGOTE_REST_MILLISECONDS) != 0)
         return false;
     hooks->rest();
     return true;
@@ -145,6 +150,7 @@ void zygote_serve(const struct zygote_hooks *hooks)
     struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
     struct zygote_order_message order;
     bool has_rested = false; /* since the last module */
+    int copies = 0;          /* likewise */
     bool goes_on =
         zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
 
@@ -152,7 +158,8 @@ void zygote_serve(const struct zygote_hooks *hooks)
         const bool is_copy = order.count > ZYGOTE_ORDER_ERRORS;
 
         goes_on = is_copy ? zygote_copy(hooks, &job, &order) : zygote_load(hooks, order.name);
-        has_rested = goes_on && ((has_rested && is_copy) || zygote_rest(hooks));
+        copies = is_copy ? copies + 1 : 0;
+        has_rested = goes_on && ((has_rested && is_copy) || zygote_rest(hooks, copies));
     }
     _exit(!goes_on);
 }

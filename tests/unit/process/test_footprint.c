@@ -9,14 +9,18 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { PAGES = 4, CHANGED = 2, CHANGED_AT_THE_END = 3, POPULATE_WRITE = 23, IS_OWN = 56 };
+enum { LARGE = 2 << 20, MUCH = 8 << 20, COLLAPSE = 25 };
 
 static char *memory;
+static char *much;
 static bool is_shown;
 
 static size_t size_of_page(void)
@@ -38,6 +42,12 @@ static void change_one(void)
 {
     is_shown = true;
     memory[CHANGED * size_of_page()]++;
+    exit(0);
+}
+
+static void change_much(void)
+{
+    memset(much, 2, MUCH);
     exit(0);
 }
 
@@ -94,10 +104,62 @@ static void test_a_copy_has_what_the_first_has_changed(void **state)
     assert_int_equal(memory[CHANGED * size_of_page()], 1);
 }
 
+/* Aligned as a large page is, and all of it there. */
+static char *make_much(void)
+{
+    char *ret = aligned_alloc(LARGE, MUCH);
+
+    assert_non_null(ret);
+    memset(ret, 1, MUCH);
+    return ret;
+}
+
+static void test_nothing_is_had_ahead_when_it_is_too_much(void **state)
+{
+    (void)state;
+    much = make_much();
+    assert_true(footprint_learn(change_one));
+    assert_false(footprint_learn(change_much));
+    free(much);
+}
+
+/* The one mapping that PLACE is in. -1: there is none. */
+static long large_kilobytes(const char *place)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    uintptr_t first = 0;
+    uintptr_t last = 0;
+    char line[512];
+    long ret = -1;
+
+    while (ret < 0 && fgets(line, sizeof line, maps)) {
+        (void)sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &last);
+        if ((uintptr_t)place >= first && (uintptr_t)place < last)
+            (void)sscanf(line, "AnonHugePages: %ld", &ret);
+    }
+    fclose(maps);
+    return ret;
+}
+
+static void test_memory_is_in_large_pages(void **state)
+{
+    (void)state;
+    much = make_much();
+    if (madvise(much, LARGE, COLLAPSE) < 0) {
+        free(much);
+        skip(); /* a kernel without them */
+    }
+    assert_true(footprint_learn(change_one));
+    assert_true(large_kilobytes(much) >= MUCH / 1024);
+    free(much);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_copy_has_what_the_first_has_changed, setup),
+        cmocka_unit_test_setup(test_nothing_is_had_ahead_when_it_is_too_much, setup),
+        cmocka_unit_test_setup(test_memory_is_in_large_pages, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,6 @@
+/* Where the objects of Python lie: side by side, so that large pages can hold them (footprint.h).
+ */
+#pragma once
+
+/* Before Python starts. */
+void arenas_begin(void);
