@@ -221,13 +221,14 @@ class Copy:
     """A copy of the tree, with a home, for a user who may not read the tree itself."""
 
     PARTS = ["dev", "examples", "schemas", "systemd", "tests"]
+    PACKAGES = ["data", "ipython", "jupyter"]
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pyexecd-test-"))
         self.source = self.folder / "source"
         self.home = self.folder / "home"
         for path in [*(ROOT / part for part in self.PARTS), *self.programs(),
-                     ROOT / ".deps/tools/bin/uv", ROOT / ".deps/data"]:
+                     ROOT / ".deps/tools/bin/uv", *(ROOT / ".deps" / name for name in self.PACKAGES)]:
             if path.exists():
                 self.add(path, self.source / path.relative_to(ROOT))
         schemas = ROOT.parent / "shared/mcp-schema"
