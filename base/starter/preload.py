@@ -24,7 +24,7 @@ packages = {}  # of kept modules, by name: those whose attribute they are when t
 functions = {}  # by name: what that has registered with atexit, and with which arguments
 variables = {}  # by name: how the import of that has changed os.environ
 closures = {}  # by name: see there
-loaded = []  # the names that have been asked for
+loaded = []  # the names that have been asked for and are there
 places = []  # sys.path then
 figures = None  # of matplotlib: what watches for it, see sitecustomize.py; None: nothing does
 

@@ -1,5 +1,4 @@
-/* Where the objects of Python lie: side by side, so that large pages can hold them (footprint.h).
- */
+/* Where Python's objects lie: side by side, so that large pages can hold them (footprint.h). */
 #pragma once
 
 /* Before Python starts. */

@@ -16,12 +16,12 @@ enum {
     FOOTPRINT_SECONDS = 1, /* until a copy that shows it must have ended */
     FOOTPRINT_BATCH = 512,
     FOOTPRINT_MOST = 3 << 20,    /* bytes; to copy more takes longer than calls are apart */
+    FOOTPRINT_LARGE = 2 << 20,   /* a page of one entry in place of 512 */
     FOOTPRINT_AROUND = 1 << 16,  /* fault_around_bytes, unless somebody has changed it */
     FOOTPRINT_LARGEST = 1 << 28, /* what is larger has been reserved, and is hardly used */
     POPULATE_READ = 22,          /* of madvise(2) since Linux 5.14; elsewhere it does nothing */
     POPULATE_WRITE = 23,
-    FOOTPRINT_LARGE = 2 << 20, /* a page of one entry in place of 512 */
-    COLLAPSE = 25,             /* of madvise(2) since Linux 6.1; elsewhere it does nothing */
+    COLLAPSE = 25, /* likewise since Linux 6.1 */
 };
 
 /* Of /proc/self/pagemap (proc(5)). */
