@@ -21,7 +21,7 @@
 #define NONCE "0123456789abcdef0123456789abcdef"
 #define OTHER "0123456789abcdef0123456789abcdee"
 
-enum { TURNS = 8, OUTPUTS = 2 };
+enum { TURNS = 8, OUTPUTS = 2, MANY = 1000 };
 
 /* What an owner hears. */
 struct hearing {
@@ -33,6 +33,8 @@ static char *folder;
 static char *path;
 static struct hearing one;
 static struct hearing other;
+static int endless; /* an output that is never empty */
+static int pieces;  /* that have been read from it */
 
 static void note(struct direct_streams *streams, enum frame_stream stream, const char *data,
                  size_t length)
@@ -211,6 +213,31 @@ static void test_the_rest_is_read_when_the_container_has_ended(void **state)
     assert_string_equal(one.heard[FRAME_STDERR], "err");
 }
 
+/* Writes on as fast as it is read, for MANY pieces. */
+static void note_endless(struct direct_streams *streams, enum frame_stream stream, const char *data,
+                         size_t length)
+{
+    (void)streams;
+    (void)stream;
+    if (++pieces < MANY)
+        assert_int_equal(write(endless, data, length), length);
+}
+
+static void test_the_rest_is_read_to_an_end_though_more_comes(void **state)
+{
+    int outputs[OUTPUTS];
+    int fd;
+
+    (void)state;
+    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    one.streams.output = note_endless;
+    endless = outputs[0];
+    assert_int_equal(write(endless, "out", 3), 3);
+    direct_streams_read_rest(&one.streams);
+    assert_in_range(pieces, 1, MANY - 1);
+    close_all(fd, outputs);
+}
+
 static void test_what_is_not_taken_leaves_nothing(void **state)
 {
     (void)state;
@@ -232,6 +259,7 @@ int main(void)
         DIRECT_STREAMS_TEST(test_another_owner_hears_what_comes_then),
         DIRECT_STREAMS_TEST(test_an_init_that_has_gone_is_not_told),
         DIRECT_STREAMS_TEST(test_the_rest_is_read_when_the_container_has_ended),
+        DIRECT_STREAMS_TEST(test_the_rest_is_read_to_an_end_though_more_comes),
         DIRECT_STREAMS_TEST(test_what_is_not_taken_leaves_nothing),
     };
 
