@@ -6,6 +6,7 @@
  * Python that it does not know runs the script of the zygote, which is empty. */
 #include "environments/process/core/arenas.h"
 #include "environments/process/core/footprint.h"
+#include "environments/process/core/large_pages.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
 #include "environments/process/core/stacks.h"
@@ -29,6 +30,7 @@ static const char *core_script;
 static struct python_object *core_starter; /* what the starter has left for us to call */
 static struct python_object *core_loader;  /* likewise, which imports a module ahead */
 static struct python_object *core_user;    /* likewise, which uses those */
+static bool core_has_rested;               /* since the last module */
 
 /* What brought us. What Python is started by it must not see that. */
 static void core_leave_no_trace(void)
@@ -179,6 +181,7 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
 
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
+    core_has_rested = false;
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return answer;
@@ -224,12 +227,18 @@ static void core_after_copy(void)
     python.PyOS_AfterFork_Parent();
 }
 
-static void core_learn(void)
+/* One step of it at a time: an order that comes meanwhile waits. */
+static bool core_rest(void)
 {
+    bool is_done = core_has_rested || !core_user;
+
+    if (!core_has_rested)
+        large_pages_make();
     core_before_copy();
-    if (!footprint_learn(core_show_imports))
-        footprint_learn(core_show_script);
+    footprint_learn(core_has_rested ? core_show_imports : core_show_script);
     core_after_copy();
+    core_has_rested = true;
+    return is_done;
 }
 
 static int core_zygote_main(int argc, char **argv, char **variables)
@@ -238,7 +247,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         .before = core_before_copy,
         .after = core_after_copy,
         .load = core_load,
-        .rest = core_learn,
+        .rest = core_rest,
         .prepare = core_prepare,
         .begin = core_begin,
     };

@@ -3,16 +3,13 @@
  * each by a fault, or all of it ahead of its code. */
 #pragma once
 
-#include <stdbool.h>
-
 /* Before all others that have something to do at the end of the process: what it changes is looked
  * at after them. */
 void footprint_begin(void);
 
-/* In the zygote, again when it has changed: puts its memory into large pages, and learns from a
- * copy that runs SHOW, which ends the copy's process as a script ends. False when that is too much
- * to be had ahead; nothing is known then. */
-bool footprint_learn(void (*show)(void));
+/* In the zygote, again when it has changed: learns it from a copy that runs SHOW, which ends the
+ * copy's process as a script ends. If that is too much to be had ahead, what was known stays. */
+void footprint_learn(void (*show)(void));
 
 /* In a copy: makes it its own, as far as it is known. */
 void footprint_take(void);

@@ -22,6 +22,7 @@ enum {
 };
 
 static int zygote_kept[ZYGOTE_KEPT];
+static int zygote_copies; /* that have been made since it has last rested */
 
 static int zygote_compare(const void *one, const void *other)
 {
@@ -133,16 +134,19 @@ bool zygote_is_here(void)
     return fstat(ZYGOTE_ORDERS_FD, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* While there is nothing else to do, or after COPIES that would have been quicker for it. True when
- * it has been done. */
-static bool zygote_rest(const struct zygote_hooks *hooks, int copies)
+/* While there is nothing else to do, or after some copies that would have been quicker for it. True
+ * when all of it has been done. */
+static bool zygote_rest(const struct zygote_hooks *hooks)
 {
     struct pollfd orders = {.fd = ZYGOTE_ORDERS_FD, .events = POLLIN};
 
-    if (copies < ZYGOTE_RESTLESS_COPIES && poll(&orders, 1, ZYGOTE_REST_MILLISECONDS) != 0)
-        return false;
-    hooks->rest();
-    return true;
+    while (zygote_copies >= ZYGOTE_RESTLESS_COPIES ||
+           poll(&orders, 1, ZYGOTE_REST_MILLISECONDS) == 0) {
+        if (hooks->rest())
+            return true;
+        zygote_copies = 0;
+    }
+    return false;
 }
 
 void zygote_serve(const struct zygote_hooks *hooks)
@@ -150,7 +154,6 @@ void zygote_serve(const struct zygote_hooks *hooks)
     struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
     struct zygote_order_message order;
     bool has_rested = false; /* since the last module */
-    int copies = 0;          /* likewise */
     bool goes_on =
         zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
 
@@ -158,8 +161,8 @@ void zygote_serve(const struct zygote_hooks *hooks)
         const bool is_copy = order.count > ZYGOTE_ORDER_ERRORS;
 
         goes_on = is_copy ? zygote_copy(hooks, &job, &order) : zygote_load(hooks, order.name);
-        copies = is_copy ? copies + 1 : 0;
-        has_rested = goes_on && ((has_rested && is_copy) || zygote_rest(hooks, copies));
+        zygote_copies = is_copy ? zygote_copies + 1 : 0;
+        has_rested = goes_on && ((has_rested && is_copy) || zygote_rest(hooks));
     }
     _exit(!goes_on);
 }

@@ -13,7 +13,8 @@ struct zygote_hooks {
     void (*before)(void); /* each copy */
     void (*after)(void);  /* it, in the zygote */
     enum zygote_answer (*load)(const char *name, char ret_why[ZYGOTE_TEXT_BYTES]); /* a module */
-    void (*rest)(void);    /* what makes copies quicker, when no order has come for a moment */
+    bool (*rest)(
+        void); /* what makes copies quicker, when no order has come for a moment; true: all */
     void (*prepare)(void); /* in a worker, before it waits for its code */
     void (*begin)(void);   /* in it, when the code is there; does not return */
 };
