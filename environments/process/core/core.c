@@ -5,6 +5,7 @@
  * In a program that is no Python, such as a shell script that leads to one, it does nothing. A
  * Python that it does not know runs the script of the zygote, which is empty. */
 #include "environments/process/core/arenas.h"
+#include "environments/process/core/exit_handlers.h"
 #include "environments/process/core/footprint.h"
 #include "environments/process/core/large_pages.h"
 #include "environments/process/core/python_api.h"
@@ -256,6 +257,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_leave_no_trace();
     core_script = argv[argc - 1];
     arenas_begin();
+    exit_handlers_spare();
     if (!core_start_python(argc, argv))
         return 1;
     core_starter = core_take("_pyexecd_go_on");
