@@ -108,7 +108,9 @@ def measure_script(bench, script, ours_started, others, seconds):
     ways, left_out = ways_of(bench, script, ours_started, others)
     plain_ms = min(ways[BASE](3))
     calls = CALLS if plain_ms < LONG_MS else CALLS_OF_LONG
-    times = measure.take_turns(ways, seconds, calls, max(measure.GAP_MS, REST * plain_ms))
+    rest_ms = max(measure.GAP_MS, REST * plain_ms)
+    measure.take_turns(ways, 0, calls, rest_ms)  # what learns from calls has learnt then
+    times = measure.take_turns(ways, seconds, calls, rest_ms)
     found = measure.statistics_of(times)
     add_processor(found, ways)
     return {"title": script.title, "ms": measure.add_ratios(found, [BASE]), "left_out": left_out}
@@ -150,7 +152,8 @@ TEXT = f"""\
 A client sends the script and reads the whole answer; then it waits {measure.GAP_MS} ms and does so again. Servers are timed
 from outside, over stdio, from the first byte of the request to the last byte of the answer; libraries inside the process
 that uses them; commands from `posix_spawn` until their output and they have ended. Each way makes {CALLS} calls in its turn
-({CALLS_OF_LONG} of a script that takes long), of which the first does not count.
+({CALLS_OF_LONG} of a script that takes long), of which the first does not count. Nor does the first turn of each: what is
+imported ahead is learnt from it.
 
 What says "kept" runs all scripts in one interpreter: modules that one call has imported are there for the next, and so is
 everything else that it left. The processor's time is that of all processes of a call, and of what is done ahead of the
