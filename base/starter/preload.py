@@ -268,9 +268,11 @@ def load(name, archive):
     return failure
 
 
-def use():
-    """As scripts are expected to, in a copy that shows which memory they change."""
-    for name in loaded:
+def use(has_imports):
+    """In a copy that shows which memory scripts change: does what they are expected to, and stays away from what they
+    have left."""
+    Elsewhere().__enter__()
+    for name in loaded if has_imports else ():
         try:
             builtins.__import__(name)
         except Exception:

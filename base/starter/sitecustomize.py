@@ -179,9 +179,9 @@ def load_ahead(name):
     return [ahead["kept"], ahead["packages"], failure]
 
 
-def use_ahead():
+def use_ahead(has_imports):
     if ahead:
-        ahead["use"]()
+        ahead["use"](has_imports)
 
 
 process = os.getpid()  # of the script

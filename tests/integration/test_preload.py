@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import subprocess
+import time
 import venv
 
 import pytest
@@ -18,6 +19,9 @@ MODULES = {
     "variable": "import os\nos.environ['SET_BY_MODULE'] = '1'\nvalue = os.environ.get('WANTED')\n",
     "at_end": "import atexit\natexit.register(print, 'at the end')\n",
     "of_the_end": "import atexit, gc\n",
+    "imports_at_end": "import atexit\natexit.register(lambda: __import__('needed_at_end'))\n",
+    "needed_at_end": "",
+    "goes_on_at_end": "import atexit, signal, time\natexit.register(lambda: (signal.alarm(0), time.sleep(30)))\n",
     "fails": "1 / 0\n",
     "leaves_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n",
     "leaves_file": "left = open('/dev/null')\n",
@@ -34,6 +38,7 @@ unseen = 'early' not in sys.modules
 import early
 print(unseen, early.when < now, sys.modules['early'] is early)
 """
+SHOWN_SECONDS = 3  # after which a copy has shown what scripts change, or has been ended
 AHEAD, NOT_AHEAD = "True True True\n", "True False True\n"
 
 
@@ -169,6 +174,26 @@ def test_what_a_script_has_put_in_its_place_is_used(environment, value, says):
         wait_for_copy(server)
         result = call(server, f"import sys\nsys.modules['early'] = {value}\nimport early_again")
         assert result["timings"]["warm"] and says in result["stderr"], result
+
+
+def test_nothing_that_a_script_has_left_is_imported_between_calls(environment, tmp_path):
+    """A copy shows which memory scripts change, and what it does at its end is what a module does there."""
+    code = "import os; open('trace', 'w').close()"
+    with Watched(config={"environments": {"venv": environment}, "working_directory": str(tmp_path / "work")}) as server:
+        server.initialize()
+        ahead(server, "import imports_at_end", first="import imports_at_end")
+        call(server, f"open('needed_at_end.py', 'w').write({code!r})")
+        call(server, "import early")
+        ahead(server, "import early")
+        time.sleep(SHOWN_SECONDS)
+        assert call(server, "import os; print(sorted(os.listdir('.')))")["stdout"] == "['needed_at_end.py', 'script.py']\n"
+
+
+def test_a_module_that_goes_on_at_the_end_does_not_hold_up_the_next_calls(environment):
+    with serving(environment) as server:
+        ahead(server, "import goes_on_at_end, os; os._exit(0)", first="import goes_on_at_end, os; os._exit(0)")
+        time.sleep(SHOWN_SECONDS)
+        assert [ahead(server, "print(1)") for _ in range(5)] == ["1\n"] * 5
 
 
 @pytest.mark.parametrize("name", ["atexit", "gc"])

@@ -2,6 +2,7 @@
 
 #include "environments/process/core/python_api.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,8 +10,9 @@
 
 enum { ARENAS_CHUNK = 8 << 20, ARENAS_ALIGNMENT = 2 << 20 }; /* bytes */
 
-static char *arenas_next;
+static _Atomic(char *) arenas_next;
 static char *arenas_end;
+static bool arenas_are_reserved = true; /* in chunks */
 
 static void *arenas_map(size_t size)
 {
@@ -32,21 +34,30 @@ static bool arenas_reserve(void)
     if (before > 0)
         munmap(chunk, before);
     munmap(chunk + before + ARENAS_CHUNK, ARENAS_ALIGNMENT - before);
-    arenas_next = chunk + before;
+    atomic_store(&arenas_next, chunk + before);
     arenas_end = arenas_next + ARENAS_CHUNK;
     return true;
 }
 
+/* Interpreters with a lock each ask at the same time: in copies, where there is no new chunk. */
+static void *arenas_take(size_t size)
+{
+    char *arena = atomic_load(&arenas_next);
+
+    while (size <= (size_t)(arenas_end - arena))
+        if (atomic_compare_exchange_weak(&arenas_next, &arena, arena + size))
+            return arena;
+    return NULL;
+}
+
 static void *arenas_allocate(void *nothing, size_t size)
 {
-    void *arena;
+    void *arena = arenas_take(size);
 
     (void)nothing;
-    if (size > (size_t)(arenas_end - arenas_next) && (size > ARENAS_CHUNK || !arenas_reserve()))
-        return arenas_map(size);
-    arena = arenas_next;
-    arenas_next += size;
-    return arena;
+    if (!arena && arenas_are_reserved && size <= ARENAS_CHUNK && arenas_reserve())
+        arena = arenas_take(size);
+    return arena ? arena : arenas_map(size);
 }
 
 static void arenas_free(void *nothing, void *arena, size_t size)
@@ -60,4 +71,9 @@ void arenas_begin(void)
     struct python_arena_allocator allocator = {.allocate = arenas_allocate, .free = arenas_free};
 
     python.PyObject_SetArenaAllocator(&allocator);
+}
+
+void arenas_reserve_no_more(void)
+{
+    arenas_are_reserved = false;
 }

@@ -131,6 +131,7 @@ static void core_rehearse(void)
 
 static void core_prepare(void)
 {
+    arenas_reserve_no_more();
     footprint_take();
     python.PyOS_AfterFork_Child();
     core_search_directory();
@@ -176,10 +177,14 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
 
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
 {
-    struct python_object *result =
-        core_loader ? python.PyObject_CallFunction(core_loader, "s", name) : NULL;
-    enum zygote_answer answer = result ? core_note_loaded(result, ret_why) : ZYGOTE_SPOILT;
+    enum zygote_answer answer = ZYGOTE_SPOILT;
+    struct python_object *result;
 
+    exit_handlers_spare(true);
+    result = core_loader ? python.PyObject_CallFunction(core_loader, "s", name) : NULL;
+    exit_handlers_spare(false);
+    if (result)
+        answer = core_note_loaded(result, ret_why);
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
     core_has_rested = false;
@@ -194,21 +199,20 @@ static void core_before_copy(void)
 }
 
 /* As scripts are expected to: what they import changes memory as well. */
-static void core_use_loaded(void)
+static void core_use_loaded(bool has_imports)
 {
-    python.Py_DecRef(core_user ? python.PyObject_CallObject(core_user, NULL) : NULL);
+    python.Py_DecRef(core_user ? python.PyObject_CallFunction(core_user, "i", has_imports) : NULL);
     python.PyErr_Clear();
 }
 
-/* The zygote's empty script, from its start to its end. Nothing is imported from where scripts can
- * have left something: no call is under way. */
+/* The zygote's empty script, from its start to its end. It is less confined than a worker: nothing
+ * is imported from where scripts can have left something, at its end neither. */
 static void core_show(bool has_imports)
 {
+    arenas_reserve_no_more();
     python.PyOS_AfterFork_Child();
     core_rehearse();
-    if (has_imports)
-        core_use_loaded();
-    core_search_directory();
+    core_use_loaded(has_imports);
     core_call_starter(true);
     core_run();
 }
@@ -257,7 +261,6 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_leave_no_trace();
     core_script = argv[argc - 1];
     arenas_begin();
-    exit_handlers_spare();
     if (!core_start_python(argc, argv))
         return 1;
     core_starter = core_take("_pyexecd_go_on");

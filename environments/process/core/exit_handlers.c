@@ -8,35 +8,42 @@ typedef int exit_handlers_add(void (*function)(void *), void *argument, void *li
 
 exit_handlers_add __cxa_atexit;
 
+static exit_handlers_add *exit_handlers_next; /* the C library's */
 static bool exit_handlers_are_spared;
 
 /* OpenSSL frees each of some thousand names and methods. In a copy, each page that they lie in
  * would have to be copied first: half a thousand of them with all that imports `secrets`. */
-static bool exit_handlers_only_frees(void (*function)(void *))
+static bool exit_handlers_is_spared(void (*function)(void *))
 {
-    const char *const name = "OPENSSL_cleanup";
     void *place;
     Dl_info symbol;
 
     memcpy(&place, &function, sizeof place);
     return dladdr(place, &symbol) && symbol.dli_saddr == place && symbol.dli_sname &&
-           strcmp(symbol.dli_sname, name) == 0;
+           strcmp(symbol.dli_sname, "OPENSSL_cleanup") == 0;
 }
 
-void exit_handlers_spare(void)
+void exit_handlers_spare(bool on)
 {
-    exit_handlers_are_spared = true;
+    exit_handlers_are_spared = on;
 }
 
-/* Glibc's, which atexit(3) and destructors of C++ come to. */
+static void exit_handlers_find_next(void)
+{
+    void *symbol = dlsym(RTLD_NEXT, "__cxa_atexit");
+
+    memcpy(&exit_handlers_next, &symbol, sizeof symbol);
+}
+
+/* Glibc's, which atexit(3) and destructors of C++ come to. A script's threads come here with locks
+ * of their own, so that the loader, which has one too, is asked by none of them: the first call is
+ * made before there is a script. */
 __attribute__((visibility("default"))) int __cxa_atexit(void (*function)(void *), void *argument,
                                                         void *library)
 {
-    exit_handlers_add *theirs = NULL;
-    void *symbol = dlsym(RTLD_NEXT, "__cxa_atexit");
-
-    if (exit_handlers_are_spared && exit_handlers_only_frees(function))
+    if (!exit_handlers_next)
+        exit_handlers_find_next();
+    if (exit_handlers_are_spared && exit_handlers_is_spared(function))
         return 0;
-    memcpy(&theirs, &symbol, sizeof theirs);
-    return theirs(function, argument, library);
+    return exit_handlers_next(function, argument, library);
 }

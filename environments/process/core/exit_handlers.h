@@ -2,5 +2,7 @@
  * the C library's. */
 #pragma once
 
-/* From now on in this process and its copies: what would only free memory is not done. */
-void exit_handlers_spare(void);
+#include <stdbool.h>
+
+/* While ON in the zygote: what OpenSSL would free at the end is not freed. */
+void exit_handlers_spare(bool on);

@@ -1,7 +1,11 @@
 #include "environments/process/core/footprint.h"
 
+#include "base/clock.h"
 #include "environments/process/core/mappings.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +14,8 @@
 #include <unistd.h>
 
 enum {
-    FOOTPRINT_SECONDS = 1,      /* until a copy that shows it must have ended */
+    FOOTPRINT_SECONDS = 1, /* until a copy that shows it must have ended */
+    FOOTPRINT_LOOK_MILLISECONDS = 1,
     FOOTPRINT_MOST = 8 << 20,   /* bytes; to copy more takes longer than calls are apart */
     FOOTPRINT_AROUND = 1 << 16, /* fault_around_bytes, unless somebody has changed it */
     POPULATE_READ = 22,         /* of madvise(2) since Linux 5.14; elsewhere it does nothing */
@@ -81,18 +86,32 @@ static void footprint_tell(void *nothing)
         footprint_tell_mapping(pages, &footprint_mappings.list[i]);
 }
 
+/* What libraries do at the end may go on for ever. */
+static void footprint_await(pid_t pid)
+{
+    const double deadline = clock_seconds() + FOOTPRINT_SECONDS;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, NULL, WNOHANG)) == 0 && clock_seconds() < deadline)
+        (void)poll(NULL, 0, FOOTPRINT_LOOK_MILLISECONDS);
+    if (ended == pid)
+        return;
+    (void)kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
 static void footprint_watch(void (*show)(void), struct mappings *told)
 {
     pid_t pid = fork();
 
     if (pid == 0) {
         footprint_told = told;
-        alarm(FOOTPRINT_SECONDS);
         show();
         _exit(0);
     }
     if (pid > 0)
-        (void)waitpid(pid, NULL, 0);
+        footprint_await(pid);
 }
 
 /* For no library: what is for ours comes before the others end. */
@@ -101,15 +120,21 @@ void footprint_begin(void)
     (void)__cxa_atexit(footprint_tell, NULL, NULL);
 }
 
-/* What is more than what waits may have is not kept. */
+/* A copy that did not come to its end has told nothing; what is more than what waits may have is
+ * not kept. */
 static void footprint_keep(const struct mappings *told)
 {
+    static struct mappings candidate;
     uintptr_t bytes = 0;
 
-    for (size_t i = 0; i < told->count; i++)
-        bytes += told->list[i].is_changed ? told->list[i].end - told->list[i].begin : 0;
+    memcpy(&candidate, told, sizeof candidate);
+    if (candidate.count == 0 || candidate.count > MAPPINGS_MOST)
+        return;
+    for (size_t i = 0; i < candidate.count; i++)
+        if (candidate.list[i].is_changed)
+            bytes += candidate.list[i].end - candidate.list[i].begin;
     if (bytes <= FOOTPRINT_MOST)
-        memcpy(&footprint, told, sizeof footprint);
+        footprint = candidate;
 }
 
 /* What is shared goes before there is a script that could change it. */

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,11 +12,20 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ARENA = 1 << 20, LARGE = 2 << 20, MORE_THAN_A_CHUNK = 20 << 20, FEW = 8, MANY = 40 };
+enum {
+    ARENA = 1 << 20,
+    LARGE = 2 << 20,
+    MORE_THAN_A_CHUNK = 20 << 20,
+    FEW = 8,
+    MANY = 40,
+    SMALL = 64,
+    HALF = 60000
+};
 
 struct python_api python; /* of which only one function is asked for */
 static struct python_arena_allocator arenas;
@@ -102,12 +112,53 @@ static void test_a_limit_can_be_reached_by_single_arenas(void **state)
     assert_in_range(WEXITSTATUS(status), MANY - 2, MANY);
 }
 
+/* HALF of what is left of a chunk. TAKEN: whether somebody had one of them already. */
+static void *take_half(void *taken)
+{
+    for (int i = 0; i < HALF && !*(bool *)taken; i++) {
+        char *arena = arenas.allocate(arenas.context, SMALL);
+
+        *(bool *)taken = *arena != 0;
+        *arena = 1;
+    }
+    return NULL;
+}
+
+/* In a process of its own. The status of its end. */
+static int race(void)
+{
+    bool is_taken_here = false;
+    bool is_taken_there = false;
+    pthread_t other;
+
+    (void)arenas.allocate(arenas.context, SMALL); /* the first of a chunk */
+    arenas_reserve_no_more();
+    if (pthread_create(&other, NULL, take_half, &is_taken_there) != 0)
+        return 2;
+    (void)take_half(&is_taken_here);
+    pthread_join(other, NULL);
+    return is_taken_here || is_taken_there;
+}
+
+static void test_interpreters_in_threads_have_arenas_of_their_own(void **state)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        _exit(race());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_arenas_lie_side_by_side_where_a_large_page_can_begin, setup),
         cmocka_unit_test_setup(test_what_is_larger_than_a_chunk_is_had, setup),
         cmocka_unit_test_setup(test_a_limit_can_be_reached_by_single_arenas, setup),
+        cmocka_unit_test_setup(test_interpreters_in_threads_have_arenas_of_their_own, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,17 @@ static void change_much(void)
     exit(0);
 }
 
+static void go_on_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+static void end_at_once(void)
+{
+    _exit(0);
+}
+
 /* Nobody else has it, as the kernel says. */
 static bool is_own(int page)
 {
@@ -109,6 +120,8 @@ static void test_a_copy_has_what_the_first_has_changed(void **state)
     much = make_much();
     footprint_learn(change_one);
     footprint_learn(change_much); /* which is too much to be had ahead */
+    footprint_learn(end_at_once);
+    footprint_learn(go_on_for_ever);
     free(much);
     pid = fork();
     if (pid == 0)
