@@ -206,7 +206,7 @@ def keep_new(seen):
 
 
 def give_attributes():
-    """Nobody sees those of a package before it is lent, and some modules are always lent with it."""
+    """Of a package, those modules that are always lent with it: nobody sees them before, and lending has less to do."""
     together = {}
     for name, module in kept.items():
         parent, _, child = name.rpartition(".")
@@ -278,7 +278,7 @@ def use(has_imports):
         except Exception:
             continue
     numpy = sys.modules.get("numpy")
-    if numpy is not None:
+    if numpy is not None:  # its first sum and the first of its texts change much
         str(numpy.ones((2, 2)).sum()) + str(numpy.arange(2) + 1.0)
 
 

@@ -145,8 +145,8 @@ def ahead_suits():
 
 
 def go_on(is_rehearsal=False):
-    """Its code is there, and is about to be read. A rehearsal is to make that quick, and ends a copy of what is out of
-    date."""
+    """Its code is there, and is about to be read. A rehearsal is to make that quick, so it does all of the work that it
+    can, and ends a copy of what is out of date."""
     global process
     if look_at_python() != before:
         os._exit(0) if is_rehearsal else start_anew()

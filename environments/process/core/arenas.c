@@ -8,7 +8,11 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { ARENAS_CHUNK = 8 << 20, ARENAS_ALIGNMENT = 2 << 20 }; /* bytes */
+enum {
+    ARENAS_CHUNK = 8 << 20,     /* bytes: a multiple of all versions' arenas, and of large pages */
+    ARENAS_ALIGNMENT = 2 << 20, /* a large page's */
+    ARENAS_LEAST = 256 << 10,   /* what is smaller is a thread's stack of frames */
+};
 
 static _Atomic(char *) arenas_next;
 static char *arenas_end;
@@ -52,10 +56,11 @@ static void *arenas_take(size_t size)
 
 static void *arenas_allocate(void *nothing, size_t size)
 {
-    void *arena = arenas_take(size);
+    const bool is_arena = size >= ARENAS_LEAST && size <= ARENAS_CHUNK;
+    void *arena = is_arena ? arenas_take(size) : NULL;
 
     (void)nothing;
-    if (!arena && arenas_are_reserved && size <= ARENAS_CHUNK && arenas_reserve())
+    if (is_arena && !arena && arenas_are_reserved && arenas_reserve())
         arena = arenas_take(size);
     return arena ? arena : arenas_map(size);
 }

@@ -1,4 +1,5 @@
-/* Where Python's objects lie: side by side, so that large pages can hold them (large_pages.h). */
+/* Where Python's objects lie: side by side, so that large pages can hold them (large_pages.h). A
+ * Python without its global lock has another allocator. */
 #pragma once
 
 /* Before Python starts. */

@@ -2,7 +2,7 @@
  * Python's, which starts the interpreter in the same way and then waits for orders; each worker
  * runs the script as `python script.py` does.
  *
- * In a program that is no Python, such as a shell script that leads to one, it does nothing. A
+ * In a program that is no Python, such as a shell script that leads to one, it changes nothing. A
  * Python that it does not know runs the script of the zygote, which is empty. */
 #include "environments/process/core/arenas.h"
 #include "environments/process/core/exit_handlers.h"
@@ -27,11 +27,15 @@ typedef int core_libc_start(core_main *main, int argc, char **argv, void (*init)
 
 core_libc_start __libc_start_main;
 
+/* Of what scripts change: an empty one, one with imports. It begins anew with each module. */
+enum core_lesson { CORE_SCRIPT, CORE_IMPORTS, CORE_NOTHING };
+
 static const char *core_script;
 static struct python_object *core_starter; /* what the starter has left for us to call */
 static struct python_object *core_loader;  /* likewise, which imports a module ahead */
-static struct python_object *core_user;    /* likewise, which uses those */
-static bool core_has_rested;               /* since the last module */
+static struct python_object *core_actor;   /* likewise, which does what scripts are expected to */
+static bool core_has_modules;              /* imported ahead */
+static enum core_lesson core_lesson;       /* the next */
 
 /* What brought us. What Python is started by it must not see that. */
 static void core_leave_no_trace(void)
@@ -187,7 +191,8 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
         answer = core_note_loaded(result, ret_why);
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
-    core_has_rested = false;
+    core_lesson = CORE_SCRIPT;
+    core_has_modules |= answer == ZYGOTE_LOADED;
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return answer;
@@ -201,7 +206,8 @@ static void core_before_copy(void)
 /* As scripts are expected to: what they import changes memory as well. */
 static void core_use_loaded(bool has_imports)
 {
-    python.Py_DecRef(core_user ? python.PyObject_CallFunction(core_user, "i", has_imports) : NULL);
+    python.Py_DecRef(core_actor ? python.PyObject_CallFunction(core_actor, "i", has_imports)
+                                : NULL);
     python.PyErr_Clear();
 }
 
@@ -232,18 +238,25 @@ static void core_after_copy(void)
     python.PyOS_AfterFork_Parent();
 }
 
-/* One step of it at a time: an order that comes meanwhile waits. */
-static bool core_rest(void)
+static void core_watch(void (*show)(void))
 {
-    bool is_done = core_has_rested || !core_user;
-
-    if (!core_has_rested)
-        large_pages_make();
     core_before_copy();
-    footprint_learn(core_has_rested ? core_show_imports : core_show_script);
+    footprint_learn(show);
     core_after_copy();
-    core_has_rested = true;
-    return is_done;
+}
+
+/* One lesson at a time: an order that comes meanwhile waits. */
+static bool core_learn(void)
+{
+    if (core_lesson == CORE_SCRIPT) {
+        large_pages_make();
+        core_watch(core_show_script);
+        core_lesson = core_has_modules ? CORE_IMPORTS : CORE_NOTHING;
+    } else if (core_lesson == CORE_IMPORTS) {
+        core_watch(core_show_imports);
+        core_lesson = CORE_NOTHING;
+    }
+    return core_lesson == CORE_NOTHING;
 }
 
 static int core_zygote_main(int argc, char **argv, char **variables)
@@ -252,7 +265,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         .before = core_before_copy,
         .after = core_after_copy,
         .load = core_load,
-        .rest = core_rest,
+        .learn = core_learn,
         .prepare = core_prepare,
         .begin = core_begin,
     };
@@ -265,7 +278,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         return 1;
     core_starter = core_take("_pyexecd_go_on");
     core_loader = core_take("_pyexecd_load_ahead");
-    core_user = core_take("_pyexecd_use_ahead");
+    core_actor = core_take("_pyexecd_use_ahead");
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();

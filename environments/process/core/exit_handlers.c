@@ -11,15 +11,17 @@ exit_handlers_add __cxa_atexit;
 static exit_handlers_add *exit_handlers_next; /* the C library's */
 static bool exit_handlers_are_spared;
 
-/* OpenSSL frees each of some thousand names and methods. In a copy, each page that they lie in
- * would have to be copied first: half a thousand of them with all that imports `secrets`. */
-static bool exit_handlers_is_spared(void (*function)(void *))
+/* That of atexit(3) has no argument; to ask the loader for each destructor of C++ would take long.
+ *
+ * OpenSSL frees each of some thousand names and methods. In a copy, each page that they lie in
+ * would have to be copied first: half a thousand of them in everything that imports `secrets`. */
+static bool exit_handlers_is_spared(void (*function)(void *), const void *argument)
 {
     void *place;
     Dl_info symbol;
 
     memcpy(&place, &function, sizeof place);
-    return dladdr(place, &symbol) && symbol.dli_saddr == place && symbol.dli_sname &&
+    return !argument && dladdr(place, &symbol) && symbol.dli_saddr == place && symbol.dli_sname &&
            strcmp(symbol.dli_sname, "OPENSSL_cleanup") == 0;
 }
 
@@ -35,7 +37,7 @@ static void exit_handlers_find_next(void)
     memcpy(&exit_handlers_next, &symbol, sizeof symbol);
 }
 
-/* Glibc's, which atexit(3) and destructors of C++ come to. A script's threads come here with locks
+/* Glibc's, which atexit(3) and destructors of C++ call. A script's threads come here with locks
  * of their own, so that the loader, which has one too, is asked by none of them: the first call is
  * made before there is a script. */
 __attribute__((visibility("default"))) int __cxa_atexit(void (*function)(void *), void *argument,
@@ -43,7 +45,7 @@ __attribute__((visibility("default"))) int __cxa_atexit(void (*function)(void *)
 {
     if (!exit_handlers_next)
         exit_handlers_find_next();
-    if (exit_handlers_are_spared && exit_handlers_is_spared(function))
+    if (exit_handlers_are_spared && exit_handlers_is_spared(function, argument))
         return 0;
     return exit_handlers_next(function, argument, library);
 }

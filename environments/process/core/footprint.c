@@ -16,13 +16,15 @@
 enum {
     FOOTPRINT_SECONDS = 1, /* until a copy that shows it must have ended */
     FOOTPRINT_LOOK_MILLISECONDS = 1,
-    FOOTPRINT_MOST = 8 << 20,   /* bytes; to copy more takes longer than calls are apart */
+    FOOTPRINT_BATCH = 512,      /* pages that are looked at in one step */
+    FOOTPRINT_MOST = 8 << 20,   /* bytes: with pandas, 5 MiB ahead take a third off a call */
     FOOTPRINT_AROUND = 1 << 16, /* fault_around_bytes, unless somebody has changed it */
-    POPULATE_READ = 22,         /* of madvise(2) since Linux 5.14; elsewhere it does nothing */
-    POPULATE_WRITE = 23,
+    FOOTPRINT_READ = 22,        /* of madvise(2) since Linux 5.14; elsewhere it does nothing */
+    FOOTPRINT_WRITE = 23,
 };
 
-int __cxa_atexit(void (*function)(void *), void *argument, void *library); /* glibc's */
+/* Glibc's; in the core its own before that. */
+int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static struct mappings footprint;
 static struct mappings footprint_mappings;
@@ -30,16 +32,16 @@ static struct mappings *footprint_told; /* in the copy that shows it: shared wit
 
 /* What the copy has changed is its own now. Of what it cannot change it has nothing that it has not
  * looked at, since a copy begins without. */
-static bool footprint_has(uint64_t page, bool is_changed)
+static bool footprint_has(uint64_t page, bool is_writable)
 {
-    return mappings_is_present(page) && (!is_changed || mappings_is_own(page));
+    return mappings_is_present(page) && (!is_writable || mappings_is_own(page));
 }
 
 /* Of a file the kernel maps what lies around a page that is asked for, within its mapping. */
 static bool footprint_comes_along(const struct mapping *last, uintptr_t at,
                                   const struct mapping *mapping)
 {
-    return !mapping->is_changed && last->begin >= mapping->begin &&
+    return !mapping->is_writable && last->begin >= mapping->begin &&
            last->begin / FOOTPRINT_AROUND == at / FOOTPRINT_AROUND;
 }
 
@@ -50,25 +52,25 @@ static void footprint_tell_page(uintptr_t at, uintptr_t size, const struct mappi
 
     if (last && footprint_comes_along(last, at, mapping))
         return;
-    if (last && last->end == at && last->is_changed && mapping->is_changed)
+    if (last && last->end == at && last->is_writable && mapping->is_writable)
         last->end += size;
     else
-        mappings_add(to, at, at + size, mapping->is_changed);
+        mappings_add(to, at, at + size, mapping->is_writable);
 }
 
 static void footprint_tell_mapping(int pages, const struct mapping *mapping)
 {
     const uintptr_t size = mappings_page_bytes();
-    uint64_t entries[MAPPINGS_BATCH];
+    uint64_t entries[FOOTPRINT_BATCH];
     uintptr_t at = mapping->begin;
 
     while (at < mapping->end) {
-        size_t count = mappings_read_pages(pages, at, MAPPINGS_BATCH, entries);
+        size_t count = mappings_read_pages(pages, at, FOOTPRINT_BATCH, entries);
 
         if (count == 0)
             return;
         for (size_t i = 0; i < count && at < mapping->end; i++, at += size)
-            if (footprint_has(entries[i], mapping->is_changed))
+            if (footprint_has(entries[i], mapping->is_writable))
                 footprint_tell_page(at, size, mapping);
     }
 }
@@ -120,18 +122,18 @@ void footprint_begin(void)
     (void)__cxa_atexit(footprint_tell, NULL, NULL);
 }
 
-/* A copy that did not come to its end has told nothing; what is more than what waits may have is
- * not kept. */
+/* A copy that did not come to its end has told nothing. Of too much to have it ahead, or too many
+ * places, nothing is kept: the earlier list stays. */
 static void footprint_keep(const struct mappings *told)
 {
     static struct mappings candidate;
     uintptr_t bytes = 0;
 
     memcpy(&candidate, told, sizeof candidate);
-    if (candidate.count == 0 || candidate.count > MAPPINGS_MOST)
+    if (candidate.count == 0 || candidate.count >= MAPPINGS_MOST)
         return;
     for (size_t i = 0; i < candidate.count; i++)
-        if (candidate.list[i].is_changed)
+        if (candidate.list[i].is_writable)
             bytes += candidate.list[i].end - candidate.list[i].begin;
     if (bytes <= FOOTPRINT_MOST)
         footprint = candidate;
@@ -157,6 +159,6 @@ void footprint_take(void)
         const struct mapping *area = &footprint.list[i];
 
         (void)syscall(SYS_madvise, area->begin, area->end - area->begin,
-                      area->is_changed ? POPULATE_WRITE : POPULATE_READ);
+                      area->is_writable ? FOOTPRINT_WRITE : FOOTPRINT_READ);
     }
 }

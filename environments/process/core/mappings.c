@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAPPINGS_LARGEST = 1 << 28 }; /* what is larger has been reserved, and is hardly used */
+enum { MAPPINGS_LARGEST = 1 << 28 }; /* bytes; of what is larger most has only been reserved */
 
+/* Of /proc/self/pagemap (proc(5)). */
 static const uint64_t page_is_present = UINT64_C(1) << 63;
 static const uint64_t page_is_of_file = UINT64_C(1) << 61;
 static const uint64_t page_is_own = UINT64_C(1) << 56;
 
-void mappings_add(struct mappings *mappings, uintptr_t begin, uintptr_t end, bool is_changed)
+void mappings_add(struct mappings *mappings, uintptr_t begin, uintptr_t end, bool is_writable)
 {
     if (mappings->count < MAPPINGS_MOST)
-        mappings->list[mappings->count++] = (struct mapping){begin, end, is_changed};
+        mappings->list[mappings->count++] = (struct mapping){begin, end, is_writable};
 }
 
 void mappings_list(struct mappings *ret)

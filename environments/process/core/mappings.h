@@ -6,15 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    MAPPINGS_MOST = 4096,
-    MAPPINGS_BATCH = 512, /* pages that are looked at in one step */
-};
+enum { MAPPINGS_MOST = 4096 };
 
 struct mapping {
     uintptr_t begin;
     uintptr_t end;
-    bool is_changed; /* or can be */
+    bool is_writable;
 };
 
 struct mappings {
@@ -22,8 +19,8 @@ struct mappings {
     size_t count;
 };
 
-/* What there are more is left out. */
-void mappings_add(struct mappings *mappings, uintptr_t begin, uintptr_t end, bool is_changed);
+/* Those beyond MAPPINGS_MOST are dropped. */
+void mappings_add(struct mappings *mappings, uintptr_t begin, uintptr_t end, bool is_writable);
 void mappings_list(struct mappings *ret);
 
 size_t mappings_page_bytes(void);
@@ -31,11 +28,11 @@ size_t mappings_page_bytes(void);
 /* Returns a descriptor, or -1. */
 int mappings_open_pages(void);
 
-/* Of COUNT pages from AT, at most MAPPINGS_BATCH. Returns of how many, which is less at an error.
- */
+/* What pagemap says of COUNT pages from AT, for which RET has room. Returns how many it has read; 0
+ * at an error. */
 size_t mappings_read_pages(int pages, uintptr_t at, size_t count, uint64_t *ret);
 
 bool mappings_is_present(uint64_t page);
 
-/* Nobody else has it, a file neither. */
+/* Mapped by this process only, and not from a file. */
 bool mappings_is_own(uint64_t page);

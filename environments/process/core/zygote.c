@@ -17,12 +17,12 @@
 
 enum {
     ZYGOTE_KEPT = 64,
-    ZYGOTE_REST_MILLISECONDS = 50,
-    ZYGOTE_RESTLESS_COPIES = 16, /* after which it rests although orders are waiting */
+    ZYGOTE_IDLE_MILLISECONDS = 50,
+    ZYGOTE_COPIES_BEFORE_LEARNING = 16, /* under a load that does not end */
 };
 
 static int zygote_kept[ZYGOTE_KEPT];
-static int zygote_copies; /* that have been made since it has last rested */
+static int zygote_copies; /* since it has last learnt something */
 
 static int zygote_compare(const void *one, const void *other)
 {
@@ -135,14 +135,14 @@ bool zygote_is_here(void)
 }
 
 /* While there is nothing else to do, or after some copies that would have been quicker for it. True
- * when all of it has been done. */
-static bool zygote_rest(const struct zygote_hooks *hooks)
+ * when it has learnt all. */
+static bool zygote_learn(const struct zygote_hooks *hooks)
 {
     struct pollfd orders = {.fd = ZYGOTE_ORDERS_FD, .events = POLLIN};
 
-    while (zygote_copies >= ZYGOTE_RESTLESS_COPIES ||
-           poll(&orders, 1, ZYGOTE_REST_MILLISECONDS) == 0) {
-        if (hooks->rest())
+    while (zygote_copies >= ZYGOTE_COPIES_BEFORE_LEARNING ||
+           poll(&orders, 1, ZYGOTE_IDLE_MILLISECONDS) == 0) {
+        if (hooks->learn())
             return true;
         zygote_copies = 0;
     }
@@ -153,7 +153,7 @@ void zygote_serve(const struct zygote_hooks *hooks)
 {
     struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
     struct zygote_order_message order;
-    bool has_rested = false; /* since the last module */
+    bool has_learnt = false; /* since the last module */
     bool goes_on =
         zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
 
@@ -162,7 +162,7 @@ void zygote_serve(const struct zygote_hooks *hooks)
 
         goes_on = is_copy ? zygote_copy(hooks, &job, &order) : zygote_load(hooks, order.name);
         zygote_copies = is_copy ? zygote_copies + 1 : 0;
-        has_rested = goes_on && ((has_rested && is_copy) || zygote_rest(hooks));
+        has_learnt = goes_on && ((has_learnt && is_copy) || zygote_learn(hooks));
     }
     _exit(!goes_on);
 }

@@ -13,8 +13,9 @@ struct zygote_hooks {
     void (*before)(void); /* each copy */
     void (*after)(void);  /* it, in the zygote */
     enum zygote_answer (*load)(const char *name, char ret_why[ZYGOTE_TEXT_BYTES]); /* a module */
-    bool (*rest)(
-        void); /* what makes copies quicker, when no order has come for a moment; true: all */
+    /* What makes copies quicker, when no order has come for a moment; true when that was all. It
+     * takes about a second at most. */
+    bool (*learn)(void);
     void (*prepare)(void); /* in a worker, before it waits for its code */
     void (*begin)(void);   /* in it, when the code is there; does not return */
 };

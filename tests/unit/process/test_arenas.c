@@ -3,6 +3,7 @@
 #include "environments/process/core/python_api.h"
 
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +24,10 @@ enum {
     MORE_THAN_A_CHUNK = 20 << 20,
     FEW = 8,
     MANY = 40,
-    SMALL = 64,
-    HALF = 60000
+    LEAST = 256 << 10,
+    FRAMES = 16 << 10,
+    HALF = 15,
+    RACES = 2000
 };
 
 struct python_api python; /* of which only one function is asked for */
@@ -112,44 +115,66 @@ static void test_a_limit_can_be_reached_by_single_arenas(void **state)
     assert_in_range(WEXITSTATUS(status), MANY - 2, MANY);
 }
 
-/* HALF of what is left of a chunk. TAKEN: whether somebody had one of them already. */
-static void *take_half(void *taken)
-{
-    for (int i = 0; i < HALF && !*(bool *)taken; i++) {
-        char *arena = arenas.allocate(arenas.context, SMALL);
+struct taker {
+    atomic_bool *may_begin;
+    char *taken[HALF];
+};
 
-        *(bool *)taken = *arena != 0;
-        *arena = 1;
-    }
+/* Half of what is left of a chunk. */
+static void *take_half(void *data)
+{
+    struct taker *taker = data;
+
+    while (!atomic_load(taker->may_begin))
+        ;
+    for (int i = 0; i < HALF; i++)
+        taker->taken[i] = arenas.allocate(arenas.context, LEAST);
     return NULL;
 }
 
-/* In a process of its own. The status of its end. */
+/* In a process of its own. Returns how many arenas both have got. */
 static int race(void)
 {
-    bool is_taken_here = false;
-    bool is_taken_there = false;
+    atomic_bool may_begin = false;
+    struct taker here = {.may_begin = &may_begin};
+    struct taker there = {.may_begin = &may_begin};
+    int both = 0;
     pthread_t other;
 
-    (void)arenas.allocate(arenas.context, SMALL); /* the first of a chunk */
+    (void)arenas.allocate(arenas.context, LEAST); /* the first of a chunk */
     arenas_reserve_no_more();
-    if (pthread_create(&other, NULL, take_half, &is_taken_there) != 0)
-        return 2;
-    (void)take_half(&is_taken_here);
+    if (pthread_create(&other, NULL, take_half, &there) != 0)
+        return -1;
+    atomic_store(&may_begin, true);
+    (void)take_half(&here);
     pthread_join(other, NULL);
-    return is_taken_here || is_taken_there;
+    for (int i = 0; i < HALF * HALF; i++)
+        both += here.taken[i / HALF] == there.taken[i % HALF];
+    return both;
 }
 
 static void test_interpreters_in_threads_have_arenas_of_their_own(void **state)
 {
-    int status = -1;
-    pid_t pid = fork();
+    (void)state;
+    for (int i = 0; i < RACES; i++) {
+        int status = -1;
+        pid_t pid = fork();
+
+        if (pid == 0)
+            _exit(race());
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+}
+
+/* Frames of threads, which are no objects. Some share a page where pages are large. */
+static void test_what_is_no_arena_has_pages_of_its_own(void **state)
+{
+    char *arena = allocate(ARENA);
 
     (void)state;
-    if (pid == 0)
-        _exit(race());
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    assert_ptr_not_equal(allocate(FRAMES), arena + ARENA);
+    assert_ptr_equal(allocate(ARENA), arena + ARENA);
 }
 
 int main(void)
@@ -158,6 +183,7 @@ int main(void)
         cmocka_unit_test_setup(test_arenas_lie_side_by_side_where_a_large_page_can_begin, setup),
         cmocka_unit_test_setup(test_what_is_larger_than_a_chunk_is_had, setup),
         cmocka_unit_test_setup(test_a_limit_can_be_reached_by_single_arenas, setup),
+        cmocka_unit_test_setup(test_what_is_no_arena_has_pages_of_its_own, setup),
         cmocka_unit_test_setup(test_interpreters_in_threads_have_arenas_of_their_own, setup),
     };
 
