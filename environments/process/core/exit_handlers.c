@@ -11,10 +11,11 @@ exit_handlers_add __cxa_atexit;
 static exit_handlers_add *exit_handlers_next; /* the C library's */
 static bool exit_handlers_are_spared;
 
-/* That of atexit(3) has no argument; to ask the loader for each destructor of C++ would take long.
+/* OpenSSL frees each of some thousand names and methods. In a copy, each page that they lie in
+ * would have to be copied first: half a thousand of them in everything that imports `secrets`.
  *
- * OpenSSL frees each of some thousand names and methods. In a copy, each page that they lie in
- * would have to be copied first: half a thousand of them in everything that imports `secrets`. */
+ * Atexit(3) gives no argument, and destructors of C++ do: to ask the loader for each of those would
+ * take long. */
 static bool exit_handlers_is_spared(void (*function)(void *), const void *argument)
 {
     void *place;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/process/landlock.h"
 #include "environments/process/process.h"
+#include "tests/unit/process/sandbox_scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,139 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEPT_BYTES = 4096, NOBODY = 65533 };
-
-/* A folder of the test's own:
- *
- *     FOLDER/work     can be written
- *     FOLDER/shown    can be read
- *     FOLDER/hidden   is not named
- *     FOLDER/link     leads to hidden */
-struct scene {
-    char folder[64];
-    struct ev_loop *loop;
-    struct process_host *host;
-    struct process process;
-    struct process_receipt receipt; /* without `missing` */
-    size_t missing;
-    char failure[ERROR_FULL_BYTES];
-    int status;
-    char output[KEPT_BYTES + 1];
-    size_t length;
-};
-
-static void scene_on_output(struct process *process, enum process_stream stream, const char *data,
-                            size_t length)
-{
-    struct scene *scene = CONTAINER_OF(process, struct scene, process);
-    size_t room = KEPT_BYTES - scene->length;
-
-    (void)stream;
-    memcpy(scene->output + scene->length, data, length < room ? length : room);
-    scene->length += length < room ? length : room;
-    scene->output[scene->length] = '\0';
-}
-
-static void scene_on_ended(struct process *process, const struct process_end *end)
-{
-    struct scene *scene = CONTAINER_OF(process, struct scene, process);
-
-    scene->receipt = end->receipt;
-    scene->missing = json_array_size(end->receipt.missing);
-    scene->status = end->reported ? end->wait_status : -1;
-    snprintf(scene->failure, sizeof scene->failure, "%s", end->failure);
-    ev_break(scene->loop, EVBREAK_ALL);
-}
-
-static void scene_make(const struct scene *scene, const char *name, bool is_file)
-{
-    AUTO_FREE char *path = memory_format("%s/%s", scene->folder, name);
-    AUTO_CLOSE int fd = is_file ? open(path, O_CREAT | O_WRONLY, 0644) : -1;
-
-    if (is_file)
-        assert_int_equal(write(fd, "secret", 6), 6);
-    else
-        assert_return_code(mkdir(path, 0755), 0);
-}
-
-static struct scene *scene_new(unsigned layers)
-{
-    struct scene *scene = NEW(struct scene);
-    struct process_host_settings settings = {.runner_path = getenv("RUNNER"),
-                                             .policy = {.wanted = layers}};
-    struct error err = ERROR_INIT;
-    AUTO_FREE char *link = NULL;
-
-    strcpy(scene->folder, "/tmp/sandbox-XXXXXX");
-    assert_non_null(mkdtemp(scene->folder));
-    scene_make(scene, "work", false);
-    scene_make(scene, "shown", false);
-    scene_make(scene, "hidden", false);
-    scene_make(scene, "shown/file", true);
-    scene_make(scene, "hidden/file", true);
-    link = memory_format("%s/link", scene->folder);
-    assert_return_code(symlink("hidden", link), 0);
-    scene->loop = ev_loop_new(0);
-    settings.loop = scene->loop;
-    scene->host = process_host_new(&settings, &err);
-    if (!scene->host)
-        fail_msg("%s", err.message);
-    return scene;
-}
-
-static void scene_free(struct scene *scene)
-{
-    AUTO_FREE char *command = memory_format("rm -r %s", scene->folder);
-
-    process_host_stop(scene->host);
-    while (!process_host_is_idle(scene->host)) {
-        ev_run(scene->loop, EVRUN_NOWAIT);
-        usleep(1000);
-    }
-    process_host_free(scene->host);
-    ev_loop_destroy(scene->loop);
-    assert_int_equal(system(command), 0);
-    free(scene);
-}
-
-/* Runs CODE in work, in a sandbox with PATHS of SANDBOX; -1 when it is refused. */
-static int scene_run(struct scene *scene, const struct process_sandbox *sandbox, const char *code,
-                     struct error *err)
-{
-    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
-    const char *const arguments[] = {"/usr/bin/python3", "-I", "-S", "-c", code,
-                                     scene->folder,      NULL};
-    const char *const variables[] = {"PATH=/usr/bin:/bin", NULL};
-    const struct process_command command = {
-        .arguments = arguments,
-        .environment = variables,
-        .directory = work,
-        .sandbox = sandbox,
-        .limits = {.memory = 256 << 20, .processes = 64, .file_size = 1 << 30},
-    };
-
-    scene->length = 0;
-    scene->process = (struct process){.output = scene_on_output, .ended = scene_on_ended};
-    if (process_start(scene->host, &scene->process, &command, err) < 0)
-        return -1;
-    ev_run(scene->loop, 0);
-    return 0;
-}
-
-/* The usual sandbox: work can be written, shown can be read. */
-static void scene_run_usual(struct scene *scene, bool network, const char *code)
-{
-    AUTO_FREE char *shown = memory_format("%s/shown", scene->folder);
-    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
-    const char *const read[] = {shown, NULL};
-    const char *const write[] = {work, NULL};
-    struct error err = ERROR_INIT;
-
-    if (scene_run(scene,
-                  &(struct process_sandbox){.read = read, .write = write, .network = network}, code,
-                  &err) < 0)
-        fail_msg("%s", err.message);
-}
+enum { NOBODY = 65533 };
 
 /* Prints a word for each thing that was possible. */
 #define TRIES                                                                                      \
@@ -269,121 +138,6 @@ static void test_the_sandbox_needs_no_privilege(void **state)
     setenv("RUNNER", usual, 1);
     unlink(runner);
     assert_int_equal(status, 0);
-}
-
-static int listen_on_loopback(in_port_t *ret_port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_return_code(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_return_code(listen(fd, 8), 0);
-    assert_return_code(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    *ret_port = ntohs(address.sin_port);
-    return fd;
-}
-
-/* A listener that came over OUTLET; -1: none did. */
-static int scene_receive(int outlet)
-{
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } ancillary;
-    char byte;
-    struct iovec part = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    int fd = -1;
-
-    if (recvmsg(outlet, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
-        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
-    return fd;
-}
-
-/* Asks for a way out of a sandbox on a machine that gives LAYERS. */
-static int scene_run_with_outlet(unsigned layers, const char *code, char *ret_output,
-                                 struct error *err)
-{
-    struct scene *scene = scene_new(layers);
-    AUTO_FREE char *work = memory_format("%s/work", scene->folder);
-    const char *const write[] = {work, NULL};
-    int ends[2];
-    int ret;
-
-    assert_return_code(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    ret = scene_run(scene, &(struct process_sandbox){.write = write, .outlet = ends[0]}, code, err);
-    strcpy(ret_output, scene->output);
-    close(ends[0]);
-    if (ret == 0) {
-        ret = scene_receive(ends[1]);
-        assert_true(ret >= 0);
-    }
-    close(ends[1]);
-    scene_free(scene);
-    return ret;
-}
-
-static void test_a_way_out_begins_in_the_network_of_the_run(void **state)
-{
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
-    struct error err = ERROR_INIT;
-    char output[KEPT_BYTES + 1];
-    int listener =
-        scene_run_with_outlet(LAYERS_OF_TREES | LAYERS_OF_SANDBOX,
-                              "import os, socket\nsocket.create_connection(('127.0.0.1', 3128))\n"
-                              "print(sorted(os.listdir('/proc/self/fd')))",
-                              output, &err);
-
-    (void)state;
-    assert_true(listener >= 0);
-    assert_string_equal(output, "['0', '1', '2', '3']\n"); /* 3 is the list's own */
-    assert_return_code(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    assert_int_equal(ntohs(address.sin_port), SANDBOX_PROXY_PORT);
-    assert_int_equal(ntohl(address.sin_addr.s_addr), INADDR_LOOPBACK);
-    close(listener);
-}
-
-static void test_without_a_network_of_its_own_there_is_no_way_out(void **state)
-{
-    struct error err = ERROR_INIT;
-    char output[KEPT_BYTES + 1];
-
-    (void)state;
-    assert_int_equal(
-        scene_run_with_outlet((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~(unsigned)LAYER_NETWORK,
-                              "print('ran')", output, &err),
-        -1);
-    assert_non_null(strstr(err.message, "own network"));
-    assert_string_equal(output, "");
-}
-
-static void test_the_network_is_closed_unless_it_is_opened(void **state)
-{
-    struct scene *scene = scene_new(LAYERS_OF_TREES | LAYERS_OF_SANDBOX);
-    in_port_t port;
-    AUTO_CLOSE int listener = listen_on_loopback(&port);
-    AUTO_FREE char *code = memory_format("import socket\n"
-                                         "print(socket.socket().connect_ex(('127.0.0.1', %u)))\n"
-                                         "own = socket.socket()\n"
-                                         "own.bind(('127.0.0.1', 0))\n"
-                                         "own.listen()\n"
-                                         "print(socket.socket().connect_ex(own.getsockname()))\n",
-                                         port);
-
-    (void)state;
-    assert_true(listener >= 0);
-    scene_run_usual(scene, false, code);
-    assert_string_equal(scene->output, "111\n0\n");
-    scene_run_usual(scene, true, code);
-    assert_string_equal(scene->output, "0\n0\n");
-    assert_int_equal(scene->receipt.layers & LAYER_NETWORK, 0);
-    assert_int_equal(scene->receipt.asked & LAYER_NETWORK, 0);
-    scene_free(scene);
 }
 
 static void test_what_is_required_is_had_or_refused(void **state)
@@ -545,9 +299,6 @@ int main(void)
         cmocka_unit_test(test_a_program_uses_what_its_policy_names),
         cmocka_unit_test(test_each_layer_of_files_holds_them_alone),
         cmocka_unit_test(test_the_sandbox_needs_no_privilege),
-        cmocka_unit_test(test_the_network_is_closed_unless_it_is_opened),
-        cmocka_unit_test(test_a_way_out_begins_in_the_network_of_the_run),
-        cmocka_unit_test(test_without_a_network_of_its_own_there_is_no_way_out),
         cmocka_unit_test(test_what_is_required_is_had_or_refused),
         cmocka_unit_test(test_without_a_layer_of_files_there_is_no_sandbox),
         cmocka_unit_test(test_what_can_be_written_is_not_behind_a_link),
