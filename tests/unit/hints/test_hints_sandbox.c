@@ -1,8 +1,7 @@
 /* Each hint about what a sandbox closes with a case where it is said, and one or more where it
  * nearly is. */
-#include "tests/unit/hints/hint_stage.h"
-
 #include "base/cleanup.h"
+#include "tests/unit/hints/hint_stage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 /* The network of a sandbox, and the way out of it. */
-#include "tests/unit/process/sandbox_scene.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "tests/unit/process/sandbox_scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
