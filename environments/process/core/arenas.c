@@ -1,5 +1,6 @@
 #include "environments/process/core/arenas.h"
 
+#include "environments/process/core/large_pages.h"
 #include "environments/process/core/python_api.h"
 
 #include <stdatomic.h>
@@ -9,9 +10,8 @@
 #include <sys/mman.h>
 
 enum {
-    ARENAS_CHUNK = 8 << 20,     /* bytes: a multiple of all versions' arenas, and of large pages */
-    ARENAS_ALIGNMENT = 2 << 20, /* a large page's */
-    ARENAS_LEAST = 256 << 10,   /* what is smaller is a thread's stack of frames */
+    ARENAS_CHUNK = 8 << 20,   /* bytes: a multiple of all versions' arenas, and of large pages */
+    ARENAS_LEAST = 256 << 10, /* what is smaller is a thread's stack of frames */
 };
 
 static _Atomic(char *) arenas_next;
@@ -28,18 +28,12 @@ static void *arenas_map(size_t size)
 /* A chunk begins where a large page can. False near a limit of memory. */
 static bool arenas_reserve(void)
 {
-    char *chunk = arenas_map(ARENAS_CHUNK + ARENAS_ALIGNMENT);
-    uintptr_t place = (uintptr_t)chunk;
-    size_t before;
+    char *chunk = large_pages_map(ARENAS_CHUNK);
 
     if (!chunk)
         return false;
-    before = -place & (ARENAS_ALIGNMENT - 1);
-    if (before > 0)
-        munmap(chunk, before);
-    munmap(chunk + before + ARENAS_CHUNK, ARENAS_ALIGNMENT - before);
-    atomic_store(&arenas_next, chunk + before);
-    arenas_end = arenas_next + ARENAS_CHUNK;
+    atomic_store(&arenas_next, chunk);
+    arenas_end = chunk + ARENAS_CHUNK;
     return true;
 }
 

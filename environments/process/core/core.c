@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,7 +250,7 @@ static void core_watch(void (*show)(void))
 static bool core_learn(void)
 {
     if (core_lesson == CORE_SCRIPT) {
-        large_pages_make();
+        large_pages_make((uintptr_t)python.Py_GetVersion);
         core_watch(core_show_script);
         core_lesson = core_has_modules ? CORE_IMPORTS : CORE_NOTHING;
     } else if (core_lesson == CORE_IMPORTS) {

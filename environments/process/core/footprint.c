@@ -30,11 +30,11 @@ static struct mappings footprint;
 static struct mappings footprint_mappings;
 static struct mappings *footprint_told; /* in the copy that shows it: shared with the zygote */
 
-/* What the copy has changed is its own now. Of what it cannot change it has nothing that it has not
- * looked at, since a copy begins without. */
+/* What the copy has changed is its own now. Of files that it cannot change it has nothing that it
+ * has not looked at, since a copy begins without. */
 static bool footprint_has(uint64_t page, bool is_writable)
 {
-    return mappings_is_present(page) && (!is_writable || mappings_is_own(page));
+    return is_writable ? mappings_is_own(page) : mappings_is_of_file(page);
 }
 
 /* Of a file the kernel maps what lies around a page that is asked for, within its mapping. */

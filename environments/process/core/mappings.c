@@ -30,8 +30,8 @@ void mappings_list(struct mappings *ret)
         unsigned long end;
         char rights[5];
 
-        if (sscanf(line, "%lx-%lx %4s", &begin, &end, rights) == 3 && rights[3] == 'p' &&
-            end - begin <= MAPPINGS_LARGEST)
+        if (sscanf(line, "%lx-%lx %4s", &begin, &end, rights) == 3 && rights[0] == 'r' &&
+            rights[3] == 'p' && end - begin <= MAPPINGS_LARGEST)
             mappings_add(ret, begin, end, rights[1] == 'w');
     }
     free(line);
@@ -60,6 +60,11 @@ size_t mappings_read_pages(int pages, uintptr_t at, size_t count, uint64_t *ret)
 bool mappings_is_present(uint64_t page)
 {
     return page & page_is_present;
+}
+
+bool mappings_is_of_file(uint64_t page)
+{
+    return page & page_is_of_file;
 }
 
 bool mappings_is_own(uint64_t page)

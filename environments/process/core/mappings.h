@@ -1,5 +1,5 @@
-/* The memory of this process that a copy has, too, and that it does not share: proc(5), "maps" and
- * "pagemap". */
+/* The memory of this process that it can read and does not share, and that a copy has, too:
+ * proc(5), "maps" and "pagemap". */
 #pragma once
 
 #include <stdbool.h>
@@ -33,6 +33,8 @@ int mappings_open_pages(void);
 size_t mappings_read_pages(int pages, uintptr_t at, size_t count, uint64_t *ret);
 
 bool mappings_is_present(uint64_t page);
+
+bool mappings_is_of_file(uint64_t page);
 
 /* Mapped by this process only, and not from a file. */
 bool mappings_is_own(uint64_t page);

@@ -1,5 +1,4 @@
 #include "environments/process/core/footprint.h"
-#include "environments/process/core/large_pages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,16 +9,13 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { PAGES = 4, CHANGED = 2, CHANGED_AT_THE_END = 3, POPULATE_WRITE = 23, IS_OWN = 56 };
-enum { LARGE = 2 << 20, MUCH = 16 << 20, COLLAPSE = 25 };
+enum { LARGE = 2 << 20, MUCH = 16 << 20 };
 
 static char *memory;
 static char *much;
@@ -132,45 +128,10 @@ static void test_a_copy_has_what_the_first_has_changed(void **state)
     assert_int_equal(memory[CHANGED * size_of_page()], 1);
 }
 
-/* The one mapping that PLACE is in. -1: there is none. */
-static long large_kilobytes(const char *place)
-{
-    FILE *maps = fopen("/proc/self/smaps", "r");
-    uintptr_t first = 0;
-    uintptr_t last = 0;
-    char line[512];
-    long ret = -1;
-
-    while (ret < 0 && fgets(line, sizeof line, maps)) {
-        (void)sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &last);
-        if ((uintptr_t)place >= first && (uintptr_t)place < last)
-            (void)sscanf(line, "AnonHugePages: %ld", &ret);
-    }
-    fclose(maps);
-    return ret;
-}
-
-static void test_memory_is_in_large_pages(void **state)
-{
-    (void)state;
-    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* they may come by themselves */
-    much = make_much();
-    prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
-    assert_int_equal(large_kilobytes(much), 0);
-    if (madvise(much + MUCH - LARGE, LARGE, COLLAPSE) < 0) {
-        free(much);
-        skip(); /* a kernel without them */
-    }
-    large_pages_make();
-    assert_true(large_kilobytes(much) >= MUCH / 1024);
-    free(much);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_copy_has_what_the_first_has_changed, setup),
-        cmocka_unit_test_setup(test_memory_is_in_large_pages, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
