@@ -54,6 +54,7 @@ EXCEPT = {
     "environments/process/machine.c": ("open", KERNEL),
     "environments/process/core/core.c": ("fopen", "the script, in a worker, as Python itself does"),
     "environments/process/core/mappings.c": ("fopen open", KERNEL),
+    "environments/process/core/networks.c": ("open", KERNEL),
     "environments/process/core/zygote.c": ("opendir", KERNEL),
     "environments/process/nursery.c": ("fopen", KERNEL),
     "environments/process/runner/cold_start.c": ("open", KERNEL),

@@ -105,6 +105,74 @@ def test_calls_at_once_are_out_of_each_others_reach(server):
     assert all(each["timings"]["warm"] for each in results)
 
 
+WHICH = """
+import socket, sys
+SO_NETNS_COOKIE = 71  # since Linux 5.14
+with socket.socket() as own:
+    network = int.from_bytes(own.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8), sys.byteorder)
+"""
+SEND = """
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+    sender.sendto(b'to nobody', ('127.0.0.1', 9))
+"""
+GIVE = """
+import os, time
+with socket.socket(socket.AF_UNIX) as giver, socket.create_server(('127.0.0.1', 8765)) as listener:
+    while not os.path.exists('listens'): time.sleep(0.01)
+    giver.connect('place')
+    socket.send_fds(giver, [b'one'], [listener.fileno()])
+    giver.recv(1)
+"""
+HOLD = """
+import os, time
+with socket.socket(socket.AF_UNIX) as place:
+    place.bind('place')
+    place.listen()
+    open('listens', 'w').close()
+    given, _ = place.accept()
+    kept = socket.recv_fds(given, 3, 1)
+    given.send(b'1')
+    while not os.path.exists('enough'): time.sleep(0.01)
+"""
+REACH = """
+try:
+    socket.create_connection(('127.0.0.1', 8765))
+    print('reached')
+except ConnectionRefusedError:
+    pass
+"""
+
+
+def network_of(server, code=""):
+    """Each has a number that no other one ever has."""
+    structured = copy(server, f"{WHICH}{code}\nprint(network)")
+    if "Protocol not available" in structured["stderr"]:
+        pytest.skip("this kernel does not number its networks")
+    return structured["stdout"]
+
+
+def test_a_network_that_no_call_has_used_serves_the_next(server):
+    assert len({network_of(server) for _ in range(8)}) < 8
+
+
+def test_a_network_in_which_a_packet_was_sent_is_nobody_elses(server):
+    used = [network_of(server, SEND) for _ in range(3)]
+    assert len(set(used)) == 3
+    assert not {network_of(server) for _ in range(12)} & set(used)
+
+
+def test_a_network_of_which_another_call_holds_a_socket_is_nobody_elses(server):
+    network_of(server)
+    holder, giver = (server.start_tool("run_python", {"code": WHICH + code + "print(network)"}) for code in (HOLD, GIVE))
+    gave = server.wait(giver)["result"]["structuredContent"]
+    assert gave["success"] and gave["timings"]["warm"], gave
+    assert gave["stdout"] not in {network_of(server) for _ in range(12)}
+    assert copy(server, WHICH + REACH)["stdout"] == ""
+    call(server, "open('enough', 'w')")
+    held = server.wait(holder)["result"]["structuredContent"]
+    assert held["success"], held["stderr"]
+
+
 def test_as_many_wait_as_calls_have_come_too_early_and_a_few_at_most(server):
     """The next call finds none where calls follow one another faster than copies are made."""
     for id in [server.start_tool("run_python", {"code": "pass"}) for _ in range(8)]:

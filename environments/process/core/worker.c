@@ -2,6 +2,7 @@
 
 #include "base/descriptors.h"
 #include "base/starter/starter.h"
+#include "environments/process/core/networks.h"
 #include "environments/process/core/stacks.h"
 #include "environments/process/filter/filter.h"
 #include "environments/process/runner/runner.h"
@@ -19,7 +20,8 @@
 static const struct worker_job *worker_job;
 static const int *worker_descriptors;
 static size_t worker_count;
-static char worker_name[16]; /* the zygote's: a supervisor has another one */
+static bool worker_has_network; /* one that the zygote has made */
+static char worker_name[16];    /* the zygote's: a supervisor has another one */
 
 /* By descriptors of the server's, which may move others there. */
 static void worker_enter_cgroups(const int *procs, size_t count)
@@ -30,7 +32,7 @@ static void worker_enter_cgroups(const int *procs, size_t count)
 
 static void worker_prepare(struct runner_preparation *preparation, const struct program *program)
 {
-    if (preparation->layers & LAYER_NETWORK)
+    if (preparation->layers & LAYER_NETWORK && !worker_has_network)
         runner_need(NEED_ALWAYS, network_prepare(), "cannot prepare an own network");
     runner_need(NEED_ALWAYS, unshare(CLONE_NEWCGROUP), "cgroup namespace: unshare");
     script_prepare(preparation);
@@ -79,6 +81,7 @@ static _Noreturn void worker_become(const struct program *program,
     sigset_t none;
 
     setsid();
+    networks_forget();
     confine_need(fd, dup2(worker_descriptors[ZYGOTE_ORDER_OUTPUT], STDOUT_FILENO), "output", "");
     confine_need(fd, dup2(worker_descriptors[ZYGOTE_ORDER_ERRORS], STDERR_FILENO), "errors", "");
     confine_need(fd, chdir(program->directory), "cannot enter the working directory ",
@@ -111,7 +114,8 @@ static pid_t worker_fork(const struct program *program,
     return pid;
 }
 
-static const struct program_start worker_start = {.start = worker_fork, .stacks = stacks_take};
+static const struct program_start worker_start = {
+    .start = worker_fork, .stacks = stacks_take, .end = networks_give_back};
 
 /* The zygote's descriptors of CONTROL_RUN are not there, and not needed. */
 static void worker_parse(const struct worker_job *job, struct program *program)
@@ -138,11 +142,12 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
         _exit(1);
     close(descriptors[ZYGOTE_ORDER_CONTROL]);
     descriptors_close(ZYGOTE_ORDERS_FD, ZYGOTE_JOB_FD); /* nobody but the zygote gets orders */
+    networks_forget_others();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_GET_NAME, worker_name);
     prctl(PR_SET_NAME, "pyexecd-runner");
     runner_report(CONTROL_SUPERVISOR, &self, sizeof self);
-    identity_map_own(uid, gid);
+    runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
     worker_parse(worker_job, &program);
     worker_prepare(&preparation, &program);
@@ -161,10 +166,13 @@ int worker_make(const struct worker_job *job, const int *descriptors, size_t cou
     worker_job = job;
     worker_descriptors = descriptors;
     worker_count = count;
-    if (job->layers & LAYER_NETWORK)
+    worker_has_network = job->layers & LAYER_NETWORK && networks_enter();
+    if (job->layers & LAYER_NETWORK && !worker_has_network)
         flags |= CLONE_NEWNET;
     pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
     if (pid == 0)
         worker_supervise(descriptors, count, uid, gid);
+    if (worker_has_network)
+        networks_leave();
     return pid < 0 ? -1 : 0;
 }

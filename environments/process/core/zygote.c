@@ -2,6 +2,7 @@
 
 #include "base/descriptors.h"
 #include "base/starter/starter.h"
+#include "environments/process/core/networks.h"
 #include "environments/process/core/worker.h"
 #include "environments/process/policy.h"
 
@@ -157,6 +158,8 @@ void zygote_serve(const struct zygote_hooks *hooks)
     bool goes_on =
         zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
 
+    if (goes_on && job.layers & LAYER_NETWORK)
+        networks_begin();
     while (goes_on && zygote_receive(&order)) {
         const bool is_copy = order.count > ZYGOTE_ORDER_ERRORS;
 

@@ -197,6 +197,7 @@ const struct filter_rules offline_filter = {
 /* What a zygote may do, and its workers may not; their supervisors until they are undumpable. */
 static const struct filter_rule zygote_rules[] = {
     {"clone unshare", FILTER_ALLOW},
+    {"setns", FILTER_ALLOW, FILTER_IS, 1, CLONE_NEWNET},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_SET_DUMPABLE},
     {0},
 };
@@ -204,6 +205,7 @@ static const struct filter_rule zygote_rules[] = {
 static const struct filter_rule worker_rules[] = {
     {"clone", EPERM, FILTER_HAS, 0, NAMESPACES_OF_CLONE},
     {"unshare", EPERM, FILTER_HAS, 0, NAMESPACES_OF_UNSHARE},
+    {"setns", EPERM, FILTER_IS, 1, CLONE_NEWNET},
     {"prctl", 0, FILTER_IS, 0, PR_SET_DUMPABLE},
     {0},
 };

@@ -119,11 +119,20 @@ static void empty_bounding_set(int fd, uint32_t kept)
     }
 }
 
+/* Of whoever is not root, too. */
+static void keep_over_exec(int fd, uint32_t kept)
+{
+    for (int capability = 0; capability < 32; capability++)
+        if (is_kept(capability, kept) &&
+            prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) < 0)
+            confine_fail(fd, "cannot keep a capability", "");
+}
+
 void confine_capabilities(int fd, uint32_t kept)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct wanted[_LINUX_CAPABILITY_U32S_3] = {
-        {.effective = kept, .permitted = kept}};
+        {.effective = kept, .permitted = kept, .inheritable = kept}};
     struct __user_cap_data_struct left[_LINUX_CAPABILITY_U32S_3];
 
     empty_bounding_set(fd, kept);
@@ -133,4 +142,5 @@ void confine_capabilities(int fd, uint32_t kept)
     errno = EPERM;
     if (memcmp(left, wanted, sizeof wanted) != 0)
         confine_fail(fd, "capabilities are left", "");
+    keep_over_exec(fd, kept);
 }

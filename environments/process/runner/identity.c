@@ -210,16 +210,16 @@ int identity_take(const struct runner_preparation *preparation)
                : 0;
 }
 
-void identity_map_own(uid_t uid, gid_t gid)
+int identity_map_own(uid_t uid, gid_t gid)
 {
-    char map[64];
+    char users[64];
+    char groups[64];
 
-    runner_need(NEED_NAMESPACES, kernel_file_write("/proc/self/setgroups", "deny"),
-                "cannot write setgroups");
-    snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
-    runner_need(NEED_NAMESPACES, kernel_file_write("/proc/self/uid_map", map),
-                "cannot write uid_map");
-    snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
-    runner_need(NEED_NAMESPACES, kernel_file_write("/proc/self/gid_map", map),
-                "cannot write gid_map");
+    snprintf(users, sizeof users, "%u %u 1", (unsigned)uid, (unsigned)uid);
+    snprintf(groups, sizeof groups, "%u %u 1", (unsigned)gid, (unsigned)gid);
+    return kernel_file_write("/proc/self/setgroups", "deny") < 0 ||
+                   kernel_file_write("/proc/self/uid_map", users) < 0 ||
+                   kernel_file_write("/proc/self/gid_map", groups) < 0
+               ? -1
+               : 0;
 }

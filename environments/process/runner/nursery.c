@@ -13,6 +13,7 @@
 #include <linux/capability.h>
 #include <linux/sched.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,8 +93,34 @@ static void zygote_limit(int fd, const struct control_run *run, unsigned layers)
     confine_limits(fd, &limits, layers);
 }
 
-/* To map uid 0 into the user namespace of a worker takes CAP_SETFCAP. What has no number yet must
- * not get that of a supervisor's channel. */
+/* What a process may do in its user namespace must not include the mounts that cover things in its
+ * root: those belong to the namespace before. */
+static void zygote_enter_user(int fd, const struct runner_preparation *preparation)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+
+    if (preparation->layers & LAYER_UID) {
+        confine_need(fd, identity_take(preparation), "cannot take a uid of its own", "");
+        return;
+    }
+    confine_need(fd, prctl(PR_SET_DUMPABLE, 1), "cannot become dumpable", "");
+    confine_need(fd, unshare(CLONE_NEWUSER | CLONE_NEWNS),
+                 "user and mount namespaces of the zygote", "");
+    confine_need(fd, identity_map_own(uid, gid), "cannot map its ids", "");
+}
+
+/* To map uid 0 into the user namespace of a worker takes CAP_SETFCAP; to keep networks, the others.
+ * With these it has no more than anybody has who may make another user namespace. */
+static uint32_t zygote_capabilities(const struct runner_preparation *preparation)
+{
+    const bool keeps_networks = preparation->layers & LAYER_NETWORK;
+    const uint32_t for_networks = CAP_TO_MASK(CAP_SYS_ADMIN) | CAP_TO_MASK(CAP_NET_ADMIN);
+
+    return CAP_TO_MASK(CAP_SETFCAP) | (keeps_networks ? for_networks : 0);
+}
+
+/* What has no number yet must not get that of a supervisor's channel. */
 static _Noreturn void zygote_execute(const struct program *program,
                                      const struct runner_preparation *preparation, int fd)
 {
@@ -108,8 +135,8 @@ static _Noreturn void zygote_execute(const struct program *program,
     zygote_place(fd, program->orders, ZYGOTE_ORDERS_FD);
     zygote_place(fd, program->core, ZYGOTE_CORE_FD);
     confine_need(fd, identity_join(preparation, program), "cannot use devices", "");
-    confine_need(fd, identity_take(preparation), "cannot take a uid of its own", "");
-    confine_capabilities(fd, CAP_TO_MASK(CAP_SETFCAP));
+    zygote_enter_user(fd, preparation);
+    confine_capabilities(fd, zygote_capabilities(preparation));
     zygote_limit(fd, &program->run, preparation->layers);
     zygote_place(fd, STDIN_FILENO, CONTROL_FD);
     execve(program->arguments[0], program->arguments, starter_lend_library(CORE_PATH, variables));

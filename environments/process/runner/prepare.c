@@ -35,7 +35,7 @@ static void enter_namespaces(const struct runner_preparation *preparation)
                 unshare((int)(user | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)),
                 "user, mount, PID and IPC namespaces: unshare");
     if (user)
-        identity_map_own(uid, gid);
+        runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
 }
 
 /* The machine has another name, and its cgroups are not seen: the own one was entered before. */

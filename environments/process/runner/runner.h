@@ -103,8 +103,8 @@ int script_complete(const struct runner_preparation *preparation, const struct p
                     int code);
 
 /* In a user namespace of its own: maps the ids of its user onto themselves. No other mapping is
- * allowed without privilege. */
-void identity_map_own(uid_t uid, gid_t gid);
+ * allowed without privilege. -1 with errno set. */
+int identity_map_own(uid_t uid, gid_t gid);
 
 /* Closes the descriptors FIRST to LAST, if there are so many. */
 void descriptors_close(int first, int last);
@@ -168,6 +168,10 @@ struct program_start {
     /* Writes the Python stacks of PROGRAM, CONTROL_STACKS_BYTES at most, to TEXT, and returns how
      * many bytes that were; 0: there are none to be had. NULL: there never are. */
     size_t (*stacks)(pid_t program, char *text);
+
+    /* Once, when nothing is left of the tree but its supervisor, and that has been told. NULL:
+     * there is nothing to do then. */
+    void (*end)(void);
 };
 
 /* Forks, and executes the program's file. */

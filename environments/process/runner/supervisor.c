@@ -143,6 +143,8 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
 
     if (supervisor->ended > 0 && !supervisor->failed)
         tell_end(supervisor, is_empty);
+    if (is_empty && supervisor->way->end)
+        supervisor->way->end();
     if (!is_empty && !(supervisor->preparation->layers & LAYER_PID_NAMESPACE))
         empty_tree_late(supervisor);
     _exit(is_empty ? 0 : 1);

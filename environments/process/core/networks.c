@@ -1,0 +1,187 @@
+#include "environments/process/core/networks.h"
+
+#include "environments/process/runner/runner.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    NETWORKS_KEPT = 8,
+    NETWORKS_FD = 128,    /* the first descriptor that one may have: below are numbers for others */
+    NETWORKS_BYTES = 4096 /* of what the kernel says of one */
+};
+
+/* Each worker has a number. It is also the age of what it has. */
+struct network {
+    int fd;
+    unsigned worker; /* that has it, or had it last; 0: there is none */
+};
+
+/* What supervisors write: for each network the worker that has left it unused. */
+struct networks_shared {
+    atomic_uint unused[NETWORKS_KEPT];
+};
+
+static struct network networks[NETWORKS_KEPT];
+static struct networks_shared *networks_shared; /* NULL: none is kept */
+static unsigned networks_workers;
+static int networks_home = -1;
+static int networks_entered = -1; /* which one this worker has; -1: it has none of these */
+
+/* Of the network that we are in. -1 with errno set. */
+static int networks_open(void)
+{
+    int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    int ret = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, NETWORKS_FD);
+
+    if (fd >= 0)
+        close(fd);
+    return ret;
+}
+
+/* Makes a network, and is in it. Its descriptor, or -1 with errno set. */
+static int networks_make(void)
+{
+    if (unshare(CLONE_NEWNET) < 0 || network_prepare() < 0)
+        return -1;
+    return networks_open();
+}
+
+void networks_begin(void)
+{
+    void *shared;
+
+    networks_home = networks_make();
+    if (networks_home < 0)
+        return;
+    shared = mmap(NULL, sizeof *networks_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                  -1, 0);
+    if (shared != MAP_FAILED)
+        networks_shared = shared;
+}
+
+/* One that is unused, or the one that was given to a worker before all others. */
+static int networks_choose(bool *ret_is_unused)
+{
+    int oldest = 0;
+
+    for (int i = 0; i < NETWORKS_KEPT; i++) {
+        const struct network *network = &networks[i];
+
+        *ret_is_unused =
+            network->worker > 0 && atomic_load(&networks_shared->unused[i]) == network->worker;
+        if (*ret_is_unused)
+            return i;
+        if (network->worker < networks[oldest].worker)
+            oldest = i;
+    }
+    return oldest;
+}
+
+/* What was there before is no longer kept: its worker has it alone. */
+static bool networks_replace(struct network *network)
+{
+    int fd = networks_make();
+
+    if (fd < 0) {
+        networks_leave();
+        return false;
+    }
+    if (network->worker > 0)
+        close(network->fd);
+    network->fd = fd;
+    return true;
+}
+
+bool networks_enter(void)
+{
+    struct network *network;
+    bool is_unused;
+    int number;
+
+    networks_entered = -1;
+    if (!networks_shared)
+        return false;
+    number = networks_choose(&is_unused);
+    network = &networks[number];
+    if (is_unused ? setns(network->fd, CLONE_NEWNET) < 0 : !networks_replace(network))
+        return false;
+    network->worker = ++networks_workers;
+    networks_entered = number;
+    return true;
+}
+
+/* In the network of a worker the zygote must not import anything. */
+void networks_leave(void)
+{
+    if (setns(networks_home, CLONE_NEWNET) < 0)
+        _exit(1);
+}
+
+void networks_forget_others(void)
+{
+    if (!networks_shared)
+        return;
+    for (int i = 0; i < NETWORKS_KEPT; i++)
+        if (networks[i].worker > 0)
+            close(networks[i].fd);
+    close(networks_home);
+}
+
+/* Returns how many bytes were read of the file at PATH; 0: none. */
+static size_t networks_read(const char *path, char *text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, NETWORKS_BYTES - 1);
+
+    if (fd >= 0)
+        close(fd);
+    text[length < 0 ? 0 : length] = '\0';
+    return length < 0 ? 0 : (size_t)length;
+}
+
+/* proc_pid_net(5): two lines of heading, and one for each interface, its name and its counters. */
+static bool networks_has_passed_nothing(void)
+{
+    char text[NETWORKS_BYTES];
+    size_t length = networks_read("/proc/self/net/dev", text);
+    const char *line = strchr(text, '\n');
+
+    line = line ? strchr(line + 1, '\n') : NULL;
+    if (!line || length == NETWORKS_BYTES - 1)
+        return false;
+    for (; (line = strchr(line, ':')); line++)
+        if (line[1 + strspn(line + 1, " 0")] != '\n')
+            return false;
+    return true;
+}
+
+/* Those of all kinds are counted: what a tree has sent to others, too. */
+static bool networks_has_no_socket(void)
+{
+    static const char none[] = "sockets: used 0\n";
+    char text[NETWORKS_BYTES];
+
+    return networks_read("/proc/self/net/sockstat", text) > 0 &&
+           strncmp(text, none, sizeof none - 1) == 0;
+}
+
+void networks_give_back(void)
+{
+    const int number = networks_entered;
+
+    if (number >= 0 && networks_has_passed_nothing() && networks_has_no_socket())
+        atomic_store(&networks_shared->unused[number], networks[number].worker);
+}
+
+void networks_forget(void)
+{
+    if (networks_shared)
+        munmap(networks_shared, sizeof *networks_shared);
+    networks_shared = NULL;
+    networks_entered = -1;
+}
