@@ -161,6 +161,38 @@ def test_a_network_in_which_a_packet_was_sent_is_nobody_elses(server):
     assert not {network_of(server) for _ in range(12)} & set(used)
 
 
+LABEL = """
+import errno, struct
+IPV6_FLOWLABEL_MGR = 32
+with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as own:
+    request = socket.inet_pton(socket.AF_INET6, '::1') + struct.pack('!IBBHHHI', 0x12345, 0, 1, 1, 60, 60, 0)
+    try:
+        own.setsockopt(socket.IPPROTO_IPV6, IPV6_FLOWLABEL_MGR, request)
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+    own.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+    own.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, bytes(4))
+"""
+CHANGE = """
+import os
+changed = []
+for folder, _, names in os.walk('/proc/sys/net'):
+    for path in (os.path.join(folder, name) for name in names):
+        try:
+            os.close(os.open(path, os.O_WRONLY))
+        except OSError:
+            continue
+        changed.append(path)
+print(os.path.exists('/proc/sys/net/ipv4/ip_forward'), changed)
+"""
+
+
+def test_nobody_can_leave_anything_in_a_network(server):
+    assert copy(server, WHICH + LABEL)["stdout"] == "ENOPROTOOPT\n"
+    assert copy(server, CHANGE)["stdout"] == "True []\n"
+
+
 def test_a_network_of_which_another_call_holds_a_socket_is_nobody_elses(server):
     network_of(server)
     holder, giver = (server.start_tool("run_python", {"code": WHICH + code + "print(network)"}) for code in (HOLD, GIVE))

@@ -3,6 +3,7 @@
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -21,9 +22,10 @@ struct network {
     unsigned worker; /* that has it, or had it last; 0: there is none */
 };
 
-/* What supervisors write: for each network the worker that has left it unused. */
+/* What supervisors write: for each network the worker that has left it, twice, and one more if it
+ * has used it. */
 struct networks_shared {
-    atomic_uint unused[NETWORKS_KEPT];
+    atomic_uint left[NETWORKS_KEPT];
 };
 
 static struct network networks[NETWORKS_KEPT];
@@ -64,37 +66,53 @@ void networks_begin(void)
         networks_shared = shared;
 }
 
-/* One that is unused, or the one that was given to a worker before all others. */
-static int networks_choose(bool *ret_is_unused)
+static unsigned networks_mark(unsigned worker, bool is_used)
 {
-    int oldest = 0;
-
-    for (int i = 0; i < NETWORKS_KEPT; i++) {
-        const struct network *network = &networks[i];
-
-        *ret_is_unused =
-            network->worker > 0 && atomic_load(&networks_shared->unused[i]) == network->worker;
-        if (*ret_is_unused)
-            return i;
-        if (network->worker < networks[oldest].worker)
-            oldest = i;
-    }
-    return oldest;
+    return worker * 2 + is_used;
 }
 
-/* What was there before is no longer kept: its worker has it alone. */
-static bool networks_replace(struct network *network)
+/* One that is unused; or one to be replaced: which its worker has left, which there is not, or
+ * which was given to a worker before all others. */
+static int networks_choose(bool *ret_is_unused)
 {
-    int fd = networks_make();
+    unsigned least = UINT_MAX;
+    int ret = 0;
 
-    if (fd < 0) {
-        networks_leave();
-        return false;
+    for (int i = 0; i < NETWORKS_KEPT; i++) {
+        const unsigned worker = networks[i].worker;
+        const unsigned left = atomic_load(&networks_shared->left[i]);
+        const unsigned age = left == networks_mark(worker, true) ? 0 : worker;
+
+        *ret_is_unused = worker > 0 && left == networks_mark(worker, false);
+        if (*ret_is_unused)
+            return i;
+        if (age < least) {
+            least = age;
+            ret = i;
+        }
     }
+    return ret;
+}
+
+/* A worker that has it still keeps it, alone. */
+static void networks_drop(struct network *network)
+{
     if (network->worker > 0)
         close(network->fd);
-    network->fd = fd;
-    return true;
+    network->worker = 0;
+}
+
+/* Where no more can be had, none is kept. */
+static bool networks_replace(struct network *network)
+{
+    networks_drop(network);
+    network->fd = networks_make();
+    if (network->fd >= 0)
+        return true;
+    for (int i = 0; i < NETWORKS_KEPT; i++)
+        networks_drop(&networks[i]);
+    networks_leave();
+    return false;
 }
 
 bool networks_enter(void)
@@ -170,12 +188,16 @@ static bool networks_has_no_socket(void)
            strncmp(text, none, sizeof none - 1) == 0;
 }
 
+/* Once there is no socket, nobody can send any more. */
 void networks_give_back(void)
 {
     const int number = networks_entered;
+    bool is_used;
 
-    if (number >= 0 && networks_has_passed_nothing() && networks_has_no_socket())
-        atomic_store(&networks_shared->unused[number], networks[number].worker);
+    if (number < 0)
+        return;
+    is_used = !networks_has_no_socket() || !networks_has_passed_nothing();
+    atomic_store(&networks_shared->left[number], networks_mark(networks[number].worker, is_used));
 }
 
 void networks_forget(void)

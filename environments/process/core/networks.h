@@ -1,10 +1,11 @@
 /* The networks of workers. To make one and to take it apart is a sixth of a call's processor time,
  * and few scripts use theirs: one that nobody has used goes to another worker.
  *
- * Unused means that the tree is gone, that no packet has passed the loopback, which is all there is
- * in it, and that no socket of it is left, wherever that has been sent to. Its settings nobody in a
- * sandbox can change. They belong to the user namespace of the zygote, so a worker has no right
- * over its own. */
+ * Unused means that the tree is gone, that no socket of it is left, wherever that has been sent to,
+ * and that no packet has passed the loopback, which is all there is in it. Its settings nobody in a
+ * sandbox can change, and labels of IPv6, which outlive their socket, the filter refuses. They
+ * belong to the user namespace of the zygote, so a worker has no right over its own. What remains
+ * are counters, and what a call has opened of /proc/net and sent to another one that still runs. */
 #pragma once
 
 #include <stdbool.h>

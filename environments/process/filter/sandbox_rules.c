@@ -18,6 +18,8 @@ enum {
                           CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
     NAMESPACES_OF_UNSHARE = NAMESPACES_OF_CLONE | 0x80,
     ASK_FOR_PERSONALITY = -1,
+    LEVEL_OF_IPV6 = 41,          /* IPPROTO_IPV6 */
+    LABELS_OF_IPV6 = 32,         /* IPV6_FLOWLABEL_MGR */
     NAME_OF_MEMORY = 0x53564d41, /* PR_SET_VMA */
     WRITE_XOR_EXECUTE = 65,      /* PR_SET_MDWE, and PR_GET_MDWE */
 };
@@ -106,6 +108,9 @@ static const struct filter_rule sandbox_rules[] = {
     {"socket", EPROTONOSUPPORT, FILTER_IS_NOT, 2, NETLINK_ROUTE},
     {"socket socketpair bind connect listen accept accept4 shutdown", FILTER_ALLOW},
     {"sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg", FILTER_ALLOW},
+    /* Labels of IPv6 belong to a network, which may serve another run. */
+    {"setsockopt", FILTER_ALLOW, FILTER_IS_NOT, 1, LEVEL_OF_IPV6},
+    {"setsockopt", ENOPROTOOPT, FILTER_IS, 2, LABELS_OF_IPV6},
     {"getsockname getpeername getsockopt setsockopt", FILTER_ALLOW},
 
     /* Between processes */
