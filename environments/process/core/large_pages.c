@@ -3,7 +3,6 @@
 #include "environments/process/core/mappings.h"
 
 #include <stdbool.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,7 +35,7 @@ static size_t large_pages_count(int pages, uintptr_t at, large_pages_test *is_su
     return count;
 }
 
-static bool large_pages_collapse(void *at)
+static bool large_pages_collapse(uintptr_t at)
 {
     return syscall(SYS_madvise, at, (size_t)LARGE_PAGES_BYTES, LARGE_PAGES_COLLAPSE) == 0;
 }
@@ -63,21 +62,19 @@ static void large_pages_make_in(int pages, const struct mapping *mapping)
 
     for (; at + LARGE_PAGES_BYTES <= mapping->end; at += LARGE_PAGES_BYTES)
         if (large_pages_count(pages, at, mappings_is_present) > LARGE_PAGES_COUNT / 2)
-            (void)large_pages_collapse((void *)at);
+            (void)large_pages_collapse(at);
 }
 
 /* The copy takes the place of what it was made of in one step. Constants become executable with the
  * code beside them, as linkers used to lay them out. */
-static void large_pages_replace(void *at)
+static void large_pages_replace(uintptr_t at)
 {
     const size_t size = LARGE_PAGES_BYTES;
     void *copy = large_pages_map(size);
 
-    if (!copy)
-        return;
-    memcpy(copy, at, size);
-    if (!large_pages_collapse(copy) || mprotect(copy, size, PROT_READ | PROT_EXEC) < 0 ||
-        mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
+    if (copy && (!mappings_copy(at, size, copy) || !large_pages_collapse((uintptr_t)copy) ||
+                 mprotect(copy, size, PROT_READ | PROT_EXEC) < 0 ||
+                 syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) < 0))
         munmap(copy, size);
 }
 
@@ -105,7 +102,7 @@ static void large_pages_make_of_code(int pages, const struct mapping *code)
 
     for (; at + LARGE_PAGES_BYTES <= code->end; at += LARGE_PAGES_BYTES)
         if (large_pages_count(pages, at, mappings_is_of_file) > LARGE_PAGES_COUNT / 4)
-            large_pages_replace((void *)at);
+            large_pages_replace(at);
 }
 
 void large_pages_make(uintptr_t place)

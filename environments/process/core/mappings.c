@@ -57,6 +57,16 @@ size_t mappings_read_pages(int pages, uintptr_t at, size_t count, uint64_t *ret)
     return length < 0 ? 0 : (size_t)length / sizeof *ret;
 }
 
+bool mappings_copy(uintptr_t at, size_t size, void *ret)
+{
+    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    ssize_t length = memory < 0 ? -1 : pread(memory, ret, size, (off_t)at);
+
+    if (memory >= 0)
+        close(memory);
+    return length == (ssize_t)size;
+}
+
 bool mappings_is_present(uint64_t page)
 {
     return page & page_is_present;

@@ -32,6 +32,10 @@ int mappings_open_pages(void);
  * at an error. */
 size_t mappings_read_pages(int pages, uintptr_t at, size_t count, uint64_t *ret);
 
+/* SIZE bytes of the memory itself. Where a file has become shorter than its mapping, there is no
+ * signal: it returns false. */
+bool mappings_copy(uintptr_t at, size_t size, void *ret);
+
 bool mappings_is_present(uint64_t page);
 
 bool mappings_is_of_file(uint64_t page);
