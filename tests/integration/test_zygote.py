@@ -291,6 +291,16 @@ def test_where_the_kernel_gives_less(denied):
             until(lambda: ours(server, waits_for_code), 1)
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the system call filter knows x86-64 alone")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root needs setns for a uid of its own, and without has no zygote")
+def test_a_zygote_that_cannot_enter_networks_keeps_none_and_goes_on():
+    with serving(command=[sys.executable, str(LIMITED), "setns=EPERM", "--", os.environ["PYEXECD"]]) as server:
+        copy(server)
+        (zygote,) = ours(server, is_zygote)
+        assert len({network_of(server) for _ in range(4)}) == 4
+        assert ours(server, is_zygote) == [zygote]
+
+
 def test_a_zygote_that_is_out_of_date_is_replaced(tmp_path):
     """What is installed later is found by the next call."""
     venv.create(tmp_path / "venv")

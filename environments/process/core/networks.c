@@ -58,8 +58,8 @@ void networks_begin(void)
     void *shared;
 
     networks_home = networks_make();
-    if (networks_home < 0)
-        return;
+    if (networks_home < 0 || setns(networks_home, CLONE_NEWNET) < 0)
+        return; /* who could not come back would stay in the network of a worker */
     shared = mmap(NULL, sizeof *networks_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                   -1, 0);
     if (shared != MAP_FAILED)
