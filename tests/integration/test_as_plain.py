@@ -73,6 +73,7 @@ KNOWN = {
     "process-script_can_be_renamed": (EVERY, LAID_OVER),
     "process-libraries_loaded": (COPIED, "the core is a library"),
     "process-deleted_mappings": (COPIED, "the core has memory for the stacks at a timeout"),
+    "process-executable_mappings": (COPIED, "code that copies use a lot is in large pages"),
     "state-garbage_counts": (COPIED, OLD),
     "state-modules_of_heap": (COPIED, OLD),
     "state-collections_at_start": (("preloaded",), OLD),
