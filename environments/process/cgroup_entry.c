@@ -27,8 +27,9 @@ int cgroup_open_entry(const char *directory, const char *name)
 int cgroup_open_counter(const char *directory, const char *name)
 {
     AUTO_FREE char *path = memory_format("%s/%s", directory, name);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
 
-    return open(path, O_RDWR | O_CLOEXEC);
+    return fd < 0 ? open(path, O_RDONLY | O_CLOEXEC) : fd;
 }
 
 int cgroup_write_entry(const char *directory, const char *name, const char *text)

@@ -11,7 +11,7 @@ char *cgroup_read_entry(const char *directory, const char *name);
 /* Opens it to be written to, as the next does. -1 with errno. */
 int cgroup_open_entry(const char *directory, const char *name);
 
-/* Opens it to be read and written. -1 with errno. */
+/* Opens it to be read, and to be written if it can be. -1 with errno. */
 int cgroup_open_counter(const char *directory, const char *name);
 
 /* -1 with errno. */

@@ -13,10 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { CGROUP_COUNTERS_BYTES = 1024 }; /* more than what has some of them */
+
 struct cgroup_leaf {
     struct cgroup_tree *tree; /* borrowed */
     char **directories;       /* owned: one per hierarchy, in its order; NULL-terminated */
-    int peak;                 /* owned: memory.peak, counted anew for it; -1: it is not */
+    int peak;                 /* owned: most memory so far, or since it was counted anew; or -1 */
+    int out_of_memory;        /* owned: what counts those that the limit has killed; or -1 */
 };
 
 /* Makes one of the leaf's directories. A name that is taken, by another tree of this process, is
@@ -37,6 +40,32 @@ static char *cgroup_make_directory(struct cgroup_tree *tree, const struct hierar
     }
 }
 
+/* The directory of LEAF in the hierarchy that offers WHAT, and whether that is of v2. NULL: there
+ * is none. */
+static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what, bool *ret_unified)
+{
+    for (size_t i = 0; i < leaf->tree->count; i++) {
+        *ret_unified = leaf->tree->hierarchies[i].unified;
+        if (leaf->tree->hierarchies[i].offers & what)
+            return leaf->directories[i];
+    }
+    return NULL;
+}
+
+/* To find them takes longer than to read them, and they are read when somebody waits. */
+static void cgroup_open_counters(struct cgroup_leaf *leaf)
+{
+    bool is_unified;
+    const char *directory = directory_with(leaf, OFFERS_MEMORY, &is_unified);
+
+    if (!directory)
+        return;
+    leaf->peak =
+        cgroup_open_counter(directory, is_unified ? "memory.peak" : "memory.max_usage_in_bytes");
+    leaf->out_of_memory =
+        cgroup_open_counter(directory, is_unified ? "memory.events" : "memory.oom_control");
+}
+
 struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
 {
     struct cgroup_leaf *leaf = NEW(struct cgroup_leaf);
@@ -44,6 +73,7 @@ struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
     assert(!cgroup_tree_is_empty(tree));
     leaf->tree = tree;
     leaf->peak = -1;
+    leaf->out_of_memory = -1;
     leaf->directories = memory_new(tree->count + 1, sizeof *leaf->directories);
     for (size_t i = 0; i < tree->count; i++) {
         leaf->directories[i] = cgroup_make_directory(tree, &tree->hierarchies[i], err);
@@ -52,6 +82,7 @@ struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err)
             return NULL;
         }
     }
+    cgroup_open_counters(leaf);
     return leaf;
 }
 
@@ -61,6 +92,8 @@ void cgroup_leaf_free(struct cgroup_leaf *leaf)
         return;
     if (leaf->peak >= 0)
         close(leaf->peak);
+    if (leaf->out_of_memory >= 0)
+        close(leaf->out_of_memory);
     cgroup_tree_remove_busy(leaf->tree);
     for (char **directory = leaf->directories; *directory; directory++)
         cgroup_tree_remove(leaf->tree, *directory);
@@ -145,18 +178,6 @@ int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks,
     return 0;
 }
 
-/* The directory of LEAF in the hierarchy that offers WHAT, and whether that is of v2. NULL: there
- * is none. */
-static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what, bool *ret_unified)
-{
-    for (size_t i = 0; i < leaf->tree->count; i++) {
-        *ret_unified = leaf->tree->hierarchies[i].unified;
-        if (leaf->tree->hierarchies[i].offers & what)
-            return leaf->directories[i];
-    }
-    return NULL;
-}
-
 void cgroup_leaf_kill(struct cgroup_leaf *leaf)
 {
     bool is_unified; /* it always is */
@@ -166,54 +187,40 @@ void cgroup_leaf_kill(struct cgroup_leaf *leaf)
         (void)cgroup_write_entry(directory, "cgroup.kill", "1");
 }
 
-/* The number behind KEY in the file that is called NAME, or OLD_NAME in v1. */
-static uint64_t cgroup_counter(const struct cgroup_leaf *leaf, unsigned offers, const char *name,
-                               const char *old_name, const char *key)
-{
-    bool is_unified;
-    const char *directory = directory_with(leaf, offers, &is_unified);
-    AUTO_FREE char *text =
-        directory ? cgroup_read_entry(directory, is_unified ? name : old_name) : NULL;
-    const char *at = text ? strstr(text, key) : NULL;
-    uint64_t value = 0;
-
-    return at && sscanf(at + strlen(key), "%lu", &value) == 1 ? value : 0;
-}
-
 bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf)
 {
-    return cgroup_counter(leaf, OFFERS_KILL, "cgroup.events", NULL, "populated ") == 0;
+    bool is_unified; /* it always is */
+    const char *directory = directory_with(leaf, OFFERS_KILL, &is_unified);
+    AUTO_FREE char *text = directory ? cgroup_read_entry(directory, "cgroup.events") : NULL;
+
+    return !text || !strstr(text, "populated 1");
+}
+
+/* The number behind KEY in what COUNTER has now. */
+static uint64_t cgroup_count(int counter, const char *key)
+{
+    char text[CGROUP_COUNTERS_BYTES] = "";
+    ssize_t length = counter < 0 ? -1 : pread(counter, text, sizeof text - 1, 0);
+    const char *at = length > 0 ? strstr(text, key) : NULL;
+
+    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
 bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf)
 {
-    return cgroup_counter(leaf, OFFERS_MEMORY, "memory.events", "memory.oom_control", "oom_kill ") >
-           0;
+    return cgroup_count(leaf->out_of_memory, "oom_kill ") > 0;
 }
 
 uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
 {
-    char text[32] = "";
-
-    if (leaf->peak >= 0 && pread(leaf->peak, text, sizeof text - 1, 0) > 0)
-        return strtoull(text, NULL, 10);
-    return cgroup_counter(leaf, OFFERS_MEMORY, "memory.peak", "memory.max_usage_in_bytes", "");
+    return cgroup_count(leaf->peak, "");
 }
 
 /* In v2 that holds for the descriptor that it was written to. */
 void cgroup_leaf_renew_peak(struct cgroup_leaf *leaf)
 {
-    bool is_unified;
-    const char *directory = directory_with(leaf, OFFERS_MEMORY, &is_unified);
-
-    if (directory && !is_unified) {
-        (void)cgroup_write_entry(directory, "memory.max_usage_in_bytes", "0");
-        return;
-    }
-    if (directory && leaf->peak < 0)
-        leaf->peak = cgroup_open_counter(directory, "memory.peak");
-    if (leaf->peak >= 0 && write(leaf->peak, "reset", strlen("reset")) < 0)
-        close(STEAL_FD(leaf->peak));
+    if (leaf->peak >= 0)
+        (void)!write(leaf->peak, "0", 1);
 }
 
 /* Every cgroup of v2 has it, whatever it limits. */

@@ -44,16 +44,6 @@ struct path_beneath_attributes {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* It is asked for with each rule. */
-static long landlock_abi(void)
-{
-    static long abi; /* 0: not asked yet */
-
-    if (abi == 0)
-        abi = syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
-    return abi;
-}
-
 /* A profile may allow one call of the three and not the others. EBADF: the call is there. */
 static bool landlock_has_rules(void)
 {
@@ -61,14 +51,24 @@ static bool landlock_has_rules(void)
            syscall(RESTRICT_SELF, -1, 0) < 0 && errno != ENOSYS;
 }
 
+/* -1: there is none that can be used. It is asked for with each call and with each rule. */
+static long landlock_abi(void)
+{
+    static long abi; /* 0: not asked yet */
+
+    if (abi == 0)
+        abi = landlock_has_rules() ? syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION) : -1;
+    return abi;
+}
+
 bool landlock_can_scope_signals(void)
 {
-    return landlock_abi() >= SCOPES_SINCE_ABI && landlock_has_rules();
+    return landlock_abi() >= SCOPES_SINCE_ABI;
 }
 
 bool landlock_can_hold_files(void)
 {
-    return landlock_abi() >= 1 && landlock_has_rules();
+    return landlock_abi() >= 1;
 }
 
 int landlock_restrict(int rules)

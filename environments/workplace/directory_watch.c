@@ -66,9 +66,10 @@ static uint64_t growth_from(uint64_t before, uint64_t now)
     return now > before ? now - before : 0;
 }
 
-static void measure_from_here(struct directory_watch *watch)
+/* USED is what the file system has now. */
+static void measure_from_here(struct directory_watch *watch, uint64_t used)
 {
-    watch->used_then = used_bytes(watch);
+    watch->used_then = used;
     watch->measured_at = clock_seconds();
     directory_measure_begin(&watch->measure, watch->directory);
 }
@@ -104,30 +105,32 @@ static void take_measure(struct directory_watch *watch)
 }
 
 /* True when half of what is left may have been used since the last measure. */
-static bool is_suspicious(const struct directory_watch *watch)
+static bool is_suspicious(const struct directory_watch *watch, uint64_t used)
 {
     uint64_t left = watch->limit > watch->growth ? watch->limit - watch->growth : 0;
 
-    return growth_from(watch->used_then, used_bytes(watch)) > left / 2;
+    return growth_from(watch->used_then, used) > left / 2;
 }
 
-static bool is_time_to_measure(const struct directory_watch *watch)
+static bool is_time_to_measure(const struct directory_watch *watch, uint64_t used)
 {
     double now = clock_seconds();
     double took = watch->measured_until - watch->measured_at;
 
     if (now > watch->measured_until + DIRECTORY_WATCH_MOST_SECONDS + PERIODIC_SHARE * took)
         return true;
-    return is_suspicious(watch) && now > watch->measured_until + SHARE * took;
+    return is_suspicious(watch, used) && now > watch->measured_until + SHARE * took;
 }
 
 static void directory_watch_look(struct directory_watch *watch)
 {
-    if (!is_time_to_measure(watch)) {
+    const uint64_t used = used_bytes(watch);
+
+    if (!is_time_to_measure(watch, used)) {
         directory_watch_set_timer(watch, DIRECTORY_WATCH_LOOK_SECONDS);
         return;
     }
-    measure_from_here(watch);
+    measure_from_here(watch, used);
     directory_watch_set_state(watch, DIRECTORY_WATCH_MEASURING);
 }
 
@@ -201,7 +204,7 @@ enum outcome directory_watch_begin(struct directory_watch *watch,
     watch->growth = 0;
     watch->patience = PATIENCE;
     watch->used_before = used_bytes(watch);
-    measure_from_here(watch);
+    measure_from_here(watch, watch->used_before);
     directory_watch_set_state(watch, DIRECTORY_WATCH_FOUNDING);
     if (directory_measure_step(&watch->measure, STEP_OPERATIONS))
         return OUTCOME_PENDING;
@@ -212,14 +215,16 @@ enum outcome directory_watch_begin(struct directory_watch *watch,
 
 enum outcome directory_watch_finish(struct directory_watch *watch)
 {
-    bool is_on = watch->state != DIRECTORY_WATCH_OFF;
-    bool is_awaited = is_on && is_suspicious(watch);
+    uint64_t used;
+    bool is_awaited;
 
-    directory_watch_end(watch);
-    if (!is_on)
+    if (watch->state == DIRECTORY_WATCH_OFF)
         return OUTCOME_READY;
+    used = used_bytes(watch);
+    is_awaited = is_suspicious(watch, used);
+    directory_watch_end(watch);
     /* A small directory in any case: others may have freed what has been written here. */
-    measure_from_here(watch);
+    measure_from_here(watch, used);
     if (!directory_measure_step(&watch->measure, STEP_OPERATIONS)) {
         take_measure(watch);
         return OUTCOME_READY;
