@@ -23,7 +23,8 @@ struct execution_request {
     const char *script;    /* in it: executed as it is, unless there is ... */
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;
-    const char *code_file; /* the same code in a private file, for who asked for one; or NULL */
+    const char *code_file; /* where a private file with the same code may be made, for who asked
+                            * for that; it is removed with the run; or NULL */
     const char *program;   /* instead of code: what the interpreter executes, by -c or laid over
                             * `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */

@@ -6,12 +6,11 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/untrusted.h"
 #include "environments/docker/docker_go.h"
 #include "environments/docker/order.h"
+#include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/last_words.h"
-#include "environments/workplace/access_list.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -102,11 +101,9 @@ static int make_code_file(struct ahead_container *container, const struct docker
     const int folder = (int)(strrchr(beside, '/') - beside);
 
     container->code_file = memory_format("%.*s/%s", folder, beside, digits);
-    container->code = untrusted_open(AT_FDCWD, container->code_file,
-                                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, err);
-    if (container->code < 0 || !order->has_own_user)
-        return container->code < 0 ? -1 : 0;
-    return access_list_open_file(container->code_file, order->uid, err);
+    container->code =
+        docker_script_file_new(container->code_file, "", 0, docker_order_reader(order), err);
+    return container->code < 0 ? -1 : 0;
 }
 
 /* Where the engine is that of this machine, and the container's user may connect. */

@@ -153,12 +153,9 @@ static bool docker_starts_ahead(const struct docker_environment *docker)
     return docker->environment.settings.start != START_COLD;
 }
 
-/* A script runs as another user when the operator has named one. That user gets access to the
- * working directory and to the script, which are ours. */
 static bool docker_has_own_user(const struct docker_environment *docker)
 {
-    return json_object_get(docker->site.definition, "user") && !docker->site.is_rootless &&
-           docker->python.facts.uid != geteuid();
+    return docker_site_has_own_user(&docker->site, docker->python.facts.uid);
 }
 
 static int docker_admit(const struct environment *environment, const char *directory,
@@ -171,16 +168,6 @@ static int docker_admit(const struct environment *environment, const char *direc
     return access_list_open_directory(directory, docker->python.facts.uid, err);
 }
 
-static int docker_let_in(const struct docker_environment *docker,
-                         const struct execution_request *request, struct error *err)
-{
-    if (docker_admit(&docker->environment, request->directory, err) < 0)
-        return -1;
-    if (!request->code_file || !docker_has_own_user(docker))
-        return 0;
-    return access_list_open_file(request->code_file, docker->python.facts.uid, err);
-}
-
 static struct execution *docker_start(struct environment *environment,
                                       const struct execution_request *request,
                                       struct execution_listener *listener, struct error *err)
@@ -191,7 +178,7 @@ static struct execution *docker_start(struct environment *environment,
 
     struct docker_order *order;
 
-    if (docker_let_in(docker, request, err) < 0)
+    if (docker_admit(environment, request->directory, err) < 0)
         return NULL;
     if (docker_keeps(docker))
         return kept_pool_start(&docker->kept, image, &docker->python.facts, request,
@@ -203,7 +190,7 @@ static struct execution *docker_start(struct environment *environment,
         return docker_session_start(order, listener, err);
     if (request->recurrence && docker_starts_ahead(docker) && !order->stays)
         return docker_run_start_ahead(&docker->ahead, order, request, listener, err);
-    return docker_run_start(order, listener, err);
+    return docker_run_start(order, request, listener, err);
 }
 
 static void docker_rest(struct environment *environment)

@@ -6,17 +6,16 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/untrusted.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/output.h"
+#include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/exec.h"
 #include "environments/run_variables.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -459,9 +458,10 @@ void kept_container_start(struct kept_container *kept, const struct docker_facts
 
 struct kept_container *kept_container_new(struct docker_site *site,
                                           const struct execution_request *request,
-                                          struct error *err)
+                                          const uid_t *reader, struct error *err)
 {
-    int script = untrusted_open(AT_FDCWD, request->code_file, O_WRONLY, err);
+    int script = docker_script_file_new(request->code_file, request->code, request->code_length,
+                                        reader, err);
     struct kept_container *container;
 
     if (script < 0)

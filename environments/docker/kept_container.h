@@ -52,11 +52,12 @@ struct kept_container {
     double used_at;           /* likewise: when it became idle */
 };
 
-/* A container for the directory of REQUEST, in no list yet. It keeps the private file of REQUEST
- * for the code of every call, and frees itself when it is over. NULL with ERR. */
+/* A container for the directory and the code of REQUEST, in no list yet. It makes the private file
+ * of REQUEST, for READER (script_file.h), keeps it for the code of every call, and frees itself
+ * when it is over. NULL with ERR. */
 struct kept_container *kept_container_new(struct docker_site *site,
                                           const struct execution_request *request,
-                                          struct error *err);
+                                          const uid_t *reader, struct error *err);
 
 /* Removes it, in the background. Nothing may be executed in it. */
 void kept_container_free(struct kept_container *container);

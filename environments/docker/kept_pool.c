@@ -41,11 +41,11 @@ static void kept_pool_make_room(struct kept_pool *pool)
         kept_container_free(oldest);
 }
 
-/* Begins to start a container for REQUEST. NULL with ERR. */
+/* Begins to start a container for REQUEST, whose script READER may read. NULL with ERR. */
 static struct kept_container *kept_pool_add(struct kept_pool *pool,
                                             const struct docker_facts *image,
                                             const struct execution_request *request,
-                                            struct error *err)
+                                            const uid_t *reader, struct error *err)
 {
     AUTO_JSON json_t *mounts = NULL;
     struct kept_container *container;
@@ -54,7 +54,7 @@ static struct kept_container *kept_pool_add(struct kept_pool *pool,
     mounts = docker_site_mounts(pool->site, request, err);
     if (!mounts)
         return NULL;
-    container = kept_container_new(pool->site, request, err);
+    container = kept_container_new(pool->site, request, reader, err);
     if (!container)
         return NULL;
     list_append(&pool->containers, &container->link);
@@ -68,6 +68,7 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
                                   struct execution_listener *listener, struct error *err)
 {
     struct kept_container *container = kept_pool_find(pool, request->directory);
+    const bool has_own_user = docker_site_has_own_user(pool->site, python->uid);
 
     if (container && !kept_container_is_idle(container)) {
         error_set(err, ERROR_BUSY, "the container of the working directory is in use");
@@ -78,7 +79,7 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
         container = NULL;
     }
     if (!container)
-        container = kept_pool_add(pool, image, request, err);
+        container = kept_pool_add(pool, image, request, has_own_user ? &python->uid : NULL, err);
     if (!container)
         return NULL;
     container->waits &= waits;

@@ -118,6 +118,11 @@ static char **docker_order_command(const struct docker_order *order)
     return execution_command(order->python, script, request->arguments);
 }
 
+const uid_t *docker_order_reader(const struct docker_order *order)
+{
+    return order->has_own_user ? &order->uid : NULL;
+}
+
 static json_t *docker_order_describe_with(const struct docker_order *order,
                                           const struct docker_order_container *own, json_t *labels,
                                           struct error *err)

@@ -33,6 +33,9 @@ struct docker_order *docker_order_new(struct docker_site *site, const struct doc
                                       const char *python, const struct execution_request *request);
 void docker_order_free(struct docker_order *order);
 
+/* Who has to be let in to read the script, or NULL: nobody. Borrowed. */
+const uid_t *docker_order_reader(const struct docker_order *order);
+
 /* The body of the request to create CONTAINER. New reference; NULL with ERR. */
 json_t *docker_order_describe(const struct docker_order *order,
                               const struct docker_order_container *container, struct error *err);

@@ -14,21 +14,26 @@
 #include "environments/docker/end.h"
 #include "environments/docker/order.h"
 #include "environments/docker/output.h"
+#include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
 #include "environments/engine/go.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+
+#define DOCKER_RUN_REST_SECONDS 0.05 /* a client has read its answer by then */
 
 enum docker_run_state {
     DOCKER_RUN_TAKING,   /* waits for a container that was taken to run */
     DOCKER_RUN_ASKING,   /* waits for the answer of its init */
     DOCKER_RUN_STARTING, /* waits for a container of its own to run */
     DOCKER_RUN_RUNNING,  /* waits for the end of its script */
+    DOCKER_RUN_OVER,     /* has ended well; waits until its container is removed */
 };
 
 struct docker_run {
@@ -44,25 +49,27 @@ struct docker_run {
     struct container container;
     struct direct_streams streams; /* of what was taken, where it has such */
     struct docker_output output;
-    ev_prepare complete; /* fed, never started: it has ended, as its last words say */
-    char *name;          /* owned: of the container of its own */
+    ev_prepare complete;     /* fed, never started: it has ended, as its last words say */
+    ev_timer rest;           /* when it is over */
+    struct engine_duty duty; /* likewise */
+    char *name;              /* owned: of the container of its own */
     bool killed;
     double started_at; /* monotonic seconds */
 };
 
 static const char *const docker_run_state_names[] = {
-    [DOCKER_RUN_TAKING] = "taking",
-    [DOCKER_RUN_ASKING] = "asking",
-    [DOCKER_RUN_STARTING] = "starting",
-    [DOCKER_RUN_RUNNING] = "running",
+    [DOCKER_RUN_TAKING] = "taking",     [DOCKER_RUN_ASKING] = "asking",
+    [DOCKER_RUN_STARTING] = "starting", [DOCKER_RUN_RUNNING] = "running",
+    [DOCKER_RUN_OVER] = "over",
 };
 
 /* Where a run may go from each state, as bits. */
 static const unsigned docker_run_next_states[] = {
     [DOCKER_RUN_TAKING] = 1 << DOCKER_RUN_ASKING | 1 << DOCKER_RUN_STARTING,
     [DOCKER_RUN_ASKING] = 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_STARTING,
-    [DOCKER_RUN_STARTING] = 1 << DOCKER_RUN_RUNNING,
-    [DOCKER_RUN_RUNNING] = 0,
+    [DOCKER_RUN_STARTING] = 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_OVER,
+    [DOCKER_RUN_RUNNING] = 1 << DOCKER_RUN_OVER,
+    [DOCKER_RUN_OVER] = 0,
 };
 
 static struct ev_loop *docker_run_loop(const struct docker_run *run)
@@ -83,10 +90,17 @@ static void docker_run_set_state(struct docker_run *run, enum docker_run_state s
         ev_timer_start(docker_run_loop(run), &run->patience);
     if (state == DOCKER_RUN_RUNNING)
         listener->began(listener);
+    if (state == DOCKER_RUN_OVER) {
+        engine_add_duty(run->site->engine, &run->duty);
+        ev_now_update(docker_run_loop(run));
+        ev_timer_start(docker_run_loop(run), &run->rest);
+    }
 }
 
 static void docker_run_free(struct docker_run *run)
 {
+    list_remove(&run->duty.link);
+    ev_timer_stop(docker_run_loop(run), &run->rest);
     ev_timer_stop(docker_run_loop(run), &run->patience);
     ev_clear_pending(docker_run_loop(run), &run->complete);
     container_cancel(&run->container);
@@ -98,10 +112,10 @@ static void docker_run_free(struct docker_run *run)
     free(run);
 }
 
-/* The one way out. */
-static void docker_run_finish(struct docker_run *run, const struct container_end *seen)
+/* How it has ended, for its listener. The next call is expected to be like it. */
+static struct execution_end docker_run_conclude(struct docker_run *run,
+                                                const struct container_end *seen)
 {
-    struct execution_listener *listener = run->execution.listener;
     struct last_words words;
     bool has_words = docker_output_end(&run->output, &words);
     struct execution_end end = docker_end(
@@ -118,6 +132,15 @@ static void docker_run_finish(struct docker_run *run, const struct container_end
     end.ahead_seconds = run->ahead ? run->ahead->seconds : 0.;
     if (has_words && run->pool)
         ahead_pool_expect(run->pool, STEAL_PTR(run->order));
+    return end;
+}
+
+/* The way out, unless it ends well. */
+static void docker_run_finish(struct docker_run *run, const struct container_end *seen)
+{
+    struct execution_listener *listener = run->execution.listener;
+    struct execution_end end = docker_run_conclude(run, seen);
+
     docker_run_free(run);
     listener->ended(listener, &end);
 }
@@ -128,14 +151,30 @@ static bool are_enough(const struct last_words *words)
     return words->failure == 0 && words->flags == 0 && WIFEXITED(words->status);
 }
 
-/* Nothing is left alive in the container but its init: it is removed behind the answer. */
+/* Nothing is left alive in the container but its init. To remove it makes many processes of the
+ * engine work, and who reads the answer needs a processor, too. */
 static void docker_run_on_complete(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     struct docker_run *run = CONTAINER_OF(watcher, struct docker_run, complete);
+    struct execution_listener *listener = run->execution.listener;
+    struct execution_end end = docker_run_conclude(run, &(struct container_end){.started = true});
 
     (void)loop;
     (void)events;
-    docker_run_finish(run, &(struct container_end){.started = true});
+    docker_run_set_state(run, DOCKER_RUN_OVER);
+    listener->ended(listener, &end);
+}
+
+static void docker_run_on_rest(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    docker_run_free(CONTAINER_OF(timer, struct docker_run, rest));
+}
+
+static void docker_run_give_up(struct engine_duty *duty)
+{
+    docker_run_free(CONTAINER_OF(duty, struct docker_run, duty));
 }
 
 static void docker_run_take_output(struct docker_run *run, enum frame_stream stream,
@@ -171,6 +210,8 @@ static void docker_run_take_answer(struct docker_run *run, enum frame_stream str
 static void docker_run_note_output(struct docker_run *run, enum frame_stream stream,
                                    const char *data, size_t length)
 {
+    if (run->state == DOCKER_RUN_OVER)
+        return;
     if (run->ahead && !run->answered[stream])
         docker_run_take_answer(run, stream, data, length);
     else
@@ -205,7 +246,7 @@ static void docker_run_on_started(struct container *container)
 
     if (run->state == DOCKER_RUN_TAKING)
         docker_run_ask(run);
-    else
+    else if (run->state == DOCKER_RUN_STARTING)
         docker_run_set_state(run, DOCKER_RUN_RUNNING);
 }
 
@@ -240,12 +281,21 @@ static int docker_run_start_container(struct docker_run *run, struct error *err)
     return 0;
 }
 
+/* The file of what was taken has the code already. */
+static int docker_run_take_code(struct docker_run *run, struct error *err)
+{
+    if (rename(run->ahead->code_file, run->order->request.code_file) < 0)
+        return error_set_errno(err, errno, "cannot write the script");
+    return 0;
+}
+
 /* The container that was taken has not begun: the run gets one of its own. */
 static void docker_run_start_anew(struct docker_run *run)
 {
     struct container_end none = {.started = false};
     struct error_rest rest;
     struct error err = ERROR_INIT_LONG(&rest);
+    int has_code = docker_run_take_code(run, &err);
 
     log_debug("container ahead %s did not begin", run->ahead->name);
     docker_run_set_state(run, DOCKER_RUN_STARTING);
@@ -253,7 +303,7 @@ static void docker_run_start_anew(struct docker_run *run)
     docker_go_deinit(&run->go);
     direct_streams_end(&run->streams);
     ahead_container_free(STEAL_PTR(run->ahead));
-    if (docker_run_start_container(run, &err) == 0)
+    if (has_code == 0 && docker_run_start_container(run, &err) == 0)
         return;
     snprintf(none.failure, sizeof none.failure, "%s", err.message);
     docker_run_finish(run, &none);
@@ -286,6 +336,10 @@ static void docker_run_on_ended(struct container *container, const struct contai
 {
     struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
 
+    if (run->state == DOCKER_RUN_OVER) {
+        docker_run_free(run);
+        return;
+    }
     direct_streams_read_rest(&run->streams);
     if (docker_run_begins_anew(run, seen)) {
         docker_run_start_anew(run);
@@ -334,7 +388,10 @@ static struct docker_run *docker_run_new(struct docker_order *order,
     run->container.ended = docker_run_on_ended;
     run->streams.output = docker_run_on_direct_output;
     direct_streams_init(&run->streams, engine_loop(order->site->engine));
+    list_init(&run->duty.link);
+    run->duty.give_up = docker_run_give_up;
     ev_init(&run->complete, docker_run_on_complete);
+    ev_timer_init(&run->rest, docker_run_on_rest, DOCKER_RUN_REST_SECONDS, 0.);
     ev_timer_init(&run->patience, docker_run_on_patience, docker_site_startup_seconds(order->site),
                   0.);
     run->name = docker_site_name(order->site);
@@ -342,20 +399,26 @@ static struct docker_run *docker_run_new(struct docker_order *order,
     return run;
 }
 
-/* Starts RUN in a container of its own. */
-static struct execution *docker_run_begin(struct docker_run *run, struct error *err)
+/* Starts RUN, which is that of REQUEST, in a container of its own. */
+static struct execution *
+docker_run_begin(struct docker_run *run, const struct execution_request *request, struct error *err)
 {
+    AUTO_CLOSE int file =
+        docker_script_file_new(request->code_file, request->code, request->code_length,
+                               docker_order_reader(run->order), err);
+
     run->state = DOCKER_RUN_STARTING;
-    if (docker_run_start_container(run, err) == 0)
+    if (file >= 0 && docker_run_start_container(run, err) == 0)
         return &run->execution;
     docker_run_free(run);
     return NULL;
 }
 
-struct execution *docker_run_start(struct docker_order *order, struct execution_listener *listener,
-                                   struct error *err)
+struct execution *docker_run_start(struct docker_order *order,
+                                   const struct execution_request *request,
+                                   struct execution_listener *listener, struct error *err)
 {
-    return docker_run_begin(docker_run_new(order, listener), err);
+    return docker_run_begin(docker_run_new(order, listener), request, err);
 }
 
 /* Moves what was taken into RUN. False: it is of no use. */
@@ -390,5 +453,5 @@ struct execution *docker_run_start_ahead(struct ahead_pool *pool, struct docker_
     run->pool = pool;
     if (taken && docker_run_take(run, taken, request))
         return &run->execution;
-    return docker_run_begin(run, err);
+    return docker_run_begin(run, request, err);
 }

@@ -12,9 +12,10 @@
 struct ahead_pool;
 struct docker_order;
 
-/* See environment_start. ORDER is taken. */
-struct execution *docker_run_start(struct docker_order *order, struct execution_listener *listener,
-                                   struct error *err);
+/* See environment_start. ORDER, which is that of REQUEST, is taken. */
+struct execution *docker_run_start(struct docker_order *order,
+                                   const struct execution_request *request,
+                                   struct execution_listener *listener, struct error *err);
 
 /* The same in a container of POOL, if it has one, with the code of REQUEST. The next run is
  * expected to be like this one. */

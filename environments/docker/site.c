@@ -129,6 +129,11 @@ char *docker_site_user(const struct docker_site *site)
     return memory_format("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
 }
 
+bool docker_site_has_own_user(const struct docker_site *site, uid_t uid)
+{
+    return json_object_get(site->definition, "user") && !site->is_rootless && uid != geteuid();
+}
+
 double docker_site_startup_seconds(const struct docker_site *site)
 {
     const json_t *value = json_object_get(site->definition, "container_startup_timeout");

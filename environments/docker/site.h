@@ -59,6 +59,10 @@ void docker_site_cancel(struct docker_site *site);
  * caller. */
 char *docker_site_user(const struct docker_site *site);
 
+/* Scripts run as UID, which is another user than ours, since the operator has named one. That user
+ * needs access to what is ours: the working directory and the script. */
+bool docker_site_has_own_user(const struct docker_site *site, uid_t uid);
+
 /* The engine is reached by TCP, and may be that of another machine. */
 static inline bool docker_site_is_remote(const struct docker_site *site)
 {

@@ -165,17 +165,13 @@ static int show_newest(struct working_directory *directory, const char *code, si
     return ensure_script(directory, code, length, err);
 }
 
-/* CODE in a private file that is to be laid over script.py. */
-static int make_private_file(struct directory_claim *claim, const char *code, size_t length,
-                             struct error *err)
+/* Most containers have a file already. */
+static void offer_private_file(struct directory_claim *claim)
 {
     const struct workplace *workplace = claim->directory->workplace;
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
 
-    if (directory_claim_write_file(workplace->private_fd, name, code, length, err) < 0)
-        return -1;
     claim->file = memory_format("%s/%s/%s", workplace->root, workplace->private_name, name);
-    return 0;
 }
 
 /* In a directory that is lent: the user's own file is executed, or a new one. */
@@ -242,7 +238,9 @@ int directory_claim_write(struct directory_claim *claim, const char *code, size_
 {
     if (directory_claim_deliver(claim, code, length, err) < 0)
         return -1;
-    return claim->delivery == SCRIPT_IN_FILE ? make_private_file(claim, code, length, err) : 0;
+    if (claim->delivery == SCRIPT_IN_FILE)
+        offer_private_file(claim);
+    return 0;
 }
 
 /* The last claim leaves the code of the newest call as script.py. */

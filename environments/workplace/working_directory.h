@@ -72,7 +72,7 @@ const char *working_directory_handle(const struct working_directory *directory);
 enum script_delivery {
     SCRIPT_IN_PLACE, /* script.py itself is executed; nobody else may be at work in the directory */
     SCRIPT_LAID_OVER, /* who starts the run lays its code over script.py */
-    SCRIPT_IN_FILE,   /* the same, from a private file that the claim makes */
+    SCRIPT_IN_FILE,   /* the same, from a private file, for which the claim has a place */
 };
 
 /* One run's use of a directory, embedded in the run. */
@@ -80,7 +80,8 @@ struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
     enum script_delivery delivery;
     char *script; /* path of script.py, or NULL; owned */
-    char *file;   /* with SCRIPT_IN_FILE: the private file, or NULL; owned */
+    char *file;   /* with SCRIPT_IN_FILE: the path of a private file, which is removed with the
+                   * claim if there is one; else NULL; owned */
     char *guest;  /* the name of this run's file in a directory that is lent, or NULL; owned */
 };
 
