@@ -203,6 +203,8 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     if (!init_begin(watch, order, &program, &words.failure))
         return GO_NOT_BEGUN;
     started = clock_seconds();
+    watch->longest = HOLDINGS_SECONDS; /* there is nothing yet; the program needs the time */
+    schedule.next_look = started + HOLDINGS_SECONDS;
     if (given->is_script)
         schedule.next_flush = started + STARTER_SECONDS;
     if (program < 0)
