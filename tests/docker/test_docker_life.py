@@ -132,6 +132,13 @@ def test_a_graceful_end_removes_what_runs(docker_server, engine):
     assert leftovers.until(lambda: containers(engine) == [])
 
 
+def test_an_end_right_behind_an_answer_leaves_no_container(docker_server, engine):
+    with docker_server() as server:
+        server.initialize()
+        assert server.run("print(1)")["stdout"] == "1\n"
+    assert containers(engine) == []
+
+
 @pytest.mark.parametrize("definition", [{}, {"keep_container_running": True}],
                          ids=["fresh", "kept"])
 def test_an_engine_that_dies_in_the_middle_of_a_call_and_comes_back(own_engine, definition):
