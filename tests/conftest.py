@@ -9,23 +9,34 @@ import time
 
 import pytest
 
+TWICE = pathlib.Path(__file__).with_name("plain.txt")
+
 
 def pytest_addoption(parser):
     parser.addoption("--matching", metavar="TEXT", default="",
                      help="only tests with TEXT in their file or name, in any case")
-    parser.addoption("--long", action="store_true", help="those that are marked long, too")
+    parser.addoption("--release", action="store_true", help="those that are marked release, too")
 
 
+def files_that_run_twice():
+    return {line.split()[0] for line in TWICE.read_text().splitlines() if line and not line.startswith("#")}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
 def pytest_collection_modifyitems(config, items):
+    twice = files_that_run_twice()
+    for item in items:
+        if f"{item.path.parent.name}/{item.path.name}" in twice:
+            item.add_marker(pytest.mark.plain)
     text = config.getoption("matching").lower()
-    left_out = [item for item in items if text not in item.nodeid.lower()]
-    if left_out:
+
+    def is_wanted(item):
+        return text in item.nodeid.lower() and (
+            config.getoption("release") or not item.get_closest_marker("release"))
+
+    if left_out := [item for item in items if not is_wanted(item)]:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if text in item.nodeid.lower()]
-    if not config.getoption("long"):
-        for item in items:
-            if item.get_closest_marker("long"):
-                item.add_marker(pytest.mark.skip(reason="a long one: ./dev test --long"))
+        items[:] = [item for item in items if is_wanted(item)]
     largest_file_first(items)
 
 
@@ -61,11 +72,21 @@ def ask_python():
         server.stdin.close()
 
 
+def processor_seconds():
+    """Of this process and of all children that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    item.processor_seconds = processor_seconds()
+    yield
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """The result file says why a test did not pass at its first try: that may not go unnoticed."""
+    """The result file has the processor time of each test, for times.py."""
     report = (yield).get_result()
-    if "first_failure" in vars(item) and report.when == "teardown":
-        report.user_properties.append(("again", item.first_failure))
-    if report.failed:
-        item.first_failure = report.longreprtext
+    if report.when == "teardown":
+        report.user_properties.append(("cpu", f"{processor_seconds() - item.processor_seconds:.2f}"))

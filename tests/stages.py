@@ -1,17 +1,18 @@
 """The stages of `./dev test`: which run side by side, and which have to be alone.
 
-    stages.py [--long] [PATTERN]
+    stages.py [--long | --release] [--times] [PATTERN]
 
 Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
-and some have several workers, which take a file of tests each. A test that fails beside others is
-run once more, and named in the end. What is marked heavy comes then, two at a time, and what is marked
-serial after all others, alone. The output of a stage is kept until the stage ends, and printed then.
-Result files go to build/test-results; summary.py counts them.
+and some have several workers, which take a file of tests each. With --long or a PATTERN, what is marked
+heavy comes then, two at a time; what is marked serial comes after all others, alone. The output of a stage
+is kept until the stage ends, and printed then. Result files go to build/test-results; times.py tells where
+the time went, and summary.py counts them.
 """
 
 import argparse
 import collections
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -24,6 +25,7 @@ import threading
 import time
 
 import summary
+import times
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -37,9 +39,9 @@ END_SECONDS = 30
 NOTHING_MATCHES = 5  # pytest's exit status
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
-# How often tests repeat themselves with --long.
-REPETITIONS = {"SOAK_RUNS": "200", "LIFETIME_RUNS": "600", "HOSTILE_RUNS": "2000",
-               "INJECTIONS": "100", "MIXED_SECONDS": "120", "WARM_RUNS": "10000"}
+# How often tests repeat themselves with --release.
+REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "10000",
+               "INJECTIONS": "100", "MIXED_SECONDS": "1200", "WARM_RUNS": "100000"}
 OTHERS = "not heavy and not serial"
 
 
@@ -73,6 +75,7 @@ class Stage:
         self.keep_result()
         if self.process.returncode == NOTHING_MATCHES:
             return ""
+        self.keep_times(taken, used.ru_utime + used.ru_stime)
         return (f"\n== {self.title}: {taken:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU\n"
                 f"{text}")
 
@@ -91,6 +94,10 @@ class Stage:
         if self.process.returncode not in self.accepted:
             self.keep_status(self.process.returncode)
 
+    def keep_times(self, wall, cpu):
+        took = {"title": self.title, "wall": wall, "cpu": cpu}
+        (RESULTS / f"{self.name}.took").write_text(json.dumps(took))
+
     def keep_status(self, status):
         (RESULTS / f"{self.name}.status").write_text(f"{status}\n")
 
@@ -108,11 +115,13 @@ class Stage:
 
 
 class Suite:
-    """Makes the stages for the tests that PATTERN names; COPY is a tree that nobody may read."""
+    """Makes the stages for the tests that CHOSEN, what the command line says, names; COPY is a tree that nobody
+    may read."""
 
-    def __init__(self, pattern, long, copy):
-        self.pattern = pattern
-        self.long = long
+    def __init__(self, chosen, copy):
+        self.pattern = chosen.pattern
+        self.release = chosen.release
+        self.plainly = "not once" if chosen.release else "plain"
         self.copy = copy
 
     def side_by_side(self):
@@ -120,21 +129,21 @@ class Suite:
         return [
             self.docker(OTHERS, workers=2),
             self.sanitized_integration(OTHERS, workers=3),
-            self.plain_integration(f"{OTHERS} and not once", workers=2),
+            self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2),
             self.hostile(OTHERS, workers=2),
             self.clients(OTHERS, workers=1),
-            self.hostile_unprivileged(f"{OTHERS} and not once", workers=2),
+            self.hostile_unprivileged(f"{OTHERS} and {self.plainly}", workers=2),
             self.conformance(), *self.meson(), *self.node_clients(),
         ]
 
     def heavy(self):
         return [
-            self.clients("heavy"), self.docker("heavy"), self.hostile_unprivileged("heavy and not once"),
-            self.plain_integration("heavy and not once"), self.sanitized_integration("heavy"), self.hostile("heavy"),
+            self.clients("heavy"), self.docker("heavy"), self.hostile_unprivileged(f"heavy and {self.plainly}"),
+            self.plain_integration(f"heavy and {self.plainly}"), self.sanitized_integration("heavy"), self.hostile("heavy"),
         ]
 
     def alone(self):
-        return [self.sanitized_integration("serial"), self.plain_integration("serial and not once"),
+        return [self.sanitized_integration("serial"), self.plain_integration(f"serial and {self.plainly}"),
                 self.clients("serial")]
 
     def meson(self):
@@ -161,7 +170,7 @@ class Suite:
         return Stage(name, title, command, accepted=accepted, env={**os.environ, **environment})
 
     def choice(self, marks, workers):
-        return ["--matching", self.pattern, "-m", marks, *["--long"] * self.long, "--reruns", 1,
+        return ["--matching", self.pattern, "-m", marks, *["--release"] * self.release,
                 *(["-n", workers, "--dist", "loadfile"] if workers else [])]
 
     def sanitized_integration(self, marks, workers=0):
@@ -285,14 +294,18 @@ class Run:
             except IndexError:
                 return
             self.running.add(stage)
+            self.tell(f"   begins: {stage.title}\n")
             try:
                 report = stage.run()
             except OSError as error:
                 report = f"\n== {stage.title}: {error}\n"
                 stage.keep_status(error)
             self.running.remove(stage)
-            with self.telling:
-                print(report, end="", flush=True)
+            self.tell(report)
+
+    def tell(self, text):
+        with self.telling:
+            print(text, end="", flush=True)
 
     def side_by_side(self, stages, lanes):
         stages = collections.deque(stages)
@@ -331,33 +344,45 @@ def sanitizer_reports():
                 shutil.copy(report, RESULTS)
 
 
-def environment(long):
+def environment(release):
     """Of all stages."""
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    for name, count in REPETITIONS.items() if long else ():
+    for name, count in REPETITIONS.items() if release else ():
         os.environ.setdefault(name, count)
 
 
-def main():
+def what_is_chosen():
     parser = argparse.ArgumentParser(prog="./dev test", description="Runs the tests.")
-    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--long", action="store_true", help="what builds packages or fills the machine, too")
+    parser.add_argument("--release", action="store_true",
+                        help="that and the benchmarks, and long repetitions, and all files twice: some hours")
+    parser.add_argument("--times", action="store_true", help="where the time went, also for a PATTERN")
     parser.add_argument("pattern", nargs="?", default="")
-    chosen = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    chosen = what_is_chosen()
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)
-    environment(chosen.long)
+    environment(chosen.release)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
     run = Run()
     with sanitizer_reports(), Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
-        suite = Suite(chosen.pattern, chosen.long, copy)
+        suite = Suite(chosen, copy)
         try:
             run.side_by_side(suite.side_by_side(), lanes=4)
-            run.side_by_side(suite.heavy(), lanes=2)
+            if chosen.long or chosen.release or chosen.pattern:
+                run.side_by_side(suite.heavy(), lanes=2)
             run.side_by_side(suite.alone(), lanes=1)
         finally:
             run.end()
+    if chosen.times or not chosen.pattern:
+        times.report(RESULTS)
     print("\n== in all", flush=True)
+    if not (chosen.long or chosen.release or chosen.pattern):
+        print("Left to ./dev test --long: what builds packages, or fills the machine for minutes.")
     return summary.report(RESULTS)
 
 

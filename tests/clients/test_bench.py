@@ -34,7 +34,7 @@ def test_the_benchmark_measures_ours_beside_plain_python(tmp_path):
 
 
 @pytest.mark.heavy
-@pytest.mark.long
+@pytest.mark.release
 def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
     measured = page("throughput", tmp_path, "--seconds", "1")
     (hello,) = [section for section in measured["throughput"] if section["title"] == "hello"]
@@ -46,7 +46,7 @@ def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
 
 
 @pytest.mark.serial
-@pytest.mark.long
+@pytest.mark.release
 def test_the_benchmark_tells_where_the_time_of_a_call_goes(tmp_path):
     measured = page("path", tmp_path, "--seconds", "1")
     for way in measured["ways"].values():
@@ -57,7 +57,7 @@ def test_the_benchmark_tells_where_the_time_of_a_call_goes(tmp_path):
 
 
 @pytest.mark.heavy
-@pytest.mark.long
+@pytest.mark.release
 def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
     installed.python("fastmcp")
     installed.node_program("node-which")
@@ -73,7 +73,7 @@ def test_the_http_benchmark_measures_ours_beside_the_sdks(tmp_path):
 
 
 @pytest.mark.heavy
-@pytest.mark.long
+@pytest.mark.release
 def test_the_benchmark_measures_cells_and_the_start_of_sessions(tmp_path):
     measured = page("sessions", tmp_path, "--seconds", "2")
     for part in "cell", "start":
@@ -82,7 +82,7 @@ def test_the_benchmark_measures_cells_and_the_start_of_sessions(tmp_path):
 
 
 @pytest.mark.heavy
-@pytest.mark.long
+@pytest.mark.release
 def test_the_benchmark_measures_the_classes_of_the_package_beside_those_of_ag2_and_autogen(tmp_path):
     installed.python("bench")  # ./dev bench installs it
     bench = installed.ROOT / "tests" / "bench" / "executors.py"

@@ -16,7 +16,7 @@ OTHERS = {
 
 
 @pytest.mark.heavy
-@pytest.mark.long
+@pytest.mark.release
 def test_the_benchmark_measures_ours_beside_what_people_use(engine):
     done = subprocess.run(["/usr/bin/python3", PAGE, os.environ["PYEXECD"], "environments", "--json",
                            "--seconds", "2", "--without-peers"], capture_output=True, text=True, timeout=600)

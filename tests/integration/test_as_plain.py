@@ -130,13 +130,19 @@ def become_like_served():
     os.umask(0o077)
 
 
+def is_waited_for(handle):
+    """True when a Python waits for the next call in the directory that results call HANDLE."""
+    return any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid) for pid in processes())
+
+
 class Runs:
-    """The scripts, each run plainly and in every way, several at a time; each run has a directory of its own."""
+    """The scripts, each run plainly and in every way, several at a time, in a directory that is as new."""
 
     def __init__(self, server, folder):
         self.server = server
         self.folder = folder
         self.pool = concurrent.futures.ThreadPoolExecutor(PARALLEL)
+        self.idle = {way: [] for way in WAYS}  # connections whose directories are as new
         shown = self.served("import json, os; print(json.dumps(dict(os.environ)))", next(iter(WAYS)))
         self.environment = json.loads(shown["stdout"])
         self.futures = {}
@@ -162,24 +168,32 @@ class Runs:
                      ended=signal.Signals(-ended).name if ended < 0 else ended)
 
     def served(self, code, way):
-        with contextlib.closing(self.server.connect()) as connection:  # its directory goes when it closes
-            connection.initialize()
-            if way in COPIED:
-                self.warm_up(connection, way)
+        with self.connection(way) as connection:
             result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
                                           timeout=SECONDS + 60)["structuredContent"]
             assert result["timings"]["warm"] is (way in COPIED)
             return facts(folder_of(result["working_directory"]), stdout=result["stdout"],
                          stderr=result["stderr"], ended=result["signal"] or result["returncode"])
 
-
-    @staticmethod
-    def warm_up(connection, way):
-        """Makes a Python wait in the directory of CONNECTION."""
-        arguments = {"code": "pass", "environment": way}
-        handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
-        assert until(lambda: any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid)
-                                 for pid in processes()))
+    @contextlib.contextmanager
+    def connection(self, way):
+        """A connection whose directory has nothing in it but script.py; where WAY copies a Python, one waits there.
+        To import thirty modules for each script would take longer than all else here."""
+        try:
+            connection = self.idle[way].pop()
+        except IndexError:
+            connection = self.server.connect()
+            connection.initialize()
+            arguments = {"code": "pass", "environment": way}
+            handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
+            connection.folder = folder_of(handle)
+        if way in COPIED:
+            assert until(lambda: is_waited_for(connection.folder.name))
+        yield connection
+        if os.listdir(connection.folder) == ["script.py"]:
+            self.idle[way].append(connection)
+        else:
+            connection.close()  # and its directory goes
 
 
 def difference(plain, served):
@@ -204,8 +218,7 @@ def runs(request, tmp_path_factory):
         runs.pool.shutdown(cancel_futures=True)
 
 
-# To import thirty modules ahead for each script takes longer than all else here, and has nothing to do with the user.
-@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.once] if way == "preloaded" else []) for way in WAYS])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_as_plain(runs, name, way):
     plain, served = (runs.futures[name][each].result() for each in ("plain", way))

@@ -50,6 +50,7 @@ class PeakMemory(threading.Thread):
         self.join()
 
 
+@pytest.mark.plain
 def test_a_gibibyte_costs_no_memory():
     block = "x" * 65535 + "\n"
     code = f"""

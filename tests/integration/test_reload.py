@@ -202,6 +202,7 @@ def test_tokens_are_read_again(tmp_path):
             other.initialize()
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("changes", [True, False])
 def test_memory_does_not_grow(changes):
     count = 100

@@ -655,6 +655,7 @@ def test_what_nobody_answers_ends_with_its_time(legacy):
         legacy.get(task)
 
 
+@pytest.mark.plain
 def test_two_hundred_tasks_that_nobody_collects_leave_nothing():
     with Server(command=[FIXTURE]) as server:
         legacy = Caller(server, wire.NEWEST_LEGACY)

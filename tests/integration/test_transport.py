@@ -424,6 +424,7 @@ def memory_of(process):
     return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.M).group(1)) * 1024
 
 
+@pytest.mark.plain
 @pytest.mark.skipif(leftovers.sanitized(), reason="a sanitizer needs memory of its own")
 def test_a_line_of_100_mebibytes_costs_little_memory(server):
     server.initialize()

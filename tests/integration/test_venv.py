@@ -350,6 +350,7 @@ def test_what_is_called_python_there_has_to_be_one(place):
     assert f"{venv}/bin/python is not a working Python 3" in error
 
 
+@pytest.mark.plain
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_to_says_so(place):
     folder = place.folder / "readonly"
