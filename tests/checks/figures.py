@@ -103,8 +103,13 @@ def file_figures(program):
         ".c length, median": median(units),
         ".c length, P90": percentile(90, units),
         ".c length, max": max(units),
+        ".c files of at most 60 lines": sum(length <= 60 for length in units),
+        ".c files above 500 lines": sum(length > 500 for length in units),
+        ".h files": len(headers),
+        ".h lines": sum(headers),
         ".h length, median": median(headers),
         ".h length, P90": percentile(90, headers),
+        ".h length, max": max(headers),
         "line width, P99": percentile(99, widths),
         "line width, max": max(widths),
         "comment lines in .c, %": comment_percent(program.units.values()),
@@ -143,7 +148,6 @@ def function_figures(program):
     nestings = [nesting(function) for function in functions]
     parameters = [parameter_count(function) for function in functions]
     gotos = sum(len(GOTO.findall(function.body)) for function in functions)
-    lines = sum(len(code_lines(source)) for source in program.files().values())
     return {
         "functions": len(functions),
         "functions per .c, median": median([len(source.functions) for source in program.units.values()]),
@@ -163,7 +167,7 @@ def function_figures(program):
         "brace nesting, max": max(nestings),
         "parameters, P90": percentile(90, parameters),
         "parameters, max": max(parameters),
-        "goto per 1,000 lines of code": round(1000 * gotos / lines, 1),
+        "goto": gotos,
         "static functions, %": percent(sum(function.is_static for function in functions), len(functions)),
     }
 

@@ -135,6 +135,17 @@ def docker_server(engine):
 
 
 @pytest.fixture
+def started(docker_server):
+    """Starts a server that has been spoken to."""
+    def start(definition=None, **more):
+        server = docker_server(definition, **more)
+        server.initialize()
+        return server
+
+    return start
+
+
+@pytest.fixture
 def podman_server(podman):
     """The same with Podman."""
     return lambda *arguments, **more: server_module.DockerServer(podman, *arguments, **more)

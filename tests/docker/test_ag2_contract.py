@@ -39,17 +39,6 @@ def error_of(server):
     return result["error"]
 
 
-@pytest.fixture
-def started(docker_server):
-    """Starts a server that has been spoken to."""
-    def start(definition=None, **more):
-        server = docker_server(definition, **more)
-        server.initialize()
-        return server
-
-    return start
-
-
 def start_in_container(server, engine):
     """A call that goes on until it is cancelled, and the container it is in."""
     assert server.run("print(1)")["success"]  # prepared, so that this container is the only one

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import ahead
 import engine_proxy
 import leftovers
 from docker_server import DockerServer
@@ -180,19 +181,9 @@ def test_hash_seeds_and_random_numbers_are_its_own(warm, engine):
     assert len(set(seen)) == 9
 
 
-@pytest.mark.parametrize("code, returncode, stderr", [
-    ("print('out'); raise SystemExit(7)", 7, ""),
-    ("import os; print('out', flush=True); os.kill(os.getpid(), 9)", -9, ""),
-    ("print('out'); 1/0", 1, "ZeroDivisionError"),
-    ("print('out'); print('\\6')", 0, ""),
-    ("print('out'); import subprocess; subprocess.Popen(['sleep', '1000'])", 0, ""),
-    ("print('out'); print('x' * 200000)", 0, ""),
-])
+@ahead.each_end(ahead.LONG)
 def test_results_are_those_of_a_cold_start(warm, code, returncode, stderr):
-    result = warm.run(code)
-    assert result["timings"]["warm"] and result["returncode"] == returncode
-    assert result["stdout"].startswith("out\n") and stderr in result["stderr"]
-    assert result["usage"]["cpu_seconds"] > 0 and result["usage"]["peak_memory_bytes"] > 1 << 20
+    ahead.check_as_cold(warm.run(code), returncode, stderr)
 
 
 def test_memory_is_limited_as_before(docker_server, engine):
@@ -315,11 +306,9 @@ def test_another_directory_of_the_same_name_is_cold(docker_server, engine, tmp_p
 
 def test_a_script_that_was_put_over_ours_is_not_run(warm, engine):
     waiting(engine)
-    script = pathlib.Path(warm.run("pass")["script"])
+    script = warm.run("pass")["script"]
     waiting(engine)
-    other = script.with_name("other.py")
-    other.write_text("print('wrong')")
-    os.rename(other, script)
+    ahead.put_over(script, "print('wrong')")
     result = warm.run("print('right')")
     assert result["stdout"] == "right\n" and not is_warm(result)
 

@@ -5,6 +5,7 @@ import pathlib
 
 import pytest
 
+import ahead
 import leftovers
 from engine import ApiError
 
@@ -67,19 +68,9 @@ def test_the_second_call_gets_the_run_that_waits(kept, engine):
         assert is_warm(result) and result["stdout"] == f"{number} True ['0', '1', '2', '3']\n"
 
 
-@pytest.mark.parametrize("code, returncode, stderr", [
-    ("print('out'); raise SystemExit(7)", 7, ""),
-    ("import os; print('out', flush=True); os.kill(os.getpid(), 9)", -9, ""),
-    ("print('out'); 1/0", 1, "ZeroDivisionError"),
-    ("print('out'); print('\\6')", 0, ""),
-    ("print('out'); import subprocess; subprocess.Popen(['sleep', '1000'])", 0, ""),
-    ("print('out'); print('x' * 200000)", 0, ""),
-])
+@ahead.each_end(ahead.LONG)
 def test_results_are_those_of_a_cold_start(kept, code, returncode, stderr):
-    result = kept.run(code)
-    assert result["timings"]["warm"] and result["returncode"] == returncode
-    assert result["stdout"].startswith("out\n") and stderr in result["stderr"]
-    assert result["usage"]["cpu_seconds"] > 0 and result["usage"]["peak_memory_bytes"] > 1 << 20
+    ahead.check_as_cold(kept.run(code), returncode, stderr)
 
 
 def test_nothing_that_a_script_has_left_runs_before_the_next(kept, engine):
@@ -132,11 +123,9 @@ def test_calls_without_a_pause_are_answered_rightly(kept):
 
 
 def test_a_script_that_was_put_over_ours_gets_no_go(kept, engine):
-    script = pathlib.Path(kept.run("pass")["script"])
+    script = kept.run("pass")["script"]
     wait(engine)
-    other = script.with_name("other.py")
-    other.write_text("print('another')")
-    os.rename(other, script)
+    ahead.put_over(script, "print('another')")
     assert not kept.run("print('right')")["timings"]["warm"]
 
 

@@ -1,12 +1,11 @@
 """Containers that are started ahead in an engine that is reached by TCP, without and with TLS."""
 
 import json
-import os
-import pathlib
 import urllib.parse
 
 import pytest
 
+import ahead
 import leftovers
 from docker_server import DockerServer
 from engine_cable import EngineCable
@@ -70,22 +69,15 @@ def test_a_script_cannot_tell(warm, remote, remote_engine):
     assert facts["isolation"] == cold["isolation"]
 
 
-@pytest.mark.parametrize("code, returncode, stderr", [
-    ("print('out'); raise SystemExit(7)", 7, ""),
+@ahead.each_end(
     ("print('out'); raise SystemExit(75)", 75, ""),
-    ("import os; print('out', flush=True); os.kill(os.getpid(), 9)", -9, ""),
-    ("print('out'); 1/0", 1, "ZeroDivisionError"),
-    ("print('out'); print('\\6')", 0, ""),
-    ("print('out'); import subprocess; subprocess.Popen(['sleep', '1000'])", 0, ""),
     ("print('out'); print('x' * 3000000)", 0, ""),
     pytest.param("print('out')\n" + "#" * 1000000, 0, "", id="long"),
-])
+)
 def test_results_are_those_of_a_cold_start(warm, code, returncode, stderr):
     result = warm.run(code)
-    assert result["timings"]["warm"] and result["returncode"] == returncode
-    assert result["stdout"].startswith("out\n") and stderr in result["stderr"]
+    ahead.check_as_cold(result, returncode, stderr)
     assert result["stdout_bytes"] in (4, 6, 3000005)
-    assert result["usage"]["cpu_seconds"] > 0 and result["usage"]["peak_memory_bytes"] > 1 << 20
 
 
 def test_limits_are_those_of_a_cold_start(remote, remote_engine):
@@ -115,11 +107,9 @@ def test_a_run_waits_in_a_container_that_is_kept(remote, remote_engine):
 
 
 def test_a_script_that_was_put_over_ours_is_not_run(warm, remote_engine):
-    script = pathlib.Path(warm.run("pass")["script"])
+    script = warm.run("pass")["script"]
     waiting(remote_engine)
-    other = script.with_name("other.py")
-    other.write_text("print('wrong')")
-    os.rename(other, script)
+    ahead.put_over(script, "print('wrong')")
     result = warm.run("print('right')")
     assert result["stdout"] == "right\n" and not is_warm(result)
 

@@ -8,17 +8,6 @@ def containers(engine, everyone=True):
     return engine.api.get("/containers/json", all=int(everyone))
 
 
-@pytest.fixture
-def started(docker_server):
-    """Starts a server that has been spoken to."""
-    def start(definition=None, **more):
-        server = docker_server(definition, **more)
-        server.initialize()
-        return server
-
-    return start
-
-
 def error_of(server, **arguments):
     """The error of a call that could not be run."""
     result = server.run("print(1)", arguments=arguments)

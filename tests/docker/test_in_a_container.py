@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 import client
+import leftovers
 
 PROGRAM = "/opt/pyexecd/pyexecd"
 HOME = "/tmp/home"
@@ -37,13 +38,7 @@ def answer(attempt, *arguments):
 print(answer(open, {OUTSIDE!r}), answer(socket.socket))
 print([line for line in open("/proc/self/status") if line.startswith("Cap") and int(line.split()[1], 16)
        and not line.startswith("CapBnd")])
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        time.sleep(1000)
-    os._exit(0)
-os.wait()
-"""
+""" + leftovers.DAEMON
 
 pytestmark = pytest.mark.skipif(tuple(map(int, platform.release().split(".")[:2])) < (6, 12),
                                 reason="without namespaces nothing but Landlock of Linux 6.12 holds a run there")

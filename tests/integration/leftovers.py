@@ -18,6 +18,16 @@ from client import Server
 
 VARIABLE = "PYEXECD_TEST_MARK"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
+# Code that leaves a process behind.
+DAEMON = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+"""
 PATIENCE = 60  # seconds in which what ends at all has ended, on any machine
 
 

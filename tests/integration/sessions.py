@@ -15,25 +15,33 @@ def venv(name):
     return {"type": "venv", "venv_path": str(DEPS / name)}
 
 
-def call(server, code, session, **more):
-    return server.call_tool("run_python", {"code": code, "session": session, **more},
-                            timeout=more.get("timeout", 60) + 60)
+def call(server, code, session=None, **more):
+    if session:
+        more["session"] = session
+    return server.call_tool("run_python", {"code": code, **more}, timeout=more.get("timeout", 60) + 60)
+
+
+def text_of(answer):
+    return answer["content"][0]["text"]
 
 
 class Session:
-    """A session of SERVER; `text` is what a model reads of its last cell, `images` what it sees."""
+    """A session of SERVER, new or with `fork` a copy of another; `text` is what a model reads of its last cell, `images`
+    what it sees."""
 
-    def __init__(self, server, code="pass", **more):
+    def __init__(self, server, code="pass", fork=None, **more):
         self.server = server
-        self.name = "new"
-        self.run(code, **more)
+        self.take(call(server, code, **({"fork": fork} if fork else {"session": "new"}), **more))
         self.name = self.result["session"]["name"]
 
-    def run(self, code, **more):
-        answer = call(self.server, code, self.name, **more)
-        self.text = answer["content"][0]["text"]
+    def take(self, answer):
+        self.text = text_of(answer)
         self.images = [block for block in answer["content"] if block["type"] == "image"]
+        assert "structuredContent" in answer, self.text
         self.result = answer["structuredContent"]
+
+    def run(self, code, **more):
+        self.take(call(self.server, code, self.name, **more))
         return self.result
 
     def shown(self, code, **more):
@@ -47,7 +55,7 @@ class Session:
 
     def is_gone(self):
         answer = call(self.server, "1", self.name)
-        return answer["isError"] and f'there is no session "{self.name}"' in answer["content"][0]["text"]
+        return answer["isError"] and f'there is no session "{self.name}"' in text_of(answer)
 
 
 def given_in(make, code, timeout=2, tries=5):

@@ -15,16 +15,7 @@ from leftovers import Watched
 LIMITED = pathlib.Path(__file__).with_name("limited.py")
 NAMESPACE = ["unshare", "--map-root-user"]
 
-DAEMON = """
-import os, time
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        time.sleep(1000)
-    os._exit(0)
-os.wait()
-print("left behind")
-"""
+DAEMON = f'{leftovers.DAEMON}print("left behind")'
 
 
 def without(*denied):

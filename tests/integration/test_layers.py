@@ -123,13 +123,7 @@ print(json.dumps({{
     "call": answer(call, 303, -1, None, None, None, 0),  # name_to_handle_at
     "signals": answer(os.kill, {server}, 0),
 }}))
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        time.sleep(1000)
-    os._exit(0)
-os.wait()
-"""
+""" + leftovers.DAEMON
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="limited.py knows x86-64 alone")
 

@@ -44,6 +44,19 @@ def last_beat(folder, patience=0.5):
     return float(seen)
 
 
+@contextlib.contextmanager
+def beating(folder, transport="stdio"):
+    """A server whose run beats in FOLDER, and which the test ends."""
+    server = client.Server(transport=transport, config={"working_directory": str(folder)})
+    try:
+        server.initialize()
+        server.start_tool("run_python", {"code": HEARTBEAT})
+        wait_for(folder / "beat")
+        yield server
+    finally:
+        server.kill()
+
+
 @pytest.fixture(params=["stdio", "unix"])
 def server(request, tmp_path):
     config = {"working_directory": str(tmp_path)}
@@ -111,34 +124,22 @@ def test_closing_the_connection_kills_its_runs(tmp_path):
 
 
 def test_the_end_of_stdin_kills_everything_and_ends_the_server(tmp_path):
-    server = client.Server(config={"working_directory": str(tmp_path)})
-    try:
-        server.initialize()
-        server.start_tool("run_python", {"code": HEARTBEAT})
-        wait_for(tmp_path / "beat")
+    with beating(tmp_path) as server:
         closed = time.time()
         assert server.stop() == 0
         assert last_beat(tmp_path) - closed < KILL_SECONDS
-    finally:
-        server.kill()
 
 
 @pytest.mark.parametrize("transport", ["stdio", "unix"])
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_signal_kills_everything_and_ends_the_server(tmp_path, transport, name):
-    server = client.Server(transport=transport, config={"working_directory": str(tmp_path)})
-    try:
-        server.initialize()
-        server.start_tool("run_python", {"code": HEARTBEAT})
-        wait_for(tmp_path / "beat")
+    with beating(tmp_path, transport) as server:
         sent = time.time()
         server.process.send_signal(getattr(client.signal, name))
         assert server.wait_exit() == 0
         assert last_beat(tmp_path) - sent < KILL_SECONDS
         if transport == "unix":
             assert not os.path.exists(server.address), "the socket is removed"
-    finally:
-        server.kill()
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
@@ -162,17 +163,11 @@ def test_a_second_signal_ends_the_server_at_once(tmp_path, name):
 
 
 def test_kill_of_the_server_kills_its_runs(tmp_path):
-    server = client.Server(config={"working_directory": str(tmp_path)})
-    try:
-        server.initialize()
-        server.start_tool("run_python", {"code": HEARTBEAT})
-        wait_for(tmp_path / "beat")
+    with beating(tmp_path) as server:
         killed = time.time()
         server.process.kill()
         server.wait_exit()
         assert last_beat(tmp_path) - killed < KILL_SECONDS
-    finally:
-        server.kill()
 
 
 # Progress

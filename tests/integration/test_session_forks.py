@@ -10,6 +10,8 @@ import pytest
 
 import client
 import leftovers
+import sessions
+from sessions import call, text_of
 
 CONFIG = {"sessions": {"number": 12, "number_per_client": 12}}
 NO_CGROUP = "gives a copy no cgroup"
@@ -17,35 +19,8 @@ MEBIBYTE = 1 << 20
 PROGRAM_LIMIT = 120  # seconds, for what takes none
 
 
-def call(server, code, **more):
-    return server.call_tool("run_python", {"code": code, **more})
-
-
-def text_of(answer):
-    return answer["content"][0]["text"]
-
-
-class Session:
-    """One that is new, or with `fork` a copy; `text` is what a model reads of its last cell."""
-
-    def __init__(self, server, code="pass", **more):
-        self.server = server
-        self.take(call(server, code, **(more if "fork" in more else {"session": "new", **more})))
-        self.name = self.result["session"]["name"]
-
-    def take(self, answer):
-        self.text = text_of(answer)
-        assert "structuredContent" in answer, self.text
-        self.result = answer["structuredContent"]
-
-    def run(self, code, **more):
-        self.take(call(self.server, code, session=self.name, **more))
-        return self.result
-
-    def shown(self, code, **more):
-        result = self.run(code, **more)
-        assert result["success"], result
-        return result["stdout"].strip()
+class Session(sessions.Session):
+    """One that can be copied."""
 
     def fork(self, code="pass", **more):
         return Session(self.server, code, fork=self.name, **more)
@@ -55,9 +30,6 @@ class Session:
         answer = call(self.server, "print('executed')", fork=self.name, **more)
         assert answer["isError"] and "executed" not in text_of(answer), answer
         return text_of(answer)
-
-    def is_gone(self):
-        return f'there is no session "{self.name}"' in text_of(call(self.server, "1", session=self.name))
 
     def close(self):
         self.server.call_tool("manage_sessions", {"action": "close", "session": self.name})

@@ -2,10 +2,10 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "tests/unit/base/own_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,30 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-
-/* A directory of its own for each test, removed behind it. */
-static int set_up(void **state)
-{
-    char *path = memory_format("%s/pyexecd-test-XXXXXX", getenv("TMPDIR") ?: "/tmp");
-
-    *state = mkdtemp(path);
-    return *state ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
-static int tear_down(void **state)
-{
-    nftw(*state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    free(*state);
-    return 0;
-}
 
 static void write_file(const char *path, const char *data, size_t length)
 {
@@ -169,22 +145,20 @@ static void test_writing_to_nobody_is_an_error(void **state)
     close(ends[1]);
 }
 
+#define IN_DIRECTORY(NAME)                                                                         \
+    cmocka_unit_test_setup_teardown(NAME, own_directory_make, own_directory_remove)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_file_is_read_whole_with_its_nul_bytes, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_file_beyond_the_limit_is_an_error, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_what_cannot_be_read_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_directories_are_made_with_their_parents, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_file_in_the_way_of_a_directory_is_an_error, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_the_root_exists_and_no_name_is_an_error, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_descriptor_no_longer_blocks, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_writing_to_nobody_is_an_error, set_up, tear_down),
+        IN_DIRECTORY(test_a_file_is_read_whole_with_its_nul_bytes),
+        IN_DIRECTORY(test_a_file_beyond_the_limit_is_an_error),
+        IN_DIRECTORY(test_what_cannot_be_read_is_named),
+        IN_DIRECTORY(test_directories_are_made_with_their_parents),
+        IN_DIRECTORY(test_a_file_in_the_way_of_a_directory_is_an_error),
+        IN_DIRECTORY(test_the_root_exists_and_no_name_is_an_error),
+        IN_DIRECTORY(test_a_descriptor_no_longer_blocks),
+        IN_DIRECTORY(test_writing_to_nobody_is_an_error),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

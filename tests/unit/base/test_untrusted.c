@@ -3,10 +3,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "tests/unit/base/own_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
@@ -27,30 +27,10 @@
 
 enum { LIMIT = 100 };
 
-/* A real directory of its own for each test, removed behind it. */
 static int set_up(void **state)
 {
-    AUTO_FREE char *parent = realpath(getenv("TMPDIR") ?: "/tmp", NULL);
-    char *path = memory_format("%s/pyexecd-test-XXXXXX", parent);
-
     (void)signal(SIGIO, SIG_IGN); /* told to who holds a lease that somebody wants to open */
-    *state = mkdtemp(path);
-    return *state ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
-static int tear_down(void **state)
-{
-    nftw(*state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    free(*state);
-    return 0;
+    return own_directory_make(state);
 }
 
 /* From now on as on a kernel without openat2(2). */
@@ -317,7 +297,7 @@ static void test_json_is_loaded_from_a_regular_file(void **state)
     assert_null(untrusted_load_json(directory, "missing", LIMIT));
 }
 
-#define TEST(NAME) cmocka_unit_test_setup_teardown(test_##NAME, set_up, tear_down)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(test_##NAME, set_up, own_directory_remove)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 #include "server/clients/toml_section.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
+#include "tests/unit/clients/entry_edit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,33 +14,17 @@
 
 static const char *const servers[] = {"servers", NULL};
 
-static int edit(const char *text, bool is_put, char **ret_text, struct error *err)
-{
-    AUTO_JSON json_t *value = json_pack("{s:s}", "command", "x");
-    const struct settings_entry entry = {servers, "us", value};
-
-    return (is_put ? toml_section_put : toml_section_take)(text, &entry, ret_text, err);
-}
+static const struct entry_edit section = {toml_section_put, toml_section_take, servers, "us",
+                                          "{\"command\": \"x\"}"};
 
 static void expect_put(const char *before, const char *after)
 {
-    AUTO_FREE char *with = NULL;
-    AUTO_FREE char *without = NULL;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(edit(before, true, &with, &err), SETTINGS_CHANGED);
-    assert_string_equal(with, after);
-    assert_int_equal(edit(with, false, &without, &err), SETTINGS_CHANGED);
-    assert_string_equal(without, before);
+    entry_edit_check_put(&section, before, after);
 }
 
 static void expect_fault(const char *text, const char *message)
 {
-    AUTO_FREE char *made = NULL;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(edit(text, true, &made, &err), -1);
-    assert_memory_equal(err.message, message, strlen(message));
+    entry_edit_check_fault(&section, text, message);
 }
 
 static void test_a_table_is_added_behind_the_others(void **state)
@@ -55,15 +39,11 @@ static void test_a_table_is_added_behind_the_others(void **state)
 
 static void test_what_others_have_added_since_stays(void **state)
 {
-    AUTO_FREE char *without = NULL;
-    struct error err = ERROR_INIT;
-
     (void)state;
-    assert_int_equal(
-        edit("a = 1\n\n[servers . \"us\"]\nb = 1\n\n[servers.us.env]\nc = 1\n# end\n\n# d\n[d]\n",
-             false, &without, &err),
-        SETTINGS_CHANGED);
-    assert_string_equal(without, "a = 1\n# end\n\n# d\n[d]\n");
+    entry_edit_check_take(
+        &section,
+        "a = 1\n\n[servers . \"us\"]\nb = 1\n\n[servers.us.env]\nc = 1\n# end\n\n# d\n[d]\n",
+        "a = 1\n# end\n\n# d\n[d]\n");
 }
 
 static void test_a_table_that_is_there_is_written_anew(void **state)
@@ -73,10 +53,10 @@ static void test_a_table_that_is_there_is_written_anew(void **state)
     struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(edit("[servers.us]\ncommand = 'old'\n[b]\n", true, &with, &err),
+    assert_int_equal(entry_edit_put(&section, "[servers.us]\ncommand = 'old'\n[b]\n", &with, &err),
                      SETTINGS_CHANGED);
     assert_string_equal(with, TABLE "\n[b]\n");
-    assert_int_equal(edit(with, true, &again, &err), SETTINGS_SAME);
+    assert_int_equal(entry_edit_put(&section, with, &again, &err), SETTINGS_SAME);
 }
 
 static void test_a_fault_has_its_line_and_column(void **state)

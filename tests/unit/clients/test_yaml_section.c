@@ -1,7 +1,7 @@
 #include "server/clients/yaml_section.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
+#include "tests/unit/clients/entry_edit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,33 +12,17 @@
 
 static const char *const servers[] = {"servers", NULL};
 
-static int edit(const char *text, bool is_put, char **ret_text, struct error *err)
-{
-    AUTO_JSON json_t *value = json_pack("{s:s}", "command", "x");
-    const struct settings_entry entry = {servers, "us", value};
-
-    return (is_put ? yaml_section_put : yaml_section_take)(text, &entry, ret_text, err);
-}
+static const struct entry_edit section = {yaml_section_put, yaml_section_take, servers, "us",
+                                          "{\"command\": \"x\"}"};
 
 static void expect_put(const char *before, const char *after)
 {
-    AUTO_FREE char *with = NULL;
-    AUTO_FREE char *without = NULL;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(edit(before, true, &with, &err), SETTINGS_CHANGED);
-    assert_string_equal(with, after);
-    assert_int_equal(edit(with, false, &without, &err), SETTINGS_CHANGED);
-    assert_string_equal(without, before);
+    entry_edit_check_put(&section, before, after);
 }
 
 static void expect_fault(const char *text, const char *message)
 {
-    AUTO_FREE char *made = NULL;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(edit(text, true, &made, &err), -1);
-    assert_memory_equal(err.message, message, strlen(message));
+    entry_edit_check_fault(&section, text, message);
 }
 
 static void test_an_entry_becomes_the_first_of_its_mapping(void **state)
@@ -60,11 +44,7 @@ static void test_a_mapping_is_made_behind_everything_else(void **state)
 
 static void expect_take(const char *before, const char *after)
 {
-    AUTO_FREE char *made = NULL;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(edit(before, false, &made, &err), SETTINGS_CHANGED);
-    assert_string_equal(made, after);
+    entry_edit_check_take(&section, before, after);
 }
 
 static void test_a_name_that_was_not_made_for_the_entry_stays(void **state)
@@ -83,7 +63,7 @@ static void expect_not_taken(const char *text)
     AUTO_FREE char *made = NULL;
     struct error err = ERROR_INIT;
 
-    assert_int_equal(edit(text, false, &made, &err), -1);
+    assert_int_equal(entry_edit_take(&section, text, &made, &err), -1);
     assert_null(made);
     assert_string_equal(err.message, "1:1: servers is not written as a block: "
                                      "one member in each line");

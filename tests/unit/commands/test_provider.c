@@ -16,15 +16,13 @@ static const char INPUT_SCHEMA[] =
     "\"timeout\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":600}},"
     "\"required\":[\"code\"],\"additionalProperties\":false}";
 
-/* The declaration of a small tool in the form of the provider NAME, as compact JSON. */
-static char *declare(const char *name)
+/* How the provider NAME declares a tool with these schemas; a new reference. */
+static json_t *declare_with(const char *name, json_t *input_schema, json_t *output_schema,
+                            json_t *annotations)
 {
     struct error err = ERROR_INIT;
     const struct provider *provider = provider_find(name, &err);
-    AUTO_JSON json_t *input_schema = json_loads(INPUT_SCHEMA, 0, NULL);
-    AUTO_JSON json_t *output_schema = json_pack("{s:s}", "type", "object");
-    AUTO_JSON json_t *annotations = json_pack("{s:b}", "readOnlyHint", 0);
-    AUTO_JSON json_t *declaration = NULL;
+    json_t *declaration;
 
     assert_non_null(provider);
     declaration = provider_declare(provider, &(struct provider_function){
@@ -36,6 +34,17 @@ static char *declare(const char *name)
                                                  .annotations = annotations,
                                              });
     assert_non_null(declaration);
+    return declaration;
+}
+
+/* The declaration of a small tool in the form of the provider NAME, as compact JSON. */
+static char *declare(const char *name)
+{
+    AUTO_JSON json_t *input_schema = json_loads(INPUT_SCHEMA, 0, NULL);
+    AUTO_JSON json_t *output_schema = json_pack("{s:s}", "type", "object");
+    AUTO_JSON json_t *annotations = json_pack("{s:b}", "readOnlyHint", 0);
+    AUTO_JSON json_t *declaration = declare_with(name, input_schema, output_schema, annotations);
+
     return json_text(declaration);
 }
 
@@ -79,18 +88,9 @@ static size_t count_properties(const char *name, const char *parameters)
         "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"
         "\"place\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\"}}}},"
         "\"required\":[\"code\"]}";
-    struct error err = ERROR_INIT;
     AUTO_JSON json_t *input_schema = json_loads(schema, 0, NULL);
     AUTO_JSON json_t *none = json_object();
-    AUTO_JSON json_t *declaration =
-        provider_declare(provider_find(name, &err), &(struct provider_function){
-                                                        .name = "run",
-                                                        .title = "Run",
-                                                        .description = "Runs.",
-                                                        .input_schema = input_schema,
-                                                        .output_schema = none,
-                                                        .annotations = none,
-                                                    });
+    AUTO_JSON json_t *declaration = declare_with(name, input_schema, none, none);
 
     return json_object_size(
         json_object_get(json_object_get(declaration, parameters), "properties"));

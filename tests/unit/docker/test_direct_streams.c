@@ -33,8 +33,10 @@ static char *folder;
 static char *path;
 static struct hearing one;
 static struct hearing other;
-static int endless; /* an output that is never empty */
-static int pieces;  /* that have been read from it */
+/* What an init has, -1 without. */
+static int connection;
+static int outputs[OUTPUTS];
+static int pieces; /* that have been read from an output that is never empty */
 
 static void note(struct direct_streams *streams, enum frame_stream stream, const char *data,
                  size_t length)
@@ -59,12 +61,29 @@ static int set_up(void **state)
     path = memory_format("%s/a-name.sock", folder);
     prepare(&one);
     prepare(&other);
+    connection = outputs[0] = outputs[1] = -1;
     return direct_streams_offer(&one.streams, path, NONCE, &err);
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* The init ends. */
+static void close_all(void)
+{
+    close_one(&connection);
+    close_one(&outputs[0]);
+    close_one(&outputs[1]);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
+    close_all();
     direct_streams_end(&one.streams);
     direct_streams_end(&other.streams);
     assert_int_equal(count_entries(folder), 0);
@@ -92,125 +111,105 @@ static int connect_there(void)
 }
 
 /* Connects as an init that says NONCE. The number of outputs that it gets. */
-static size_t ask(const char *nonce, int *ret_fd, int outputs[OUTPUTS])
+static size_t ask(const char *nonce)
 {
     size_t count = 0;
     char byte;
 
-    *ret_fd = connect_there();
-    assert_true(*ret_fd >= 0);
-    assert_int_equal(send(*ret_fd, nonce, LAST_WORDS_NONCE, 0), LAST_WORDS_NONCE);
+    connection = connect_there();
+    assert_true(connection >= 0);
+    assert_int_equal(send(connection, nonce, LAST_WORDS_NONCE, 0), LAST_WORDS_NONCE);
     turn();
-    if (descriptors_receive(*ret_fd, &byte, 1, 0, outputs, OUTPUTS, &count) != 1)
+    if (descriptors_receive(connection, &byte, 1, 0, outputs, OUTPUTS, &count) != 1)
         return 0;
     return count;
 }
 
-static void close_all(int fd, const int outputs[OUTPUTS])
+static void write_both(void)
 {
-    close(fd);
-    close(outputs[0]);
-    close(outputs[1]);
+    assert_int_equal(write(outputs[0], "out", 3), 3);
+    assert_int_equal(write(outputs[1], "err", 3), 3);
+}
+
+static void expect_both_heard(void)
+{
+    assert_string_equal(one.heard[FRAME_STDOUT], "out");
+    assert_string_equal(one.heard[FRAME_STDERR], "err");
 }
 
 static void test_an_init_gets_both_outputs(void **state)
 {
-    int outputs[OUTPUTS];
-    int fd;
-
     (void)state;
-    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
-    assert_int_equal(write(outputs[0], "out", 3), 3);
-    assert_int_equal(write(outputs[1], "err", 3), 3);
+    assert_int_equal(ask(NONCE), OUTPUTS);
+    write_both();
     turn();
-    assert_string_equal(one.heard[FRAME_STDOUT], "out");
-    assert_string_equal(one.heard[FRAME_STDERR], "err");
-    close_all(fd, outputs);
+    expect_both_heard();
 }
 
 static void test_nobody_else_gets_any(void **state)
 {
-    int outputs[OUTPUTS];
-    int fd;
-
     (void)state;
-    assert_int_equal(ask(OTHER, &fd, outputs), 0);
+    assert_int_equal(ask(OTHER), 0);
     assert_false(direct_streams_are_ready(&one.streams));
     assert_int_equal(access(path, F_OK), -1);
-    close(fd);
 }
 
 static void test_a_second_one_comes_too_late(void **state)
 {
-    int outputs[OUTPUTS];
-    int fd;
-
     (void)state;
-    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    assert_int_equal(ask(NONCE), OUTPUTS);
     assert_int_equal(connect_there(), -1);
     assert_int_equal(access(path, F_OK), -1);
-    close_all(fd, outputs);
 }
 
 static void test_one_that_says_nothing_holds_nobody_up(void **state)
 {
-    int fd = connect_there();
     char byte;
 
     (void)state;
+    connection = connect_there();
     turn();
     assert_false(direct_streams_are_ready(&one.streams));
     direct_streams_move(&one.streams, &other.streams);
     assert_false(direct_streams_are_ready(&other.streams));
-    assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), 0); /* it keeps those of the engine */
-    close(fd);
+    assert_int_equal(recv(connection, &byte, 1, MSG_DONTWAIT),
+                     0); /* it keeps those of the engine */
 }
 
 static void test_another_owner_hears_what_comes_then(void **state)
 {
-    int outputs[OUTPUTS];
     char told[8];
-    int fd;
 
     (void)state;
-    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    assert_int_equal(ask(NONCE), OUTPUTS);
     direct_streams_move(&one.streams, &other.streams);
     assert_true(direct_streams_are_ready(&other.streams));
     direct_streams_tell(&other.streams, "go", 2);
-    assert_int_equal(recv(fd, told, sizeof told, 0), 2);
-    assert_int_equal(recv(fd, told, sizeof told, 0), 0); /* it is the last */
+    assert_int_equal(recv(connection, told, sizeof told, 0), 2);
+    assert_int_equal(recv(connection, told, sizeof told, 0), 0); /* it is the last */
     assert_int_equal(write(outputs[0], "out", 3), 3);
     turn();
     assert_string_equal(one.heard[FRAME_STDOUT], "");
     assert_string_equal(other.heard[FRAME_STDOUT], "out");
-    close_all(fd, outputs);
 }
 
 static void test_an_init_that_has_gone_is_not_told(void **state)
 {
-    int outputs[OUTPUTS];
-    int fd;
-
     (void)state;
-    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
-    close_all(fd, outputs);
+    assert_int_equal(ask(NONCE), OUTPUTS);
+    close_all();
     turn();
     assert_false(direct_streams_are_ready(&one.streams));
 }
 
 static void test_the_rest_is_read_when_the_container_has_ended(void **state)
 {
-    int outputs[OUTPUTS];
-    int fd;
-
     (void)state;
-    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
-    assert_int_equal(write(outputs[0], "out", 3), 3);
-    assert_int_equal(write(outputs[1], "err", 3), 3);
-    close_all(fd, outputs);
+    assert_int_equal(ask(NONCE), OUTPUTS);
+    write_both();
+    close_all();
     direct_streams_read_rest(&one.streams);
-    assert_string_equal(one.heard[FRAME_STDOUT], "out");
-    assert_string_equal(one.heard[FRAME_STDERR], "err");
+    expect_both_heard();
 }
 
 /* Writes on as fast as it is read, for MANY pieces. */
@@ -220,22 +219,17 @@ static void note_endless(struct direct_streams *streams, enum frame_stream strea
     (void)streams;
     (void)stream;
     if (++pieces < MANY)
-        assert_int_equal(write(endless, data, length), length);
+        assert_int_equal(write(outputs[0], data, length), length);
 }
 
 static void test_the_rest_is_read_to_an_end_though_more_comes(void **state)
 {
-    int outputs[OUTPUTS];
-    int fd;
-
     (void)state;
-    assert_int_equal(ask(NONCE, &fd, outputs), OUTPUTS);
+    assert_int_equal(ask(NONCE), OUTPUTS);
     one.streams.output = note_endless;
-    endless = outputs[0];
-    assert_int_equal(write(endless, "out", 3), 3);
+    assert_int_equal(write(outputs[0], "out", 3), 3);
     direct_streams_read_rest(&one.streams);
     assert_in_range(pieces, 1, MANY - 1);
-    close_all(fd, outputs);
 }
 
 static void test_what_is_not_taken_leaves_nothing(void **state)

@@ -74,24 +74,31 @@ static void test_more_is_waited_for_up_to_a_bound(void **state)
     free(many);
 }
 
+/* Fails unless the head of TEXT is passed on to UPSTREAM (NULL: to its destination) as EXPECTED. */
+static void check_passed_on(const char *text, const struct upstream *upstream, const char *expected)
+{
+    struct error err = ERROR_INIT;
+    struct proxy_head head;
+    struct buffer buffer;
+
+    buffer_init(&buffer, PROXY_HEAD_BYTES);
+    assert_true(proxy_head_parse(text, strlen(text), &head) > 0);
+    assert_int_equal(proxy_head_pass_on(&head, upstream, &buffer, &err), 0);
+    assert_int_equal(buffer_append(&buffer, "", 1, &err), 0);
+    assert_string_equal(buffer_bytes(&buffer), expected);
+    buffer_deinit(&buffer);
+}
+
 static void test_a_request_is_passed_on_for_its_destination_alone(void **state)
 {
     static const char text[] = "POST http://a.example:81/x?y HTTP/1.1\r\nHost: b.example\r\n"
                                "proxy-authorization: Basic eA==\r\nConnection: keep-alive\r\n"
                                "Content-Length: 2\r\n\r\nhi";
-    struct error err = ERROR_INIT;
-    struct proxy_head head;
-    struct buffer buffer;
 
     (void)state;
-    buffer_init(&buffer, PROXY_HEAD_BYTES);
-    assert_true(proxy_head_parse(text, strlen(text), &head) > 0);
-    assert_int_equal(proxy_head_pass_on(&head, NULL, &buffer, &err), 0);
-    assert_int_equal(buffer_append(&buffer, "", 1, &err), 0);
-    assert_string_equal(buffer_bytes(&buffer),
-                        "POST /x?y HTTP/1.1\r\nHost: a.example:81\r\nConnection: close\r\n"
-                        "Content-Length: 2\r\n\r\n");
-    buffer_deinit(&buffer);
+    check_passed_on(text, NULL,
+                    "POST /x?y HTTP/1.1\r\nHost: a.example:81\r\nConnection: close\r\n"
+                    "Content-Length: 2\r\n\r\n");
 }
 
 static void test_a_further_proxy_sees_where_it_goes_and_who_asks(void **state)
@@ -99,21 +106,15 @@ static void test_a_further_proxy_sees_where_it_goes_and_who_asks(void **state)
     static const char text[] = "GET http://a.example:81?y HTTP/1.1\r\n"
                                "proxy-authorization: Basic eA==\r\nAccept: b\r\n\r\n";
     const struct upstream upstream = {.login = "bWU6c2VjcmV0"};
-    struct error err = ERROR_INIT;
     struct proxy_head head;
-    struct buffer buffer;
 
     (void)state;
-    buffer_init(&buffer, PROXY_HEAD_BYTES);
     assert_true(proxy_head_parse(text, strlen(text), &head) > 0);
     assert_true(proxy_head_has_no_body(&head));
-    assert_int_equal(proxy_head_pass_on(&head, &upstream, &buffer, &err), 0);
-    assert_int_equal(buffer_append(&buffer, "", 1, &err), 0);
-    assert_string_equal(buffer_bytes(&buffer),
-                        "GET http://a.example:81/?y HTTP/1.1\r\nHost: a.example:81\r\n"
-                        "Connection: close\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n"
-                        "Accept: b\r\n\r\n");
-    buffer_deinit(&buffer);
+    check_passed_on(text, &upstream,
+                    "GET http://a.example:81/?y HTTP/1.1\r\nHost: a.example:81\r\n"
+                    "Connection: close\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n"
+                    "Accept: b\r\n\r\n");
 }
 
 int main(void)

@@ -144,18 +144,24 @@ static void test_files_from_memory_come_first(void **state)
     shell(scratch, "[ \"$(tar xOf archive.tar Dockerfile)\" = 'FROM x' ]");
 }
 
+static void read_to_failure(struct archive *archive, struct error *err)
+{
+    char room[4096];
+    ssize_t length;
+
+    while ((length = archive_read(archive, room, sizeof room, err)) > 0)
+        ;
+    assert_int_equal(length, -1);
+}
+
 static void test_limit_is_an_error(void **state)
 {
     struct archive *archive = archive_new(1536);
     struct error err = ERROR_INIT;
-    char room[4096];
-    ssize_t length;
 
     (void)state;
     archive_add_file(archive, "a", "12", 2);
-    while ((length = archive_read(archive, room, sizeof room, &err)) > 0)
-        ;
-    assert_int_equal(length, -1);
+    read_to_failure(archive, &err);
     assert_int_equal(err.code, ERROR_LIMIT);
     archive_free(archive);
 }
@@ -167,15 +173,12 @@ static void test_file_that_got_shorter_is_an_error(void **state)
     struct error err = ERROR_INIT;
     struct archive *archive;
     char room[512];
-    ssize_t length;
 
     shell(scratch, "mkdir shorter; echo 12345 >shorter/file");
     archive = archive_of(context, NULL);
     assert_int_equal(archive_read(archive, room, sizeof room, &err), 512);
     shell(scratch, ": >shorter/file");
-    while ((length = archive_read(archive, room, sizeof room, &err)) > 0)
-        ;
-    assert_int_equal(length, -1);
+    read_to_failure(archive, &err);
     assert_string_equal(err.message, "file got shorter while it was read");
     archive_free(archive);
 }
@@ -197,14 +200,10 @@ static void test_directories_too_deep_are_an_error(void **state)
     AUTO_FREE char *context = memory_format("%s/deep", scratch);
     struct error err = ERROR_INIT;
     struct archive *archive;
-    char room[4096];
-    ssize_t length;
 
     shell(scratch, "mkdir -p deep/$(printf 'd/%.0s' $(seq 200))");
     archive = archive_of(context, NULL);
-    while ((length = archive_read(archive, room, sizeof room, &err)) > 0)
-        ;
-    assert_int_equal(length, -1);
+    read_to_failure(archive, &err);
     assert_int_equal(err.code, ERROR_LIMIT);
     archive_free(archive);
 }

@@ -38,6 +38,25 @@ static void until_asked(enum step step)
     TURN_UNTIL(trial->loop, trial_count(step) > 0);
 }
 
+static void start_until_asked(enum step step, bool keep)
+{
+    start(5, keep);
+    until_asked(step);
+}
+
+/* It runs from now on, until the engine speaks. */
+static void start_until_it_runs(bool keep)
+{
+    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
+    start_until_asked(STEP_WAIT, keep);
+}
+
+static void let_it_end(void)
+{
+    fake_engine_speak(trial->fake);
+    trial_until_ended();
+}
+
 static void until_removed(void)
 {
     TURN_UNTIL(trial->loop, engine_is_idle(trial->engine));
@@ -106,10 +125,7 @@ static void test_refusals_are_told_and_nothing_is_left(void **state)
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH, STEP_START};
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial_answer(steps[i], REFUSED, FAKE_AT_ONCE);
         start(5, true);
         trial_until_ended();
@@ -127,10 +143,7 @@ static void test_another_owner_can_take_it_over(void **state)
     struct container first;
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial->answers[steps[i]].manner = FAKE_SILENT;
         first = trial->container;
         start_container(&first, (struct container_plan){.start_timeout = 5});
@@ -138,8 +151,7 @@ static void test_another_owner_can_take_it_over(void **state)
         container_move(&first, &trial->container);
         assert_null(container_id(&first));
         assert_string_equal(container_id(&trial->container), "i1");
-        fake_engine_speak(trial->fake);
-        trial_until_ended();
+        let_it_end();
         assert_int_equal(trial->end.exit_code, 3);
         until_removed();
     }
@@ -150,10 +162,7 @@ static void test_each_step_of_the_start_is_bounded(void **state)
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH, STEP_START};
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial->answers[steps[i]].manner = FAKE_SILENT;
         start(0.2, false);
         trial_until_ended();
@@ -175,8 +184,7 @@ static void test_what_has_started_may_run_for_longer_than_it_may_start(void **st
     until_asked(STEP_WAIT);
     turn_for(trial->loop, 0.5);
     assert_false(trial->ended);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    let_it_end();
     assert_string_equal(trial->end.failure, "");
     until_removed();
 }
@@ -185,8 +193,7 @@ static void test_cancelled_before_it_is_created_it_is_removed_all_the_same(void 
 {
     (void)state;
     trial_answer(STEP_CREATE, CREATED, FAKE_SILENT);
-    start(5, true);
-    until_asked(STEP_CREATE);
+    start_until_asked(STEP_CREATE, true);
     container_cancel(&trial->container);
     container_cancel(&trial->container);
     assert_false(engine_is_idle(trial->engine));
@@ -199,9 +206,7 @@ static void test_cancelled_before_it_is_created_it_is_removed_all_the_same(void 
 static void test_cancelled_while_it_runs_it_is_removed(void **state)
 {
     (void)state;
-    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start(5, true);
-    until_asked(STEP_WAIT);
+    start_until_it_runs(true);
     container_cancel(&trial->container);
     until_removed();
     assert_false(trial->ended);
@@ -212,17 +217,12 @@ static void test_killed_before_its_start_it_is_not_started(void **state)
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH};
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial->answers[steps[i]].manner = FAKE_SILENT;
-        start(5, false);
-        until_asked(steps[i]);
+        start_until_asked(steps[i], false);
         container_kill(&trial->container);
         assert_false(trial->ended);
-        fake_engine_speak(trial->fake);
-        trial_until_ended();
+        let_it_end();
         assert_true(trial->end.killed && !trial->end.started);
         assert_int_equal(trial_count(STEP_START), 0);
         until_removed();
@@ -234,15 +234,13 @@ static void test_killed_while_it_starts_it_is_killed_behind_that(void **state)
     (void)state;
     trial_answer(STEP_START, EMPTY, FAKE_SILENT);
     trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start(5, false);
-    until_asked(STEP_START);
+    start_until_asked(STEP_START, false);
     container_kill(&trial->container);
     assert_int_equal(trial_count(STEP_KILL), 0);
     fake_engine_speak(trial->fake);
     until_asked(STEP_KILL);
     until_asked(STEP_WAIT);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    let_it_end();
     assert_true(trial->end.killed && trial->end.started);
     until_removed();
 }
@@ -250,15 +248,12 @@ static void test_killed_while_it_starts_it_is_killed_behind_that(void **state)
 static void test_killed_while_it_runs(void **state)
 {
     (void)state;
-    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
     trial_answer(STEP_KILL, REFUSED, FAKE_AT_ONCE); /* it has just ended by itself */
-    start(5, false);
-    until_asked(STEP_WAIT);
+    start_until_it_runs(false);
     container_kill(&trial->container);
     container_kill(&trial->container);
     until_asked(STEP_KILL);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    let_it_end();
     assert_true(trial->end.killed);
     assert_string_equal(trial->end.failure, "");
     assert_int_equal(trial_count(STEP_KILL), 1);
@@ -270,10 +265,7 @@ static void test_killed_before_its_start_it_does_not_wait_for_the_engine(void **
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH};
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial->answers[steps[i]].manner = FAKE_SILENT;
         start_plan((struct container_plan){.start_timeout = 5});
         until_asked(steps[i]);
@@ -291,8 +283,7 @@ static void test_killed_and_cancelled_before_its_start_it_is_not_told_of(void **
 {
     (void)state;
     trial->answers[STEP_CREATE].manner = FAKE_SILENT;
-    start(5, false);
-    until_asked(STEP_CREATE);
+    start_until_asked(STEP_CREATE, false);
     container_kill(&trial->container);
     container_cancel(&trial->container);
     fake_engine_speak(trial->fake);
@@ -314,8 +305,7 @@ static void test_interrupted_while_it_runs_it_goes_on(void **state)
     assert_non_null(strstr(fake_engine_log(trial->fake), "kill?signal=SIGINT"));
     turn_for(trial->loop, 0.05);
     assert_false(trial->ended);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    let_it_end();
     assert_false(trial->end.killed);
     assert_string_equal(trial->end.failure, "");
     container_interrupt(&trial->container); /* does not run any more */
@@ -323,21 +313,26 @@ static void test_interrupted_while_it_runs_it_goes_on(void **state)
     assert_int_equal(trial_count(STEP_KILL), 1);
 }
 
+/* Kills one that is told before. */
+static void kill_one_that_is_told(void)
+{
+    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
+    start_plan((struct container_plan){.start_timeout = 5, .is_told = true});
+    until_asked(STEP_WAIT);
+    container_kill(&trial->container);
+}
+
 static void test_program_that_is_told_is_killed_when_it_does_not_end(void **state)
 {
     const char *told;
 
     (void)state;
-    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start_plan((struct container_plan){.start_timeout = 5, .is_told = true});
-    until_asked(STEP_WAIT);
-    container_kill(&trial->container);
+    kill_one_that_is_told();
     TURN_UNTIL(trial->loop, trial_count(STEP_KILL) == 2);
     told = strstr(fake_engine_log(trial->fake), "kill?signal=SIGTERM");
     assert_non_null(told);
     assert_non_null(strstr(told, "kill?signal=SIGKILL"));
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    let_it_end();
     assert_true(trial->end.killed);
     until_removed();
 }
@@ -345,13 +340,9 @@ static void test_program_that_is_told_is_killed_when_it_does_not_end(void **stat
 static void test_program_that_is_told_and_ends_is_not_killed(void **state)
 {
     (void)state;
-    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start_plan((struct container_plan){.start_timeout = 5, .is_told = true});
-    until_asked(STEP_WAIT);
-    container_kill(&trial->container);
+    kill_one_that_is_told();
     until_asked(STEP_KILL);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    let_it_end();
     assert_int_equal(trial_count(STEP_KILL), 1);
     until_removed();
 }
@@ -359,9 +350,7 @@ static void test_program_that_is_told_and_ends_is_not_killed(void **state)
 static void test_engine_that_does_not_kill_is_not_waited_for(void **state)
 {
     (void)state;
-    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start(5, true);
-    until_asked(STEP_WAIT);
+    start_until_it_runs(true);
     container_kill(&trial->container);
     trial_until_ended();
     assert_string_equal(trial->end.failure, "the Docker engine did not end the container");
@@ -374,9 +363,7 @@ static void test_engine_that_dies_is_the_end(void **state)
 
     (void)state;
     trial->answers[STEP_ATTACH].manner = FAKE_AT_ONCE;
-    trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start(5, false);
-    until_asked(STEP_WAIT);
+    start_until_it_runs(false);
     died = ev_time();
     fake_engine_die(trial->fake);
     trial_until_ended();
@@ -393,10 +380,8 @@ static void test_output_that_is_garbled_is_the_end(void **state)
     (void)state;
     trial_answer(STEP_ATTACH, UPGRADED "no frames at all", FAKE_AT_ONCE);
     trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start(5, false);
-    until_asked(STEP_KILL);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    start_until_asked(STEP_KILL, false);
+    let_it_end();
     assert_string_equal(trial->end.failure, "the engine's stream of output is garbled");
     until_removed();
 }
@@ -406,10 +391,8 @@ static void test_output_that_is_cut_off_is_the_end(void **state)
     (void)state;
     trial->answers[STEP_ATTACH].length = OUTPUT_BYTES - 1;
     trial_answer(STEP_WAIT, EXITED, FAKE_SILENT);
-    start(5, false);
-    until_asked(STEP_KILL);
-    fake_engine_speak(trial->fake);
-    trial_until_ended();
+    start_until_asked(STEP_KILL, false);
+    let_it_end();
     assert_string_equal(trial->output[FRAME_STDERR], "er");
     assert_non_null(strstr(trial->end.failure, "ended the connection"));
     until_removed();
@@ -426,10 +409,7 @@ static void test_hijack_that_is_none_is_refused(void **state)
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial_answer(STEP_ATTACH, texts[i], FAKE_CLOSING);
         start(5, false);
         trial_until_ended();

@@ -36,10 +36,7 @@ static void test_program_that_is_refused(void **state)
     static const enum step steps[] = {STEP_EXEC_CREATE, STEP_EXEC_START, STEP_EXEC_INSPECT};
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        if (i > 0) {
-            trial_tear_down(state);
-            trial_set_up(state);
-        }
+        trial_begin_anew(state);
         trial_answer(steps[i], REFUSED, FAKE_AT_ONCE);
         start_exec();
         trial_until_ended();

@@ -108,6 +108,12 @@ int trial_tear_down(void **state)
     return 0;
 }
 
+void trial_begin_anew(void **state)
+{
+    trial_tear_down(state);
+    trial_set_up(state);
+}
+
 void trial_answer(enum step step, const char *text, enum fake_manner manner)
 {
     trial->answers[step].answer = text;

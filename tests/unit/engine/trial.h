@@ -56,6 +56,9 @@ extern const struct fake_answer trial_usual[STEPS + 1];
 int trial_set_up(void **state);
 int trial_tear_down(void **state);
 
+/* For a test that has several cases: each has a trial of its own. */
+void trial_begin_anew(void **state);
+
 /* Another answer to STEP. */
 void trial_answer(enum step step, const char *text, enum fake_manner manner);
 

@@ -138,6 +138,7 @@ static bool is_idle(const void *data)
 
 void fixture_free(struct fixture *fixture)
 {
+    working_directory_unref(fixture->directory);
     executor_stop(fixture->executor);
     process_host_stop(fixture->host);
     run_until(fixture->loop, is_idle, fixture);
@@ -156,12 +157,13 @@ void fixture_free(struct fixture *fixture)
 struct working_directory *fixture_directory(struct fixture *fixture)
 {
     struct error err = ERROR_INIT;
-    struct working_directory *directory =
-        workplace_open(fixture->workplace, "tester", ISOLATION_NONE, NULL, &err);
 
-    if (!directory)
+    if (!fixture->directory)
+        fixture->directory =
+            workplace_open(fixture->workplace, "tester", ISOLATION_NONE, NULL, &err);
+    if (!fixture->directory)
         fail_msg("%s", err.message);
-    return directory;
+    return fixture->directory;
 }
 
 static char *copy_capture(const struct capture *capture)
@@ -215,6 +217,8 @@ int call_submit_request(struct call *call, struct fixture *fixture, struct run_r
     request->data = call;
     request->output = on_output;
     request->done = on_done;
+    if (!request->directory)
+        request->directory = fixture_directory(fixture);
     if (!request->environment)
         request->environment = catalog_find(fixture->catalog, "system");
     if (!request->client)
@@ -226,14 +230,17 @@ int call_submit_request(struct call *call, struct fixture *fixture, struct run_r
     return call->run ? 0 : -1;
 }
 
-void call_submit(struct call *call, struct fixture *fixture, struct working_directory *directory,
-                 const char *code)
+void call_submit_as(struct call *call, struct fixture *fixture, struct run_request *request)
 {
-    struct run_request request = {.directory = directory, .code = code};
     struct error err = ERROR_INIT;
 
-    if (call_submit_request(call, fixture, &request, &err) < 0)
+    if (call_submit_request(call, fixture, request, &err) < 0)
         fail_msg("%s", err.message);
+}
+
+void call_submit(struct call *call, struct fixture *fixture, const char *code)
+{
+    call_submit_as(call, fixture, &(struct run_request){.code = code});
 }
 
 struct waited_calls {
@@ -268,11 +275,15 @@ void calls_deinit(struct call *calls, size_t count)
     }
 }
 
-void call_execute(struct call *call, struct fixture *fixture, struct working_directory *directory,
-                  const char *code)
+void call_execute_as(struct call *call, struct fixture *fixture, struct run_request *request)
 {
-    call_submit(call, fixture, directory, code);
+    call_submit_as(call, fixture, request);
     calls_wait(call, 1);
+}
+
+void call_execute(struct call *call, struct fixture *fixture, const char *code)
+{
+    call_execute_as(call, fixture, &(struct run_request){.code = code});
 }
 
 static void on_break(struct ev_loop *loop, ev_timer *timer, int events)

@@ -35,6 +35,7 @@ struct fixture {
     struct catalog *catalog;
     struct executor *executor;
     struct executor_client client;
+    struct working_directory *directory; /* of the calls that name none; NULL: not opened yet */
 };
 
 /* One submitted run and its end. */
@@ -68,13 +69,16 @@ struct environment *fixture_environment(struct fixture *fixture, const char *nam
 /* The catalog is replaced by one that has the environment "system" as DEFINITION says. */
 void fixture_replace(struct fixture *fixture, const char *definition);
 
+/* The directory of its calls; borrowed. */
 struct working_directory *fixture_directory(struct fixture *fixture);
 
 /* Submits CODE; fails the test when it is refused. */
-void call_submit(struct call *call, struct fixture *fixture, struct working_directory *directory,
-                 const char *code);
+void call_submit(struct call *call, struct fixture *fixture, const char *code);
 
-/* The same with everything to choose; -1 with ERR when it is refused. */
+/* The same with everything to choose. What REQUEST leaves out is the fixture's. */
+void call_submit_as(struct call *call, struct fixture *fixture, struct run_request *request);
+
+/* ... and -1 with ERR when it is refused. */
 int call_submit_request(struct call *call, struct fixture *fixture, struct run_request *request,
                         struct error *err);
 
@@ -83,8 +87,8 @@ void calls_wait(struct call *calls, size_t count);
 void calls_deinit(struct call *calls, size_t count);
 
 /* Submits, waits. */
-void call_execute(struct call *call, struct fixture *fixture, struct working_directory *directory,
-                  const char *code);
+void call_execute(struct call *call, struct fixture *fixture, const char *code);
+void call_execute_as(struct call *call, struct fixture *fixture, struct run_request *request);
 
 /* Runs the loop for SECONDS. */
 void fixture_run_for(struct fixture *fixture, double seconds);

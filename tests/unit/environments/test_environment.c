@@ -18,9 +18,12 @@ struct stub {
     enum outcome answer; /* of the next preparation */
     unsigned begun;      /* how often it was told that it is used from now on */
     unsigned prepared;   /* how often its preparation was begun */
+    unsigned started;    /* how often something was to be started in it */
     unsigned cancelled;  /* how often it was given up */
     const char *step;    /* of the next preparation, or NULL */
 };
+
+static struct stub stub; /* of the test that runs */
 
 static void begin(struct environment *environment)
 {
@@ -29,14 +32,14 @@ static void begin(struct environment *environment)
 
 static enum outcome prepare(struct environment *environment, struct error *err)
 {
-    struct stub *stub = CONTAINER_OF(environment, struct stub, environment);
+    struct stub *one = CONTAINER_OF(environment, struct stub, environment);
 
-    stub->prepared++;
-    if (stub->step)
-        environment_step(environment, -1, "%s", stub->step);
-    if (stub->answer == OUTCOME_FAILED)
+    one->prepared++;
+    if (one->step)
+        environment_step(environment, -1, "%s", one->step);
+    if (one->answer == OUTCOME_FAILED)
         error_set(err, ERROR_UNAVAILABLE, "not to be had");
-    return stub->answer;
+    return one->answer;
 }
 
 static void cancel(struct environment *environment)
@@ -48,6 +51,17 @@ static bool is_prepared(const struct environment *environment)
 {
     (void)environment;
     return false;
+}
+
+static struct execution *start(struct environment *environment,
+                               const struct execution_request *request,
+                               struct execution_listener *listener, struct error *err)
+{
+    (void)request;
+    (void)listener;
+    CONTAINER_OF(environment, struct stub, environment)->started++;
+    error_set(err, ERROR_UNAVAILABLE, "started");
+    return NULL;
 }
 
 static void stub_free(struct environment *environment)
@@ -62,19 +76,28 @@ static const struct environment_ops stub_ops = {.kind = &stub_kind,
                                                 .is_prepared = is_prepared,
                                                 .prepare = prepare,
                                                 .cancel = cancel,
+                                                .start = start,
                                                 .free = stub_free};
 
-static void stub_init(struct stub *stub)
+static int set_up(void **state)
 {
     struct environment_recipe recipe = {.name = "stub", .loop = EV_DEFAULT};
 
-    *stub = (struct stub){.answer = OUTCOME_PENDING};
-    environment_init(&stub->environment, &stub_ops, &recipe);
+    (void)state;
+    stub = (struct stub){.answer = OUTCOME_PENDING};
+    environment_init(&stub.environment, &stub_ops, &recipe);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    environment_free(&stub.environment);
+    return 0;
 }
 
 struct waiting {
     struct environment_waiter waiter;
-    struct stub *stub;
     unsigned told;
     enum error_code code;
     char message[ERROR_MESSAGE_BYTES];
@@ -101,129 +124,111 @@ static void on_prepared(struct environment_waiter *waiter, const struct error *e
     if (waiting->forgets)
         environment_forget_waiter(&waiting->forgets->waiter);
     if (waiting->begins_for)
-        assert_int_equal(environment_prepare(&waiting->stub->environment,
-                                             &waiting->begins_for->waiter, &ignored),
-                         OUTCOME_PENDING);
+        assert_int_equal(
+            environment_prepare(&stub.environment, &waiting->begins_for->waiter, &ignored),
+            OUTCOME_PENDING);
 }
 
-static void wait_for(struct waiting *waiting, struct stub *stub)
+static void begin_to_wait(struct waiting *waiting)
 {
     struct error err = ERROR_INIT;
 
-    *waiting = (struct waiting){
-        .waiter.progress = on_progress, .waiter.prepared = on_prepared, .stub = stub};
-    assert_int_equal(environment_prepare(&stub->environment, &waiting->waiter, &err),
+    *waiting = (struct waiting){.waiter.progress = on_progress, .waiter.prepared = on_prepared};
+    assert_int_equal(environment_prepare(&stub.environment, &waiting->waiter, &err),
                      OUTCOME_PENDING);
 }
 
 static void test_one_preparation_serves_all_who_wait(void **state)
 {
-    struct stub stub;
     struct waiting a;
     struct waiting b;
 
     (void)state;
-    stub_init(&stub);
-    wait_for(&a, &stub);
-    wait_for(&b, &stub);
+    begin_to_wait(&a);
+    begin_to_wait(&b);
     assert_int_equal(stub.prepared, 1);
     environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 1);
     assert_int_equal(b.told, 1);
     assert_int_equal(b.code, ERROR_NONE);
-    environment_free(&stub.environment);
 }
 
 static void test_a_failure_is_told_to_all_and_the_next_one_tries_again(void **state)
 {
     struct error failure = ERROR_INIT;
-    struct stub stub;
     struct waiting a;
     struct waiting b;
 
     (void)state;
-    stub_init(&stub);
-    wait_for(&a, &stub);
+    begin_to_wait(&a);
     error_set(&failure, ERROR_TIMEOUT, "too slow");
     environment_end_preparation(&stub.environment, &failure);
     assert_int_equal(a.code, ERROR_TIMEOUT);
-    wait_for(&b, &stub);
+    begin_to_wait(&b);
     assert_int_equal(stub.prepared, 2);
     environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 1);
     assert_int_equal(b.told, 1);
-    environment_free(&stub.environment);
 }
 
 static void test_ready_and_failed_at_once_tell_nobody(void **state)
 {
-    struct stub stub;
     struct waiting waiting = {.waiter.prepared = on_prepared};
     struct error err = ERROR_INIT;
 
     (void)state;
-    stub_init(&stub);
     stub.answer = OUTCOME_READY;
     assert_int_equal(environment_prepare(&stub.environment, &waiting.waiter, &err), OUTCOME_READY);
     stub.answer = OUTCOME_FAILED;
     assert_int_equal(environment_prepare(&stub.environment, &waiting.waiter, &err), OUTCOME_FAILED);
     assert_string_equal(err.message, "not to be had");
     assert_int_equal(waiting.told, 0);
-    environment_free(&stub.environment);
 }
 
 static void test_who_is_forgotten_is_not_told(void **state)
 {
-    struct stub stub;
     struct waiting a;
     struct waiting b;
     struct waiting c;
 
     (void)state;
-    stub_init(&stub);
-    wait_for(&a, &stub);
-    wait_for(&b, &stub);
-    wait_for(&c, &stub);
+    begin_to_wait(&a);
+    begin_to_wait(&b);
+    begin_to_wait(&c);
     environment_forget_waiter(&a.waiter);
     b.forgets = &c; /* while the others are being told */
     environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 0);
     assert_int_equal(b.told, 1);
     assert_int_equal(c.told, 0);
-    environment_free(&stub.environment);
 }
 
 static void test_who_comes_while_others_are_told_waits_for_the_next(void **state)
 {
-    struct stub stub;
     struct waiting a;
     struct waiting late = {.waiter.prepared = on_prepared};
 
     (void)state;
-    stub_init(&stub);
-    wait_for(&a, &stub);
+    begin_to_wait(&a);
     a.begins_for = &late;
     environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(late.told, 0);
     assert_int_equal(stub.prepared, 2);
     environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(late.told, 1);
-    environment_free(&stub.environment);
 }
 
 static void test_steps_are_told_to_all_who_wait_and_named_in_the_error(void **state)
 {
     struct error failure = ERROR_INIT;
-    struct stub stub;
     struct waiting a;
     struct waiting b;
 
     (void)state;
-    stub_init(&stub);
-    wait_for(&a, &stub);
+    begin_to_wait(&a);
     environment_step(&stub.environment, 0.5, "pulling layer %d of %d", 3, 7);
     assert_string_equal(a.step, "pulling layer 3 of 7 0.5");
-    wait_for(&b, &stub); /* in the middle of it */
+    begin_to_wait(&b); /* in the middle of it */
     assert_string_equal(b.step, "pulling layer 3 of 7 0.5");
     environment_step(&stub.environment, -1, "installing numpy");
     assert_string_equal(b.step, "installing numpy -1");
@@ -231,197 +236,153 @@ static void test_steps_are_told_to_all_who_wait_and_named_in_the_error(void **st
     environment_end_preparation(&stub.environment, &failure);
     assert_string_equal(a.message,
                         "cannot prepare environment \"stub\": installing numpy: no such package");
-    wait_for(&a, &stub); /* the next one begins without a step */
+    begin_to_wait(&a); /* the next one begins without a step */
     environment_end_preparation(&stub.environment, &failure);
     assert_string_equal(a.message, "no such package");
-    environment_free(&stub.environment);
 }
 
 static void test_who_begins_a_preparation_is_told_its_first_step(void **state)
 {
-    struct stub stub;
     struct waiting waiting;
 
     (void)state;
-    stub_init(&stub);
     stub.step = "finding python"; /* from inside `prepare` */
-    wait_for(&waiting, &stub);
+    begin_to_wait(&waiting);
     assert_string_equal(waiting.step, "finding python -1");
     environment_end_preparation(&stub.environment, NULL);
-    environment_free(&stub.environment);
 }
 
 static void test_a_failure_at_once_names_its_step(void **state)
 {
-    struct stub stub;
     struct waiting waiting = {.waiter.prepared = on_prepared};
     struct error err = ERROR_INIT;
 
     (void)state;
-    stub_init(&stub);
     stub.answer = OUTCOME_FAILED;
     stub.step = "finding python";
     assert_int_equal(environment_prepare(&stub.environment, &waiting.waiter, &err), OUTCOME_FAILED);
     assert_string_equal(err.message,
                         "cannot prepare environment \"stub\": finding python: not to be had");
-    environment_free(&stub.environment);
 }
 
 static void test_a_preparation_is_given_up_when_the_last_one_stops_waiting(void **state)
 {
-    struct stub stub;
     struct waiting a;
     struct waiting b;
 
     (void)state;
-    stub_init(&stub);
-    wait_for(&a, &stub);
-    wait_for(&b, &stub);
+    begin_to_wait(&a);
+    begin_to_wait(&b);
     environment_forget_waiter(&a.waiter);
     assert_int_equal(stub.cancelled, 0);
     environment_forget_waiter(&b.waiter);
     assert_int_equal(stub.cancelled, 1);
     environment_forget_waiter(&b.waiter); /* harmless */
     assert_int_equal(stub.cancelled, 1);
-    wait_for(&a, &stub);
+    begin_to_wait(&a);
     assert_int_equal(stub.prepared, 2);
     environment_end_preparation(&stub.environment, NULL);
     assert_int_equal(a.told, 1);
-    environment_free(&stub.environment);
 }
 
 static void test_a_preparation_that_takes_too_long_is_given_up(void **state)
 {
-    struct stub stub;
     struct waiting waiting;
 
     (void)state;
-    stub_init(&stub);
     stub.environment.settings.prepare_timeout = 0.05;
     stub.step = "building";
-    wait_for(&waiting, &stub);
+    begin_to_wait(&waiting);
     ev_run(EV_DEFAULT, 0); /* to the last timer */
     assert_int_equal(stub.cancelled, 1);
     assert_int_equal(waiting.code, ERROR_TIMEOUT);
     assert_non_null(strstr(waiting.message, "building: not done after 0.05 seconds"));
-    environment_free(&stub.environment);
 }
 
-static void test_an_eager_environment_is_prepared_when_the_server_starts(void **state)
+static void test_an_eager_preparation_is_given_up_when_the_server_stops(void **state)
 {
-    struct stub stub;
-
     (void)state;
-    stub_init(&stub);
-    environment_begin(&stub.environment);
-    assert_int_equal(stub.prepared, 0);
     stub.environment.settings.eager = true;
     environment_begin(&stub.environment);
-    assert_int_equal(stub.prepared, 1);
-    environment_stop(&stub.environment); /* the server does not wait any longer */
+    environment_stop(&stub.environment);
     assert_int_equal(stub.cancelled, 1);
     assert_true(environment_is_idle(&stub.environment));
-    environment_free(&stub.environment);
-}
-
-static struct execution *start(struct environment *environment,
-                               const struct execution_request *request,
-                               struct execution_listener *listener, struct error *err)
-{
-    (void)request;
-    (void)listener;
-    CONTAINER_OF(environment, struct stub, environment)->prepared = 100;
-    error_set(err, ERROR_UNAVAILABLE, "started");
-    return NULL;
 }
 
 static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
 {
-    static const struct environment_ops ops = {.kind = &stub_kind,
-                                               .is_prepared = is_prepared,
-                                               .prepare = prepare,
-                                               .cancel = cancel,
-                                               .start = start,
-                                               .free = stub_free};
     struct environment_waiter waiter = {0};
     struct error err = ERROR_INIT;
     struct error again = ERROR_INIT;
-    struct stub stub = {.answer = OUTCOME_READY};
-    struct environment_recipe recipe = {.name = "stub", .loop = EV_DEFAULT};
+    char **paths = memory_new(2, sizeof *paths);
 
     (void)state;
-    recipe.settings.paths = memory_new(2, sizeof *recipe.settings.paths);
-    recipe.settings.paths[0] = memory_copy_string("/usr/../etc");
-    environment_init(&stub.environment, &ops, &recipe);
+    paths[0] = memory_copy_string("/usr/../etc");
+    stub.environment.settings.paths = paths;
+    stub.answer = OUTCOME_READY;
     assert_int_equal(environment_prepare(&stub.environment, &waiter, &err), OUTCOME_FAILED);
     assert_string_equal(err.message, "/usr/../etc leads elsewhere than it did when it was checked");
     assert_int_equal(stub.prepared, 0);
     assert_null(environment_start(&stub.environment, NULL, NULL, &again));
-    assert_int_equal(stub.prepared, 0);
-    strcpy(stub.environment.settings.paths[0], "/etc");
+    assert_int_equal(stub.started, 0);
+    strcpy(paths[0], "/etc");
     err = (struct error)ERROR_INIT;
     again = (struct error)ERROR_INIT;
     assert_int_equal(environment_prepare(&stub.environment, &waiter, &err), OUTCOME_READY);
     assert_null(environment_start(&stub.environment, NULL, NULL, &again));
-    assert_int_equal(stub.prepared, 100);
-    environment_free(&stub.environment);
+    assert_int_equal(stub.prepared, 1);
+    assert_int_equal(stub.started, 1);
 }
 
-/* What is said when STUB begins. */
-static void assert_begins(struct stub *stub, const char *expected)
+/* What is said when it begins. */
+static void assert_begins(const char *expected)
 {
     struct listening listening = listen_to_stderr();
 
-    environment_begin(&stub->environment);
+    environment_begin(&stub.environment);
     assert_heard(&listening, expected);
 }
 
 static void test_only_an_eager_one_is_prepared_before_anybody_waits(void **state)
 {
-    struct stub stub;
-
     (void)state;
-    stub_init(&stub);
-    assert_begins(&stub, "");
+    assert_begins("");
     assert_int_equal(stub.begun, 1);
     assert_int_equal(stub.prepared, 0);
     stub.environment.settings.eager = true;
-    assert_begins(&stub, "");
+    assert_begins("");
     assert_int_equal(stub.prepared, 1);
     environment_end_preparation(&stub.environment, NULL);
-    environment_free(&stub.environment);
 }
 
 static void test_an_eager_one_that_fails_at_once_says_so(void **state)
 {
-    struct stub stub;
-
     (void)state;
-    stub_init(&stub);
     stub.environment.settings.eager = true;
     stub.answer = OUTCOME_FAILED;
-    assert_begins(&stub, "pyexecd: not to be had; the next call "
-                         "that needs it tries again\n");
-    environment_free(&stub.environment);
+    assert_begins("pyexecd: not to be had; the next call "
+                  "that needs it tries again\n");
 }
+
+#define STUB_TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_preparation_serves_all_who_wait),
-        cmocka_unit_test(test_a_failure_is_told_to_all_and_the_next_one_tries_again),
-        cmocka_unit_test(test_ready_and_failed_at_once_tell_nobody),
-        cmocka_unit_test(test_who_is_forgotten_is_not_told),
-        cmocka_unit_test(test_who_comes_while_others_are_told_waits_for_the_next),
-        cmocka_unit_test(test_steps_are_told_to_all_who_wait_and_named_in_the_error),
-        cmocka_unit_test(test_who_begins_a_preparation_is_told_its_first_step),
-        cmocka_unit_test(test_a_failure_at_once_names_its_step),
-        cmocka_unit_test(test_a_preparation_is_given_up_when_the_last_one_stops_waiting),
-        cmocka_unit_test(test_a_preparation_that_takes_too_long_is_given_up),
-        cmocka_unit_test(test_an_eager_environment_is_prepared_when_the_server_starts),
-        cmocka_unit_test(test_nothing_is_done_with_a_path_that_leads_elsewhere),
-        cmocka_unit_test(test_only_an_eager_one_is_prepared_before_anybody_waits),
-        cmocka_unit_test(test_an_eager_one_that_fails_at_once_says_so),
+        STUB_TEST(test_one_preparation_serves_all_who_wait),
+        STUB_TEST(test_a_failure_is_told_to_all_and_the_next_one_tries_again),
+        STUB_TEST(test_ready_and_failed_at_once_tell_nobody),
+        STUB_TEST(test_who_is_forgotten_is_not_told),
+        STUB_TEST(test_who_comes_while_others_are_told_waits_for_the_next),
+        STUB_TEST(test_steps_are_told_to_all_who_wait_and_named_in_the_error),
+        STUB_TEST(test_who_begins_a_preparation_is_told_its_first_step),
+        STUB_TEST(test_a_failure_at_once_names_its_step),
+        STUB_TEST(test_a_preparation_is_given_up_when_the_last_one_stops_waiting),
+        STUB_TEST(test_a_preparation_that_takes_too_long_is_given_up),
+        STUB_TEST(test_an_eager_preparation_is_given_up_when_the_server_stops),
+        STUB_TEST(test_nothing_is_done_with_a_path_that_leads_elsewhere),
+        STUB_TEST(test_only_an_eager_one_is_prepared_before_anybody_waits),
+        STUB_TEST(test_an_eager_one_that_fails_at_once_says_so),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -12,20 +12,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void submit_for(struct call *call, struct fixture *fixture,
-                       struct working_directory *directory, struct executor_client *client)
+static void submit_for(struct call *call, struct fixture *fixture, struct executor_client *client)
 {
-    struct run_request request = {.directory = directory, .code = "pass", .client = client};
-    struct error err = ERROR_INIT;
-
-    if (call_submit_request(call, fixture, &request, &err) < 0)
-        fail_msg("%s", err.message);
+    call_submit_as(call, fixture, &(struct run_request){.code = "pass", .client = client});
 }
 
 static void test_places_are_given_to_clients_in_turn(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
-    struct working_directory *directory = fixture_directory(fixture);
     struct executor_client others[2];
     struct call calls[12];
 
@@ -33,41 +27,35 @@ static void test_places_are_given_to_clients_in_turn(void **state)
     executor_client_init(&others[0]);
     executor_client_init(&others[1]);
     for (int i = 0; i < 10; i++)
-        submit_for(&calls[i], fixture, directory, &fixture->client);
-    submit_for(&calls[10], fixture, directory, &others[0]);
-    submit_for(&calls[11], fixture, directory, &others[1]);
+        submit_for(&calls[i], fixture, &fixture->client);
+    submit_for(&calls[10], fixture, &others[0]);
+    submit_for(&calls[11], fixture, &others[1]);
     calls_wait(calls, 12);
     assert_in_range(calls[10].order, 0, 3);
     assert_in_range(calls[11].order, 0, 3);
     for (int i = 1; i < 10; i++) /* one client's runs stay in order */
         assert_true(calls[i].order > calls[i - 1].order);
     calls_deinit(calls, 12);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
-static void submit_of(struct call *call, struct fixture *fixture,
-                      struct working_directory *directory, struct executor_client *client,
+static void submit_of(struct call *call, struct fixture *fixture, struct executor_client *client,
                       const char *owner)
 {
     struct run_request request = {
-        .directory = directory,
         .code = "import time; time.sleep(2)",
         .client = client,
         .owner = owner,
         .owner_runs = strcmp(owner, "alice") == 0 ? 1 : 0,
     };
-    struct error err = ERROR_INIT;
 
-    if (call_submit_request(call, fixture, &request, &err) < 0)
-        fail_msg("%s", err.message);
+    call_submit_as(call, fixture, &request);
 }
 
 /* Whichever client they come by; and those of others do not wait for it. */
 static void test_no_more_runs_of_an_owner_go_than_may(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 4});
-    struct working_directory *directory = fixture_directory(fixture);
     struct executor_client clients[2];
     struct call calls[6];
 
@@ -75,32 +63,26 @@ static void test_no_more_runs_of_an_owner_go_than_may(void **state)
     executor_client_init(&clients[0]);
     executor_client_init(&clients[1]);
     for (int i = 0; i < 4; i++)
-        submit_of(&calls[i], fixture, directory, &clients[i % 2], "alice");
-    submit_of(&calls[4], fixture, directory, &clients[0], "bob");
-    submit_of(&calls[5], fixture, directory, &clients[1], "bob");
+        submit_of(&calls[i], fixture, &clients[i % 2], "alice");
+    submit_of(&calls[4], fixture, &clients[0], "bob");
+    submit_of(&calls[5], fixture, &clients[1], "bob");
     fixture_run_for(fixture, 0.05);
     assert_int_equal(executor_going(fixture->executor), 3);
     assert_int_equal(executor_waiting(fixture->executor), 3);
     calls_wait(calls, 6);
     assert_true(calls[4].order < 3 && calls[5].order < 3);
     calls_deinit(calls, 6);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
 /* A run that goes until the test ends. */
 static void submit_endless(struct call *call, struct fixture *fixture,
-                           struct working_directory *directory, struct executor_client *client,
-                           const char *owner)
+                           struct executor_client *client, const char *owner)
 {
-    struct run_request request = {.directory = directory,
-                                  .code = "import time; time.sleep(60)",
-                                  .client = client,
-                                  .owner = owner};
-    struct error err = ERROR_INIT;
+    struct run_request request = {
+        .code = "import time; time.sleep(60)", .client = client, .owner = owner};
 
-    if (call_submit_request(call, fixture, &request, &err) < 0)
-        fail_msg("%s", err.message);
+    call_submit_as(call, fixture, &request);
 }
 
 static void cancel_all(struct call *calls, size_t count)
@@ -112,7 +94,6 @@ static void cancel_all(struct call *calls, size_t count)
 static void test_who_has_no_run_going_does_not_wait_for_those_of_others(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 2});
-    struct working_directory *directory = fixture_directory(fixture);
     struct executor_client others[2];
     struct call endless[4];
     struct call calls[2];
@@ -121,16 +102,15 @@ static void test_who_has_no_run_going_does_not_wait_for_those_of_others(void **s
     executor_client_init(&others[0]);
     executor_client_init(&others[1]);
     for (int i = 0; i < 4; i++)
-        submit_endless(&endless[i], fixture, directory, &fixture->client, "carol");
+        submit_endless(&endless[i], fixture, &fixture->client, "carol");
     fixture_run_for(fixture, 0.05);
     assert_int_equal(executor_going(fixture->executor), 2);
-    submit_of(&calls[0], fixture, directory, &others[0], "carol");
-    submit_of(&calls[1], fixture, directory, &others[1], "bob");
+    submit_of(&calls[0], fixture, &others[0], "carol");
+    submit_of(&calls[1], fixture, &others[1], "bob");
     calls_wait(calls, 2);
     assert_int_equal(executor_going(fixture->executor), 2);
     cancel_all(endless, 4);
     calls_deinit(calls, 2);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
@@ -139,7 +119,6 @@ static void test_many_clients_of_one_owner_leave_places_for_other_owners(void **
 {
     enum { CLIENTS = 8 };
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 2});
-    struct working_directory *directory = fixture_directory(fixture);
     struct executor_client clients[CLIENTS];
     struct executor_client other;
     struct call endless[CLIENTS];
@@ -149,16 +128,15 @@ static void test_many_clients_of_one_owner_leave_places_for_other_owners(void **
     executor_client_init(&other);
     for (int i = 0; i < CLIENTS; i++) {
         executor_client_init(&clients[i]);
-        submit_endless(&endless[i], fixture, directory, &clients[i], "alice");
+        submit_endless(&endless[i], fixture, &clients[i], "alice");
     }
     fixture_run_for(fixture, 0.05);
     assert_int_equal(executor_going(fixture->executor), 3);
-    submit_of(&call, fixture, directory, &other, "bob");
+    submit_of(&call, fixture, &other, "bob");
     calls_wait(&call, 1);
     assert_int_equal(executor_going(fixture->executor), 3);
     cancel_all(endless, CLIENTS);
     calls_deinit(&call, 1);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
@@ -166,9 +144,8 @@ static void test_clients_of_one_owner_share_its_part_of_the_queue(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){
         .concurrent_runs = 2, .queued_runs = 8, .queued_runs_per_owner = 3});
-    struct working_directory *directory = fixture_directory(fixture);
     struct executor_client clients[2];
-    struct run_request request = {.directory = directory, .code = "pass", .owner = "alice"};
+    struct run_request request = {.code = "pass", .owner = "alice"};
     struct error err = ERROR_INIT;
     struct call endless[5]; /* two that go, three that wait */
     struct call calls[2];
@@ -177,7 +154,7 @@ static void test_clients_of_one_owner_share_its_part_of_the_queue(void **state)
     executor_client_init(&clients[0]);
     executor_client_init(&clients[1]);
     for (int i = 0; i < 5; i++) {
-        submit_endless(&endless[i], fixture, directory, &clients[i % 2], "alice");
+        submit_endless(&endless[i], fixture, &clients[i % 2], "alice");
         fixture_run_for(fixture, 0.01);
     }
     request.client = &clients[0];
@@ -191,14 +168,13 @@ static void test_clients_of_one_owner_share_its_part_of_the_queue(void **state)
     }
     cancel_all(endless, 5);
     calls_deinit(calls, 2);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
-static void assert_refused(struct fixture *fixture, struct working_directory *directory,
-                           struct executor_client *client, const char *message)
+static void assert_refused(struct fixture *fixture, struct executor_client *client,
+                           const char *message)
 {
-    struct run_request request = {.directory = directory, .code = "pass", .client = client};
+    struct run_request request = {.code = "pass", .client = client};
     struct error err = ERROR_INIT;
     struct call call;
 
@@ -211,24 +187,22 @@ static void test_a_full_queue_is_busy_and_says_how_much(void **state)
 {
     struct fixture *fixture =
         fixture_new(&(struct fixture_settings){.concurrent_runs = 2, .queued_runs = 3});
-    struct working_directory *directory = fixture_directory(fixture);
     struct call calls[6];
 
     (void)state;
     for (int i = 0; i < 5; i++)
-        submit_for(&calls[i], fixture, directory, NULL);
-    assert_refused(fixture, directory, NULL,
+        submit_for(&calls[i], fixture, NULL);
+    assert_refused(fixture, NULL,
                    "the server is busy: 2 runs are going and 3 are waiting; try again in a few "
                    "seconds");
     fixture_run_for(fixture, 0.01); /* the same when they have their places */
-    assert_refused(fixture, directory, NULL,
+    assert_refused(fixture, NULL,
                    "the server is busy: 2 runs are going and 3 are waiting; try again in a few "
                    "seconds");
     calls_wait(calls, 1);
-    submit_for(&calls[5], fixture, directory, NULL);
+    submit_for(&calls[5], fixture, NULL);
     calls_wait(calls, 6);
     calls_deinit(calls, 6);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
@@ -236,21 +210,19 @@ static void test_one_client_cannot_fill_the_queue(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){
         .concurrent_runs = 1, .queued_runs = 8, .queued_runs_per_client = 2});
-    struct working_directory *directory = fixture_directory(fixture);
     struct executor_client other;
     struct call calls[4];
 
     (void)state;
     executor_client_init(&other);
     for (int i = 0; i < 3; i++)
-        submit_for(&calls[i], fixture, directory, NULL);
-    assert_refused(fixture, directory, NULL,
+        submit_for(&calls[i], fixture, NULL);
+    assert_refused(fixture, NULL,
                    "the server is busy: 2 of your runs are waiting already; try again when some "
                    "have ended");
-    submit_for(&calls[3], fixture, directory, &other);
+    submit_for(&calls[3], fixture, &other);
     calls_wait(calls, 4);
     calls_deinit(calls, 4);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
@@ -267,54 +239,49 @@ static void set_concurrent_runs(struct fixture *fixture, unsigned count)
 static void test_places_that_are_taken_away_are_not_given_out_again(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 3});
-    struct working_directory *directory = fixture_directory(fixture);
     struct call calls[6];
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        call_submit(&calls[i], fixture, directory,
+        call_submit(&calls[i], fixture,
                     "import os, time\n"
                     "while not os.path.exists('go'): time.sleep(.01)\n");
     fixture_run_for(fixture, 0.1);
     set_concurrent_runs(fixture, 1);
     for (int i = 3; i < 6; i++)
-        call_submit(&calls[i], fixture, directory, i == 3 ? "open('go', 'w')" : "pass");
+        call_submit(&calls[i], fixture, i == 3 ? "open('go', 'w')" : "pass");
     fixture_run_for(fixture, 0.5);
     assert_int_equal(fixture->done, 0); /* all places are taken: three, where there is one */
     set_concurrent_runs(fixture, 4);
     calls_wait(calls, 6);
     calls_deinit(calls, 6);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
 static void test_runs_go_on_in_an_environment_that_was_replaced(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
-    struct working_directory *directory = fixture_directory(fixture);
     struct call calls[3];
 
     (void)state;
     for (int i = 0; i < 2; i++) /* one goes, one waits */
-        call_submit(&calls[i], fixture, directory,
+        call_submit(&calls[i], fixture,
                     "import os, time; time.sleep(.3); print(os.environ.get('NEW'))");
     fixture_run_for(fixture, 0.1);
     fixture_replace(fixture, "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\","
                              " \"environment\": {\"NEW\": \"yes\"}}");
-    call_submit(&calls[2], fixture, directory, "import os; print(os.environ.get('NEW'))");
+    call_submit(&calls[2], fixture, "import os; print(os.environ.get('NEW'))");
     calls_wait(calls, 3);
     assert_string_equal(calls[0].out, "None\n");
     assert_string_equal(calls[1].out, "None\n");
     assert_string_equal(calls[2].out, "yes\n");
     calls_deinit(calls, 3);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
 /* Submits the next one from inside `done`, as a server does that works off a list. */
 struct chain {
     struct fixture *fixture;
-    struct working_directory *directory;
     int left;
 };
 
@@ -324,7 +291,7 @@ static void submit_link(struct chain *chain)
 {
     const struct run_request request = {
         .environment = catalog_find(chain->fixture->catalog, "system"),
-        .directory = chain->directory,
+        .directory = fixture_directory(chain->fixture),
         .client = &chain->fixture->client,
         .code = "pass",
         .code_length = 4,
@@ -349,13 +316,12 @@ static void on_link_done(void *data, const struct run_report *report)
 static void test_the_next_run_may_be_submitted_when_one_is_done(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
-    struct chain chain = {fixture, fixture_directory(fixture), 5};
+    struct chain chain = {fixture, 5};
 
     (void)state;
     submit_link(&chain);
     while (chain.left > 0)
         ev_run(fixture->loop, EVRUN_ONCE);
-    working_directory_unref(chain.directory);
     fixture_free(fixture);
 }
 
@@ -368,12 +334,12 @@ static void test_many_runs_leave_nothing_behind(void **state)
     int before;
 
     (void)state;
-    call_execute(&calls[0], fixture, directory, "pass");
+    call_execute(&calls[0], fixture, "pass");
     calls_deinit(calls, 1);
     fixture_run_for(fixture, 0.3); /* until the next runner is prepared */
     before = count_entries("/proc/self/fd");
     for (int i = 0; i < RUNS; i++)
-        call_submit(&calls[i], fixture, directory, "import os\nos.fork()\nprint(1)\n");
+        call_submit(&calls[i], fixture, "import os\nos.fork()\nprint(1)\n");
     calls_wait(calls, RUNS);
     calls_deinit(calls, RUNS);
     for (int i = 0; i < 100 && count_entries("/proc/self/fd") != before; i++)
@@ -381,7 +347,6 @@ static void test_many_runs_leave_nothing_behind(void **state)
     assert_int_equal(count_entries("/proc/self/fd"), before);
     assert_int_equal(count_entries(working_directory_path(directory)), 1); /* script.py */
     shell(fixture->root, "test -z \"$(ls private-*)\"");
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 

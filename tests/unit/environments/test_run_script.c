@@ -40,13 +40,12 @@ static char *self_aware_code(int number)
 
 static void assert_everybody_ran_his_own(struct fixture *fixture, int count)
 {
-    struct working_directory *directory = fixture_directory(fixture);
     struct call calls[SHARING];
 
     for (int i = 0; i < count; i++) {
         AUTO_FREE char *code = self_aware_code(i);
 
-        call_submit(&calls[i], fixture, directory, code);
+        call_submit(&calls[i], fixture, code);
     }
     calls_wait(calls, (size_t)count);
     for (int i = 0; i < count; i++) {
@@ -61,7 +60,6 @@ static void assert_everybody_ran_his_own(struct fixture *fixture, int count)
 
     assert_non_null(strstr(text, newest));
     calls_deinit(calls, (size_t)count);
-    working_directory_unref(directory);
 }
 
 static void test_fifty_overlapping_runs_in_one_directory_see_their_own_code(void **state)
@@ -91,22 +89,19 @@ static void test_servers_that_share_a_directory_run_their_own_code(void **state)
     struct working_directory *here = fixture_directory(one);
     struct fixture *two = fixture_new(
         &(struct fixture_settings){.path = working_directory_path(here), .loop = one->loop});
-    struct working_directory *there = fixture_directory(two);
     struct call calls[20];
 
     (void)state;
     for (int i = 0; i < 20; i++) {
         AUTO_FREE char *code = self_aware_code(i);
 
-        call_submit(&calls[i], i % 2 ? one : two, i % 2 ? here : there, code);
+        call_submit(&calls[i], i % 2 ? one : two, code);
     }
     calls_wait(calls, 20);
     for (int i = 0; i < 20; i++)
         assert_string_equal(calls[i].err, "");
     calls_deinit(calls, 20);
-    working_directory_unref(there);
     fixture_free(two);
-    working_directory_unref(here);
     fixture_free(one);
 }
 
@@ -123,17 +118,15 @@ static void check_spoilers(unsigned without)
         "import os\nos.mkfifo('pipe')\nos.mkdir('shut', 0)\nopen('a\\nb', 'w')\nos.chmod('.', 0)",
     };
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.without = without});
-    struct working_directory *directory = fixture_directory(fixture);
 
     for (size_t i = 0; i < ARRAY_SIZE(spoilers); i++) {
         struct call calls[2];
 
-        call_execute(&calls[0], fixture, directory, spoilers[i]);
-        call_execute(&calls[1], fixture, directory, "print(open(__file__).read(), end='')\n");
+        call_execute(&calls[0], fixture, spoilers[i]);
+        call_execute(&calls[1], fixture, "print(open(__file__).read(), end='')\n");
         assert_string_equal(calls[1].out, "print(open(__file__).read(), end='')\n");
         calls_deinit(calls, 2);
     }
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 
@@ -166,13 +159,12 @@ enum { REPLACED_RUNS = 100 };
 static void test_a_script_that_keeps_replacing_script_py_never_has_its_code_run(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 4});
-    struct working_directory *directory = fixture_directory(fixture);
     struct call attackers[2];
     unsigned wrong = 0;
 
     (void)state;
     for (int i = 0; i < 2; i++)
-        call_submit(&attackers[i], fixture, directory, replacer);
+        call_submit(&attackers[i], fixture, replacer);
     while (attackers[0].outputs == 0 || attackers[1].outputs == 0)
         fixture_run_for(fixture, 0.01);
     for (int i = 0; i < REPLACED_RUNS; i++) {
@@ -180,14 +172,13 @@ static void test_a_script_that_keeps_replacing_script_py_never_has_its_code_run(
         AUTO_FREE char *expected = memory_format("%d\n", i);
         struct call call;
 
-        call_execute(&call, fixture, directory, code);
+        call_execute(&call, fixture, code);
         wrong += strcmp(call.out, expected) != 0;
         calls_deinit(&call, 1);
     }
     assert_int_equal(wrong, 0);
     for (int i = 0; i < 2; i++)
         run_cancel(attackers[i].run);
-    working_directory_unref(directory);
     fixture_free(fixture);
 }
 

@@ -35,7 +35,6 @@ void session_fixture_free(struct session_fixture *sessions)
     while (!notebooks_are_idle(sessions->notebooks))
         ev_run(sessions->fixture->loop, EVRUN_ONCE);
     notebooks_free(sessions->notebooks);
-    working_directory_unref(sessions->directory);
     fixture_free(sessions->fixture);
     free(sessions);
 }

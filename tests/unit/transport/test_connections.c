@@ -1,19 +1,17 @@
 #include "server/transport/connections.h"
 
 #include "base/memory.h"
-#include "server/transport/socket/address.h"
 #include "tests/unit/transport/free_port.h"
+#include "tests/unit/transport/served.h"
 #include "tests/unit/transport/session_double.h"
 #include "tests/unit/transport/turning.h"
 
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -23,8 +21,6 @@ enum { CROWD = 300 };
 
 #define REQUEST  "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define RESPONSE "HTTP/1.1 204 No Content\r\n\r\n"
-
-static char folder[] = "/tmp/test_connections.XXXXXX";
 
 struct fixture {
     struct ev_loop *loop;
@@ -78,7 +74,8 @@ static struct fixture *serve(void)
         (struct http_service){.head = on_head, .request = on_request, .gone = on_gone};
     snprintf(fixture->addresses[0], sizeof fixture->addresses[0], "http://127.0.0.1:%u",
              free_port());
-    snprintf(fixture->addresses[1], sizeof fixture->addresses[1], "unix://%s/http#/mcp", folder);
+    snprintf(fixture->addresses[1], sizeof fixture->addresses[1], "unix://%s/http#/mcp",
+             served_folder());
     fixture->list[0] = fixture->addresses[0];
     fixture->list[1] = fixture->addresses[1];
     fixture->settings = (struct transport_settings){
@@ -103,24 +100,6 @@ static void fixture_free(struct fixture *fixture)
     free(fixture);
 }
 
-static int connect_to(const char *text)
-{
-    struct address address;
-    struct error err = ERROR_INIT;
-    int fd;
-
-    assert_int_equal(address_parse(text, &address, &err), 0);
-    fd = socket(address.endpoints[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, &address.endpoints[0].any, address.endpoints[0].length), 0);
-    return fd;
-}
-
-static void say(int client, const char *text)
-{
-    assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-}
-
 static void expect_last(struct fixture *fixture, int client, const char *status)
 {
     char text[TURNING_PIECE];
@@ -131,19 +110,24 @@ static void expect_last(struct fixture *fixture, int client, const char *status)
     close(client);
 }
 
+/* Fails unless CLIENT is served. */
+static void check_answer(struct fixture *fixture, int client)
+{
+    served_say(client, REQUEST);
+    turn_until_received(fixture->loop, client, RESPONSE);
+}
+
 static void test_http_is_served_on_tcp_and_unix_sockets(void **state)
 {
     struct fixture *fixture = serve();
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        int client = connect_to(fixture->addresses[i]);
+        int client = served_connect(fixture->addresses[i]);
 
-        say(client, REQUEST);
-        turn_until_received(fixture->loop, client, RESPONSE);
-        say(client, REQUEST);
-        turn_until_received(fixture->loop, client, RESPONSE);
-        say(client, "GET /other HTTP/1.0\r\nHost: localhost\r\n\r\n");
+        check_answer(fixture, client);
+        check_answer(fixture, client);
+        served_say(client, "GET /other HTTP/1.0\r\nHost: localhost\r\n\r\n");
         expect_last(fixture, client, "HTTP/1.1 404 ");
     }
     fixture_free(fixture);
@@ -157,13 +141,12 @@ static void test_strangers_keep_nobody_out(void **state)
 
     (void)state;
     for (unsigned i = 0; i < CROWD; i++) {
-        crowd[i] = connect_to(fixture->addresses[0]);
-        say(crowd[i], "POST /mcp HTTP/1.1\r\nHost:");
+        crowd[i] = served_connect(fixture->addresses[0]);
+        served_say(crowd[i], "POST /mcp HTTP/1.1\r\nHost:");
         ev_run(fixture->loop, EVRUN_NOWAIT);
     }
-    client = connect_to(fixture->addresses[0]);
-    say(client, REQUEST);
-    turn_until_received(fixture->loop, client, RESPONSE);
+    client = served_connect(fixture->addresses[0]);
+    check_answer(fixture, client);
     close(client);
     for (unsigned i = 0; i < CROWD; i++)
         close(crowd[i]);
@@ -179,18 +162,16 @@ static void test_a_peer_has_so_many_connections_and_no_more(void **state)
 
     (void)state;
     for (unsigned i = 0; i < share; i++) {
-        crowd[i] = connect_to(fixture->addresses[0]);
-        say(crowd[i], REQUEST);
-        turn_until_received(fixture->loop, crowd[i], RESPONSE);
+        crowd[i] = served_connect(fixture->addresses[0]);
+        check_answer(fixture, crowd[i]);
     }
-    client = connect_to(fixture->addresses[0]);
-    say(client, REQUEST);
+    client = served_connect(fixture->addresses[0]);
+    served_say(client, REQUEST);
     expect_last(fixture, client, "HTTP/1.1 503 ");
     close(crowd[0]);
     turn_for(fixture->loop, 0.05);
-    client = connect_to(fixture->addresses[0]);
-    say(client, REQUEST);
-    turn_until_received(fixture->loop, client, RESPONSE);
+    client = served_connect(fixture->addresses[0]);
+    check_answer(fixture, client);
     close(client);
     for (unsigned i = 1; i < share; i++)
         close(crowd[i]);
@@ -201,13 +182,12 @@ static void test_a_peer_has_so_many_connections_and_no_more(void **state)
 static void test_stopping_ends_what_is_idle_and_what_is_owed(void **state)
 {
     struct fixture *fixture = serve();
-    int idle = connect_to(fixture->addresses[0]);
-    int waiting = connect_to(fixture->addresses[0]);
+    int idle = served_connect(fixture->addresses[0]);
+    int waiting = served_connect(fixture->addresses[0]);
 
     (void)state;
-    say(idle, REQUEST);
-    turn_until_received(fixture->loop, idle, RESPONSE);
-    say(waiting, "GET /mcp?wait HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    check_answer(fixture, idle);
+    served_say(waiting, "GET /mcp?wait HTTP/1.1\r\nHost: localhost\r\n\r\n");
     turn_for(fixture->loop, 0.05);
     transport_stop(fixture->transport);
     expect_last(fixture, waiting, "HTTP/1.1 503 ");
@@ -229,18 +209,6 @@ static void test_http_addresses_need_a_service(void **state)
     fixture_free(fixture);
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,5 +220,5 @@ int main(void)
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, served_set_up, served_tear_down);
 }

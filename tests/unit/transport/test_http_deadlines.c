@@ -33,35 +33,37 @@ static double drip(struct http_double *peer, const char *text, double pause, cha
 #define SLOW_HEAD                                                                                  \
     "GET / HTTP/1.1\r\nHost: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
+/* Fails unless a head that drips in has 0.3 seconds. */
+static void check_slow_head(struct http_double *peer)
+{
+    char answer[1000];
+    double seconds = drip(peer, SLOW_HEAD, 0.02, answer, sizeof answer);
+
+    assert_int_equal(strncmp(answer, "HTTP/1.1 408 ", 13), 0);
+    assert_true(seconds > 0.25 && seconds < 1);
+}
+
 static void test_a_head_that_drips_in_does_not_take_longer(void **state)
 {
     struct http_double *peer = http_double_new();
-    char answer[1000];
-    double seconds;
 
     (void)state;
     peer->limits.head_seconds = 0.3;
     http_double_open(peer);
-    seconds = drip(peer, SLOW_HEAD, 0.02, answer, sizeof answer);
-    assert_int_equal(strncmp(answer, "HTTP/1.1 408 ", 13), 0);
-    assert_true(seconds > 0.25 && seconds < 1);
+    check_slow_head(peer);
     http_double_free(peer);
 }
 
 static void test_the_next_head_has_as_long(void **state)
 {
     struct http_double *peer = http_double_new();
-    char answer[1000];
-    double seconds;
 
     (void)state;
     peer->limits.head_seconds = 0.3;
     http_double_open(peer);
     http_double_ask(peer, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n", HTTP_DOUBLE_OK("0", ""));
     turn_for(peer->loop, 0.4); /* it is idle meanwhile */
-    seconds = drip(peer, SLOW_HEAD, 0.02, answer, sizeof answer);
-    assert_int_equal(strncmp(answer, "HTTP/1.1 408 ", 13), 0);
-    assert_true(seconds > 0.25 && seconds < 1);
+    check_slow_head(peer);
     http_double_free(peer);
 }
 

@@ -1,6 +1,5 @@
 #include "environments/workplace/scratch_directory.h"
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "tests/unit/environments/scratch.h"
 
@@ -14,10 +13,27 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+static char *scratch;
+static char *path; /* of a directory in it that is not there yet */
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch = scratch_new();
+    path = memory_format("%s/new", scratch);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(path);
+    scratch_free(scratch);
+    return 0;
+}
+
 static void test_only_one_has_it_at_a_time(void **state)
 {
-    char *scratch = scratch_new();
-    AUTO_FREE char *path = memory_format("%s/new", scratch);
     struct scratch_directory one;
     struct scratch_directory two;
     struct error err = ERROR_INIT;
@@ -29,13 +45,10 @@ static void test_only_one_has_it_at_a_time(void **state)
     scratch_directory_unlock(&one);
     assert_int_equal(scratch_directory_lock(&two, path, &err), OUTCOME_READY);
     scratch_directory_unlock(&two);
-    scratch_free(scratch);
 }
 
 static void test_one_that_was_removed_by_its_holder_is_made_anew(void **state)
 {
-    char *scratch = scratch_new();
-    AUTO_FREE char *path = memory_format("%s/new", scratch);
     struct scratch_directory one;
     struct scratch_directory two;
     struct error err = ERROR_INIT;
@@ -47,13 +60,10 @@ static void test_one_that_was_removed_by_its_holder_is_made_anew(void **state)
     assert_int_equal(access(path, F_OK), 0);
     scratch_directory_unlock(&one);
     scratch_directory_unlock(&two);
-    scratch_free(scratch);
 }
 
 static void test_what_was_left_in_it_is_still_there(void **state)
 {
-    char *scratch = scratch_new();
-    AUTO_FREE char *path = memory_format("%s/new", scratch);
     struct scratch_directory directory;
     struct error err = ERROR_INIT;
 
@@ -62,13 +72,10 @@ static void test_what_was_left_in_it_is_still_there(void **state)
     assert_int_equal(scratch_directory_lock(&directory, path, &err), OUTCOME_READY);
     assert_int_equal(count_entries(path), 1);
     scratch_directory_unlock(&directory);
-    scratch_free(scratch);
 }
 
 static void test_what_is_no_directory_is_an_error(void **state)
 {
-    char *scratch = scratch_new();
-    AUTO_FREE char *path = memory_format("%s/new", scratch);
     struct scratch_directory directory = {0};
     struct error err = ERROR_INIT;
 
@@ -76,16 +83,17 @@ static void test_what_is_no_directory_is_an_error(void **state)
     shell(scratch, "mkdir elsewhere; ln -s elsewhere new");
     assert_int_equal(scratch_directory_lock(&directory, path, &err), OUTCOME_FAILED);
     assert_non_null(strstr(err.message, path));
-    scratch_free(scratch);
 }
+
+#define SCRATCH_TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_one_has_it_at_a_time),
-        cmocka_unit_test(test_one_that_was_removed_by_its_holder_is_made_anew),
-        cmocka_unit_test(test_what_was_left_in_it_is_still_there),
-        cmocka_unit_test(test_what_is_no_directory_is_an_error),
+        SCRATCH_TEST(test_only_one_has_it_at_a_time),
+        SCRATCH_TEST(test_one_that_was_removed_by_its_holder_is_made_anew),
+        SCRATCH_TEST(test_what_was_left_in_it_is_still_there),
+        SCRATCH_TEST(test_what_is_no_directory_is_an_error),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
