@@ -283,6 +283,7 @@ def on_a_terminal(tmp_path, *command):
         if pid == 0:
             os.dup2(stderr.fileno(), 1)  # no terminal, or nohup would write nohup.out
             os.dup2(stderr.fileno(), 2)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run after nohup
             os.execvp(command[0], command)
     open_terminals = [terminal]
     try:
