@@ -143,6 +143,12 @@ def _removed(folder):
     return True
 
 
+def make_in_memory(folder, size=MOST_BYTES):
+    """Makes FOLDER, in memory where that can be: a disk takes half a minute to remove what an engine has stored."""
+    folder.mkdir()
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "disk", folder]).returncode == 0
+
+
 def unmount_all(folder):
     for point in mounts_below(folder):
         subprocess.run(["umount", "--lazy", point])
@@ -243,11 +249,8 @@ class Engine:
         return self
 
     def _make_disk(self):
-        """In memory, where it can be: a disk takes up to half a minute to remove what an engine has stored."""
-        (self.folder / "data").mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.disk or MOST_BYTES}", "disk",
-                               self.folder / "data"])
-        if self.disk and done.returncode != 0:
+        is_in_memory = make_in_memory(self.folder / "data", self.disk or MOST_BYTES)
+        if self.disk and not is_in_memory:
             raise NoEngine("no tmpfs can be mounted")
 
     def _start_containerd(self):
