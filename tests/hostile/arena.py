@@ -35,8 +35,8 @@ STEADY_SECONDS = 3  # what is prepared for the next run is ready by then
 COMING_AND_GOING = ("descendants", "descriptors", "cgroups")
 # More calls at once than there are copies of a Python that wait for one (FORECAST_COPIES in forecast.c).
 BURST = 8
-# What never ends has shown what it does in this time, unless a busy machine has not begun it by then.
-FIRST_SECONDS = 1
+# What never ends has shown what it does in the first of these, unless a busy machine has not begun it by then.
+FIRST_SECONDS = (1, 4)
 
 # Of what a user may have a number of, this one is ours: who shares our quota has one less.
 INOTIFY_INSTANCE = ctypes.CDLL(None).inotify_init()
@@ -261,7 +261,7 @@ class Arena:
         client = self.server.connect()
         client.initialize()
         never_ends = program.expected(self.level).startswith("timeout")
-        for limit in [FIRST_SECONDS, program.limit] if never_ends else [program.limit]:
+        for limit in (*(FIRST_SECONDS if never_ends else ()), program.limit):
             result = self.attacked(client, program, limit)
             ended = corpus.outcome(result)
             if program.is_expected(ended, self.level):
