@@ -14,6 +14,7 @@ import subprocess
 import threading
 
 import http_server
+import ports
 import pytest
 
 TRUSTED, EVIL = "trusted.example", "evil.example"
@@ -101,8 +102,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def web_server(page=""):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+def web_server(page="", port=0):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.page = page
     server.events = queue.Queue()
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -178,8 +179,8 @@ def test_a_page_of_another_origin_cannot(tmp_path):
 def test_a_page_whose_name_is_rebound_to_the_server_cannot(tmp_path):
     """The browser takes the server for the page's own: same name, same port, nothing to ask."""
     with contextlib.ExitStack() as browsers, web_server() as reporter:
-        with web_server() as site:
-            port = site.server_port
+        port = ports.free_port()  # none that a connection of anybody may be given meanwhile
+        with web_server(port=port) as site:
             site.page = page("/mcp", reporter, tmp_path / "written", tries=PATIENCE * 10)
             browsers.enter_context(browser(f"http://{EVIL}:{port}/", tmp_path))
             site.events.get(timeout=PATIENCE)

@@ -119,7 +119,10 @@ def test_a_program_that_fails_is_a_result():
         assert "ZeroDivisionError" in failed.stderr and "ZeroDivisionError" in failed.text
         with pytest.raises(pyexecd.ToolError, match="ZeroDivisionError"):
             failed.check()
-        stopped = client.run_python(SLEEP, timeout=1)
+        for timeout in (1, 5, 30):  # a busy machine takes longer to begin it
+            stopped = client.run_python(SLEEP, timeout=timeout)
+            if stopped.stdout:
+                break
         assert (stopped.status, stopped.stdout) == ("timeout", "begun\n")
         refused = client.run_python("print(1)", environment="elsewhere")
         assert (refused.status, refused.exit_code, refused.stdout) == ("refused", None, "")
@@ -265,11 +268,18 @@ with pyexecd.Client(os.environ["PYEXECD"], config=configuration, timeout=120) as
 
 
 def test_a_call_beyond_the_timeout_of_the_client_is_cancelled():
-    arguments = over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000)
-    with pyexecd.Client(**arguments, timeout=20) as client:
-        with pytest.raises(pyexecd.CallTimeout):
-            client.run_python(SLEEP, timeout=6000)
-        assert client.run_python("print(1)").stdout == "1\n"
+    def call(seconds):
+        arguments = over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000)
+        with pyexecd.Client(**arguments, timeout=seconds) as client:
+            with pytest.raises(pyexecd.CallTimeout):
+                client.run_python(SLEEP, timeout=6000)
+            return client.run_python("print(1)").stdout
+
+    try:
+        said = call(3)
+    except pyexecd.CallTimeout:  # a busy machine takes longer for the second call, too
+        said = call(20)
+    assert said == "1\n"
 
 
 def test_the_end_of_a_server_says_its_last_lines():
@@ -397,7 +407,7 @@ def test_a_server_without_threads_to_talk_to_it_is_ended_at_once(tmp_path, monke
         pyexecd.Client(command)
     begun = time.monotonic()
     assert has_ended(file) and kept
-    assert time.monotonic() - begun < 1, "it lived on until somebody else ended it"
+    assert time.monotonic() - begun < STOP_SECONDS, "it lived on until somebody else ended it"
 
 
 def test_a_client_that_nobody_has_any_more_is_closed(tmp_path):

@@ -173,15 +173,21 @@ def test_shell_client_fails_when_the_script_does(tmp_path):
 
 
 def test_transcript_is_answered(tmp_path):
-    """Its messages in one go; the input stays open until the slowest answer can be there."""
-    done = installed.run("/bin/sh", "-c", '{ cat "$1"; sleep 12; } | "$2"', "sh",
-                         str(EXAMPLES / "stdio.jsonl"), installed.PYEXECD, home=tmp_path)
-    assert done.returncode == 0, done
+    """Its messages in one go; the input stays open until all answers are there."""
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     answers = {}
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
+    with subprocess.Popen([installed.PYEXECD], env=environment, cwd=tmp_path, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as server:
+        late = threading.Timer(180, server.kill)
+        late.start()
+        server.stdin.write((EXAMPLES / "stdio.jsonl").read_bytes())
+        server.stdin.flush()
+        while not {1, 2, 3, 4, 5} <= answers.keys() and (line := server.stdout.readline()):
             message = json.loads(line)
             answers[message.get("id")] = message
+        server.stdin.close()
+        assert server.wait() == 0
+        late.cancel()
     assert answers[1]["result"]["protocolVersion"] == "2025-11-25"
     assert "run_python" in [tool["name"] for tool in answers[2]["result"]["tools"]]
     assert answers[3]["result"]["content"][0]["text"].endswith("2432902008176640000\n")

@@ -37,6 +37,7 @@ class Peer:
         self.received = []
         self.arrival = threading.Condition()
         self.last_id = 0
+        self.under_way = None  # over HTTP: the exchange of the last request
 
     def deliver(self, message):
         with self.arrival:
@@ -74,7 +75,7 @@ class Peer:
         meta = {**self.envelope(), **meta}
         if meta:
             params["_meta"] = meta
-        self.send({"id": self.last_id, "method": method, "params": params})
+        self.under_way = self.send({"id": self.last_id, "method": method, "params": params})
         return self.last_id
 
     def request(self, method, params=None, **meta):

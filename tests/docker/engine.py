@@ -27,6 +27,7 @@ import leftovers
 
 START_SECONDS = 60
 STOP_SECONDS = 30
+MOST_BYTES = 4 << 30  # that an engine stores; most are content with 200 MB
 SUBNETS = [f"10.{second}.{third}.0/24" for second in (213, 214) for third in range(0, 256, 2)]
 PROGRAMS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -142,6 +143,12 @@ def _removed(folder):
     return True
 
 
+def make_in_memory(folder, size=MOST_BYTES):
+    """Makes FOLDER, in memory where that can be: a disk takes half a minute to remove what an engine has stored."""
+    folder.mkdir()
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "disk", folder]).returncode == 0
+
+
 def unmount_all(folder):
     for point in mounts_below(folder):
         subprocess.run(["umount", "--lazy", point])
@@ -242,9 +249,8 @@ class Engine:
         return self
 
     def _make_disk(self):
-        (self.folder / "data").mkdir()
-        if self.disk and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.disk}", "disk",
-                                         self.folder / "data"]).returncode != 0:
+        is_in_memory = make_in_memory(self.folder / "data", self.disk or MOST_BYTES)
+        if self.disk and not is_in_memory:
             raise NoEngine("no tmpfs can be mounted")
 
     def _start_containerd(self):

@@ -33,6 +33,7 @@ class Podman:
                 raise engine.NoEngine("only root can start podman's service here")
             if not shutil.which("podman"):
                 raise engine.NoEngine("no podman; ./dev deps installs it")
+            engine.make_in_memory(self.folder / "root")
             self.start()
         except BaseException:
             self.__exit__()

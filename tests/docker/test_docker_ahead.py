@@ -12,7 +12,7 @@ import pytest
 import ahead
 import engine_proxy
 import leftovers
-from docker_server import DockerServer
+from docker_server import DockerServer, timed_out
 from engine import ApiError
 
 WARM = {"start": "warm"}
@@ -196,12 +196,13 @@ def test_memory_is_limited_as_before(docker_server, engine):
 
 
 def test_time_begins_with_the_script(warm, engine):
-    result = warm.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 4})
-    assert not result["timings"]["warm"], "another timeout is another container"
-    waiting(engine)
-    result = warm.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": 4})
-    assert result["timings"]["warm"] and result["timed_out"] and result["stdout"] == "early\n"
-    assert result["timings"]["run"] > 3
+    def run(timeout):
+        assert not is_warm(warm.run("pass", arguments={"timeout": timeout})), "another timeout is another container"
+        waiting(engine)
+        return warm.run("import time\nprint('early')\ntime.sleep(1000)", arguments={"timeout": timeout})
+
+    result = timed_out(run, lambda result: result["stdout"] == "early\n")
+    assert result["timings"]["warm"] and result["timings"]["run"] > 1
 
 
 def test_a_cancel_ends_what_runs_inside(warm, engine):
@@ -222,8 +223,8 @@ def test_two_calls_never_share_one(warm):
 
 def test_more_wait_where_calls_come_faster_than_containers_start(warm, engine):
     waiting(engine)
-    for _ in range(6):
-        warm.run("pass")
+    for call in [warm.start("pass") for _ in range(8)]:  # one at a time, a busy client may be slower than they
+        warm.wait(call, 180)
     assert leftovers.until(lambda: [processes(engine, each["Id"]) for each in engine.api.get("/containers/json")] == [2] * 4)
     assert all(is_warm(warm.run(f"print({number})")) for number in range(4))
 
@@ -268,14 +269,18 @@ def test_one_that_was_removed_is_not_missed(warm, engine):
 
 
 def test_one_that_does_not_answer_is_not_missed(docker_server, engine):
-    with docker_server({**WARM, "container_startup_timeout": 5}) as server:
-        server.initialize()
-        server.run("pass")
-        container = waiting(engine)
-        engine.api.post(f"/containers/{container}/pause")
-        result = server.run("print(1)")
-        assert result["stdout"] == "1\n" and not is_warm(result)
-        assert leftovers.until(lambda: gone(engine, container))
+    for timeout in (3, 10, 30):  # in which the next one has to start, too
+        with docker_server({**WARM, "container_startup_timeout": timeout}) as server:
+            server.initialize()
+            if not server.run("pass")["success"]:
+                continue
+            container = waiting(engine)
+            engine.api.post(f"/containers/{container}/pause")
+            result = server.run("print(1)")
+            assert leftovers.until(lambda: gone(engine, container))
+            if result["success"]:
+                break
+    assert result["stdout"] == "1\n" and not is_warm(result)
 
 
 def test_an_engine_that_has_been_away_is_not_missed(own_engine):
@@ -344,9 +349,13 @@ def test_variables_that_say_what_python_loads_let_only_the_container_wait(docker
         server.initialize()
         server.run("import os; os.mkdir('lib')\n"
                    "open('lib/sitecustomize.py', 'w').write(\"open('/workspace/begun', 'a').write('once')\")")
-        waiting(engine, 1)
-        result = server.run("print(open('begun').read())")
-        assert result["stdout"] == "once\n" and is_warm(result)
+        seen = []
+        while True not in seen:  # as above
+            assert len(seen) < 20
+            assert all_wait(engine, 1)
+            result = server.run("print(open('begun').read().count('once'))")
+            seen.append(is_warm(result))
+            assert result["stdout"] == f"{len(seen)}\n"
 
 
 def test_a_python_that_prints_at_its_start_is_heard_once(docker_server, engine, images):

@@ -162,7 +162,7 @@ def test_a_build_that_is_cancelled_leaves_nothing(docker_server, engine, context
         server.initialize()
         call = server.start("print(1)")
         assert leftovers.until(lambda: any("sleep" in container["Command"] for container in
-                                           engine.api.get("/containers/json")), 30)
+                                           engine.api.get("/containers/json")))
         server.cancel(call)
         assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
 
@@ -260,9 +260,9 @@ def test_only_wheels_are_installed_unless_it_is_allowed(docker_server, index):
 
 def test_a_build_that_hangs_is_ended(docker_server, engine, index):
     definition = {"pip_packages": ["slow"], "pip_index_url": index.url, "allow_source_builds": True,
-                  "prepare_timeout": 20}
+                  "prepare_timeout": 10}
     with docker_server(definition) as server:
-        assert "not done after 20 seconds" in error_of(server)
+        assert "not done after 10 seconds" in error_of(server)
         assert leftovers.until(lambda: engine.api.get("/containers/json", all=1) == [])
     assert our_images(engine) == set()
 

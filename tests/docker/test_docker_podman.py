@@ -7,6 +7,7 @@ import pytest
 import ag2_rows
 import leftovers
 import snapshot
+from docker_server import TIMEOUTS, timed_out
 
 
 class TestPodman(ag2_rows.Rows):
@@ -45,10 +46,9 @@ def test_the_real_exit_status_comes_back(podman_server, code, returncode):
 def test_a_timeout_ends_what_runs_inside(podman_server, podman):
     with podman_server() as server:
         server.initialize()
-        server.run("pass")
-        result = server.run("import time; print('early', flush=True); time.sleep(1000)",
-                            arguments={"timeout": 10})
-        assert result["timed_out"] and result["stdout"] == "early\n"
+        code = "import time; print('early', flush=True); time.sleep(1000)"
+        timed_out(lambda timeout: server.run(code, arguments={"timeout": timeout}),
+                  lambda result: result["stdout"] == "early\n")
         assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [])
 
 
@@ -64,8 +64,12 @@ def test_a_container_is_kept(podman_server, podman):
         server.initialize()
         assert server.run("open('/opt/there', 'w')")["success"]
         assert server.run("open('/opt/there')")["success"]
-        assert server.run(deaf, arguments={"timeout": 10})["timed_out"]
-        assert not server.run("open('/opt/there')")["success"]
+        for timeout in TIMEOUTS:  # it may not be deaf yet
+            assert server.run(deaf, arguments={"timeout": timeout})["timed_out"]
+            if not server.run("open('/opt/there')")["success"]:
+                break
+        else:
+            raise AssertionError("the container is still there")
     assert leftovers.until(lambda: podman.api.get("/containers/json", all=1) == [])
 
 
@@ -116,8 +120,9 @@ def test_what_waits_ends_with_a_server_that_is_killed(podman_server, podman, tmp
     server = podman_server({"start": "warm", "keep_container_running": kept}, environment=state)
     server.initialize()
     server.run("pass")
+    # Kept, it is there from the first call on; else this is the one that waits, or is about to.
+    assert leftovers.until(lambda: len(podman.api.get("/containers/json")) == 1)
     time.sleep(3)
-    assert len(podman.api.get("/containers/json")) == 1
     server.kill()
     assert leftovers.until(lambda: podman.api.get("/containers/json") == [])
     with podman_server(environment=state) as server:

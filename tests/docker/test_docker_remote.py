@@ -7,7 +7,7 @@ import pytest
 
 import ahead
 import leftovers
-from docker_server import DockerServer
+from docker_server import DockerServer, timed_out
 from engine_cable import EngineCable
 from test_docker_ahead import FACTS, all_wait, gone, is_warm, waiting
 from test_docker_kept_wait import wait
@@ -81,15 +81,19 @@ def test_results_are_those_of_a_cold_start(warm, code, returncode, stderr):
 
 
 def test_limits_are_those_of_a_cold_start(remote, remote_engine):
-    with remote({"limits": {"memory": "64MiB"}, "timeout": 4}) as server:
+    with remote({"limits": {"memory": "64MiB"}}) as server:
         server.initialize()
-        server.run("pass")
-        for code, key in (("x = bytearray(500 << 20)", "out_of_memory"),
-                          ("import time\nprint('early')\ntime.sleep(1000)", "timed_out")):
+
+        def run(code, timeout):
+            server.run("pass", arguments={"timeout": timeout})
             waiting(remote_engine)
-            result = server.run(code)
-            assert result["timings"]["warm"] and result[key] and result["returncode"] != 0
-        assert result["stdout"] == "early\n"
+            result = server.run(code, arguments={"timeout": timeout})
+            assert result["timings"]["warm"] and result["returncode"] != 0
+            return result
+
+        assert run("x = bytearray(500 << 20)", 60)["out_of_memory"]
+        timed_out(lambda timeout: run("import time\nprint('early')\ntime.sleep(1000)", timeout),
+                  lambda result: result["stdout"] == "early\n")
 
 
 def test_a_run_waits_in_a_container_that_is_kept(remote, remote_engine):

@@ -65,7 +65,7 @@ def test_the_registry_holds_a_layer_until_it_is_released(engine, images, registr
     puller.join(1)
     assert puller.is_alive()
     registry.release()
-    puller.join(30)
+    puller.join(180)
     assert not puller.is_alive()
     engine.api.delete(f"/images/{name}")
 

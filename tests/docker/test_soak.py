@@ -80,7 +80,7 @@ class Soak:
         for _ in range(AT_ONCE):
             kind = self.choose.choices(list(WEIGHTS), WEIGHTS.values())[0]
             name = self.choose.choices(list(ENVIRONMENTS), ENVIRONMENTS.values())[0]
-            timeout = 1 if kind == "timeout" else 60
+            timeout = 1 if kind == "timeout" else 300
             call = self.server.start(CODES[kind], timeout=timeout,
                                      environment="box" if name == "system" else name)
             calls[call] = (kind, name)

@@ -3,7 +3,7 @@
     tries = "to leave a daemon behind"          what it is after, for people
     held_by = ["pid namespace", "engine: ..."]  defences, by their names in knock_outs.py; where none of
                                                 them is at work, what else holds it
-    limit = 1                                   seconds it may take; default 20
+    limit = 1                                   seconds it may take; default 20 (arena.py ends sooner what never ends)
     files = 8                                   how many the result names; default: any number
     needs = "a uid of its own"                  what the machine must have; as a result says that it is missing
     [outcome]

@@ -11,13 +11,12 @@ import time
 import corpus
 import leftovers
 import pytest
-from arena import CONFIG, Arena, Unheld
+from arena import CONFIG, Arena, Unheld, patience
 
 RUNS = int(os.environ.get("HOSTILE_RUNS", "100"))
 CLIENTS = 8
 SEED = 20  # any: the same mixture each time
 LEVEL = "namespace"
-PROMISE_SECONDS = 20.0  # for 99 of 100 answers, on any machine
 # These take long by themselves, not because of what they attack.
 SLOW = {"many_entries", "output_flood", "many_files", "memory", "memory_of_children", "blinds_its_supervisor"}
 TIMEOUT = 0.3  # of those that never end
@@ -77,4 +76,4 @@ def test_others_are_answered_in_a_storm():
     assert all(is_right for _, is_right in answers)
     slowest = sorted(seconds for seconds, _ in answers)[int(len(answers) * 0.99)]
     print(f"{RUNS} runs, {len(answers)} answers, p99 {slowest:.3f} s")
-    assert slowest < PROMISE_SECONDS
+    assert slowest < patience()

@@ -1,7 +1,6 @@
 '''
 tries = "to hold its place and all processors for ever"
 held_by = ["deadline"]
-limit = 4
 [outcome]
 any = "timeout: burning"
 '''

@@ -1,7 +1,6 @@
 '''
 tries = "to live on without hearing any signal that can be ignored"
 held_by = ["deadline"]
-limit = 4
 [outcome]
 any = "timeout: deaf"
 '''

@@ -3,12 +3,12 @@ tries = "to stall the server by a directory with thousands of entries"
 held_by = ["by design: directories are looked at and removed in small steps"]
 limit = 60
 [outcome]
-any = "exit 0: 6000"
+any = "exit 0: 2000"
 '''
 import os
 
-for outer in range(60):
+for outer in range(40):
     os.mkdir(str(outer))
-    for inner in range(100):
+    for inner in range(50):
         os.mkdir(f"{outer}/{inner}")
-print(6000)
+print(2000)

@@ -1,7 +1,6 @@
 '''
 tries = "the same with several at once, until the time is over"
 held_by = ["deadline"]
-limit = 4
 [outcome]
 any = "timeout: running"
 '''

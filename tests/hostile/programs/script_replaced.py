@@ -1,7 +1,6 @@
 '''
 tries = "to put other things in the place of its script while it runs"
 held_by = ["by design: each run gets its script anew"]
-limit = 2
 [outcome]
 any = "(timeout|exit 0): (replacing|kept)"
 '''

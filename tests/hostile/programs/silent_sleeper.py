@@ -1,7 +1,6 @@
 '''
 tries = "to run for ever after both its streams have ended"
 held_by = ["deadline"]
-limit = 4
 [outcome]
 any = "timeout: closing"
 '''

@@ -1,7 +1,6 @@
 '''
 tries = "to hold its place for ever by stopping itself"
 held_by = ["deadline"]
-limit = 3
 [outcome]
 any = "timeout: stopping"
 '''

@@ -1,7 +1,6 @@
 '''
 tries = "to be taken for a zombie: the first thread ends, another one goes on"
 held_by = ["deadline"]
-limit = 4
 [outcome]
 any = "timeout: threaded"
 '''

@@ -1,7 +1,6 @@
 '''
 tries = "to be in a wait that most signals do not end: that of vfork for its child"
 held_by = ["deadline"]
-limit = 4
 [outcome]
 any = "timeout: waiting"
 '''
