@@ -20,7 +20,8 @@ VARIABLE = "PYEXECD_TEST_MARK"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 PATIENCE = 60  # seconds in which what ends at all has ended, on any machine
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.1  # seconds between two looks at what is waited for
-MADE = 5  # seconds in which a copy of a zygote has become ready, on any machine
+MADE = 5  # seconds in which a copy of a zygote has become ready, or has been ended, on any machine
+READY = 15  # the same, with the start of its zygote
 
 
 def sanitized():
@@ -66,6 +67,21 @@ def began(pid):
 def waits_for_code(pid):
     """True for a Python that was started ahead of a call: it has not come to a script yet."""
     return os.path.exists(f"/proc/{pid}/fd/101") and b"PYEXECD_HOME=" in read(f"/proc/{pid}/environ")
+
+
+def waiting(server):
+    """The Pythons that wait for calls of SERVER."""
+    return [pid for pid in descendants(server.process.pid) if waits_for_code(pid)]
+
+
+def until_one_waits(server, again):
+    """Waits until a Python waits for the next call of SERVER. A copy that is not ready within two seconds is ended, as
+    on a busy machine; then nothing waits until there was another call: AGAIN() makes one."""
+    for _ in range(PATIENCE // READY):
+        if until(lambda: waiting(server), READY):
+            return True
+        again()
+    return False
 
 
 def takes_orders(pid):
