@@ -74,10 +74,10 @@ def waiting(server):
     return [pid for pid in descendants(server.process.pid) if waits_for_code(pid)]
 
 
-def until_one_waits(server, again):
+def until_one_waits(server, again, seconds=PATIENCE):
     """Waits until a Python waits for the next call of SERVER. A copy that is not ready within two seconds is ended, as
     on a busy machine; then nothing waits until there was another call: AGAIN() makes one."""
-    for _ in range(PATIENCE // READY):
+    for _ in range(seconds // READY):
         if until(lambda: waiting(server), READY):
             return True
         again()

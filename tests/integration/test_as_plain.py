@@ -162,24 +162,31 @@ class Runs:
                      ended=signal.Signals(-ended).name if ended < 0 else ended)
 
     def served(self, code, way):
-        with contextlib.closing(self.server.connect()) as connection:  # its directory goes when it closes
-            connection.initialize()
-            if way in COPIED:
-                self.warm_up(connection, way)
-            result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
-                                          timeout=SECONDS + 60)["structuredContent"]
-            assert result["timings"]["warm"] is (way in COPIED)
-            return facts(folder_of(result["working_directory"]), stdout=result["stdout"],
-                         stderr=result["stderr"], ended=result["signal"] or result["returncode"])
-
+        """Again, elsewhere, if the copy that waited was not ready in the two seconds that it has: a busy machine."""
+        for _ in range(5):
+            with contextlib.closing(self.server.connect()) as connection:  # its directory goes when it closes
+                connection.initialize()
+                if way in COPIED:
+                    self.warm_up(connection, way)
+                result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
+                                              timeout=SECONDS + 60)["structuredContent"]
+                told = facts(folder_of(result["working_directory"]), stdout=result["stdout"],
+                             stderr=result["stderr"], ended=result["signal"] or result["returncode"])
+            if result["timings"]["warm"] is (way in COPIED):
+                break
+        assert result["timings"]["warm"] is (way in COPIED)
+        return told
 
     @staticmethod
     def warm_up(connection, way):
         """Makes a Python wait in the directory of CONNECTION."""
         arguments = {"code": "pass", "environment": way}
-        handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
-        assert until(lambda: any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid)
-                                 for pid in processes()))
+        for _ in range(4):  # one that is not ready within two seconds is ended, and only a call brings another one
+            handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
+            if until(lambda: any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid)
+                                 for pid in processes()), 15):
+                return
+        raise AssertionError("nothing waits")
 
 
 def difference(plain, served):
