@@ -66,7 +66,7 @@ def ask_python():
     answers = pathlib.Path(os.environ["XDG_STATE_HOME"]) / "pyexecd/answers"
     with subprocess.Popen([os.environ["PYEXECD"]], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as server:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not list(answers.glob("*.json")) and time.monotonic() < end:
             time.sleep(0.05)
         server.stdin.close()

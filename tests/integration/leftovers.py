@@ -29,6 +29,9 @@ if os.fork() == 0:
 os.wait()
 """
 PATIENCE = 60  # seconds in which what ends at all has ended, on any machine
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.1  # seconds between two looks at what is waited for
+MADE = 5  # seconds in which a copy of a zygote has become ready, or has been ended, on any machine
+READY = 15  # the same, with the start of its zygote
 
 
 def sanitized():
@@ -37,10 +40,13 @@ def sanitized():
 
 
 def until(condition, seconds=PATIENCE):
-    """Waits until CONDITION() is true, at most SECONDS; its last value."""
+    """Waits until CONDITION() is true, at most SECONDS; its last value. Many conditions look at all processes of the
+    machine, and many tests wait at a time: what takes longer is looked at less often."""
     deadline = time.monotonic() + seconds
+    pause = SHORTEST_PAUSE
     while not (value := condition()) and time.monotonic() < deadline:
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
     return value
 
 
@@ -62,18 +68,58 @@ def parent_and_state(pid):
     return (int(fields[1]), fields[0].decode()) if fields else (None, None)
 
 
+def began(pid):
+    """When a process began, in hundredths of a second: numbers do not tell which of two is older. 0: it is gone."""
+    fields = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+    return int(fields[19]) if fields else 0
+
+
 def waits_for_code(pid):
     """True for a Python that was started ahead of a call: it has not come to a script yet."""
     return os.path.exists(f"/proc/{pid}/fd/101") and b"PYEXECD_HOME=" in read(f"/proc/{pid}/environ")
 
 
-def is_zygote(pid):
+def waiting(server):
+    """The Pythons that wait for calls of SERVER."""
+    return [pid for pid in descendants(server.process.pid) if waits_for_code(pid)]
+
+
+def until_one_waits(server, again, seconds=PATIENCE):
+    """Waits until a Python waits for the next call of SERVER. A copy that is not ready within two seconds is ended, as
+    on a busy machine; then nothing waits until there was another call: AGAIN() makes one."""
+    for _ in range(seconds // READY):
+        if until(lambda: waiting(server), READY):
+            return True
+        again()
+    return False
+
+
+def takes_orders(pid):
+    """True for a zygote, and for a copy that it has just made."""
     return os.path.exists(f"/proc/{pid}/fd/102") and b"PYEXECD_HOME=" in read(f"/proc/{pid}/environ")
 
 
+def is_first(pid):
+    """True for the first process of a PID namespace, which a copy of a zygote is from the start."""
+    return read(f"/proc/{pid}/status").partition(b"\nNSpid:")[2].partition(b"\n")[0].split()[-1:] == [b"1"]
+
+
+def is_zygote(pid):
+    return takes_orders(pid) and not is_first(pid)
+
+
 def runs_no_script(pid):
-    """True for what is ready for calls to come, and for a supervisor, which may be a copy of such a Python."""
-    return waits_for_code(pid) or is_zygote(pid) or read(f"/proc/{pid}/comm") == b"pyexecd-runner\n"
+    """True for what is ready for calls to come, and for a supervisor, which may be a copy of such a Python. The looks
+    are in the order in which a copy of a zygote becomes a supervisor, and a copy of that a Python that waits: what goes
+    on from one to the next between two looks is seen all the same."""
+    return takes_orders(pid) or read(f"/proc/{pid}/comm") == b"pyexecd-runner\n" or waits_for_code(pid)
+
+
+def is_made_ready(pid):
+    """True when a process, seen where there should be none, was being made for a call to come: a copy of a zygote shows
+    for a moment neither what it was nor what it will be."""
+    until(lambda: runs_no_script(pid) or not exists(pid), MADE)
+    return runs_no_script(pid)
 
 
 def descendants(ancestor):
@@ -170,7 +216,8 @@ class Watched(Server):
     def survivors(self, seconds=PATIENCE):
         """Processes of its runs that are still there after SECONDS."""
         until(lambda: not self.processes(), seconds)
-        return {pid: read(f"/proc/{pid}/cmdline") for pid in self.processes()}
+        left = {pid: read(f"/proc/{pid}/cmdline") for pid in self.processes()}
+        return {pid: command for pid, command in left.items() if not is_made_ready(pid)}
 
     def kill(self):
         super().kill()

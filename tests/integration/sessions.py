@@ -58,14 +58,15 @@ class Session:
         return answer["isError"] and f'there is no session "{self.name}"' in text_of(answer)
 
 
-def given_in(make, code, timeout=2, tries=5):
-    """A session that MAKE() makes and whose cell gives in to its timeout. It has two seconds for that, which a
-    busy machine does not always leave it: then another session tries."""
-    for _ in range(tries):
+def given_in(make, code, shows=lambda result: True, timeout=1, tries=5):
+    """A session that MAKE() makes and whose cell gives in to its timeout when it has got as far as SHOWS(its result)
+    says. It has two seconds to give in. A busy machine does not always leave it these, or time enough before: then
+    another session tries, with twice as much."""
+    for number in range(tries):
         session = make()
-        result = session.run(code, timeout=timeout)
+        result = session.run(code, timeout=timeout * 2 ** number)
         assert result["timed_out"], result
-        if result["session"]["alive"]:
+        if result["session"]["alive"] and shows(result):
             break
     assert result["session"]["alive"], result
     return session

@@ -168,12 +168,17 @@ class Runs:
                      ended=signal.Signals(-ended).name if ended < 0 else ended)
 
     def served(self, code, way):
-        with self.connection(way) as connection:
-            result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
-                                          timeout=SECONDS + 60)["structuredContent"]
-            assert result["timings"]["warm"] is (way in COPIED)
-            return facts(folder_of(result["working_directory"]), stdout=result["stdout"],
-                         stderr=result["stderr"], ended=result["signal"] or result["returncode"])
+        """Again, if the copy that waited was not ready in the two seconds that it has: a busy machine."""
+        for _ in range(5):
+            with self.connection(way) as connection:
+                result = connection.call_tool("run_python", {"code": code, "environment": way, "timeout": SECONDS},
+                                              timeout=SECONDS + 60)["structuredContent"]
+                told = facts(folder_of(result["working_directory"]), stdout=result["stdout"],
+                             stderr=result["stderr"], ended=result["signal"] or result["returncode"])
+            if result["timings"]["warm"] is (way in COPIED):
+                break
+        assert result["timings"]["warm"] is (way in COPIED)
+        return told
 
     @contextlib.contextmanager
     def connection(self, way):
@@ -184,16 +189,27 @@ class Runs:
         except IndexError:
             connection = self.server.connect()
             connection.initialize()
-            arguments = {"code": "pass", "environment": way}
-            handle = connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"]
-            connection.folder = folder_of(handle)
+            connection.folder = self.used(connection, way)
         if way in COPIED:
-            assert until(lambda: is_waited_for(connection.folder.name))
+            self.wait_for_copy(connection, way)
         yield connection
         if os.listdir(connection.folder) == ["script.py"]:
             self.idle[way].append(connection)
         else:
             connection.close()  # and its directory goes
+
+    @staticmethod
+    def used(connection, way):
+        """The directory of CONNECTION, after a call that brings a Python which waits, if WAY has one."""
+        arguments = {"code": "pass", "environment": way}
+        return folder_of(connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"])
+
+    def wait_for_copy(self, connection, way):
+        for _ in range(4):  # one that is not ready within two seconds is ended, and only a call brings another one
+            if until(lambda: is_waited_for(connection.folder.name), 15):
+                return
+            self.used(connection, way)
+        raise AssertionError("nothing waits")
 
 
 def difference(plain, served):

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import socket
 import time
 
@@ -12,7 +13,7 @@ import pytest
 import client
 import leftovers
 import ports
-from authorization_server import AuthorizationServer, Key
+from authorization_server import HOUR, AuthorizationServer, Key
 
 UNAUTHORIZED = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Unauthorized"}}
 LARGEST_MAPPING = 1 << 28  # beyond it, it is the shadow of a sanitizer
@@ -184,8 +185,8 @@ def test_too_many_calls_are_told_when_to_try_again(tokens):
     with serve(token_file=str(path)) as server:
         answer = call(server.address, token_of("alice"), 3, code="1")
         assert answer["result"]["isError"]
-        assert answer["result"]["content"][0]["text"] == (
-            "too many calls: 6 a minute are allowed; try again in 10 s")
+        assert re.fullmatch(r"too many calls: 6 a minute are allowed; try again in (10|[5-9]) s",  # on a busy machine
+                            answer["result"]["content"][0]["text"])
         again = call(server.address, token_of("alice"), code="1")  # another connection, the same client
         assert again["result"]["isError"]
         assert not call(server.address, token_of("bob"), 3, code="1")["result"]["isError"]
@@ -288,7 +289,7 @@ def test_what_is_not_good_about_a_token_keeps_out(issuer, tmp_path):
         "another issuer": issuer.token(iss="https://other.example.org"),
         "expired": issuer.token(exp=now - 60),
         "without an end": issuer.token(exp=None),
-        "not yet valid": issuer.token(nbf=now + 60),
+        "not yet valid": issuer.token(nbf=now + HOUR),
         "nobody's": issuer.token(sub=None),
         "unknown key": issuer.token(stranger),
         "another's key": issuer.token(stranger, header={"kid": issuer.keys[0].kid}),
@@ -299,7 +300,7 @@ def test_what_is_not_good_about_a_token_keeps_out(issuer, tmp_path):
         assert is_in(server.address, good)
         for what, token in bad.items():
             assert not is_in(server.address, token), what
-        assert is_in(server.address, issuer.token(exp=now - 20))  # clocks differ
+        assert is_in(server.address, issuer.token(exp=time.time() - 15))  # clocks differ; bad tokens take their time
 
 
 def test_a_key_that_is_exchanged_is_asked_for(issuer, tmp_path):

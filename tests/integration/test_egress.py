@@ -423,7 +423,8 @@ def proxies(pid):
 
 
 def start_long_run(server):
-    """The pids of its proxy, when it has one."""
+    """The pids of its proxy, when it has one; that of the run before is gone."""
+    assert leftovers.until(lambda: not proxies(server.process.pid))
     server.start_tool("run_python", {"code": "import time\ntime.sleep(600)", "timeout": 600})
     found = []
     assert leftovers.until(lambda: found.extend(proxies(server.process.pid)) or found)

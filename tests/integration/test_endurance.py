@@ -25,12 +25,17 @@ def status(pid, name):
         return next(int(line.split()[1]) for line in file if line.startswith(f"{name}:"))
 
 
+def zygotes(server):
+    return list(filter(is_zygote, descendants(server.process.pid)))
+
+
 class Look:
     """What there is when nothing runs and copies wait."""
 
     def __init__(self, server):
         assert until(lambda: len(descendants(server.process.pid)) <= MOST_PROCESSES)
-        (self.zygote,) = filter(is_zygote, descendants(server.process.pid))
+        assert until(lambda: len(zygotes(server)) == 1)
+        (self.zygote,) = zygotes(server)
         # Of the tables of descriptors, which grow when more are open.
         self.slots = status(server.process.pid, "FDSize"), status(self.zygote, "FDSize")
         self.kib = status(server.process.pid, "RssAnon")
@@ -49,10 +54,13 @@ def test_many_calls_leave_nothing_and_nothing_grows():
     with Watched(config=config) as server:
         server.initialize()
         run(server, FIRST)
-        before = Look(server)
-        files = len(server.files())
-        run(server, RUNS)
-        after = Look(server)
+        for _ in range(3):  # a zygote that leaves a copy unready for two seconds is replaced: the machine may be busy
+            before = Look(server)
+            files = len(server.files())
+            run(server, RUNS)
+            after = Look(server)
+            if after.zygote == before.zygote:
+                break
         assert after.zygote == before.zygote, "it has made all of them"
         assert after.slots == before.slots
         assert after.kib - before.kib < ENOUGH and after.kib_of_zygote - before.kib_of_zygote < ENOUGH

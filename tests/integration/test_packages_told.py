@@ -10,6 +10,7 @@ import zipfile
 import pytest
 
 import client
+import leftovers
 import wheels
 
 PYTHON = "/usr/bin/python3"
@@ -71,11 +72,13 @@ def text_of(result):
 
 
 def test_the_python_and_the_packages_of_an_environment_are_told(place):
-    make_venv(place / "venv", "gadget", "numpy", "widget", requires=["widget>=1"])
+    waits = f"import os, time\nwhile not os.path.exists({str(place / 'go')!r}): time.sleep(0.01)\n"
+    make_venv(place / "venv", "gadget", "numpy", "widget", requires=["widget>=1"], files={"sitecustomize.py": waits})
     version = subprocess.run([PYTHON, "-c", "import sys; print(sys.version.split()[0])"],
                              capture_output=True, text=True, check=True).stdout.strip()
     with running(config(place)) as server:
         assert told(server)["given"] == "venv", "nobody has waited for it"
+        (place / "go").touch()
         assert wait_until_told(server, "given", ",") == f"venv, Python {version}, with numpy, gadget"
         assert wait_until_told(server, "plain", ",") == f"system, Python {version}, no packages"
         assert client.NEWS in [each["method"] for each in server.notifications]
@@ -167,8 +170,10 @@ def test_a_python_that_a_sandbox_can_change_is_not_asked(place):
 
 def test_a_server_that_ends_does_not_wait_for_an_answer(place):
     make_venv(place / "venv", files=HOSTILE["hangs"])
+    python = str(place / "venv/bin/python").encode()
     with running(config(place)) as server:
-        time.sleep(2)  # so that it is being asked
+        assert leftovers.until(lambda: any(python in leftovers.read(f"/proc/{pid}/cmdline")
+                                           for pid in leftovers.descendants(server.process.pid))), "it is being asked"
         assert server.stop() == 0
 
 

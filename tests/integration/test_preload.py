@@ -9,7 +9,7 @@ import time
 import venv
 
 import pytest
-from leftovers import Watched, descendants, is_zygote, until, waits_for_code
+from leftovers import Watched, descendants, is_zygote, until, until_one_waits
 
 # Modules of the environment.
 MODULES = {
@@ -65,7 +65,7 @@ def call(server, code):
 
 
 def wait_for_copy(server):
-    assert until(lambda: any(map(waits_for_code, descendants(server.process.pid))))
+    assert until_one_waits(server, lambda: call(server, "pass"))
 
 
 def ahead(server, code, first="pass"):

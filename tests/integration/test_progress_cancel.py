@@ -218,11 +218,15 @@ def test_the_same_line_again_is_no_news():
 
 
 @pytest.mark.once
-def test_a_waiting_call_says_so():
-    with client.Server(config={"limits": {"concurrent_runs": 1}}) as server:
+def test_a_waiting_call_says_so(tmp_path):
+    with client.Server(config={"limits": {"concurrent_runs": 1}, "working_directory": str(tmp_path)}) as server:
         server.initialize()
-        first = server.start_tool("run_python", {"code": "import time; time.sleep(6)"})
+        first = server.start_tool("run_python", {
+            "code": "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)", "timeout": 100})
         second = server.start_tool("run_python", {"code": "print(1)"}, progress_token=7)
+        while not server.progress(7):
+            server.notifications.append(server.receive())
+        (tmp_path / "go").touch()
         server.wait(first)
         server.wait(second)
         assert server.progress(7)[0]["message"] == "waiting"
@@ -239,7 +243,7 @@ def test_without_a_token_nothing_is_told():
     with client.Server() as server:
         server.initialize()
         server.call_tool("run_python", {"code": "import time\nprint(1, flush=True)\ntime.sleep(2.2)"})
-        assert server.notifications == []
+        assert not [message for message in server.notifications if message["method"] != client.NEWS]
 
 
 def test_none_comes_after_the_answer_of_a_cancelled_call():

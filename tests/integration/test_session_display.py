@@ -7,7 +7,7 @@ import pytest
 import client
 import sessions
 from pictures import BLUE, RED, Pixels, halves
-from sessions import Session
+from sessions import Session, given_in
 
 PICTURE = halves(64, 32)
 CLEAR = ("import os, shutil\nfor file in os.scandir():\n    if file.is_dir(): shutil.rmtree(file)\n"
@@ -119,11 +119,12 @@ def test_a_repr_that_fails_shows_the_lines_of_the_cell_only(session):
     assert result["stderr"].count("File ") == 2, result["stderr"]
 
 
-def test_an_interrupt_ends_what_is_being_shown(session):
-    session.run("class Slow:\n    def _repr_png_(self):\n        import time; time.sleep(600)")
-    result = session.run("x = 1\nSlow()", timeout=1)
-    assert result["timed_out"] and result["session"]["alive"] and "KeyboardInterrupt" in result["stderr"]
+def test_an_interrupt_ends_what_is_being_shown(server):
+    slow = "class Slow:\n    def _repr_png_(self):\n        import time; time.sleep(600)"
+    session = given_in(lambda: Session(server, slow), "x = 1\nSlow()", lambda result: "_repr_png_" in result["stderr"])
+    assert "KeyboardInterrupt" in session.result["stderr"]
     assert session.shown("x") == "1"
+    server.call_tool("manage_sessions", {"action": "close", "session": session.name})
 
 
 def test_sizes_and_numbers_are_bounded(session):

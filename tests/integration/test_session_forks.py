@@ -11,7 +11,7 @@ import pytest
 import client
 import leftovers
 import sessions
-from sessions import call, text_of
+from sessions import call, given_in, text_of
 
 CONFIG = {"sessions": {"number": 12, "number_per_client": 12}}
 NO_CGROUP = "gives a copy no cgroup"
@@ -126,6 +126,7 @@ def test_a_session_that_ends_before_it_is_copied_is_named(server):
     supervisor = parent_of(name)
     os.kill(supervisor, signal.SIGSTOP)
     copy = server.start_tool("run_python", {"code": "1", "fork": origin.name})
+    server.request("ping")  # the call has been read
     time.sleep(0.3)
     os.kill(supervisor, signal.SIGKILL)
     text = text_of(server.wait(copy)["result"])
@@ -136,8 +137,8 @@ def test_output_and_interrupts_are_those_of_the_copy(server):
     origin = Session(server, "import sys, time\nx = 1")
     copy = origin.fork("print('x' * 300000)\nsys.stderr.write('y' * 100000);")
     assert (copy.result["stdout_bytes"], copy.result["stderr_bytes"]) == (300001, 100000)
-    result = copy.run("x = 2\ntime.sleep(60)", timeout=3)
-    assert result["timed_out"] and result["session"]["alive"] and "KeyboardInterrupt" in result["stderr"]
+    copy = given_in(origin.fork, "x = 2\ntime.sleep(60)", lambda result: "time.sleep" in result["stderr"])
+    assert "KeyboardInterrupt" in copy.result["stderr"]
     assert copy.shown("x") == "2"
     assert origin.shown("x") == "1"
 
@@ -328,10 +329,12 @@ def test_copies_end_with_the_first_session_and_say_why_once():
 def test_to_close_the_first_session_closes_its_copies():
     with serve(kind=leftovers.Watched) as server:
         origin = Session(server)
-        copies = [origin.fork("import time"), origin.fork("import time")]
+        copies = [origin.fork("import os, time"), origin.fork("import os, time")]
         copies.append(copies[0].fork())
-        cell = server.start_tool("run_python", {"code": "time.sleep(60)", "session": copies[1].name})
-        time.sleep(0.3)
+        folder = pathlib.Path(copies[1].shown("print(os.getcwd())"))
+        code = "open('begun', 'w').close()\ntime.sleep(60)"
+        cell = server.start_tool("run_python", {"code": code, "session": copies[1].name})
+        assert leftovers.until((folder / "begun").exists)
         origin.close()
         assert "the session was closed" in str(server.wait(cell))
         assert all(copy.is_gone() for copy in copies) and not server.survivors()

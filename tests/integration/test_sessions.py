@@ -86,50 +86,75 @@ def test_a_cell_that_fails_shows_its_own_lines_only_and_changes_nothing(server):
     "import asyncio; await asyncio.sleep(60)",
 ])
 def test_a_timeout_interrupts_and_the_variables_stay(server, code):
-    session = Session(server, "x = 1")
-    result = session.run(f"print('before')\n{code}", timeout=0.5)
-    assert result["timed_out"] and result["session"]["alive"], result
-    assert result["stdout"] == "before\n" and "KeyboardInterrupt" in result["stderr"]
+    session = given_in(lambda: Session(server, "x = 1"), f"print('before')\n{code}",
+                       lambda result: "before" in result["stdout"], timeout=0.5)
+    assert session.result["stdout"] == "before\n" and "KeyboardInterrupt" in session.result["stderr"]
     assert "the variables of its session are still there" in session.text
     assert session.shown("x") == "1"
 
 
 def test_a_timeout_is_that_of_the_whole_cell(server):
-    result = Session(server).run("import time\nfor n in range(600):\n    print(n, flush=True)\n    time.sleep(0.1)", timeout=1)
-    assert result["timed_out"] and result["session"]["alive"] and result["stdout"].startswith("0\n1\n"), result
+    code = "import time\nfor n in range(600):\n    print(n, flush=True)\n    time.sleep(0.1)"
+    session = given_in(lambda: Session(server), code, lambda result: "1\n" in result["stdout"])
+    assert session.result["stdout"].startswith("0\n1\n"), session.result
 
 
-def test_state_outlives_all_that_can_befall_a_cell(server):
+def begin_sleep(session, first="pass", then="pass"):
+    """A cell of SESSION that has done FIRST, sleeps, and would do THEN; its id."""
+    folder = pathlib.Path(session.shown("import os\nprint(os.getcwd())"))
+    (folder / "sleeps").unlink(missing_ok=True)  # of another session
+    code = f"import time\n{first}\nopen('sleeps', 'w').close()\ntime.sleep(60)\n{then}"
+    cell = session.server.start_tool("run_python", {"code": code, "session": session.name})
+    assert leftovers.until((folder / "sleeps").exists)
+    return cell
+
+
+def outlives(server):
+    """False when a cell had not time enough to give in to its timeout, and its session was ended."""
     session = Session(server, "import re, time\ncount = 0")
     slow = {10: "time.sleep(60)", 20: "while True: pass", 30: "re.match('(a+)+$', 'a' * 60 + 'b')"}
     for number in range(1, 101):
         if number in slow:
             assert session.run(slow[number], timeout=0.5)["timed_out"]
+            if not session.result["session"]["alive"]:
+                return False
         elif number == 40:
-            cell = server.start_tool("run_python", {"code": "time.sleep(60)\ncount = -1", "session": session.name})
-            time.sleep(0.5)
-            server.cancel(cell)
+            server.cancel(begin_sleep(session, then="count = -1"))
+            if session.is_gone():
+                return False
         elif number == 50:
             assert not session.run("count / 0")["success"]
         assert session.shown("count += 1\ncount") == str(number)
+    return True
+
+
+def test_state_outlives_all_that_can_befall_a_cell(server):
+    assert any(outlives(server) for _ in range(5))
 
 
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server):
-    session = Session(server)
-    began = time.monotonic()
-    result = session.run("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-                         "print('here', flush=True)\ntime.sleep(60)", timeout=0.5)
-    assert 2 < time.monotonic() - began < 30
+    def run_for(timeout):
+        session = Session(server)
+        began = time.monotonic()
+        session.run("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                    "print('here', flush=True)\ntime.sleep(60)", timeout=timeout)
+        return session, time.monotonic() - began - timeout
+
+    session, seconds = client.with_more_time(run_for, lambda ran: ran[0].result["stdout"], (0.5, 2, 8))
+    result = session.result
+    assert 1.9 < seconds < 30
     assert result["timed_out"] and not result["session"]["alive"] and result["stdout"] == "here\n"
     assert "its variables are gone" in session.text
     assert session.is_gone()
 
 
-def test_a_cancel_interrupts_and_the_variables_stay(server, tmp_path):
-    session = Session(server, "x = 1")
-    cell = server.start_tool("run_python", {"code": "import time\nx = 2\ntime.sleep(60)", "session": session.name})
-    time.sleep(0.5)
-    server.cancel(cell)
+def test_a_cancel_interrupts_and_the_variables_stay(server):
+    """In one of several tries: a cell has two seconds to give in, which a busy machine does not always leave it."""
+    for _ in range(5):
+        session = Session(server, "x = 1")
+        server.cancel(begin_sleep(session, "x = 2"))
+        if not session.is_gone():
+            break
     assert session.shown("x") == "2"
 
 
@@ -191,11 +216,13 @@ def test_a_first_cell_that_sets_variables_has_imported_nothing(server):
 
 def test_what_a_thread_prints_later_comes_with_the_next_cell(server):
     session = Session(server, "import threading, time")
-    session.run("def late():\n    time.sleep(0.2)\n    print('late', flush=True)\n"
+    folder = pathlib.Path(session.shown("import os\nprint(os.getcwd())"))
+    session.run("def late():\n    while not os.path.exists('go'): time.sleep(0.01)\n    print('late', flush=True)\n"
                 "threading.Thread(target=late).start()\nprint('first')")
     assert session.result["stdout"] == "first\n"
+    (folder / "go").touch()
     for _ in range(100):
-        time.sleep(0.3)
+        time.sleep(0.1)
         if (shown := session.shown("'second'")) != "'second'":
             break
     assert shown == "late\n'second'"
@@ -318,22 +345,29 @@ def test_a_cell_that_closes_what_its_session_needs_is_told_so(server):
     assert session.result["stderr"] == "The cell has closed or used descriptor 200, which is that of its session.\n"
 
 
-def test_one_that_dies_between_cells_says_so_with_the_next(server):
-    session = Session(server, "import os, threading\nthreading.Timer(0.1, os._exit, [5]).start()")
-    time.sleep(1)
-    answer = call(server, "print('not executed')", session.name)
-    text = answer["content"][0]["text"]
-    assert answer["isError"] and "ended with exit status 5" in text and "not executed" in text
-    assert session.is_gone()
+def test_one_that_dies_between_cells_says_so_with_the_next():
+    with leftovers.Watched(config={"sessions": {}}) as server:
+        server.initialize()
+        session = Session(server, "import os, threading, time\ndef die():\n"
+                                  "    while not os.path.exists('go'): time.sleep(0.01)\n    os._exit(5)\n"
+                                  "threading.Thread(target=die).start()\nprint(os.getcwd())")
+        (pathlib.Path(session.result["stdout"].strip()) / "go").touch()
+        assert not server.survivors()
+        answer = call(server, "print('not executed')", session.name)
+        text = answer["content"][0]["text"]
+        assert answer["isError"] and "ended with exit status 5" in text and "not executed" in text
+        assert session.is_gone()
+
+
+def listed(server):
+    return server.call_tool("manage_sessions", {"action": "list"})["content"][0]["text"]
 
 
 def test_unused_sessions_are_closed():
     with serve(sessions={"session_idle": 1}) as server:
         session = Session(server)
-        time.sleep(2.5)
+        assert leftovers.until(lambda: listed(server) == "You have no sessions.")  # to ask for them keeps none
         assert session.is_gone()
-        assert server.call_tool("manage_sessions", {"action": "list"})["content"][0]["text"] == \
-            "You have no sessions."
 
 
 def test_their_number_is_limited():
@@ -343,24 +377,20 @@ def test_their_number_is_limited():
         answer = call(server, "1", "new")
         assert answer["isError"] and "2 of your sessions are open" in answer["content"][0]["text"]
         server.call_tool("manage_sessions", {"action": "close", "session": first.name})
-        deadline = time.monotonic() + 30
-        while call(server, "1", "new")["isError"]:
-            assert time.monotonic() < deadline
+        assert leftovers.until(lambda: not call(server, "1", "new")["isError"])
         assert first.is_gone()
 
 
 def test_a_restart_leaves_the_name_and_the_files(server):
     session = Session(server, "x = 1\nopen('kept', 'w').write('1');")
-    listed = server.call_tool("manage_sessions", {"action": "list"})["content"][0]["text"]
-    assert session.name in listed and "1 cells executed, idle" in listed
+    assert session.name in listed(server) and "1 cells executed, idle" in listed(server)
     server.call_tool("manage_sessions", {"action": "restart", "session": session.name})
     assert session.shown("'x' in globals(), open('kept').read()") == "(False, '1')"
 
 
 def test_closing_ends_the_cell_that_is_at_work(server):
     session = Session(server)
-    cell = server.start_tool("run_python", {"code": "import time; time.sleep(60)", "session": session.name})
-    time.sleep(0.3)
+    cell = begin_sleep(session)
     server.call_tool("manage_sessions", {"action": "close", "session": session.name})
     assert "the session was closed" in str(server.wait(cell))
 
@@ -482,17 +512,22 @@ def test_crashing_clients_leave_only_what_is_kept():
             assert kept.shown("1") == "1"  # or it would be closed for being unused
         assert kept.run("1")["session"]["alive"]
         assert not server.survivors()
-        assert "You have no sessions" in str(server.call_tool("manage_sessions", {"action": "list"}))
+        assert listed(server) == "You have no sessions."
 
 
 def test_a_cell_that_is_at_work_at_the_end_of_the_input_is_answered():
-    with client.Server(config={"sessions": {}}) as server:
-        server.initialize()
-        session = Session(server, "import time")
-        cell = server.start_tool("run_python", {"code": "time.sleep(0.3)\n'answered'", "session": session.name})
-        server.process.stdin.close()
-        assert server.wait(cell)["result"]["structuredContent"]["stdout"] == "'answered'\n"
-        assert server.wait_exit() == 0
+    """In one of several tries: it has a second from there, which a busy machine does not always leave it."""
+    def answer():
+        with client.Server(config={"sessions": {}}) as server:
+            server.initialize()
+            session = Session(server, "import time")
+            cell = server.start_tool("run_python", {"code": "time.sleep(0.3)\n'answered'", "session": session.name})
+            server.process.stdin.close()
+            with contextlib.suppress(EOFError):
+                return server.wait(cell)
+            return None
+
+    assert leftovers.until(answer)["result"]["structuredContent"]["stdout"] == "'answered'\n"
 
 
 def test_sessions_end_with_their_server():

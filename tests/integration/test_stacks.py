@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from client import with_more_time
 from leftovers import Watched
 from test_zygote import call, copy, serving
 
@@ -27,14 +28,16 @@ def time_out(server, code, timeout=1):
     return structured, result["content"][0]["text"]
 
 
-def asked(server, code):
-    """The same of one that has an answer. A busy machine may have no time for that, so the script gets more than once
-    the same chance."""
-    for timeout in (1, 3, 9, 27):
-        structured, text = time_out(server, code, timeout)
-        if structured["stacks"] and structured["stacks"][0]["main"]:
-            break
-    return structured, text
+def asked(server, code, shows):
+    """The same, when SHOWS(the structured result) says that all was done which takes time: the script had come to where
+    it waits, and was asked. A busy machine does not always leave it that time."""
+    return with_more_time(lambda timeout: time_out(server, code, timeout), lambda result: shows(result[0]))
+
+
+def stands_at(line):
+    """True when the main thread is known to have been at LINE of the script."""
+    return lambda structured: bool(structured["stacks"] and structured["stacks"][0]["main"] and
+                                   own(structured["stacks"][0])[:1] and own(structured["stacks"][0])[0][0] == line)
 
 
 def own(stack):
@@ -42,20 +45,21 @@ def own(stack):
 
 
 def test_the_main_thread_is_where_its_script_stands(server):
-    structured, _ = asked(server, SLEEP + "def main():\n    fetch()\nmain()")
+    structured, _ = asked(server, SLEEP + "def main():\n    fetch()\nmain()", stands_at(3))
     (stack,) = structured["stacks"]
     assert stack["main"] and own(stack) == [(3, "fetch"), (5, "main"), (6, "<module>")]
     assert stack["frames"][0]["file"] == structured["script"]
 
 
 def test_code_that_holds_the_interpreter_is_found_all_the_same(server):
-    structured, _ = asked(server, "def power():\n    return 9 ** 99999999\npower()")
+    structured, _ = asked(server, "def power():\n    return 9 ** 99999999\npower()", stands_at(2))
     assert own(structured["stacks"][0]) == [(2, "power"), (3, "<module>")]
 
 
 def test_threads_at_the_same_place_are_told_together(server):
-    structured, text = asked(server, SLEEP + "import threading\nfor _ in range(4): threading.Thread(target=fetch).start()\n"
-                                                "while True:\n    pass")
+    code = SLEEP + "import threading\nfor _ in range(4): threading.Thread(target=fetch).start()\nwhile True:\n    pass"
+    structured, text = asked(server, code, lambda result: len(result["stacks"] or []) == 2 and
+                             own(result["stacks"][1]) == [(3, "fetch")] and result["stacks"][1]["threads"] == 4)
     main, others = structured["stacks"]
     assert (main["main"], others["main"], others["threads"]) == (True, False, 4)
     assert own(others) == [(3, "fetch")]
@@ -63,13 +67,15 @@ def test_threads_at_the_same_place_are_told_together(server):
 
 
 def test_the_main_thread_is_not_lost_among_many(server):
-    structured, _ = asked(server, SLEEP + "import threading\nthreading.stack_size(1 << 18)\n"
-                                          "for _ in range(150): threading.Thread(target=fetch).start()\nfetch()")
+    code = SLEEP + "import threading\nthreading.stack_size(1 << 18)\n" \
+                   "for _ in range(150): threading.Thread(target=fetch).start()\nfetch()"
+    structured, _ = asked(server, code, stands_at(3))
     assert own(structured["stacks"][0]) == [(3, "fetch"), (7, "<module>")]
 
 
 def test_the_model_reads_where_a_script_was_that_says_nothing_itself(server):
-    _, text = asked(server, "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + SLEEP + "fetch()")
+    code = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + SLEEP + "fetch()"
+    _, text = asked(server, code, stands_at(5))
     assert "When the time was over, it was at line 5 (time.sleep(60)) in fetch, called from line 6." in text, text
 
 
@@ -84,15 +90,16 @@ HIDDEN = {
 
 @pytest.mark.parametrize("code", HIDDEN.values(), ids=HIDDEN)
 def test_a_script_that_cannot_be_asked_is_ended_in_time(server, code):
-    structured, text = time_out(server, code + "import time\ntime.sleep(60)")
+    structured, text = asked(server, code + "import time\ntime.sleep(60)", lambda result: result["stacks"] is None)
     assert structured["signal"] in ("SIGINT", "SIGKILL") and structured["stacks"] is None
     assert "When the time was over" not in text
     assert structured["usage"]["cpu_seconds"] > 0  # its supervisor was not held up, and could tell
 
 
 def test_no_descriptor_of_the_script_is_needed(server):
-    structured, _ = asked(server, "import os, time\nos.closerange(0, 3)\nwhile True:\n"
-                                     "    try: os.dup(os.open('/', 0))\n    except OSError: break\n" + SLEEP + "fetch()")
+    code = "import os, time\nos.closerange(0, 3)\nwhile True:\n    try: os.dup(os.open('/', 0))\n" \
+           "    except OSError: break\n" + SLEEP + "fetch()"
+    structured, _ = asked(server, code, stands_at(8))
     assert own(structured["stacks"][0])[0][1] == "fetch"
 
 
@@ -120,7 +127,9 @@ FORGERIES = {
 
 @pytest.mark.parametrize("text, length", FORGERIES.values(), ids=FORGERIES)
 def test_what_a_script_forges_is_a_text_within_bounds(server, text, length):
-    structured, shown = time_out(server, FORGED.replace("TEXT", text).replace("LENGTH", str(length)))
+    structured, shown = asked(server, FORGED.replace("TEXT", text).replace("LENGTH", str(length)),
+                              lambda result: any(frame["line"] == 7 for stack in result["stacks"] or []
+                                                 for frame in stack["frames"]) == ("line 7" in text))
     stacks = structured["stacks"] or []
     assert len(stacks) <= 16 and all(len(stack["frames"]) <= 24 for stack in stacks)
     assert all(name.isprintable() and name.isascii() for stack in stacks for frame in stack["frames"]
@@ -151,7 +160,7 @@ except KeyboardInterrupt:
     print(look() == before, before[2])
     try: print(os.wait())
     except ChildProcessError: print('no child')
-""")
+""", lambda result: stands_at(7)(result) and result["returncode"] == 0)
     assert structured["stdout"] == "True False\nno child\n" and structured["returncode"] == 0
     assert structured["stacks"][0]["frames"][0]["line"] == 7 and structured["ended_processes"] == 0
 

@@ -662,7 +662,7 @@ def test_two_hundred_tasks_that_nobody_collects_leave_nothing():
 
         def make_all():
             for i in range(200):
-                legacy.make("must", {"end": "x" * 20000}, ttl=1000)
+                legacy.make("must", {"end": "x" * 20000}, ttl=2000)  # so that all are there at a time
             assert len(legacy.request("tasks/list", {})["tasks"]) > 0
             assert leftovers.until(lambda: legacy.request("tasks/list", {}) == {"tasks": []})
 
@@ -671,7 +671,7 @@ def test_two_hundred_tasks_that_nobody_collects_leave_nothing():
         for _ in range(3):
             make_all()
         gained = leftovers.status_kib(server.process.pid, "VmRSS") - before
-        assert leftovers.sanitized() or gained < 4000, gained  # KiB; they had 12,000
+        assert leftovers.sanitized() or gained < 6000, gained  # KiB; they had 12,000
 
 
 # run_python

@@ -6,11 +6,11 @@ import time
 import client
 import leftovers
 import pytest
-from client import given_time
+from client import with_more_time
 from leftovers import Watched
 
 INTERRUPTED = 0.5  # seconds
-STARTED = 8  # seconds, in which a script has begun on any machine
+STARTED = (2, 4, 8, 16, 24)  # seconds, in one of which a script has begun on any machine
 SOON = 20.0  # what comes at once comes by then, on any machine
 STUBBORN = {
     "ignores it": "signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)",
@@ -28,40 +28,54 @@ def server():
         yield server
 
 
-def run(server, code, timeout=STARTED, **arguments):
+def run(server, code, timeout, **arguments):
     answer = server.call_tool("run_python", {"code": code, "timeout": timeout, **arguments},
                               timeout=timeout + client.TIMEOUT)
     return answer["structuredContent"]
 
 
+def timed_out(server, code, shows):
+    """The result of CODE at its timeout, when that came after what SHOWS(it) wants."""
+    result = with_more_time(lambda timeout: run(server, code, timeout), shows, STARTED)
+    assert result["timed_out"], result
+    return result
+
+
+def gives_in(result):
+    """A script has half a second for it, which a busy machine does not always leave it."""
+    return result["signal"] != "SIGKILL"
+
+
 def test_what_a_script_has_printed_before_its_timeout_arrives(server):
     """All of it: standard error, where nothing has to be flushed, says how much that is."""
-    result = given_time(lambda: run(server, "import sys, time\nfor i in range(1000):\n    print('line', i)\n"
-                                            "    print(i, file=sys.stderr)\n    time.sleep(0.1)"))
+    result = timed_out(server, "import sys, time\nfor i in range(1000):\n    print('line', i)\n"
+                               "    print(i, file=sys.stderr)\n    time.sleep(0.1)",
+                       lambda result: gives_in(result) and "0\n" in result["stderr"])
     told = [line for line in result["stderr"].splitlines() if line.isdigit()]
     assert told and len(result["stdout"].splitlines()) - len(told) in (0, 1)
 
 
 def test_a_timeout_shows_where_the_script_stood(server):
-    result = given_time(lambda: run(server, "import time\ndef wait():\n    time.sleep(100)\nwait()"))
+    result = timed_out(server, "import time\ndef wait():\n    time.sleep(100)\nwait()",
+                       lambda result: gives_in(result) and "in wait" in result["stderr"])
     assert not result["success"]
     assert "line 3, in wait\n" in result["stderr"]
     assert result["stderr"].endswith("KeyboardInterrupt\n")
-    assert "timed out after 8 seconds" in result["error"]
+    assert any(f"timed out after {seconds} seconds" in result["error"] for seconds in STARTED)
 
 
 def test_a_script_can_clean_up_at_its_timeout(server):
-    result = given_time(
-        lambda: run(server, "import time\ntry: time.sleep(100)\nfinally: print('cleaned up')"))
+    result = timed_out(server, "import time\ntry: time.sleep(100)\nfinally: print('cleaned up')",
+                       lambda result: result["stdout"])
     assert result["stdout"] == "cleaned up\n"
-    assert result["timings"]["run"] < STARTED + SOON
+    assert result["timings"]["run"] < STARTED[-1] + SOON
 
 
 def test_only_the_program_itself_is_interrupted(server):
-    result = given_time(lambda: run(
-        server, "import signal, subprocess, sys\n"
-                "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
-                "signal.pause()"))
+    result = timed_out(server, "import signal, subprocess, sys\n"
+                               "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
+                               "signal.pause()",
+                       lambda result: gives_in(result) and "signal.pause()" in result["stderr"])
     assert result["stderr"].count("KeyboardInterrupt") == 1
     assert not server.survivors()
 
@@ -74,16 +88,23 @@ def test_a_script_that_waits_for_a_signal_waits_for_its_own(server):
 
 @pytest.mark.parametrize("code", STUBBORN.values(), ids=STUBBORN)
 def test_a_script_that_does_not_end_is_killed(server, code):
-    before = time.monotonic()
-    result = run(server, f"import os, signal, time\n{code}")
+    seconds = []
+
+    def run_for(timeout):
+        before = time.monotonic()
+        result = run(server, f"import os, signal, time\n{code}", timeout)
+        seconds[:] = [time.monotonic() - before - timeout]
+        return result
+
+    result = with_more_time(run_for, lambda result: result["signal"] == "SIGKILL", STARTED)
     assert result["timed_out"] and result["signal"] == "SIGKILL"
-    assert STARTED + INTERRUPTED <= time.monotonic() - before
+    assert INTERRUPTED <= seconds[0]
     assert not server.survivors()
 
 
 def test_a_script_that_ends_well_within_the_grace_has_timed_out_all_the_same(server):
-    result = given_time(
-        lambda: run(server, "import time\ntry: time.sleep(100)\nexcept KeyboardInterrupt: print('bye')"))
+    result = timed_out(server, "import time\ntry: time.sleep(100)\nexcept KeyboardInterrupt: print('bye')",
+                       lambda result: result["stdout"])
     assert not result["success"] and result["returncode"] == 0
 
 
@@ -124,10 +145,11 @@ def said(server, token, text):
     "os.read(os.pipe()[0], 1)",
 ], ids=["busy", "child", "thread", "pipe"])
 def test_what_a_stubborn_script_has_printed_is_in_its_result(server, waiting):
-    result = run(server, "import os, signal, subprocess, threading, time\n"
-                         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-                         f"print('early')\n{waiting}")
-    assert result["timed_out"] and result["stdout"] == "early\n"
+    result = timed_out(server, "import os, signal, subprocess, threading, time\n"
+                               "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                               f"print('early')\n{waiting}",
+                       lambda result: result["stdout"] and result["signal"] == "SIGKILL")
+    assert result["stdout"] == "early\n"
     assert result["signal"] == "SIGKILL" and not result["stderr"]
 
 

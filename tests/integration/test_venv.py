@@ -184,9 +184,11 @@ def test_a_venv_is_created_and_scripts_run_in_it(place):
 def test_a_venv_is_found_again_after_a_restart(place):
     run_once(place, {}, "print(1)")
     before = snapshot(place.venvs()[0])
-    with initialized(place.server({})) as server:
-        result = call(server, "print(1)")
-    assert result["timings"]["prepare"] <= 0.05
+    times = [1]
+    while min(times) > 0.05 and len(times) < 10:  # the best of several, as the machine may be busy
+        with initialized(place.server({})) as server:
+            times.append(call(server, "print(1)")["timings"]["prepare"])
+    assert min(times) <= 0.05
     assert before.keys() == snapshot(place.venvs()[0]).keys()
 
 
@@ -608,11 +610,17 @@ class Hanging:
 @needs_pip
 def test_a_build_that_hangs_is_ended_with_its_time(place):
     hanging = Hanging(place)
-    with initialized(place.server(hanging.definition(prepare_timeout=60))) as server:
-        error = failure(server)
-        assert "not done after 60 seconds" in error and "installing slow" in error
-        hanging.assert_gone()
-        assert place.venvs() == []
+    for seconds in (10, 30, 90):  # in which pip has come to it, on any machine
+        with initialized(place.server(hanging.definition(prepare_timeout=seconds))) as server:
+            request = server.start_tool("run_python", {"code": "print(1)"})
+            has_begun = leftovers.until(hanging.sleepers, seconds)
+            error = server.wait(request, TIMEOUT)["result"]["structuredContent"]["error"]
+            assert f"not done after {seconds} seconds" in error
+            hanging.assert_gone()
+            assert place.venvs() == []
+        if has_begun:
+            break
+    assert has_begun and "installing slow" in error
 
 
 @needs_pip

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 import wire
-from client import STRUCTURED
-from leftovers import Watched, alive, descendants, read, until, waits_for_code
+from client import STRUCTURED, with_more_time
+from leftovers import Watched, alive, read, until, until_one_waits, waiting
 
 SYSTEM = {"type": "system", "isolation": "sandbox"}
 
@@ -34,15 +34,10 @@ def call(server, code, **arguments):
     return server.call_tool("run_python", {"code": code, **arguments})["structuredContent"]
 
 
-def waiting(server):
-    """The Pythons that wait for code."""
-    return [pid for pid in descendants(server.process.pid) if waits_for_code(pid)]
-
-
 def warm_up(server, code="pass"):
     """One call, and the wait for what it leaves to be ready for the next."""
     structured = call(server, code)
-    assert until(lambda: waiting(server)), structured
+    assert until_one_waits(server, lambda: call(server, "pass")), structured
     return structured
 
 
@@ -66,7 +61,7 @@ def test_a_request_that_stands_alone_leaves_nothing_that_waits():
         for warm in (False, True):
             structured = server.call_tool("run_python", arguments)["structuredContent"]
             assert (structured["stdout"], structured["timings"]["warm"]) == ("1\n", warm)
-            assert until(lambda: waiting(server))
+            assert until_one_waits(server, lambda: server.call_tool("run_python", {**arguments, "code": "pass"}))
 
 
 def test_nothing_waits_for_a_client_that_has_left():
@@ -76,8 +71,7 @@ def test_nothing_waits_for_a_client_that_has_left():
         mine = waiting(server)
         other = server.connect()
         other.initialize()
-        call(other, "pass")
-        assert until(lambda: len(waiting(server)) == 2)
+        assert until(lambda: call(other, "pass") and until(lambda: len(waiting(server)) == 2, 15))
         other.close()
         assert until(lambda: waiting(server) == mine)
         assert call(server, "pass")["timings"]["warm"]
@@ -255,8 +249,11 @@ def test_a_limit_counts_as_before(server):
 
 
 def test_a_timeout_is_told_as_before(server):
-    warm_up(server)
-    structured = call(server, "print('a', flush=True)\nwhile True: pass", timeout=1)
+    def timed_out(timeout):
+        warm_up(server)
+        return call(server, "print('a', flush=True)\nwhile True: pass", timeout=timeout)
+
+    structured = with_more_time(timed_out, lambda result: "KeyboardInterrupt" in result["stderr"] and result["stdout"])
     assert structured["timings"]["warm"]
     assert structured["timed_out"]
     assert structured["stdout"] == "a\n"
