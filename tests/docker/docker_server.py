@@ -4,6 +4,7 @@ import contextlib
 import pathlib
 
 import box
+import client
 import leftovers
 
 ANSWERS = "pyexecd/docker/python"  # below XDG_STATE_HOME: what images have answered about their Python, by their ids
@@ -14,12 +15,9 @@ TIMEOUTS = (2, 8, 32)
 
 def timed_out(run, has_begun):
     """The result of RUN(timeout), a call whose script never ends, once it shows that the script HAS_BEGUN."""
-    for timeout in TIMEOUTS:
-        result = run(timeout)
-        assert result["timed_out"], result
-        if has_begun(result):
-            return result
-    raise AssertionError(result)
+    result = client.with_more_time(run, has_begun, TIMEOUTS)
+    assert result["timed_out"] and has_begun(result), result
+    return result
 
 
 class DockerServer(box.Box):
