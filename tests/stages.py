@@ -134,30 +134,30 @@ class Suite:
     def __init__(self, chosen, copy):
         self.pattern = chosen.pattern
         self.release = chosen.release
+        self.whole = bool(chosen.long or chosen.release or chosen.pattern)
         self.plainly = "not once" if chosen.release else "plain"
         self.copy = copy
 
     def side_by_side(self):
         """Those that take longest first: a lane that is free takes the next."""
         return [
+            self.sanitized_integration(OTHERS, workers=4),
             self.docker(OTHERS, workers=2),
-            self.sanitized_integration(OTHERS, workers=3),
-            self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2),
-            self.hostile(OTHERS, workers=2),
-            self.clients(OTHERS, workers=1),
-            self.hostile_unprivileged(f"{OTHERS} and {self.plainly}", workers=2),
-            self.conformance(), *self.meson(), *self.node_clients(),
+            self.clients(OTHERS, workers=2),
+            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=3),
+               self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
+            self.hostile(OTHERS, workers=2), self.conformance(), *self.meson(), *self.node_clients(),
         ]
 
     def heavy(self):
         return [
-            self.clients("heavy"), self.docker("heavy"), self.hostile_unprivileged(f"heavy and {self.plainly}"),
+            self.clients("heavy"), self.docker("heavy"), self.hostile_plain(f"heavy and {self.plainly}"),
             self.plain_integration(f"heavy and {self.plainly}"), self.sanitized_integration("heavy"), self.hostile("heavy"),
-        ]
+        ] if self.whole else []
 
     def alone(self):
-        return [self.sanitized_integration("serial"), self.plain_integration(f"serial and {self.plainly}"),
-                self.clients("serial")]
+        return [self.sanitized_integration("serial"), self.clients("serial"),
+                *([self.plain_integration(f"serial and {self.plainly}")] if self.whole else [])]
 
     def meson(self):
         """Unit tests, the fuzz corpus and checks; the transcripts are among the integration tests."""
@@ -179,8 +179,7 @@ class Suite:
             name, title = f"{name}-serial", f"{title}, one at a time"
         command = [PYTHON, "-m", "pytest", *self.choice(marks, workers),
                    f"--junitxml={RESULTS / name}.xml", *files_of(folder, marks)]
-        accepted = (0, NOTHING_MATCHES) if self.pattern else (0,)
-        return Stage(name, title, command, accepted=accepted, env={**os.environ, **environment})
+        return Stage(name, title, command, accepted=(0, NOTHING_MATCHES), env={**os.environ, **environment})
 
     def choice(self, marks, workers):
         return ["--matching", self.pattern, "-m", marks, *["--release"] * self.release,
@@ -206,7 +205,7 @@ class Suite:
         return self.pytest("hostile-sanitized", "hostile programs, sanitized", "hostile",
                            {"PYEXECD": f"{SANITIZED}/pyexecd"}, marks, workers)
 
-    def hostile_unprivileged(self, marks, workers=0):
+    def hostile_plain(self, marks, workers=0):
         return self.plain("hostile", "hostile programs", marks, workers)
 
     def docker(self, marks, workers=0):
@@ -366,7 +365,7 @@ def environment(release):
 
 def what_is_chosen():
     parser = argparse.ArgumentParser(prog="./dev test", description="Runs the tests.")
-    parser.add_argument("--long", action="store_true", help="what builds packages or fills the machine, too")
+    parser.add_argument("--long", action="store_true", help="what builds packages or fills the machine, and what runs twice (plain.txt)")
     parser.add_argument("--release", action="store_true",
                         help="that and the benchmarks, and long repetitions, and all files twice: some hours")
     parser.add_argument("--times", action="store_true", help="where the time went, also for a PATTERN")
@@ -386,16 +385,16 @@ def main():
         suite = Suite(chosen, copy)
         try:
             run.side_by_side(suite.side_by_side(), lanes=4)
-            if chosen.long or chosen.release or chosen.pattern:
-                run.side_by_side(suite.heavy(), lanes=2)
+            run.side_by_side(suite.heavy(), lanes=2)
             run.side_by_side(suite.alone(), lanes=1)
         finally:
             run.end()
     if chosen.times or not chosen.pattern:
         times.report(RESULTS)
     print("\n== in all", flush=True)
-    if not (chosen.long or chosen.release or chosen.pattern):
-        print("Left to ./dev test --long: what builds packages, or fills the machine for minutes.")
+    if not suite.whole:
+        print("Left to ./dev test --long: what builds packages or fills the machine, and what runs a second time without "
+              "sanitizers, as a user without rights.")
     return summary.report(RESULTS)
 
 
