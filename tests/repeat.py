@@ -73,11 +73,12 @@ class Rounds:
     def run_stages(self):
         """Runs the stages that have tests, or may have some, as stages.py does; the names of those that have."""
         run = stages.Run()
-        suite = stages.Suite(self.pattern, False, self.copy)
+        suite = stages.Suite(argparse.Namespace(pattern=self.pattern, release=False), self.copy)
         ran = set()
         try:
             for those, lanes in (suite.side_by_side, 4), (suite.heavy, 2), (suite.alone, 1):
-                chosen = [prepared(stage) for stage in those() if self.matching is None or stage.name in self.matching]
+                chosen = [stage for stage in those() if self.matching is None or stage.name in self.matching]
+                forget_results(chosen)
                 run.side_by_side(chosen, lanes)
                 ran |= {stage.name for stage in chosen if not is_empty(stage)}
         finally:
@@ -95,14 +96,11 @@ def is_empty(stage):
     return "pytest" in stage.command and stage.process and stage.process.returncode == stages.NOTHING_MATCHES
 
 
-def prepared(stage):
-    """STAGE without the result of the round before, and without a second try for a test that fails."""
-    if stage.result:
-        stage.result.unlink(missing_ok=True)
-    if "--reruns" in stage.command:
-        place = stage.command.index("--reruns")
-        del stage.command[place:place + 2]
-    return stage
+def forget_results(chosen):
+    """A stage that comes to no result may not show that of the round before."""
+    for stage in chosen:
+        if stage.result:
+            stage.result.unlink(missing_ok=True)
 
 
 def counted(count):
