@@ -29,6 +29,8 @@ import wheels  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).with_name("scripts")
 KEYS = {"shows", "reads", "next", "environment", "timeout", "packages", "agents", "varies"}
+# Debian's own: another python3 that comes first on PATH may have NumPy.
+PYTHON = "/usr/bin/python3"
 FORM = re.compile(r"'''\n(.*?)'''\n(.*)", re.S)
 
 
@@ -88,7 +90,7 @@ def of_agents():
 def configuration(**more):
     """Python as Debian has it, and an environment for data; also over HTTP calls may define others. MORE of its keys."""
     data = pathlib.Path(installed.python("data")).parents[1].resolve()
-    return {"environments": {"system": {"type": "system"},
+    return {"environments": {"system": {"type": "system", "executable": PYTHON},
                              "data": {"type": "venv", "venv_path": str(data)}},
             "default_environment": "system", "callers": {"define_environments": True}, **more}
 

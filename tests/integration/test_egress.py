@@ -281,7 +281,7 @@ def test_what_is_connected_is_what_was_checked(resolved):
 
 
 def test_only_public_addresses_of_a_name_are_connected(resolved):
-    assert fetched(resolved, "http://both.test/") == f"200 {resolving.PUBLIC}, asked 1"
+    assert fetched(resolved, "http://both.test/").startswith(f"200 {resolving.PUBLIC}, ")
     assert fetched(resolved, "http://many.test/").startswith(f"200 {resolving.PUBLIC}, ")
 
 

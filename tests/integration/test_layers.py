@@ -275,10 +275,12 @@ def test_what_cannot_be_followed_is_refused(denied, environment):
     assert_refused(denied, environment, REFUSED[denied.denied])
 
 
-@pytest.mark.parametrize("environment", ["sandbox", "required"])
 @pytest.mark.parametrize("denied", REFUSED_SANDBOX, indirect=True)
-def test_a_sandbox_that_would_not_keep_files_is_refused(denied, environment):
-    assert_refused(denied, environment, REFUSED_SANDBOX[denied.denied])
+def test_a_sandbox_that_would_not_keep_files_is_refused(denied):
+    """One that is required is refused at the first layer that is known to be absent, and so it names the others
+    only when a run has failed with them before."""
+    for environment in ("sandbox", "required"):
+        assert_refused(denied, environment, REFUSED_SANDBOX[denied.denied])
 
 
 def test_without_seccomp_nothing_else_is_said_to_be_missing(everything):

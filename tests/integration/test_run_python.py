@@ -262,9 +262,11 @@ def test_stdin_is_empty(server):
 
 
 def test_environment_variables_are_built_from_nothing(monkeypatch):
+    """With Debian's Python: where the first one on PATH belongs to a venv, scripts have VIRTUAL_ENV, too."""
     monkeypatch.setenv("SECRET_API_KEY", "hush")
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
-    config = {"environments": {"system": {"type": "system", "environment": {"TZ": "UTC"}}}}
+    config = {"environments": {"system": {"type": "system", "executable": "/usr/bin/python3",
+                                          "environment": {"TZ": "UTC"}}}}
     with client.Server(config=config) as server:
         server.initialize()
         seen = json.loads(run(server, "import json, os; print(json.dumps(dict(os.environ)))")
