@@ -73,7 +73,7 @@ class Rounds:
     def run_stages(self):
         """Runs the stages that have tests, or may have some, as stages.py does; the names of those that have."""
         run = stages.Run()
-        suite = stages.Suite(argparse.Namespace(pattern=self.pattern, release=False), self.copy)
+        suite = stages.Suite(argparse.Namespace(pattern=self.pattern, long=True, release=False), self.copy)
         ran = set()
         try:
             for those, lanes in (suite.side_by_side, 4), (suite.heavy, 2), (suite.alone, 1):
