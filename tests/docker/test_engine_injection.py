@@ -29,9 +29,10 @@ def outcome(server):
     return "error" if result["error"] else f"no error: {result}"
 
 
-def unharmed(server, proxy, requests):
+def unharmed(server, proxy, requests, settle):
     """Calls, which are answered rightly, until one begins and ends with its REQUESTS: no earlier one has any left."""
     for _ in range(CALLS):
+        settle()
         proxy.harm(None, None)
         if (ended := outcome(server)) != "right":
             return ended
@@ -41,9 +42,10 @@ def unharmed(server, proxy, requests):
     return f"requests: {proxy.requests}"
 
 
-def harmed(server, proxy, request, way, last):
+def harmed(server, proxy, request, way, last, settle):
     """What comes of a call whose REQUEST is harmed. One that is answered early makes not all of them, but its LAST."""
     for _ in range(CALLS):
+        settle()
         proxy.harm(request, way)
         ended = outcome(server)
         leftovers.until(lambda: {request, last} & set(proxy.requests), SECONDS)
@@ -61,15 +63,20 @@ def containers(engine):
 @pytest.mark.parametrize("way", engine_proxy.WAYS)
 def test_each_request_fails_once(docker_server, engine, proxy, way, kind):
     requests, most = REQUESTS[kind], 1 if kind == "kept" else 0
+
+    def settle():
+        """Waits for what a call does after its answer: its container is removed a little later."""
+        assert leftovers.until(lambda: len(containers(engine)) <= most, SECONDS), "what was made is removed"
+
     with docker_server({"host": proxy.address, "keep_container_running": kind == "kept"}) as server:
         server.initialize()
-        assert unharmed(server, proxy, requests) == "right"
+        assert unharmed(server, proxy, requests, settle) == "right"
         harm = []
         for request in requests:
-            ended = harmed(server, proxy, request, way, requests[-1])
+            ended = harmed(server, proxy, request, way, requests[-1], settle)
             if ended not in ("right", "error") or (way == "delay" and ended != "right"):
                 harm.append((request, ended))
-            if (after := unharmed(server, proxy, requests)) != "right":
+            if (after := unharmed(server, proxy, requests, settle)) != "right":
                 harm.append((request, ended, "then", after))
-            assert leftovers.until(lambda: len(containers(engine)) <= most, SECONDS), "what was made is removed"
+            settle()
         assert not harm
