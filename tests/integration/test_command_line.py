@@ -136,8 +136,7 @@ def test_run_prints_the_result_as_json():
 
 
 def test_run_ends_when_nobody_reads_on():
-    shell = f"{os.environ['PYEXECD']} run - | head -n 1"
-    result = subprocess.run(["bash", "-c", f"{shell}; exit ${{PIPESTATUS[0]}}"],
+    result = subprocess.run(["bash", "-c", '"$PYEXECD" run - | head -n 1; exit ${PIPESTATUS[0]}'],
                             input="while True: print('again')", capture_output=True, text=True,
                             check=False, timeout=100)
     assert result.stdout == "again\n"
