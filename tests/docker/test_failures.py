@@ -2,7 +2,9 @@
 
 import os
 
+import leftovers
 import pytest
+
 
 def containers(engine, everyone=True):
     return engine.api.get("/containers/json", all=int(everyone))
@@ -16,9 +18,9 @@ def error_of(server, **arguments):
     return result["error"]
 
 
-def works(server):
+def assert_works(server):
     result = server.run("print(6 * 7)")
-    return result["success"] and result["stdout"] == "42\n"
+    assert (result["success"], result["stdout"]) == (True, "42\n"), (result["error"], result["stderr"])
 
 
 # The engine
@@ -98,6 +100,11 @@ def test_a_path_that_no_container_gets_is_refused(started, path):
 
 def test_a_kept_container_that_is_gone_is_replaced(started, engine):
     with started({"keep_container_running": True}) as server:
-        assert works(server)
-        engine.api.delete(f"/containers/{containers(engine)[0]['Id']}", force=1)
-        assert works(server)
+        assert_works(server)
+        (gone,) = containers(engine)
+        engine.api.delete(f"/containers/{gone['Id']}", force=1)
+        # A call that begins before the server has heard of it is told that its script was killed.
+        assert leftovers.until(lambda: server.run("pass")["success"])
+        assert_works(server)
+        (other,) = containers(engine)
+    assert other["Id"] != gone["Id"]
