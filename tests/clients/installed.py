@@ -1,4 +1,4 @@
-"""What `./dev deps` has installed for these tests, and how to run it."""
+"""What `./dev deps` has installed for these tests, and how to run it; and what `./dev` makes for other machines."""
 
 import os
 import pathlib
@@ -9,6 +9,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEPS = ROOT / ".deps"
 PYEXECD = os.environ["PYEXECD"]
+BUILD_SECONDS = 900  # while other tests run
 
 
 def python(name):
@@ -33,3 +34,12 @@ def run(*command, home, timeout=180, **more):
     environment = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", **more}
     return subprocess.run(command, env=environment, cwd=home, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=timeout)
+
+
+def made_by(command, folder):
+    """The folder FOLDER with what `./dev COMMAND` puts into it."""
+    done = subprocess.run([ROOT / "dev", command, folder], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=BUILD_SECONDS)
+    assert done.returncode == 0, done.stdout
+    return folder

@@ -37,9 +37,10 @@ def test_the_checksums_are_of_all_files(release):
     assert len(parts) == 9
 
 
-def test_a_second_build_is_equal(release, wheel):
-    """The wheel and the sdist of ./dev wheel were made from the same commit."""
-    for path in wheel.parent.iterdir():
+@pytest.mark.release
+def test_a_second_build_is_equal(release, tmp_path):
+    """The wheel and the sdist of ./dev wheel are made from the same commit."""
+    for path in installed.made_by("wheel", tmp_path).iterdir():
         assert digest(path) == digest(release / path.name), path.name
 
 

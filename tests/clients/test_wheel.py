@@ -92,10 +92,9 @@ def test_it_has_manual_pages_and_completions(wheel):
 
 
 def test_the_sdist_has_what_is_committed_and_nothing_else(wheel):
-    (sdist,) = wheel.parent.glob("*.tar.gz")
+    sdist = wheel.parent / f"pyexecd-{VERSION}.tar.gz"
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert sdist.name == f"pyexecd-{VERSION}.tar.gz"
     assert {"PKG-INFO", "LICENSE", "pyproject.toml", "python/pyexecd/py.typed"} <= names
     assert not [name for name in names if name.startswith((".git/", ".deps", "build", "dist"))]
 
