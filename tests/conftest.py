@@ -4,6 +4,7 @@ and that they touch nothing of whoever runs them."""
 import collections
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -58,6 +59,12 @@ def own_places(tmp_path_factory):
         if "PYEXECD" in os.environ:
             ask_python()
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_learnt(own_places):
+    """No file's servers import ahead what the scripts of another file have imported."""
+    shutil.rmtree(pathlib.Path(os.environ["XDG_STATE_HOME"], "pyexecd/imports"), ignore_errors=True)
 
 
 def ask_python():

@@ -10,6 +10,7 @@ import snapshot
 from docker_server import TIMEOUTS, timed_out
 
 
+@pytest.mark.release  # what Podman does in another way is below
 class TestPodman(ag2_rows.Rows):
     @pytest.fixture
     def start(self, podman_server):

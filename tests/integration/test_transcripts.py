@@ -20,12 +20,18 @@ pytestmark = pytest.mark.once
 
 SERVERS = {"pyexecd": PROGRAM, "fixture": FIXTURE}
 TRANSPORTS = ["stdio", "unix", "tcp", "http"]
+SOCKET_REVISIONS = ["2025-11-25", transcript.NONE]
 
 
 def _transports(document, server):
     if document.server == server or (document.server, server) == ("any", "pyexecd"):
         return TRANSPORTS
     return ["stdio"] if document.server == "any" else []  # enough where the program runs it, too
+
+
+def _marks(transport, revision):
+    """Lines are lines: over a socket one revision, which has most, shows what stdio does not."""
+    return [pytest.mark.release] if transport in ("unix", "tcp") and revision not in SOCKET_REVISIONS else []
 
 
 def _runs():
@@ -40,7 +46,7 @@ def _runs():
                 for revision in document.revisions:
                     for case in document.cases_at(revision, transport):
                         name = f"{document.name}-{revision}-{server}-{transport}-{case.name}"
-                        yield pytest.param(server, transport, revision, case, id=name)
+                        yield pytest.param(server, transport, revision, case, id=name, marks=_marks(transport, revision))
 
 
 class Pool:
