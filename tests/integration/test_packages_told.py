@@ -169,12 +169,17 @@ def test_a_python_that_a_sandbox_can_change_is_not_asked(place):
 
 
 def test_a_server_that_ends_does_not_wait_for_an_answer(place):
+    """It is ended while it asks, which it does for some seconds: a busy machine may come too late for that."""
     make_venv(place / "venv", files=HOSTILE["hangs"])
     python = str(place / "venv/bin/python").encode()
-    with running(config(place)) as server:
-        assert leftovers.until(lambda: any(python in leftovers.read(f"/proc/{pid}/cmdline")
-                                           for pid in leftovers.descendants(server.process.pid))), "it is being asked"
-        assert server.stop() == 0
+    for _ in range(5):
+        with running(config(place)) as server:
+            is_asked = leftovers.until(lambda: any(python in leftovers.read(f"/proc/{pid}/cmdline")
+                                                   for pid in leftovers.descendants(server.process.pid)), 20)
+            assert server.stop() == 0
+        if is_asked:
+            break
+    assert is_asked
 
 
 def test_many_packages_take_few_words(place):
