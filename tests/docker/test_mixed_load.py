@@ -51,6 +51,8 @@ class Client(threading.Thread):
             connection.initialize()
             for _ in range(self.choose.randint(1, 20)):
                 self.call(connection)
+                if time.monotonic() > self.end:
+                    break
             connection.close()
         self.is_over = True
 
