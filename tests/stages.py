@@ -398,7 +398,7 @@ def main():
     if not suite.whole:
         print("Left to ./dev test --long: what builds packages or fills the machine, and what runs a second time without "
               "sanitizers, as a user without rights.")
-    return summary.report(RESULTS)
+    return summary.report(RESULTS, "./dev lint" if suite.whole else "./dev test --long, as CI does")
 
 
 if __name__ == "__main__":

@@ -27,9 +27,6 @@ def junit_results(path):
             continue  # node counts a file none of whose tests was wanted
         name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
         outcome, reason = "passed", ""
-        again = case.find("properties/property[@name='again']")
-        if again is not None:
-            reason = f"not at its first try:\n{again.get('value')}"
         for child in case:
             if child.tag == "skipped" and outcome == "passed":
                 outcome, reason = "skipped", child.get("message") or "no reason given"
@@ -64,16 +61,18 @@ def collect(folder):
     return results
 
 
-def report(folder):
-    """Prints what failed, what was skipped, what passed late, and how many there are; the exit status."""
+def report(folder, following):
+    """Prints what was skipped, what failed, what to do next (FOLLOWING, if nothing failed), and how many there are; the
+    exit status."""
     results = collect(folder)
-    for outcome in ("skipped", "passed", "failed"):
+    for outcome in ("skipped", "failed"):
         for name, its_outcome, reason in results:
-            if its_outcome == outcome and reason:
+            if its_outcome == outcome:
                 print(f"{outcome}: {name}: {reason}")
     count = {
         outcome: sum(result[1] == outcome for result in results)
         for outcome in ("passed", "failed", "skipped")
     }
+    print(f"Next: {'./dev test --repeat 20 NAME, how often it fails' if count['failed'] else following}")
     print(", ".join(f"{number} {outcome}" for outcome, number in count.items()))
     return count["failed"] > 0 or count["passed"] == 0
