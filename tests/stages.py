@@ -142,7 +142,7 @@ class Suite:
     def side_by_side(self):
         """Those that take longest first: a lane that is free takes the next."""
         return [
-            self.sanitized_integration(OTHERS, workers=3),
+            self.sanitized_integration(OTHERS, workers=4),
             self.docker(OTHERS, workers=2),
             self.clients(OTHERS, workers=1),
             *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2),
