@@ -112,8 +112,8 @@ def test_without_sessions_those_that_are_there_are_closed():
         server.initialize()
         begun = server.call_tool("run_python", {"code": "import time", "session": "new"})
         name = begun["structuredContent"]["session"]["name"]
-        cell = server.start_tool("run_python", {"code": "time.sleep(60)", "session": name})
-        assert leftovers.until(server.processes)
+        cell = server.start_tool("run_python", {"code": "open('begun', 'w').close(); time.sleep(60)", "session": name})
+        assert leftovers.until(lambda: list(server.home.rglob("begun")))
         kept = {key: value for key, value in server.config.items() if key != "sessions"}
         write(server, kept)
         server.process.send_signal(signal.SIGHUP)

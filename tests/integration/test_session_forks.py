@@ -356,6 +356,7 @@ def test_nothing_is_left_of_copies_when_the_server_dies():
 
 
 def test_no_cgroup_is_left_of_many_copies():
+    """Those of what waits for calls come and go, a few; a copy that left its own would leave thirty."""
     with serve() as server:
         origin = Session(server, "x = 1")
         before = len(leftovers.cgroups(server.process.pid))
@@ -363,7 +364,7 @@ def test_no_cgroup_is_left_of_many_copies():
             copy = origin.fork("x")
             assert copy.result["stdout"] == "1\n"
             copy.close()
-        assert leftovers.until(lambda: len(leftovers.cgroups(server.process.pid)) <= before + 2)
+        assert leftovers.until(lambda: len(leftovers.cgroups(server.process.pid)) <= before + 10)
 
 
 def test_a_copy_has_the_limits_of_its_original():
