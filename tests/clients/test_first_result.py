@@ -15,13 +15,13 @@ SECONDS = 900
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a machine")
-@pytest.mark.parametrize("release", ["12", "13"])
-def test_one_command_gets_there(wheel, release, record_property):
+@pytest.mark.parametrize("debian", ["12", "13"])
+def test_one_command_gets_there(wheel, debian, record_property):
     uv = installed.DEPS / "tools/bin/uv"
     if not uv.exists():
         pytest.skip("no uv: ./dev deps installs it")
     # In a process of its own: what makes machines has modules with the names of others here.
-    done = subprocess.run([PYTHON, installed.ROOT / "tests/fresh/wheel.py", release, wheel, uv, installed.python("mcp")],
+    done = subprocess.run([PYTHON, installed.ROOT / "tests/fresh/wheel.py", debian, wheel, uv, installed.python("mcp")],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done
     results = [json.loads(line) for line in done.stdout.splitlines()]
