@@ -1,4 +1,4 @@
-"""For the tests of every folder: which run (those that --matching names, the long ones with --long),
+"""For the tests of every folder: which run (those that --matching names, those before a release with --release),
 and that they touch nothing of whoever runs them."""
 
 import collections
