@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -31,6 +32,7 @@ import tree  # noqa: E402
 SCRATCH = tree.ROOT / "build-mutate"
 SOURCE = SCRATCH / "source"
 BUILD = SCRATCH / "build"
+STARTED = ["pyexecd-runner", "pyexecd-picture", "tests/unit/slow_runner"]  # programs of ours that unit tests start
 OPTIONS = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1"]
 
 WORKERS = 2
@@ -160,7 +162,7 @@ def build():
         checked(["meson", "setup", BUILD, SOURCE, *OPTIONS])
     checked(["ninja", "-C", BUILD, "build.ninja"])
     tests = unit_tests()
-    checked(["ninja", "-C", BUILD, "pyexecd-runner", *[os.path.relpath(test.program, BUILD) for test in tests]])
+    checked(["ninja", "-C", BUILD, *STARTED, *[os.path.relpath(test.program, BUILD) for test in tests]])
     for test in tests:
         test.functions = functions_in(test.program)
     return tests
@@ -238,8 +240,8 @@ def measure(test):
     done = run_test(test, test.program, timeout=120)
     test.seconds = time.monotonic() - begun
     if not done or done[0] != 0:
-        beginning = "\n".join(done[1].splitlines()[:SHOWN_LINES]) if done else "it takes too long"
-        print(f"{test.name} fails without a mutation and is left out:\n{beginning}", flush=True)
+        told = [line for line in done[1].splitlines() if not re.match(r"\[ +(RUN|OK) ", line)] if done else ["it takes too long"]
+        print(f"{test.name} fails without a mutation and is left out:", *told[:SHOWN_LINES], sep="\n", flush=True)
         return False
     return True
 

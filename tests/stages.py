@@ -4,7 +4,7 @@
 
 Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
 and some have several workers, which take a file of tests each. With --long or a PATTERN, what is marked
-heavy comes then, two at a time; what is marked serial comes after all others, alone. The output of a stage
+heavy joins them last; what is marked serial comes after all others, alone. The output of a stage
 is kept until the stage ends, and printed then. Result files go to build/test-results; times.py tells where
 the time went, and summary.py counts them.
 """
@@ -147,7 +147,7 @@ class Suite:
             self.clients(OTHERS, workers=1),
             *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2),
                self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
-            self.hostile(OTHERS, workers=2), self.conformance(), *self.meson(), *self.node_clients(),
+            self.hostile(OTHERS, workers=2), *self.heavy(), self.conformance(), *self.meson(), *self.node_clients(),
         ]
 
     def heavy(self):
@@ -388,7 +388,6 @@ def main():
         suite = Suite(chosen, copy)
         try:
             run.side_by_side(suite.side_by_side(), lanes=4)
-            run.side_by_side(suite.heavy(), lanes=2)
             run.side_by_side(suite.alone(), lanes=1)
         finally:
             run.end()
