@@ -85,6 +85,7 @@ def build_hostile_package(folder, command=None, **more):
     return output({**environment(folder, "hostile", allow_source_builds=True), **more}, TELL, command)
 
 
+@pytest.mark.plain
 def test_a_build_reads_no_home_changes_nothing_outside_and_sees_nobody(tmp_path):
     told = build_hostile_package(tmp_path)
     assert told.startswith("read refused, written refused, processes ")
@@ -92,6 +93,7 @@ def test_a_build_reads_no_home_changes_nothing_outside_and_sees_nobody(tmp_path)
     assert (tmp_path / "elsewhere" / "victim").read_text() == "as it was"
 
 
+@pytest.mark.plain
 def test_file_rules_alone_keep_a_build_from_files(tmp_path):
     assert build_hostile_package(tmp_path, LIMITED).startswith("read refused, written refused, ")
     assert (tmp_path / "elsewhere" / "victim").read_text() == "as it was"
@@ -101,12 +103,14 @@ def test_without_a_sandbox_the_same_build_does_it_all(tmp_path):
     assert build_hostile_package(tmp_path, isolation="none").startswith("read the secret of the user, written 1, ")
 
 
+@pytest.mark.plain
 def test_a_package_is_built_and_installed(tmp_path):
     wheels.sdist(tmp_path / "packages", "gadget", version="2.5")
     definition = environment(tmp_path, "gadget", allow_source_builds=True)
     assert output(definition, "import gadget; print(gadget.VERSION)") == "2.5\n"
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("command", [None, LIMITED], ids=["own root", "file rules alone"])
 def test_wheels_are_installed_and_found_again(tmp_path, command):
     wheels.wheel(tmp_path / "packages", "gadget", programs={"gad": "gadget:main"},
@@ -152,6 +156,7 @@ def test_packages_come_into_a_venv_of_the_operator(tmp_path):
     assert output(definition, "import gadget; print(gadget.VERSION)") == "1.0\n"
 
 
+@pytest.mark.plain
 def test_where_every_layer_is_required_nothing_is_prepared_without_one(tmp_path):
     wheels.wheel(tmp_path / "packages", "gadget")
     result = run(environment(tmp_path, "gadget", require="sandbox"), "print(1)", LIMITED)
@@ -168,6 +173,7 @@ def interpreter(folder, lines):
     return str(path)
 
 
+@pytest.mark.plain
 def test_an_interpreter_that_is_asked_changes_nothing_and_reads_no_home(tmp_path):
     victim, stolen = tmp_path / "elsewhere" / "victim", tmp_path / "elsewhere" / "stolen"
     python = interpreter(tmp_path, f"echo changed > {victim}; cat {tmp_path}/home/secret > {stolen}; "
@@ -184,6 +190,7 @@ def test_without_a_sandbox_it_is_asked_as_before(tmp_path):
     assert victim.read_text() == "changed\n"
 
 
+@pytest.mark.plain
 def test_an_interpreter_that_is_asked_has_no_network(tmp_path):
     with wheels.Index(tmp_path / "packages") as index:
         python = interpreter(tmp_path, f"{PYTHON} -c \"import urllib.request; urllib.request.urlopen('{index.url}')\" "
@@ -204,6 +211,7 @@ def prefix(folder):
     return str(folder / "bin" / "python3")
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("place", ["home/.pyenv/versions/3", "home/.asdf/installs/python/3",
                                    "home/.local/share/uv/python/cpython-3", "home/.local"])
 def test_a_python_of_a_version_manager_is_asked_where_it_is(tmp_path, place):
@@ -237,6 +245,7 @@ def told(folder, arguments, *limits):
     return ran
 
 
+@pytest.mark.plain
 def test_a_preparation_says_which_layers_it_was_without(tmp_path):
     ran = told(tmp_path, ["prepare"], "pivot_root=EPERM")
     assert ran.stdout.endswith("; prepared without: own root directory\n")

@@ -77,6 +77,7 @@ def ahead(server, code, first="pass"):
     return result["stdout"]
 
 
+@pytest.mark.plain
 def test_what_a_script_imports_is_there_before_the_next(environment):
     with serving(environment) as server:
         assert call(server, WHEN)["stdout"] == NOT_AHEAD
@@ -150,6 +151,7 @@ def test_variables_that_a_module_sets_are_there_when_it_is_imported(environment)
         assert ahead(server, code) == "None\n1\n"
 
 
+@pytest.mark.plain
 def test_random_numbers_are_each_calls_own(environment):
     with serving(environment, preload=["random_part", "uuid", "secrets", "tempfile"]) as server:
         code = "import random, secrets, tempfile, uuid\nprint(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp())"
@@ -176,6 +178,7 @@ def test_what_a_script_has_put_in_its_place_is_used(environment, value, says):
         assert result["timings"]["warm"] and says in result["stderr"], result
 
 
+@pytest.mark.plain
 def test_nothing_that_a_script_has_left_is_imported_between_calls(environment, tmp_path):
     """A copy shows which memory scripts change, and what it does at its end is what a module does there."""
     code = "import os; open('trace', 'w').close()"
@@ -211,6 +214,7 @@ def test_what_cannot_be_imported_fails_as_ever(environment, name, error):
         assert error in call(server, f"import {name}")["stderr"]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name, why", [
     ("leaves_thread", "leaves a thread"), ("leaves_file", "leaves a descriptor"), ("leaves_process", "leaves a process"),
     ("leaves_handler", "leaves a handler of a signal"), ("ends", "the import ends Python"),
@@ -228,6 +232,7 @@ def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, w
     assert f"{name}: {why}" in doctor.stdout, doctor
 
 
+@pytest.mark.plain
 def test_the_memory_of_all_that_is_ahead_has_a_bound(environment):
     both = {name: {**environment, "preload": ["large"], "limits": {"memory": memory}}
             for name, memory in (("first", "2GiB"), ("second", "3GiB"))}

@@ -214,6 +214,7 @@ def test_a_library_whose_threads_end_for_a_fork_can_be_copied(server):
     assert "500.0" in origin.fork("(a @ a)[0, 0]").result["stdout"]
 
 
+@pytest.mark.plain
 def test_without_a_cgroup_the_reason_is_told():
     with client.Server(config=CONFIG) as server:
         server.initialize()

@@ -77,6 +77,7 @@ def test_a_cell_that_fails_shows_its_own_lines_only_and_changes_nothing(server):
     assert session.shown("x") == "1"
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("code", [
     "import time; time.sleep(60)",
     "while True: pass",
@@ -128,10 +129,12 @@ def outlives(server):
     return True
 
 
+@pytest.mark.plain
 def test_state_outlives_all_that_can_befall_a_cell(server):
     assert any(outlives(server) for _ in range(5))
 
 
+@pytest.mark.plain
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server):
     def run_for(timeout):
         session = Session(server)
@@ -182,6 +185,7 @@ LATER = ("import json, sys\nassert json.__file__, json\nsorted(name for name in 
          "'functools' in globals(), sys.argv, __name__")
 
 
+@pytest.mark.plain
 def test_a_session_begins_in_a_python_that_waits(server):
     Session(server, "open('ast.py', 'w').write('1 / 0')\nopen('traceback.py', 'w').write('1 / 0');")
     session = given_in(lambda: warm(server, "import time\nx = 1"), "time.sleep(60)")
@@ -246,6 +250,7 @@ def usage(session, code):
     return session.run(code)["usage"]
 
 
+@pytest.mark.plain
 def test_what_a_cell_uses_is_its_own_and_that_of_all_it_has_started(server):
     session = Session(server, BURN + "import os")
     burnt = usage(session, "end = time.process_time() + 0.5\nburn()")["cpu_seconds"]
@@ -257,6 +262,7 @@ def test_what_a_cell_uses_is_its_own_and_that_of_all_it_has_started(server):
     assert usage(session, "raise SystemExit")["peak_memory_bytes"] > 1e6
 
 
+@pytest.mark.plain
 def test_the_memory_of_a_cell_is_its_peak(server):
     session = Session(server)
     first = usage(session, "data = bytearray(200 << 20)\ndata[::4096] = b'x' * len(data[::4096])\ndel data")
@@ -273,6 +279,7 @@ def test_what_a_cell_uses_is_known_without_cgroups():
         assert grown["peak_memory_bytes"] > 100 << 20
 
 
+@pytest.mark.plain
 def test_what_a_cell_has_used_that_ends_its_session(server):
     session = Session(server, BURN + "import os")
     assert usage(session, "end = time.process_time() + 0.5\nburn()\nos._exit(0)")["cpu_seconds"] > 0.4
@@ -322,6 +329,7 @@ def test_a_cell_whose_files_cannot_be_put_there_fails_alone(server):
 # Ends
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("code, reason", [
     ("import os; os._exit(3)", "exitcode: 3"),
     ("import os; os.kill(os.getpid(), 9)", "killed by SIGKILL"),
@@ -345,6 +353,7 @@ def test_a_cell_that_closes_what_its_session_needs_is_told_so(server):
     assert session.result["stderr"] == "The cell has closed or used descriptor 200, which is that of its session.\n"
 
 
+@pytest.mark.plain
 def test_one_that_dies_between_cells_says_so_with_the_next():
     with leftovers.Watched(config={"sessions": {}}) as server:
         server.initialize()
@@ -474,6 +483,7 @@ print("found:", found)
 """
 
 
+@pytest.mark.plain
 def test_sessions_of_two_clients_share_nothing(tmp_path):
     sandbox = {"type": "system", "isolation": "sandbox"}
     with serve_two(tmp_path, environments={"held": sandbox}, default_environment="held") as address:
@@ -496,6 +506,7 @@ def test_a_session_is_for_its_client_alone_whichever_connection_it_comes_by(tmp_
                             'session: "new"'}
 
 
+@pytest.mark.plain
 def test_crashing_clients_leave_only_what_is_kept():
     config = {"sessions": {"number": 32, "number_per_client": 32, "session_idle": 20}}
     with leftovers.Watched(transport="unix", config=config) as server:
@@ -530,6 +541,7 @@ def test_a_cell_that_is_at_work_at_the_end_of_the_input_is_answered():
     assert leftovers.until(answer)["result"]["structuredContent"]["stdout"] == "'answered'\n"
 
 
+@pytest.mark.plain
 def test_sessions_end_with_their_server():
     server = leftovers.Watched(config={"sessions": {}})
     try:
@@ -546,6 +558,7 @@ def test_sessions_end_with_their_server():
 # Cells that attack
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("code", [
     "import os\nfor _ in range(100000):\n    try:\n        os.fork()\n    except OSError:\n        pass",
     "import os; os.closerange(0, 65536)",
