@@ -14,6 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+PLACE = "/proc/self/fd/100"  # STARTER_PATH in starter.c: so files are called in the stacks of a Python that compiles them
 DATE = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
 
 
@@ -22,7 +23,7 @@ def bytecode_of(file):
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "compiled")
         unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-        py_compile.compile(file, target, file.name, doraise=True, invalidation_mode=unchecked)
+        py_compile.compile(file, target, f"{PLACE}/{file.name}", doraise=True, invalidation_mode=unchecked)
         return target.read_bytes()
 
 

@@ -14,6 +14,7 @@ import engine_proxy
 import leftovers
 from docker_server import DockerServer, timed_out
 from engine import ApiError
+from test_docker_kept_wait import wait as wait_in_kept
 
 WARM = {"start": "warm"}
 # What a script can tell of how it was started, but for what differs from run to run.
@@ -374,7 +375,7 @@ def test_another_user_is_warm_too(docker_server, engine, kept):
     with docker_server({**WARM, "user": "1234", "keep_container_running": kept}) as server:
         server.initialize()
         server.run("open('mine', 'w')")
-        waiting(engine)
+        wait_in_kept(engine) if kept else waiting(engine)
         result = server.run("import os; print(os.getuid(), os.stat('mine').st_uid, len(open(__file__).read()) > 0)")
         assert is_warm(result) and result["stdout"] == "1234 1234 True\n"
 

@@ -165,6 +165,12 @@ except KeyboardInterrupt:
     assert structured["stacks"][0]["frames"][0]["line"] == 7 and structured["ended_processes"] == 0
 
 
+def test_the_starter_has_the_names_by_which_stacks_leave_it_out(server):
+    """It may be at work in the main thread just then."""
+    named = copy(server, "import signal\nprint(signal.getsignal(signal.SIGURG).__code__.co_filename)")
+    assert named["stdout"] == "/proc/self/fd/100/sitecustomize.py\n"
+
+
 def test_a_script_that_ends_in_time_or_starts_cold_has_none(server):
     assert copy(server, "print(1)")["stacks"] is None
     with Watched(config={"environments": {"system": {"type": "system", "start": "cold"}}}) as cold:
