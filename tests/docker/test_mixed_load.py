@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "hostile"))
 import corpus  # noqa: E402
 
-SECONDS = float(os.environ.get("MIXED_SECONDS", "20"))
+SECONDS = float(os.environ.get("MIXED_SECONDS", "10"))
 CLIENTS = 64
 SEED = 20  # any: the same mixture each time
 HOSTILE = 0.1

@@ -15,7 +15,7 @@ import leftovers
 import pytest
 from leftovers import Watched
 
-RUNS = 120 if leftovers.sanitized() else int(os.environ.get("LIFETIME_RUNS", "200"))
+RUNS = 60 if leftovers.sanitized() else int(os.environ.get("LIFETIME_RUNS", "100"))
 
 STARTED = 10  # seconds, in which a script has begun on any machine
 GRACE = 20.0  # seconds from the end of a script, or its timeout, to its answer, on any machine
