@@ -4,7 +4,7 @@
 
 Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
 and some have several workers, which take a file of tests each. With --long or a PATTERN, what is marked
-heavy joins them last; what is marked serial comes after all others, alone. The output of a stage
+heavy is among them; what is marked serial comes after all others, alone. The output of a stage
 is kept until the stage ends, and printed then. Result files go to build/test-results; times.py tells where
 the time went, and summary.py counts them.
 """
@@ -145,9 +145,10 @@ class Suite:
             self.sanitized_integration(OTHERS, workers=4),
             self.docker(OTHERS, workers=2),
             self.clients(OTHERS, workers=1),
-            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2),
-               self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
-            self.hostile(OTHERS, workers=2), *self.heavy(), self.conformance(), *self.meson(), *self.node_clients(),
+            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
+            *self.heavy(),
+            *([self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
+            self.hostile(OTHERS, workers=2), self.conformance(), *self.meson(), *self.node_clients(),
         ]
 
     def heavy(self):
