@@ -426,10 +426,12 @@ static int worker_start_in(const struct tree *tree, struct spawned *ret, struct 
 
 static int worker_limit(struct tree *tree, struct cgroup_tree *cgroups, struct error *err)
 {
-    if (!cgroups)
-        return 0;
-    tree->leaf = cgroup_leaf_new(cgroups, err);
-    return tree->leaf ? tree_limit(tree, &tree->parent->forecast->limits, err) : -1;
+    if (cgroups) {
+        tree->leaf = cgroup_leaf_new(cgroups, err);
+        if (!tree->leaf)
+            return -1;
+    }
+    return tree_limit(tree, &tree->parent->forecast->limits, err);
 }
 
 struct tree *nursery_breed(struct tree *parent, struct error *err)

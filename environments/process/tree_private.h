@@ -108,7 +108,8 @@ void tree_begin(struct tree *tree, const struct spawned *spawned);
 /* Nothing of TREE has been started. */
 void tree_unmake(struct tree *tree);
 
-/* Limits the leaf of TREE, if it has one. */
+/* From now on TREE has LIMITS: its leaf, if there is one, and what its program is told to keep to.
+ * A tree that its process is moved to has them from this one. */
 int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err);
 
 /* The CONTROL_RUN of the forecast of TREE, appended to JOB. */

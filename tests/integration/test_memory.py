@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from leftovers import Watched
+from leftovers import Watched, until_one_waits
 
 LIMITED = pathlib.Path(__file__).with_name("limited.py")
 WITHOUT_CGROUPS = [sys.executable, str(LIMITED), "cgroups", "--", os.environ["PYEXECD"]]
@@ -76,3 +76,19 @@ def test_the_receipt_says_how_the_limit_is_enforced(server):
     missing, = [what for what in run(server, "pass")["containment"]["missing"]
                 if what.startswith("memory limit")]
     assert "measured ten times a second" in missing
+
+
+def test_a_warm_run_that_is_moved_to_another_python_keeps_its_limits(tmp_path):
+    """Somebody saves script.py anew, so that the code cannot be laid over the file that the waiting Python knows."""
+    limits = "import resource\nprint([resource.getrlimit(which)[0] for which in (resource.RLIMIT_DATA, " \
+             "resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC)])"
+    with Watched(command=WITHOUT_CGROUPS, config={
+            "working_directory": str(tmp_path), "limits": {"memory": "300MiB"}}) as server:
+        server.initialize()
+        usual = run(server, limits)["stdout"]
+        assert usual.startswith(f"[{300 << 20}, ")
+        for _ in range(3):
+            assert until_one_waits(server, lambda: run(server, "pass"))
+            (tmp_path / "new").write_text("pass")
+            (tmp_path / "new").rename(tmp_path / "script.py")
+            assert run(server, limits)["stdout"] == usual
