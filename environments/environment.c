@@ -126,12 +126,6 @@ static void environment_start_deadline(struct environment *environment)
     ev_timer_start(environment->loop, &environment->deadline);
 }
 
-static void environment_stop_deadline(struct environment *environment)
-{
-    if (ev_is_active(&environment->deadline))
-        ev_timer_stop(environment->loop, &environment->deadline);
-}
-
 static void environment_set_state(struct environment *environment, enum environment_state state)
 {
     assert(environment_next_states[environment->state] & 1U << state);
@@ -141,7 +135,7 @@ static void environment_set_state(struct environment *environment, enum environm
     if (state == ENVIRONMENT_PREPARING)
         environment_start_deadline(environment);
     else
-        environment_stop_deadline(environment);
+        ev_timer_stop(environment->loop, &environment->deadline);
 }
 
 /* Adds the environment and the step to the message. */
@@ -327,7 +321,7 @@ void environment_init(struct environment *environment, const struct environment_
 void environment_deinit(struct environment *environment)
 {
     assert(list_is_empty(&environment->waiters) && environment->users == 0);
-    environment_stop_deadline(environment);
+    ev_timer_stop(environment->loop, &environment->deadline);
     python_facts_free(STEAL_PTR(environment->facts));
     import_record_free(STEAL_PTR(environment->imports));
     free(STEAL_PTR(environment->proxy));

@@ -62,8 +62,7 @@ void retirement_init(struct retirement *retirement, struct ev_loop *loop)
 
 void retirement_deinit(struct retirement *retirement)
 {
-    if (ev_is_active(&retirement->prepare))
-        ev_prepare_stop(retirement->loop, &retirement->prepare);
+    ev_prepare_stop(retirement->loop, &retirement->prepare);
     LIST_FOR_EACH_SAFE (&retirement->going, link) {
         retired_free(retirement, retired_of(link));
     }

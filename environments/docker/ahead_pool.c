@@ -160,8 +160,7 @@ void ahead_pool_init(struct ahead_pool *pool, struct docker_site *site)
 
 void ahead_pool_stop(struct ahead_pool *pool)
 {
-    if (ev_is_active(&pool->rest))
-        ev_timer_stop(pool->site->environment->loop, &pool->rest);
+    ev_timer_stop(pool->site->environment->loop, &pool->rest);
     LIST_FOR_EACH_SAFE (&pool->containers, link)
         ahead_container_free(CONTAINER_OF(link, struct ahead_container, link));
     docker_order_free(pool->next);

@@ -213,6 +213,5 @@ void docker_sweep_catch_up(struct docker_sweep *sweep)
 void docker_sweep_stop(struct docker_sweep *sweep)
 {
     engine_request_cancel(&sweep->request);
-    if (ev_is_active(&sweep->again))
-        ev_timer_stop(sweep->site->environment->loop, &sweep->again);
+    ev_timer_stop(sweep->site->environment->loop, &sweep->again);
 }

@@ -33,7 +33,7 @@ static void python_finder_set_state(struct python_finder *finder, enum python_fi
     finder->state = state;
     if (state == PYTHON_FINDER_TURN)
         ev_timer_start(finder->loop, &finder->next);
-    else if (ev_is_active(&finder->next))
+    else
         ev_timer_stop(finder->loop, &finder->next);
 }
 

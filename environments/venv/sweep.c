@@ -162,10 +162,9 @@ void venv_sweep_stop(struct venv_sweep *sweep)
     if (sweep->state == VENV_SWEEP_OFF)
         return;
     venv_sweep_set_state(sweep, VENV_SWEEP_OFF);
-    if (ev_is_active(&sweep->timer)) {
+    if (ev_is_active(&sweep->timer) || ev_is_pending(&sweep->timer)) /* its time may just be up */
         ev_ref(sweep->loop);
-        ev_timer_stop(sweep->loop, &sweep->timer);
-    }
+    ev_timer_stop(sweep->loop, &sweep->timer);
     tree_removal_close(&sweep->removal);
     if (sweep->entries)
         closedir(sweep->entries);

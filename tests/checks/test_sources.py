@@ -76,6 +76,13 @@ def test_loops_are_made_in_one_place():
     assert [str(path) for path in makers] == ["server/loop.c"]
 
 
+def test_watchers_are_stopped_without_asking():
+    """A timer that has expired is not active, but its callback is still to come: only ev_timer_stop(3) forgets that."""
+    asking = re.compile(r"if \(ev_is_active\([^()]*\)\)\s*(\{[^}]*|[^;{}]*)\bev_\w+_stop\(")
+    found = [f"{path}: {match.group()}" for path in program_sources() for match in asking.finditer(tree.text(path))]
+    assert not found, "\n".join(found)
+
+
 def committed_text():
     return [
         path for path in tree.files()
