@@ -36,10 +36,12 @@ static unsigned free_places(const struct executor *executor)
     return places > executor->going_count ? places - executor->going_count : 0;
 }
 
-static bool has_run_in(const struct executor *executor, const struct working_directory *directory)
+bool executor_has_another_in(const struct executor *executor, const struct run *run)
 {
     LIST_FOR_EACH (&executor->going, link) {
-        if (CONTAINER_OF(link, struct run, link)->directory == directory)
+        const struct run *other = CONTAINER_OF(link, struct run, link);
+
+        if (other != run && other->directory == run->directory)
             return true;
     }
     return false;
@@ -102,7 +104,7 @@ static bool is_startable(const struct executor *executor, const struct run *run)
     if (!executor_has_place(executor, share) ||
         (run->request.owner_runs > 0 && share.of_owner >= run->request.owner_runs))
         return false;
-    return !has_run_in(executor, run->directory) ||
+    return !executor_has_another_in(executor, run) ||
            (environment_can_overlap(run->request.environment) &&
             !working_directory_is_busy(run->directory, true));
 }

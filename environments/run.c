@@ -273,6 +273,21 @@ static void run_on_looked(struct directory_look *look)
         run_show(run);
 }
 
+/* Another run ends by itself, at its timeout at the latest; a session may stay for hours. */
+static void run_wait_for_directory(struct run *run)
+{
+    if (executor_has_another_in(run->executor, run)) {
+        run_set_state(run, RUN_WAITING);
+        executor_requeue(run->executor, run);
+        return;
+    }
+    error_set(&run->error, ERROR_BUSY,
+              "a session is open in this working directory, and a call in environment \"%s\" needs "
+              "the directory to itself: close the session first",
+              run->request.environment->name);
+    run_fail(run);
+}
+
 /* The environment is prepared. Another run may have taken the directory meanwhile, and only now
  * is it known whether scripts can be laid over each other. */
 static void run_execute(struct run *run)
@@ -280,8 +295,7 @@ static void run_execute(struct run *run)
     run->prepared_at = clock_seconds();
     if (working_directory_is_busy(run->directory,
                                   environment_can_overlap(run->request.environment))) {
-        run_set_state(run, RUN_WAITING);
-        executor_requeue(run->executor, run);
+        run_wait_for_directory(run);
         return;
     }
     if (run_open_claim(run) < 0) {

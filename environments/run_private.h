@@ -105,5 +105,8 @@ struct ev_loop *executor_loop(const struct executor *executor);
 /* RUN gives up its place, or its place in the queue, for good. */
 void executor_leave(struct executor *executor, struct run *run);
 
+/* Whether a run beside RUN, which has a place, has one in the same directory. */
+bool executor_has_another_in(const struct executor *executor, const struct run *run);
+
 /* RUN gives up its place and is the next of its client to get one. */
 void executor_requeue(struct executor *executor, struct run *run);

@@ -140,10 +140,12 @@ void kept_pool_begin(struct kept_pool *pool)
 
 void kept_pool_stop(struct kept_pool *pool)
 {
-    if (ev_is_active(&pool->look))
-        ev_timer_stop(pool->site->environment->loop, &pool->look);
-    if (ev_is_active(&pool->rest))
-        ev_timer_stop(pool->site->environment->loop, &pool->rest);
-    LIST_FOR_EACH_SAFE (&pool->containers, link)
-        kept_container_free(CONTAINER_OF(link, struct kept_container, link));
+    ev_timer_stop(pool->site->environment->loop, &pool->look);
+    ev_timer_stop(pool->site->environment->loop, &pool->rest);
+    LIST_FOR_EACH_SAFE (&pool->containers, link) {
+        struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
+
+        if (!container->call)
+            kept_container_free(container);
+    }
 }

@@ -39,5 +39,6 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
 /* No run has the environment. */
 void kept_pool_rest(struct kept_pool *pool);
 
-/* Removes all, in the background. Nothing may be executed any more. */
+/* Removes all, in the background; one that has a call, which has been killed, goes with that.
+ * Nothing may be executed any more. */
 void kept_pool_stop(struct kept_pool *pool);

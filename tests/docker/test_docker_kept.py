@@ -171,6 +171,29 @@ def test_the_end_of_the_server_removes_it(docker_server, engine):
     assert leftovers.until(lambda: containers(engine) == [])
 
 
+def test_the_end_of_the_server_ends_a_call_that_is_at_work_in_it(docker_server, engine):
+    with docker_server(KEEP, transport="unix") as server:
+        server.initialize()
+        server.run("pass")
+        server.begin("import time; time.sleep(600)")
+    assert leftovers.until(lambda: containers(engine) == [])
+
+
+def test_a_call_beside_a_session_in_its_directory_is_refused_and_others_are_answered(docker_server, tmp_path):
+    """A kept container needs the directory to itself, and a session may stay for hours."""
+    config = {"working_directory": str(tmp_path), "sessions": {},
+              "environments": {"other": {"type": "docker", "start": "cold"}}}
+    with docker_server(KEEP, config=config) as server:
+        server.initialize()
+        session = server.run("x = 1", arguments={"session": "new", "environment": "other"})["session"]["name"]
+        for _ in range(2):
+            answer = server.call_tool("run_python", {"code": "print(1)"}, timeout=180)
+            assert "a session is open in this working directory" in answer["content"][0]["text"]
+        assert server.run("print(x)", arguments={"session": session})["stdout"] == "1\n"
+        server.call_tool("manage_sessions", {"action": "close", "session": session})
+        assert leftovers.until(lambda: server.run("print(2)")["stdout"] == "2\n")
+
+
 def test_a_server_that_is_killed_ends_what_it_kept(docker_server, engine):
     server = docker_server(KEEP)
     server.initialize()
