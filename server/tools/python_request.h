@@ -2,8 +2,9 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
+
+struct environment;
 
 #define PYTHON_NEW_SESSION "new"
 
@@ -18,9 +19,10 @@ struct python_request {
     double timeout;                /* seconds; 0: the default of the environment */
     json_t *files;                 /* to put into the directory first; NULL: none */
     const char *working_directory; /* handle; NULL: see python_caller.h */
-    const char *session; /* "new" or a handle: it is a cell of that session; NULL: of none */
-    const char *fork;    /* handle: likewise, of a copy of that session; NULL: of none */
-    const char *shown;   /* to the person who is to approve it, instead of CODE; or NULL */
-    bool is_approved;    /* as a part of what was approved before */
-    void *data;          /* of the tool, for its DONE; borrowed */
+    const char *session;        /* "new" or a handle: it is a cell of that session; NULL: of none */
+    const char *fork;           /* handle: likewise, of a copy of that session; NULL: of none */
+    const char *shown;          /* to the person who is to approve it, instead of CODE; or NULL */
+    struct environment *chosen; /* borrowed: of an earlier part of the same call, approved with it;
+                                   NULL: this one chooses */
+    void *data;                 /* of the tool, for its DONE; borrowed */
 };

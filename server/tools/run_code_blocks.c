@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/environment.h"
 #include "environments/executor.h"
 #include "server/tools/code/block_language.h"
 #include "server/tools/code_blocks.h"
@@ -38,19 +39,20 @@ enum {
 /* A call, from its first block to its last. Freed when that is over, or the call is cancelled. */
 struct blocks_call {
     struct code_blocks blocks;
-    size_t tried;                  /* the one behind them runs */
-    struct python_request request; /* of the one that runs */
-    char *shown;                   /* owned: all of them */
-    char *program;                 /* owned: of the one that runs */
-    json_t *files;                 /* owned: likewise; or NULL */
-    char *directory;               /* owned: the handle, once there is one */
-    double left;                   /* seconds for those to come, once one has run */
-    int exit_code;                 /* of the last one that was tried */
-    bool is_timeout;               /* its time was up */
-    json_t *entries;               /* owned: what programs get of those that were tried */
-    json_t *briefs;                /* owned: the same with less output */
-    json_t *pictures;              /* owned: an array of arrays */
-    struct buffer text;            /* for a model */
+    size_t tried;                    /* the one behind them runs */
+    struct python_request request;   /* of the one that runs */
+    struct environment *environment; /* held, once one has run: that of all */
+    char *shown;                     /* owned: all of them */
+    char *program;                   /* owned: of the one that runs */
+    json_t *files;                   /* owned: likewise; or NULL */
+    char *directory;                 /* owned: the handle, once there is one */
+    double left;                     /* seconds for those to come, once one has run */
+    int exit_code;                   /* of the last one that was tried */
+    bool is_timeout;                 /* its time was up */
+    json_t *entries;                 /* owned: what programs get of those that were tried */
+    json_t *briefs;                  /* owned: the same with less output */
+    json_t *pictures;                /* owned: an array of arrays */
+    struct buffer text;              /* for a model */
 };
 
 static struct blocks_call *blocks_call_new(const json_t *arguments)
@@ -69,6 +71,8 @@ static struct blocks_call *blocks_call_new(const json_t *arguments)
 static void blocks_call_free(struct blocks_call *call)
 {
     code_blocks_deinit(&call->blocks);
+    if (call->environment)
+        environment_release(call->environment);
     free(call->shown);
     free(call->program);
     json_decref(call->files);
@@ -244,7 +248,6 @@ static void blocks_call_go_on(struct invocation *invocation, struct blocks_call 
     }
     call->request.timeout = call->left;
     call->request.working_directory = call->directory;
-    call->request.is_approved = true;
     outcome = blocks_call_begin(invocation, call, &err);
     assert(outcome != OUTCOME_READY); /* nobody is asked any more */
     if (outcome != OUTCOME_FAILED)
@@ -264,6 +267,19 @@ static struct run_source blocks_call_source(const struct blocks_call *call)
     return (struct run_source){"", 0, room};
 }
 
+/* All blocks run in what the first one ran in, as it was then: another configuration may be in
+ * force before the last one begins. */
+static void blocks_call_hold(struct blocks_call *call, struct environment *environment)
+{
+    if (call->environment)
+        return;
+    environment_hold(environment);
+    call->environment = environment;
+    call->request.environment = NULL;
+    call->request.definition = NULL;
+    call->request.chosen = environment;
+}
+
 static void blocks_call_on_done(struct invocation *invocation, void *data,
                                 const struct run_report *report, const struct run_setting *setting)
 {
@@ -272,6 +288,7 @@ static void blocks_call_on_done(struct invocation *invocation, void *data,
     const double total = call->tried > 0 ? call->left : setting->timeout;
     struct run_answer answer;
 
+    blocks_call_hold(call, setting->environment);
     run_answer_init(&answer, invocation, report, setting, &source);
     blocks_call_note(call, &answer);
     run_account_end(invocation, answer.structured);
@@ -299,9 +316,14 @@ static void blocks_call_choose(const struct invocation *invocation, struct pytho
 static enum outcome run_code_blocks_start(struct invocation *invocation, struct error *err)
 {
     const struct python_host *host = invocation->data;
-    struct blocks_call *call = blocks_call_new(invocation->arguments);
+    struct blocks_call *call;
     enum outcome outcome = OUTCOME_FAILED;
 
+    if (!host->settings.code_blocks) { /* no longer, since the call was asked about */
+        error_set(err, ERROR_INVALID_ARGUMENTS, "this server runs no code blocks");
+        return OUTCOME_FAILED;
+    }
+    call = blocks_call_new(invocation->arguments);
     if (code_blocks_read(&call->blocks, invocation->arguments, host->settings.code_blocks, err) ==
         0) {
         call->shown = code_blocks_text(&call->blocks);

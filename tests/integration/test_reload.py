@@ -127,6 +127,31 @@ def test_without_sessions_those_that_are_there_are_closed():
         assert "there is no session" in answer["content"][0]["text"]
 
 
+def test_sessions_that_are_on_their_way_out_are_closed_once():
+    with leftovers.Watched(config={"sessions": {}}) as server:
+        server.initialize()
+        server.call_tool("run_python", {"code": "import time", "session": "new"})
+        write(server, {key: value for key, value in server.config.items() if key != "sessions"})
+        for _ in range(20):
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.002)
+        assert leftovers.until(lambda: "session" not in server.find_tool()["inputSchema"]["properties"])
+
+
+def test_code_blocks_go_on_in_the_environment_that_they_began_in(tmp_path):
+    blocks = {"code_blocks": {}, "working_directory": str(tmp_path)}
+    with serve(generation("old", **blocks)) as server:
+        server.initialize()
+        call = server.start_tool("run_code_blocks", {"blocks": [
+            {"language": "python", "code": code} for code in ("open('begun', 'w').close()\n" + WAIT, TELL, TELL)]})
+        assert leftovers.until((tmp_path / "begun").exists)
+        reload(server, {"environments": {"another": {**SYSTEM, "environment": {"GENERATION": "new"}}}, **blocks})
+        (tmp_path / "go").touch()
+        text = server.wait(call)["result"]["content"][0]["text"]
+        assert (text.count("old"), text.count("new")) == (2, 0), text
+        assert tell(server) == "new"
+
+
 def test_limits_and_the_rules_for_callers_count_for_new_calls():
     endless = {"code": "while True: pass"}
     define = {"code": "print(1)", "environment_definition": SYSTEM}
