@@ -116,6 +116,7 @@ CHANGES = {
         NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],
     "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],
+    "no leases": [(f"{FILTER}/{which}_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 1}") for which in ("kernel", "sandbox")],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
         (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
@@ -302,6 +303,7 @@ KNOCK_OUTS = [
     KnockOut("cover of the cgroups", "namespace", also=("kernel that is read only",), user="root"),
     KnockOut("no further user namespaces", "namespace"),
     KnockOut("no keys", PROCESSES),
+    KnockOut("no leases", PROCESSES),
     KnockOut("no calls of another architecture", PROCESSES),
     KnockOut("profile of system calls", "docker"),
     KnockOut("kernel that is read only", "namespace", user="root"),

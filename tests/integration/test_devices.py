@@ -226,3 +226,17 @@ def test_a_call_opens_no_device():
             "code": "print(1)", "environment_definition": {"type": "system", "devices": ["gpu"]}})
         assert result["isError"]
         assert "environment_definition.devices: only the operator can" in result["content"][0]["text"]
+
+
+def test_the_files_of_the_usual_devices_cannot_be_changed():
+    """Where a script has no uid of its own they are its user's."""
+    devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom")]
+    code = f"import os\nfor path in {devices}:\n    try: os.chmod(path, 0o666)\n    except OSError: pass\n" \
+           "    else: print(path)\nopen('/dev/null', 'w').write('x')\n" \
+           "print(sorted({line.split()[5].split(',')[0] for line in open('/proc/self/mountinfo') " \
+           f"if line.split()[4] in {devices}}}))"
+    with client.Server(config=config()) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": code})["structuredContent"]
+    needs_own_root(result["containment"])
+    assert result["stdout"] == "['ro']\n", result

@@ -7,6 +7,8 @@
 
 enum { FILTER_ALLOW = -1, FILTER_KILL = -2 };
 
+enum { FILTER_SETDELEG = 1024 + 16 }; /* F_SETDELEG, of which older headers know nothing */
+
 enum filter_test {
     FILTER_ALWAYS,
     FILTER_IS,     /* the argument is the value */

@@ -4,6 +4,7 @@
 #include "environments/process/filter/filter_rule.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/prctl.h>
 #include <sched.h>
@@ -42,7 +43,10 @@ static const struct filter_rule sandbox_rules[] = {
     {"setxattr lsetxattr removexattr lremovexattr setxattrat removexattrat", FILTER_ALLOW},
     {"inotify_init inotify_init1 inotify_add_watch inotify_rm_watch", FILTER_ALLOW},
 
-    /* Open files */
+    /* Open files; no leases (kernel_rules.c) */
+    {"fcntl fcntl64", EACCES, FILTER_IS, 1, F_SETLEASE},
+    {"fcntl fcntl64", EACCES, FILTER_IS, 1, FILTER_SETDELEG},
+    {"fcntl fcntl64", EACCES, FILTER_IS, 1, F_NOTIFY},
     {"close close_range dup dup2 dup3 fcntl flock", FILTER_ALLOW},
     {"fstat fstatfs getdents getdents64 fchdir ftruncate fallocate fchmod fchown", FILTER_ALLOW},
     {"fgetxattr flistxattr fsetxattr fremovexattr", FILTER_ALLOW},

@@ -6,7 +6,7 @@
 
 #define PROGRAMS (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)
 #define SETTINGS (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-#define DEVICES  (MOUNT_ATTR_NOEXEC)
+#define DEVICES  (MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY) /* which says nothing of the device */
 
 const char *const root_directories[] = {
     ROOT_PLACE "/dev", ROOT_PLACE "/dev/pts", ROOT_PLACE "/dev/shm",

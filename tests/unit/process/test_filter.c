@@ -63,6 +63,11 @@ static const struct filter_case kernel_cases[] = {
     {SYS_prctl, {PR_SET_DUMPABLE, 1000}, 0}, /* EINVAL, if it were done */
     {SYS_prctl, {ABOVE(PR_SET_DUMPABLE), 1000}, 0},
     {SYS_prctl, {PR_SET_NAME, -1}, EFAULT},
+    {SYS_fcntl, {-1, F_GETFD}, EBADF},
+    {SYS_fcntl, {-1, F_SETLEASE, F_RDLCK}, EACCES},
+    {SYS_fcntl, {-1, ABOVE(F_SETLEASE), F_RDLCK}, EACCES},
+    {SYS_fcntl, {-1, F_SETLEASE + 16, F_RDLCK}, EACCES}, /* F_SETDELEG */
+    {SYS_fcntl, {-1, F_NOTIFY, DN_ACCESS}, EACCES},
 };
 
 static const struct filter_case process_cases[] = {
@@ -97,6 +102,11 @@ static const struct filter_case sandbox_cases[] = {
     {SYS_faccessat2, BAD, EINVAL},
     {SYS_statx, BAD, EINVAL},
     {SYS_close_range, {1, 0}, EINVAL},
+    {SYS_fcntl, {-1, F_GETFD}, EBADF},
+    {SYS_fcntl, {-1, F_SETLEASE, F_RDLCK}, EACCES},
+    {SYS_fcntl, {-1, ABOVE(F_SETLEASE), F_RDLCK}, EACCES},
+    {SYS_fcntl, {-1, F_SETLEASE + 16, F_RDLCK}, EACCES}, /* F_SETDELEG */
+    {SYS_fcntl, {-1, F_NOTIFY, DN_ACCESS}, EACCES},
     {SYS_memfd_create, {-1, 0}, EFAULT},
     {SYS_mmap, {0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS}, EINVAL},
     {SYS_execve, BAD, EFAULT},
