@@ -283,7 +283,10 @@ def use(has_imports):
 
 
 def suits(code):
-    """False for a script that seems to change variables before it imports what reads them then."""
+    """False for a script that seems to change variables before it imports what reads them then, and for one that has
+    modules beside it which an extension in memory would import: that is lent as it is, since it is loaded once."""
+    if is_extension_hidden(hidden_names([os.path.dirname(sys.argv[0])])):
+        return False
     if b"putenv" not in code and b"dotenv" not in code and code.count(b"environ") == code.count(b"environ.get("):
         return True
     return not any(name.encode() in code for name in kept if "." not in name and is_package_of_others(kept[name]))
@@ -304,9 +307,10 @@ class Lender:
         names = closures.get(name) or closure(name)
         if Plotting.NAME in names and Plotting.is_own():
             return None
-        if any(each in kept and each in sys.modules for each in names):
-            return None  # the script has put something in its place, or forbidden it
-        if not {each.partition(".")[0] for each in names}.isdisjoint(hidden_names()):
+        hidden = hidden_names(sys.path)
+        if name.partition(".")[0] in hidden:
+            return None
+        if (is_replaced(names) or not hidden.isdisjoint(first_parts(names))) and not has_extension(names):
             return None
         return Loan(module, names).spec(name)
 
@@ -352,11 +356,34 @@ def closure(name):
     return [each for each in kept if each in found]
 
 
-def hidden_names():
-    """The first parts of names that lead elsewhere by what has come to sys.path since, such as the script's directory."""
-    found = []
+def first_parts(names):
+    return {each.partition(".")[0] for each in names}
+
+
+def is_replaced(names):
+    """Whether a script has put something in the place of one of them, or forbidden it."""
+    return any(each in kept and each in sys.modules for each in names)
+
+
+def has_extension(names):
+    """Many extensions of packages can be loaded once only. Those that are in memory are lent whatever a script has done: to import
+    them again would fail, and it is too late for another Python."""
+    extension = sys.modules["_frozen_importlib_external"].ExtensionFileLoader
+    return any(isinstance(getattr(getattr(kept.get(each), "__spec__", None), "loader", None), extension)
+               and is_package_of_others(kept[each]) for each in names)
+
+
+def is_extension_hidden(hidden):
+    return bool(hidden) and any(has_extension(closures[name]) and not hidden.isdisjoint(first_parts(closures[name]))
+                                for name in loaded)
+
+
+def hidden_names(search):
+    """The first parts of names that lead elsewhere by those places of SEARCH that have come to sys.path since, such as
+    the script's directory."""
+    found = set()
     finder = sys.modules["_frozen_importlib_external"].PathFinder
-    for place in sys.path:
+    for place in search:
         if place in places:
             continue
         try:
@@ -366,13 +393,14 @@ def hidden_names():
         for name in names.intersection(kept).difference(sys.builtin_module_names):
             spec = finder.find_spec(name, [place])
             if spec is not None and spec.loader is not None:
-                found.append(name)
+                found.add(name)
     return found
 
 
 def lend(names):
     """NAMES came in this order. What else is to be done for one is done when all are there."""
-    lent = {name: kept.pop(name) for name in names if name in kept}  # but for what another import has lent
+    # But for what another import has lent, and what the script has in its place.
+    lent = {name: kept.pop(name) for name in names if name in kept and sys.modules.get(name, kept[name]) is kept[name]}
     give(lent)
     for name in filter(has_rest, lent):
         lend_rest(name, sys.modules[name])

@@ -3,7 +3,9 @@
 import contextlib
 import functools
 import json
+import numbers
 import os
+import pathlib
 import subprocess
 import time
 import venv
@@ -38,6 +40,9 @@ unseen = 'early' not in sys.modules
 import early
 print(unseen, early.when < now, sys.modules['early'] is early)
 """
+DATA = pathlib.Path(__file__).parents[2] / ".deps/data"
+WITH_NUMPY = {"type": "venv", "venv_path": str(DATA), "isolation": "sandbox"}
+needs_numpy = pytest.mark.skipif(not DATA.exists(), reason="no numpy; ./dev deps installs it")
 SHOWN_SECONDS = 3  # after which a copy has shown what scripts change, or has been ended
 AHEAD, NOT_AHEAD = "True True True\n", "True False True\n"
 
@@ -176,6 +181,30 @@ def test_what_a_script_has_put_in_its_place_is_used(environment, value, says):
         wait_for_copy(server)
         result = call(server, f"import sys\nsys.modules['early'] = {value}\nimport early_again")
         assert result["timings"]["warm"] and says in result["stderr"], result
+
+
+@needs_numpy
+@pytest.mark.parametrize("code", [
+    "import sys, types\nsys.modules['cython_runtime'] = types.ModuleType('cython_runtime')",  # as an extension does
+    "import sys\nsys.modules['numbers'] = __import__('numbers')",
+    "import numbers, os, shutil, sys\nos.mkdir('lib')\nshutil.copy(numbers.__file__, 'lib')\n"
+    "del sys.modules['numbers']\nsys.path.insert(0, 'lib')",
+])
+def test_an_extension_is_loaded_once_whatever_a_script_has_changed_before(code):
+    with serving(WITH_NUMPY, preload=["numpy.random"]) as server:
+        assert ahead(server, f"{code}\nimport numpy\nprint(numpy.random.rand() < 1, numpy.ones(2).sum())") == "True 2.0\n"
+
+
+@needs_numpy
+def test_a_module_beside_the_script_that_an_extension_imports_is_the_scripts(tmp_path):
+    with Watched(config={"environments": {"venv": {**WITH_NUMPY, "preload": ["numpy.random"]}},
+                         "working_directory": str(tmp_path)}) as server:
+        server.initialize()
+        assert ahead(server, "import numpy; print(1)") == "1\n"
+        (tmp_path / "numbers.py").write_text(pathlib.Path(numbers.__file__).read_text())
+        wait_for_copy(server)
+        result = call(server, "import numpy, numbers\nprint(numbers.__file__, numpy.ones(2).sum())")
+        assert result["stdout"] == f"{tmp_path}/numbers.py 2.0\n", result
 
 
 @pytest.mark.plain
