@@ -35,6 +35,7 @@
 #include "server/transport/http/tls.h"
 #include "server/transport/identity/authority.h"
 #include "server/transport/transport.h"
+#include "server/watchdog.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -44,7 +45,10 @@
 
 #define COMMAND_SERVE_STOP_SECONDS 2.0 /* for clients to take the rest of their output */
 
-enum { EXIT_SIGNAL_BASE = 128 };
+enum {
+    EXIT_SIGNAL_BASE = 128,
+    TURN_SECONDS = 4, /* of processor time, for one turn of the loop */
+};
 
 static const int ending_signals[] = {SIGINT, SIGTERM};
 
@@ -68,6 +72,7 @@ struct server {
     struct ev_signal hangup;
     bool has_terminal;        /* it was started from one */
     struct ev_timer deadline; /* running: the server is stopping */
+    struct watchdog watchdog;
 };
 
 static void command_serve_on_finished(void *data)
@@ -365,6 +370,7 @@ static void shut_down(struct server *server)
     mcp_server_stop(&server->mcp);
     service_stop(&server->service);
     service_drain(&server->service);
+    watchdog_stop(&server->watchdog, server->service.loop);
     admin_close(STEAL_PTR(server->admin));
     command_serve_stop_watchers(server);
     mcp_server_deinit(&server->mcp);
@@ -439,6 +445,7 @@ static int command_serve_loop(struct server *server)
             command_serve_greet(server);
         service_begin(&server->service);
         catalog_survey(server->service.catalog, command_serve_on_learned, server);
+        watchdog_start(&server->watchdog, server->service.loop, TURN_SECONDS);
         ev_run(server->service.loop, 0);
     }
     shut_down(server);
